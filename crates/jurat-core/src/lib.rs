@@ -1,0 +1,9 @@
+//! What an evaluation means, as plain functions over plain values.
+//!
+//! This crate never touches the world: no files, network, environment, processes, threads, clock or terminal. What it
+//! needs from outside is passed in; what it concludes is returned. Reading order:
+//!
+//! * [`value`]: values borrowed from their text, and the paths that lead into them.
+
+pub mod value;
+pub mod suite;

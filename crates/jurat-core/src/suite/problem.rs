@@ -1,0 +1,121 @@
+//! What is wrong with a definition, as data: a code, a sentence, the places it is about, and a remedy.
+//!
+//! Problems are made by small functions beside the code that finds them, collected, and drawn in one place
+//! (`jurat-report`). Nothing here prints.
+
+use std::fmt;
+
+use crate::value::Span;
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Nothing runs until it is mended.
+    Error,
+    /// Printed; the run goes on unless warnings are made errors.
+    Warning,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        })
+    }
+}
+
+/// The name of one kind of problem. It never changes, and `docs/problems/` has a page for it.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Code {
+    /// `area::name`
+    pub name: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One line for lists of codes.
+    pub summary: &'static str,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// The kind of problem.
+    pub code: &'static Code,
+    /// What is wrong: a lower-case fragment, names in backticks.
+    pub message: String,
+    /// Where; the first is the main place. Empty only when there is no text to point into.
+    pub labels: Vec<Label>,
+    /// How to mend it.
+    pub help: Vec<String>,
+}
+
+/// A place a problem is about, and what there is to say about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// A few words; may be empty.
+    pub text: String,
+}
+
+impl Problem {
+    /// A problem of this kind.
+    pub fn new(code: &'static Code, message: impl Into<String>) -> Problem {
+        Problem { code, message: message.into(), labels: Vec::new(), help: Vec::new() }
+    }
+
+    /// Points at a place. The first call gives the main place, later ones give places that explain it.
+    #[must_use]
+    pub fn at(mut self, span: Span, text: impl Into<String>) -> Problem {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// Offers a remedy.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Problem {
+        self.help.push(help.into());
+        self
+    }
+
+    /// Offers the known name that is nearest to what was written, if one is near.
+    #[must_use]
+    pub fn did_you_mean<'n>(self, written: &str, known: impl IntoIterator<Item = &'n str>) -> Problem {
+        match nearest(written, known) {
+            Some(near) => self.help(format!("did you mean `{near}`?")),
+            None => self,
+        }
+    }
+
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        self.code.severity
+    }
+}
+
+/// The known name that somebody who wrote `written` most likely meant.
+pub fn nearest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let folded = fold(written);
+    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&folded, &fold(name));
+    known
+        .into_iter()
+        .map(|name| (name, likeness(name)))
+        .filter(|(name, likeness)| *likeness >= 0.6 || (written.len() <= 4 && name.len() <= 4 && *likeness >= 0.5))
+        .max_by(|left, right| left.1.total_cmp(&right.1))
+        .map(|(name, _)| name)
+}
+
+/// `fieldPath`, `field-path` and `field_path` are near each other.
+fn fold(name: &str) -> String {
+    name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Names in backticks, the way messages list choices: `` `a`, `b` or `c` ``.
+pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        None => "nothing".to_owned(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}

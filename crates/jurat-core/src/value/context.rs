@@ -1,0 +1,54 @@
+//! What a task may read: the evidence of its case, and the outputs of the tasks it depends on.
+
+use std::borrow::Cow;
+
+use super::{FieldPath, Missing, MissingKind, Val};
+
+/// The base context of a case, overlaid with the outputs of direct dependencies under their ids.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'c> {
+    /// The evidence document.
+    pub base: &'c Val<'c>,
+    /// The outputs, by task id; they hide members of the base with the same name.
+    pub outputs: &'c [(&'c str, Val<'c>)],
+}
+
+impl<'c> Context<'c> {
+    /// A context without dependencies.
+    pub fn of(base: &'c Val<'c>) -> Context<'c> {
+        Context { base, outputs: &[] }
+    }
+
+    /// Looks up a path.
+    pub fn find(&self, path: &FieldPath) -> Result<Cow<'c, Val<'c>>, Missing> {
+        let output = path.root().and_then(|root| self.outputs.iter().find(|(id, _)| *id == root));
+        match output {
+            Some((_, value)) => path.find_after(1, value),
+            None => path.find(self.base).map_err(|missing| self.with_outputs(missing)),
+        }
+    }
+
+    /// The whole context as one value: what a task without a path reads.
+    pub fn whole(&self) -> Cow<'c, Val<'c>> {
+        if self.outputs.is_empty() {
+            return Cow::Borrowed(self.base);
+        }
+        let mut whole = match self.base {
+            Val::Map(map) => map.clone(),
+            // A base that is not an object has one name, as a record that is not an object has.
+            other => [("value", other.clone())].into_iter().collect(),
+        };
+        for (id, output) in self.outputs {
+            whole.insert(Cow::Borrowed(id), output.clone());
+        }
+        Cow::Owned(Val::Map(whole))
+    }
+
+    /// The reader of a message wants to know about the outputs too.
+    fn with_outputs(&self, mut missing: Missing) -> Missing {
+        if let (0, MissingKind::NoKey(keys)) = (missing.step, &mut missing.kind) {
+            keys.extend(self.outputs.iter().map(|(id, _)| (*id).to_owned()));
+        }
+        missing
+    }
+}
