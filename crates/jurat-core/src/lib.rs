@@ -3,7 +3,10 @@
 //! This crate never touches the world: no files, network, environment, processes, threads, clock or terminal. What it
 //! needs from outside is passed in; what it concludes is returned. Reading order:
 //!
-//! * [`value`]: values borrowed from their text, and the paths that lead into them.
+//! * [`value`]: values borrowed from their text, and the paths that lead into them;
+//! * [`compare`]: one vocabulary of comparison;
+//! * [`suite`]: what authors write, read with positions.
 
-pub mod value;
+pub mod compare;
 pub mod suite;
+pub mod value;

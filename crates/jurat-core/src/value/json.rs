@@ -50,8 +50,8 @@ pub fn parse_json(text: &str) -> Result<Record<'_>, JsonError> {
     match read_with(text, Tree { notes: &notes }) {
         Ok(value) if !notes.inexact.get() => Ok(Record { value, repeated_key: notes.repeated_key.get() }),
         _ => {
-            let (node, repeated_key) = json_node(text, Span::default().source)?;
-            Ok(Record { value: node.into_val(), repeated_key })
+            let (node, repeated) = json_node(text, Span::default().source)?;
+            Ok(Record { value: node.into_val(), repeated_key: repeated.is_some() })
         }
     }
 }
@@ -187,13 +187,19 @@ mod tests {
 
     #[track_caller]
     fn reads(text: &str, printed: &str) {
-        assert_eq!(parse_json(text).map(|it| it.value.to_string()).map_err(|it| it.to_string()), Ok(printed.to_owned()));
+        assert_eq!(
+            parse_json(text).map(|it| it.value.to_string()).map_err(|it| it.to_string()),
+            Ok(printed.to_owned())
+        );
     }
 
     #[test]
     fn numbers_keep_their_value() {
         reads("[1, 1.0, -0.0, 1e3, 0.1]", "[1, 1.0, -0.0, 1000.0, 0.1]");
-        reads("[9223372036854775807, 9223372036854775808, 18446744073709551615]", "[9223372036854775807, 9223372036854775808, 18446744073709551615]");
+        reads(
+            "[9223372036854775807, 9223372036854775808, 18446744073709551615]",
+            "[9223372036854775807, 9223372036854775808, 18446744073709551615]",
+        );
         reads("18446744073709551616", "18446744073709551616");
         reads("{\"a\": [-9223372036854775809, 1e20, 1e999]}", "{\"a\": [-9223372036854775809, 1e20, 1e999]}");
         reads("0.30000000000000004", "0.30000000000000004");

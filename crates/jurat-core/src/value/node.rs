@@ -95,10 +95,10 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Reads JSON with the place of every part, exactly. Answers also whether a key came twice; the last value won.
-pub fn json_node(text: &str, source: SourceId) -> Result<(Node<'_>, bool), JsonError> {
+/// Reads JSON with the place of every part, exactly. Answers also where a key came a second time; the last value won.
+pub fn json_node(text: &str, source: SourceId) -> Result<(Node<'_>, Option<Span>), JsonError> {
     let raw: &RawValue = serde_json::from_str(text)?;
-    let mut reader = Reader { text, source, repeated_key: false };
+    let mut reader = Reader { text, source, repeated_key: None };
     let node = reader.node(raw.get(), 0)?;
     Ok((node, reader.repeated_key))
 }
@@ -106,11 +106,11 @@ pub fn json_node(text: &str, source: SourceId) -> Result<(Node<'_>, bool), JsonE
 struct Reader<'a> {
     text: &'a str,
     source: SourceId,
-    repeated_key: bool,
+    repeated_key: Option<Span>,
 }
 
 impl<'a> Reader<'a> {
-    /// Every piece that serde_json hands out is a slice of the text, so its address says where it stands.
+    /// Every piece that `serde_json` hands out is a slice of the text, so its address says where it stands.
     fn span(&self, piece: &str) -> Span {
         let start = (piece.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
         Span::new(self.source, start..start + piece.len())
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
             if seen.insert(key.clone()) {
                 entries.push(Entry { key, key_span, value });
             } else {
-                self.repeated_key = true;
+                self.repeated_key.get_or_insert(key_span);
                 if let Some(entry) = entries.iter_mut().find(|it| it.key == key) {
                     (entry.key_span, entry.value) = (key_span, value);
                 }

@@ -172,7 +172,11 @@ fn find<'r, 'v>(steps: &[Step], mut value: &'r Val<'v>, before: usize) -> Result
 }
 
 fn item<'r, 'v>(items: &'r [Val<'v>], index: i64) -> Option<&'r Val<'v>> {
-    let ix = if index < 0 { items.len().checked_sub(usize::try_from(index.unsigned_abs()).ok()?)? } else { usize::try_from(index).ok()? };
+    let ix = if index < 0 {
+        items.len().checked_sub(usize::try_from(index.unsigned_abs()).ok()?)?
+    } else {
+        usize::try_from(index).ok()?
+    };
     items.get(ix)
 }
 
@@ -308,11 +312,9 @@ impl<'t> Parser<'t> {
             let end = self.next_char_end();
             return Err(self.unexpected(start..end));
         }
-        if let Some(after) = self.rest().strip_prefix("@json") {
-            if !after.starts_with(in_name) {
-                self.at += "@json".len();
-                return Ok(Step::Json);
-            }
+        if self.rest().strip_prefix("@json").is_some_and(|after| !after.starts_with(in_name)) {
+            self.at += "@json".len();
+            return Ok(Step::Json);
         }
         let length = name_length(self.rest());
         if length == 0 {
@@ -333,11 +335,15 @@ impl<'t> Parser<'t> {
             Some('[') => self.wrong(dot..self.at, "a `.` before `[`", "write `[…]` right after the name"),
             Some(it) if it.is_ascii_digit() => {
                 let digits = &self.rest()[..digits];
-                let help = format!("write `[{digits}]` for the item of a list, `[\"{digits}…\"]` for a key that starts with a digit");
+                let help = format!(
+                    "write `[{digits}]` for the item of a list, `[\"{digits}…\"]` for a key that starts with a digit"
+                );
                 self.wrong(at, "a name does not start with a digit", &help)
             }
             Some('$') => self.wrong(at, "`$` is not part of a path", "paths start at the context: drop `$.`"),
-            Some('@') => self.wrong(at, "`@json` is the only name with `@`", "write `[\"@…\"]` for a key that starts with `@`"),
+            Some('@') => {
+                self.wrong(at, "`@json` is the only name with `@`", "write `[\"@…\"]` for a key that starts with `@`")
+            }
             Some(_) => self.unexpected(at),
         }
     }
@@ -364,10 +370,16 @@ impl<'t> Parser<'t> {
         }
         let digits = inside.strip_prefix('-').unwrap_or(inside);
         if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
-            return Err(self.wrong(at, "between `[` and `]` stands a number, `*` or a quoted key", "quote a key: `[\"key\"]`"));
+            return Err(self.wrong(
+                at,
+                "between `[` and `]` stands a number, `*` or a quoted key",
+                "quote a key: `[\"key\"]`",
+            ));
         }
         match inside.parse::<i64>() {
-            Ok(0) if inside.starts_with('-') => Err(self.wrong(at, "`-0` counts from neither end", "the last item is `[-1]`")),
+            Ok(0) if inside.starts_with('-') => {
+                Err(self.wrong(at, "`-0` counts from neither end", "the last item is `[-1]`"))
+            }
             Ok(index) => Ok(Step::Index(index)),
             Err(_) => {
                 let message = "no list has so many items".to_owned();

@@ -1,0 +1,104 @@
+//! An assertion: where to look, what to compare, and what a path that finds nothing means.
+
+use super::exists;
+use super::judgement::{Fault, Inapplicable, Judgement, Mismatch};
+use super::{Bound, Comparison, Operator};
+use crate::value::{Context, FieldPath, Missing, Val};
+
+/// A comparison at a place in a context.
+#[derive(Debug, Clone)]
+pub struct Assertion {
+    /// Where to look; the whole context when absent.
+    pub path: Option<FieldPath>,
+    /// Where to look inside each item, when what is found is a list.
+    pub item_path: Option<FieldPath>,
+    /// What to compare with.
+    pub expected: Expected,
+    /// What a path that finds nothing means.
+    pub when_missing: WhenMissing,
+}
+
+/// What a value is compared with.
+#[derive(Debug, Clone)]
+pub enum Expected {
+    /// Something written in the definition, compiled when it was read.
+    Fixed(Comparison<'static>),
+    /// Something that each case supplies, at this path.
+    Found(Operator, FieldPath),
+}
+
+/// What a path that finds nothing means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenMissing {
+    /// A typo and an absent answer look the same, so nobody can tell.
+    #[default]
+    Error,
+    /// The author says that absence is a failure of the subject.
+    Fail,
+}
+
+impl Assertion {
+    /// Judges a context.
+    pub fn judge(&self, context: Context<'_>) -> Judgement {
+        match &self.expected {
+            Expected::Fixed(comparison) => self.compare(comparison, context),
+            Expected::Found(operator, path) => {
+                let operand = match context.find(path) {
+                    Ok(operand) => operand,
+                    Err(missing) => return not_found(path, &missing),
+                };
+                match operator.bind(operand.borrowed()) {
+                    Ok(comparison) => self.compare(&comparison, context),
+                    Err(inapplicable) => Judgement::Error(Box::new(inapplicable)),
+                }
+            }
+        }
+    }
+
+    fn compare(&self, comparison: &Comparison<'_>, context: Context<'_>) -> Judgement {
+        let found = match &self.path {
+            Some(path) => match context.find(path) {
+                Ok(found) => found,
+                Err(missing) => return self.missing(comparison, path, &missing),
+            },
+            None => context.whole(),
+        };
+        match (&self.item_path, &*found) {
+            (Some(item_path), Val::List(items)) => self.compare_each(comparison, item_path, items),
+            _ => comparison.judge(&found),
+        }
+    }
+
+    fn compare_each(&self, comparison: &Comparison<'_>, item_path: &FieldPath, items: &[Val<'_>]) -> Judgement {
+        if items.is_empty() {
+            let expected = format!("items, each {}", comparison.expected());
+            return Judgement::Failed(Box::new(Mismatch { expected, found: "an empty list".to_owned() }));
+        }
+        let judge = |item: &Val<'_>| match item_path.find(item) {
+            Ok(found) => comparison.judge(&found),
+            Err(missing) => self.missing(comparison, item_path, &missing),
+        };
+        let judged = items.iter().map(judge).enumerate();
+        judged.into_iter().find(|(_, it)| *it != Judgement::Passed).map_or(Judgement::Passed, |(ix, it)| it.of_item(ix))
+    }
+
+    fn missing(&self, comparison: &Comparison<'_>, path: &FieldPath, missing: &Missing) -> Judgement {
+        let existence = match &comparison.bound {
+            Bound::Exists(exists) => Some(exists::Comparison::wanted(exists)),
+            _ => None,
+        };
+        match (existence, self.when_missing) {
+            (Some(false), _) => Judgement::Passed,
+            (None, WhenMissing::Error) => not_found(path, missing),
+            (Some(true), _) | (None, WhenMissing::Fail) => {
+                let found = format!("nothing: {}", missing.explain(path));
+                Judgement::Failed(Box::new(Mismatch { expected: comparison.expected(), found }))
+            }
+        }
+    }
+}
+
+fn not_found(path: &FieldPath, missing: &Missing) -> Judgement {
+    let reason = format!("`{path}` finds nothing: {}", missing.explain(path));
+    Judgement::Error(Box::new(Inapplicable { fault: Fault::Content, reason }))
+}

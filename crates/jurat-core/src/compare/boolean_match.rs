@@ -1,0 +1,53 @@
+//! `BooleanMatch`: true where the ground truth is true, in Python's sense; null matches only null.
+
+use super::judgement::{Inapplicable, Test};
+use super::{Entry, Operand};
+use crate::value::{Val, Value, python};
+
+pub(super) const ENTRIES: &[Entry] = &[Entry {
+    name: "BooleanMatch",
+    summary: "is as true as the operand: empty and zero are false, all else is true, null matches only null",
+    operand: Operand::Any,
+    example: "{ id: eligible, field_path: eligible, operator: boolean_match, expected_value: true }",
+    read: |_| Ok(Operator.into()),
+    ..Entry::PRIMITIVE
+}];
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Operator;
+
+#[derive(Debug, Clone)]
+pub(super) struct Comparison<'v> {
+    /// `None` is null.
+    wanted: Option<bool>,
+    operand: std::marker::PhantomData<&'v ()>,
+}
+
+impl Operator {
+    pub(super) fn bind<'v>(&self, operand: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
+        Ok(Comparison { wanted: truth(&operand), operand: std::marker::PhantomData })
+    }
+
+    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+}
+
+impl Test for Comparison<'_> {
+    fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
+        Ok(truth(value) == self.wanted)
+    }
+
+    fn expected(&self) -> String {
+        match self.wanted {
+            None => "null",
+            Some(true) => "something true",
+            Some(false) => "something false",
+        }
+        .to_owned()
+    }
+}
+
+fn truth(value: &Val<'_>) -> Option<bool> {
+    (*value != Val::Null).then(|| python::truth(value))
+}

@@ -1,0 +1,99 @@
+//! `has_length_equal` and its kin: how many characters, items or members there are. What has no length fails.
+
+use super::judgement::{Inapplicable, Test};
+use super::{Arrays, Entry, Operand, order};
+use crate::value::{Kind, Kinds, Val, Value};
+
+const LENGTH: Entry = Entry {
+    operand: Operand::Number,
+    passes: Kinds::of(&[Kind::Text, Kind::List, Kind::Object]),
+    arrays: Arrays::Whole,
+    ..Entry::OPERATOR
+};
+
+pub(super) const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "HasLengthEqual",
+        summary: "has exactly so many characters, items or members",
+        example: "{ id: three_tips, field_path: tips, operator: has_length_equal, expected_value: 3 }",
+        read: |_| Ok(Operator(order::Operator::Equal).into()),
+        ..LENGTH
+    },
+    Entry {
+        name: "HasLengthGreaterThan",
+        summary: "has more characters, items or members",
+        example: "{ id: long_enough, field_path: answer, operator: has_length_greater_than, expected_value: 20 }",
+        read: |_| Ok(Operator(order::Operator::Greater).into()),
+        ..LENGTH
+    },
+    Entry {
+        name: "HasLengthLessThan",
+        summary: "has fewer characters, items or members",
+        example: "{ id: short, field_path: title, operator: has_length_less_than, expected_value: 60 }",
+        read: |_| Ok(Operator(order::Operator::Less).into()),
+        ..LENGTH
+    },
+    Entry {
+        name: "HasLengthGreaterThanOrEqual",
+        summary: "has so many characters, items or members, or more",
+        example: "{ id: some_sources, field_path: sources, operator: has_length_greater_than_or_equal, expected_value: 1 }",
+        read: |_| Ok(Operator(order::Operator::GreaterOrEqual).into()),
+        ..LENGTH
+    },
+    Entry {
+        name: "HasLengthLessThanOrEqual",
+        summary: "has so many characters, items or members, or fewer",
+        example: "{ id: tweet, field_path: post, operator: has_length_less_than_or_equal, expected_value: 280 }",
+        read: |_| Ok(Operator(order::Operator::LessOrEqual).into()),
+        ..LENGTH
+    },
+];
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Operator(order::Operator);
+
+#[derive(Debug, Clone)]
+pub(super) struct Comparison<'v>(order::Comparison<'v>);
+
+impl Operator {
+    pub(super) fn bind<'v>(&self, bound: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
+        self.0.bind(bound).map(Comparison)
+    }
+
+    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+}
+
+impl Test for Comparison<'_> {
+    fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
+        length(value).map_or(Ok(false), |length| self.0.holds(&Val::from(length)))
+    }
+
+    fn expected(&self) -> String {
+        format!("a length of {}", self.0.phrase())
+    }
+
+    fn flaw(&self) -> Option<String> {
+        self.0.flaw()
+    }
+
+    fn found(&self, value: &Val<'_>) -> String {
+        match (length(value), value.kind()) {
+            (Some(n), Kind::Text) => format!("{n} characters"),
+            (Some(n), Kind::List) => format!("{n} items"),
+            (Some(n), _) => format!("{n} members"),
+            (None, kind) => format!("{}, which has no length", kind.phrase()),
+        }
+    }
+}
+
+/// Characters are code points: what Python and JSON count, whatever they look like.
+fn length(value: &Val<'_>) -> Option<u64> {
+    match value {
+        Val::Str(text) => Some(text.chars().count() as u64),
+        Val::List(items) => Some(items.len() as u64),
+        Val::Map(map) => Some(map.len() as u64),
+        _ => None,
+    }
+}

@@ -1,0 +1,111 @@
+//! `greater_than` and its kin: numbers in order. Anything that is not a number is not greater or less: it fails.
+
+use std::cmp::Ordering;
+
+use super::judgement::{Inapplicable, Test};
+use super::{Entry, Operand};
+use crate::value::{Kind, Kinds, Val, Value, compare_numbers};
+
+const NUMBER: Entry = Entry { operand: Operand::Number, passes: Kinds::of(&[Kind::Number]), ..Entry::OPERATOR };
+
+pub(super) const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "GreaterThan",
+        summary: "is a number greater than the operand",
+        example: "{ id: confident, field_path: confidence, operator: greater_than, expected_value: 0.8 }",
+        read: |_| Ok(Operator::Greater.into()),
+        ..NUMBER
+    },
+    Entry {
+        name: "GreaterThanOrEqual",
+        summary: "is a number greater than the operand, or equal to it",
+        example: "{ id: accurate, field_path: score, operator: greater_than_or_equal, expected_value: 7 }",
+        read: |_| Ok(Operator::GreaterOrEqual.into()),
+        ..NUMBER
+    },
+    Entry {
+        name: "LessThan",
+        summary: "is a number less than the operand",
+        example: "{ id: quick, field_path: latency_ms, operator: less_than, expected_value: 2000 }",
+        read: |_| Ok(Operator::Less.into()),
+        ..NUMBER
+    },
+    Entry {
+        name: "LessThanOrEqual",
+        summary: "is a number less than the operand, or equal to it",
+        example: "{ id: few_calls, field_path: calls, operator: less_than_or_equal, expected_value: 3 }",
+        read: |_| Ok(Operator::LessOrEqual.into()),
+        ..NUMBER
+    },
+];
+
+/// How two numbers must stand to each other. Lengths use it too.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Operator {
+    Equal,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Comparison<'v> {
+    order: Operator,
+    bound: Val<'v>,
+}
+
+impl Operator {
+    pub(super) fn bind<'v>(&self, bound: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
+        Ok(Comparison { order: *self, bound })
+    }
+
+    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
+    fn allows(self, ordering: Ordering) -> bool {
+        match self {
+            Operator::Equal => ordering.is_eq(),
+            Operator::Greater => ordering.is_gt(),
+            Operator::GreaterOrEqual => ordering.is_ge(),
+            Operator::Less => ordering.is_lt(),
+            Operator::LessOrEqual => ordering.is_le(),
+        }
+    }
+}
+
+impl Comparison<'_> {
+    /// `at least 7`
+    pub(super) fn phrase(&self) -> String {
+        let order = match self.order {
+            Operator::Equal => "exactly",
+            Operator::Greater => "more than",
+            Operator::GreaterOrEqual => "at least",
+            Operator::Less => "less than",
+            Operator::LessOrEqual => "at most",
+        };
+        format!("{order} {}", self.bound)
+    }
+}
+
+impl Test for Comparison<'_> {
+    fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
+        if value.kind() != Kind::Number {
+            return Ok(false);
+        }
+        if self.bound.kind() != Kind::Number {
+            return Err(Inapplicable::operand("a number", &self.bound));
+        }
+        Ok(compare_numbers(value, &self.bound).is_some_and(|it| self.order.allows(it)))
+    }
+
+    fn expected(&self) -> String {
+        format!("a number, {}", self.phrase())
+    }
+
+    /// A bound that is no number is only noticed when a number is compared with it, so it is no error of binding.
+    fn flaw(&self) -> Option<String> {
+        (self.bound.kind() != Kind::Number).then(|| Inapplicable::operand("a number", &self.bound).reason)
+    }
+}

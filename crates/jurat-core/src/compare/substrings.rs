@@ -1,0 +1,84 @@
+//! `ContainsAny` and `ContainsAll` as primitives: texts given as a parameter, normalised like the value.
+
+use std::borrow::Cow;
+
+use super::judgement::{Inapplicable, Test};
+use super::normalise::{self, Normaliser, normalise};
+use super::{ArgError, Args, Entry, Operand, Param, Rule};
+use crate::value::{Val, Value, python};
+
+const SUBSTRINGS: Entry = Entry {
+    operand: Operand::Ignored,
+    params: &[
+        Param::required("substrings", r#"{"type": "array", "items": {"type": "string"}}"#, "the texts to look for"),
+        Param::optional("normalize", Param::NORMALIZE, "[]", "what is done to both texts first, in order"),
+    ],
+    ..Entry::PRIMITIVE
+};
+
+pub(super) const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "ContainsAny",
+        summary: "has one of the texts in it",
+        example: "{ id: mechanism, field_path: mechanism, operator: { type: ContainsAny, substrings: [apoptosis, autophagy] } }",
+        read: |args| read(args, false),
+        ..SUBSTRINGS
+    },
+    Entry {
+        name: "ContainsAll",
+        summary: "has all of the texts in it",
+        example: "{ id: design, field_path: design, operator: { type: ContainsAll, substrings: [randomized, blind] } }",
+        read: |args| read(args, true),
+        ..SUBSTRINGS
+    },
+];
+
+fn read(args: &mut Args<'_, '_>, all: bool) -> Result<Rule, ArgError> {
+    Ok(Operator { all, substrings: args.required_texts("substrings")?, normalisers: args.normalisers(&[])? }.into())
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Operator {
+    all: bool,
+    substrings: Vec<String>,
+    normalisers: Vec<Normaliser>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Comparison<'v> {
+    all: bool,
+    parts: Vec<String>,
+    normalisers: Vec<Normaliser>,
+    operand: std::marker::PhantomData<&'v ()>,
+}
+
+impl Operator {
+    pub(super) fn bind<'v>(&self, _: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
+        let normal = |part: &String| normalise(&self.normalisers, Cow::Borrowed(part)).map(Cow::into_owned);
+        let parts = self.substrings.iter().map(normal).collect::<Result<_, _>>()?;
+        Ok(Comparison {
+            all: self.all,
+            parts,
+            normalisers: self.normalisers.clone(),
+            operand: std::marker::PhantomData,
+        })
+    }
+
+    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+        let substrings = self.substrings.iter().map(|it| Val::from(it.clone())).collect();
+        vec![("substrings", substrings), ("normalize", normalise::to_value(&self.normalisers))]
+    }
+}
+
+impl Test for Comparison<'_> {
+    fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
+        let text = normalise(&self.normalisers, python::str(value))?;
+        let mut found = self.parts.iter().map(|part| text.contains(part.as_str()));
+        Ok(if self.all { found.all(|it| it) } else { found.any(|it| it) })
+    }
+
+    fn expected(&self) -> String {
+        let parts = crate::suite::problem::listed(self.parts.iter().map(String::as_str));
+        format!("text with {} {parts}", if self.all { "all of" } else { "one of" })
+    }
+}
