@@ -1,0 +1,23 @@
+//! What people and editors read, drawn from what the core found.
+//!
+//! This crate turns values into text and writes it where it is told to. It finds nothing out, reads no file, and does
+//! not ask whether there is a terminal: the caller says which [`Style`] to use. Reading order:
+//!
+//! * [`write_problems`] and [`write_summary`]: what is wrong with a definition, for people.
+//! * [`problems_json`]: the same for editors; its shape is in [`wire`].
+//! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
+
+mod problem_json;
+mod problem_text;
+pub mod wire;
+
+mod excerpt;
+mod lines;
+mod order;
+mod style;
+mod visible;
+
+pub use problem_json::problems_json;
+pub use problem_text::{MAX_PROBLEMS, write_problems, write_summary};
+pub use style::Style;
+pub use visible::{visible, visible_line};

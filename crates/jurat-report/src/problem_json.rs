@@ -1,0 +1,66 @@
+//! Problems as editors read them: all of them, with every place in lines and columns.
+
+use jurat_core::suite::problem::{self, Severity};
+use jurat_core::suite::source::Sources;
+use jurat_core::value::Span;
+
+use crate::lines::Lines;
+use crate::order::{count, in_reading_order};
+use crate::visible::is_hazard;
+use crate::wire;
+
+/// The problems as one JSON object on one line, in the shape of [`wire::Problems`].
+///
+/// Texts are exact. Characters that a terminal would obey are written as JSON escapes, so that the line may be looked at.
+pub fn problems_json(problems: &[problem::Problem], sources: &Sources) -> String {
+    let texts = Lines::of_all(sources);
+    let problems = wire::Problems {
+        version: wire::VERSION,
+        problems: in_reading_order(problems).into_iter().map(|it| problem(it, &texts)).collect(),
+        errors: count(problems, Severity::Error),
+        warnings: count(problems, Severity::Warning),
+    };
+    escaped(&serde_json::to_string(&problems).expect("strings and numbers always serialise"))
+}
+
+fn problem(problem: &problem::Problem, texts: &[Lines<'_>]) -> wire::Problem {
+    wire::Problem {
+        code: problem.code.name.to_owned(),
+        severity: problem.severity().to_string(),
+        message: problem.message.clone(),
+        place: problem.labels.first().and_then(|it| place(it.span, texts)),
+        labels: problem.labels.iter().filter_map(|it| label(it, texts)).collect(),
+        help: problem.help.clone(),
+        docs: format!("docs/problems/{}.md", problem.code.name.replace("::", "/")),
+    }
+}
+
+fn label(label: &problem::Label, texts: &[Lines<'_>]) -> Option<wire::Label> {
+    Some(wire::Label { place: place(label.span, texts)?, text: label.text.clone() })
+}
+
+fn place(span: Span, texts: &[Lines<'_>]) -> Option<wire::Place> {
+    let lines = texts.get(span.source.0 as usize)?;
+    let covered = lines.covered(span);
+    let (start, end) = (lines.position(covered.start), lines.position(covered.end));
+    Some(wire::Place {
+        file: lines.path.to_string_lossy().into_owned(),
+        line: start.line,
+        column: start.column,
+        end_line: end.line,
+        end_column: end.column,
+    })
+}
+
+/// `serde_json` escapes what JSON forbids, which leaves what else a terminal obeys. All of that stands inside strings.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for it in json.chars() {
+        if is_hazard(it) {
+            text.extend(it.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            text.push(it);
+        }
+    }
+    text
+}

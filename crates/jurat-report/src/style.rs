@@ -1,0 +1,34 @@
+//! How text is marked for the reader: by meaning, so that nothing else in this crate names a colour.
+
+use annotate_snippets::Renderer;
+use annotate_snippets::renderer::{DEFAULT_ERROR_STYLE, DEFAULT_WARNING_STYLE};
+use jurat_core::suite::problem::Severity;
+
+/// Whether meanings are shown in colour. The caller knows the terminal and `NO_COLOR`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// Text alone, for files and pipes.
+    #[default]
+    Plain,
+    /// With ANSI colours.
+    Colour,
+}
+
+impl Style {
+    /// What draws problems in this style.
+    pub(crate) fn renderer(self) -> Renderer {
+        match self {
+            Style::Plain => Renderer::plain(),
+            Style::Colour => Renderer::styled(),
+        }
+    }
+
+    /// The text, marked as something this bad.
+    pub(crate) fn marked(self, severity: Severity, text: &str) -> String {
+        match (self, severity) {
+            (Style::Plain, _) => text.to_owned(),
+            (Style::Colour, Severity::Error) => format!("{DEFAULT_ERROR_STYLE}{text}{DEFAULT_ERROR_STYLE:#}"),
+            (Style::Colour, Severity::Warning) => format!("{DEFAULT_WARNING_STYLE}{text}{DEFAULT_WARNING_STYLE:#}"),
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Problems in, text out.
+
+mod problem_json;
+mod problem_text;
+
+use jurat_core::suite::problem::{Code, Severity};
+
+static UNKNOWN_FIELD: Code =
+    Code { name: "plan::unknown_field", severity: Severity::Warning, summary: "a field that nothing produces" };
+static UNKNOWN_KEY: Code = Code { name: "suite::unknown_key", severity: Severity::Error, summary: "an unknown key" };

@@ -1,0 +1,13 @@
+//! What is kept in files, read under limits.
+//!
+//! This is the only crate that opens files of data, and the only one that knows their formats. It says what it found and
+//! where; what that means for an evaluation is not decided here. Reading order:
+//!
+//! * [`Disk`]: the files of a definition, for the core that asks for them.
+//! * [`records`]: the first rows of a file of records, for what can be checked before anything runs.
+
+mod bounded;
+mod definitions;
+pub mod records;
+
+pub use definitions::Disk;

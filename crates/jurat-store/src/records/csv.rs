@@ -1,0 +1,128 @@
+//! Comma-separated values: a header line with the names, then one row per record. Every cell is text.
+
+use csv::{ErrorKind, Reader, StringRecord};
+use jurat_core::value::{Map, Val};
+
+use super::head::{End, Head};
+use super::{Sample, SampleError};
+
+/// How many columns are accepted; as many as spreadsheets have.
+const MAX_COLUMNS: usize = 16_384;
+
+pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
+    let mut sample = Sample::default();
+    let mut reader = Reader::from_reader(head.text.as_bytes());
+    let names = reader.headers().map_err(|it| sample_error(it, head))?.clone();
+    if is_cut(head, &Row::up_to(&reader, 0, head)) {
+        return ended(head, sample);
+    }
+    if names.len() > MAX_COLUMNS {
+        return Err(SampleError::TooManyColumns { columns: names.len(), most: MAX_COLUMNS });
+    }
+    let mut cells = StringRecord::new();
+    loop {
+        let start = reader.position().byte();
+        let read = reader.read_record(&mut cells);
+        if sample.rows.len() == most {
+            sample.more = head.end != End::File || !matches!(read, Ok(false));
+            return Ok(sample);
+        }
+        // A row that was cut off may have too few cells or an open quote, and that would not be its fault.
+        let row = Row::up_to(&reader, start, head);
+        if matches!(read, Ok(false)) || is_cut(head, &row) {
+            return ended(head, sample);
+        }
+        if let Some(quote) = row.open_quote {
+            let (line, column) = place(head, quote);
+            return Err(head.malformed(line, column, "the quote that opens here is never closed"));
+        }
+        read.map_err(|it| sample_error(it, head))?;
+        let pairs = names.iter().zip(&cells).map(|(name, cell)| (name.to_owned().into(), Val::from(cell.to_owned())));
+        let (row, repeated) = Map::from_pairs(pairs.collect());
+        sample.repeated_key |= repeated;
+        sample.rows.push(Val::Map(row));
+    }
+}
+
+/// The text of a row.
+struct Row {
+    end: usize,
+    /// Where the quote stands that it opens and does not close. The parser takes such a row to reach the end of the file,
+    /// and would swallow every row after it without a word.
+    open_quote: Option<usize>,
+}
+
+impl Row {
+    /// The row that was read last and began at byte `start`.
+    fn up_to(reader: &Reader<&[u8]>, start: u64, head: &Head) -> Row {
+        let (start, end) = (to_usize(start), to_usize(reader.position().byte()));
+        Row { end, open_quote: open_quote(&head.text.as_bytes()[start..end]).map(|it| start + it) }
+    }
+}
+
+/// Whether a row may go on beyond the text.
+fn is_cut(head: &Head, row: &Row) -> bool {
+    let is_whole = head.text.ends_with('\n') && row.open_quote.is_none();
+    head.end != End::File && row.end >= head.text.len() && !is_whole
+}
+
+/// The sample, where the text ends.
+fn ended(head: &Head, sample: Sample) -> Result<Sample, SampleError> {
+    match head.cut_row(sample.rows.len()) {
+        None => Ok(sample),
+        Some(Ok(())) => Ok(Sample { more: true, ..sample }),
+        Some(Err(error)) => Err(error),
+    }
+}
+
+fn open_quote(row: &[u8]) -> Option<usize> {
+    let mut cell = Cell::Start;
+    for (at, byte) in row.iter().enumerate() {
+        cell = match (cell, byte) {
+            (Cell::Start, b'"') => Cell::Quoted(at),
+            (Cell::Quoted(opened), b'"') => Cell::Closed(opened),
+            // A doubled quote is one of the cell's text.
+            (Cell::Closed(opened), b'"') | (Cell::Quoted(opened), _) => Cell::Quoted(opened),
+            (_, b',' | b'\r' | b'\n') => Cell::Start,
+            (_, _) => Cell::Plain,
+        };
+    }
+    match cell {
+        Cell::Quoted(opened) => Some(opened),
+        Cell::Start | Cell::Plain | Cell::Closed(_) => None,
+    }
+}
+
+/// Where in a cell a reader is; a quoted one remembers where it began.
+enum Cell {
+    Start,
+    Plain,
+    Quoted(usize),
+    Closed(usize),
+}
+
+fn sample_error(error: csv::Error, head: &Head) -> SampleError {
+    let message = error.to_string();
+    match error.into_kind() {
+        ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let start = pos.map_or(0, |it| to_usize(it.byte()));
+            SampleError::CellCount { line: place(head, start).0, cells: len, columns: expected_len }
+        }
+        // The text is in memory and known to be text, so nothing else is expected.
+        _ => head.malformed(1, 1, message),
+    }
+}
+
+/// The line and the byte column, from 1, of a place, or of the first thing after it that is no line ending: the parser
+/// counts line endings, and empty lines, to the row that follows.
+fn place(head: &Head, at: usize) -> (usize, usize) {
+    let rest = &head.text[at..];
+    let at = at + rest.len() - rest.trim_start_matches(['\r', '\n']).len();
+    let before = &head.text[..at];
+    (before.matches('\n').count() + 1, at - before.rfind('\n').map_or(0, |it| it + 1) + 1)
+}
+
+/// An offset into text that is in memory.
+fn to_usize(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}

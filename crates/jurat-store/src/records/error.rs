@@ -1,0 +1,88 @@
+//! Why a file of records could not be looked at, in words its author can act on. The caller names the file.
+
+use std::io;
+
+use jurat_core::suite::problem::listed;
+
+use super::Format;
+
+/// Why there is no sample.
+#[derive(Debug, thiserror::Error)]
+pub enum SampleError {
+    /// There is no such file.
+    #[error("there is no such file")]
+    NotFound,
+    /// The file's name does not tell its format.
+    #[error("{} does not tell the format of the records; name the file {}, or say `format`", told(ending.as_deref()), endings())]
+    UnknownFormat {
+        /// What the name ends with, without the dot.
+        ending: Option<String>,
+    },
+    /// Rows of this format are not looked at before a run.
+    #[error("{0} files are not sampled")]
+    Unsupported(Format),
+    /// The first row does not end within what is read.
+    #[error("the first row does not end within the first {limit} bytes, which is as much as is read to check a suite")]
+    RowTooLong {
+        /// The most bytes that were to be read.
+        limit: u64,
+    },
+    /// The bytes are no text.
+    #[error("line {line} is not UTF-8 text; save the file as UTF-8")]
+    NotUtf8 {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// The text is not what the format asks for.
+    #[error("line {line}, column {column}: {message}")]
+    Malformed {
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// A line of CSV does not fit its header.
+    #[error("the row at line {line} has {cells} cells, but the header has {columns}")]
+    CellCount {
+        /// The line that the row starts on, from 1.
+        line: usize,
+        /// How many cells it has.
+        cells: u64,
+        /// How many it should have.
+        columns: u64,
+    },
+    /// A CSV header is too wide.
+    #[error("the header has {columns} columns; {most} are the most")]
+    TooManyColumns {
+        /// How many it has.
+        columns: usize,
+        /// How many are accepted.
+        most: usize,
+    },
+    /// The system would not give the file.
+    #[error("{0}")]
+    Read(#[source] io::Error),
+}
+
+impl From<io::Error> for SampleError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => SampleError::NotFound,
+            _ => SampleError::Read(error),
+        }
+    }
+}
+
+fn told(ending: Option<&str>) -> String {
+    match ending {
+        Some(ending) => format!("the ending `.{ending}`"),
+        None => "a name without an ending".to_owned(),
+    }
+}
+
+fn endings() -> String {
+    let endings = Format::ENDINGS.map(|(ending, _)| format!(".{ending}"));
+    listed(endings.iter().map(String::as_str))
+}

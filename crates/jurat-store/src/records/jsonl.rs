@@ -1,0 +1,33 @@
+//! One JSON value per line. Blank lines are skipped.
+
+use jurat_core::value::parse_json;
+
+use super::head::{End, Head};
+use super::{Sample, SampleError};
+
+pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
+    let mut sample = Sample::default();
+    let mut lines = head.text.split('\n').enumerate().peekable();
+    while let Some((ix, line)) = lines.next() {
+        if sample.rows.len() == most {
+            sample.more = head.end != End::File || !is_blank(line) || lines.any(|(_, line)| !is_blank(line));
+            return Ok(sample);
+        }
+        // The last line is the only one that the end of the text can cut.
+        if lines.peek().is_none()
+            && let Some(cut) = head.cut_row(sample.rows.len())
+        {
+            cut?;
+            sample.more = true;
+        } else if !is_blank(line) {
+            let record = parse_json(line).map_err(|it| head.malformed(ix + 1, it.column, it.message))?;
+            sample.repeated_key |= record.repeated_key;
+            sample.rows.push(record.value.into_owned());
+        }
+    }
+    Ok(sample)
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim_ascii().is_empty()
+}

@@ -1,0 +1,75 @@
+//! The first rows of a file of records.
+//!
+//! `jurat check` looks at a few rows to see whether the paths a suite reads lead anywhere. It should cost the same for a
+//! hundred rows and for a hundred million, so [`sample`] reads the start of the file and parses no more rows than were
+//! asked for; what comes after them is neither read nor judged. Reading all rows is for running, and not here.
+
+mod csv;
+mod error;
+mod format;
+mod head;
+mod json;
+mod jsonl;
+
+use std::path::Path;
+
+use jurat_core::value::Value;
+
+pub use error::SampleError;
+pub use format::Format;
+use head::Head;
+
+/// The first rows of a file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sample {
+    /// The rows, in the order of the file.
+    pub rows: Vec<Value>,
+    /// Whether the file goes on after them.
+    pub more: bool,
+    /// Whether an object among them holds a key twice (or a CSV header a name); the last value won.
+    pub repeated_key: bool,
+}
+
+/// How much is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SampleLimits {
+    /// The most rows.
+    pub rows: usize,
+    /// The most bytes read. A row that ends beyond them is left out; a first row that does is an error.
+    pub bytes: u64,
+}
+
+impl Default for SampleLimits {
+    /// A hundred rows within the first 8 MiB.
+    fn default() -> Self {
+        SampleLimits { rows: 100, bytes: 8 << 20 }
+    }
+}
+
+/// Reads the first rows of a file, whose name says what format it has unless `format` does.
+///
+/// ```
+/// use jurat_store::records::{SampleLimits, sample};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("records.jsonl");
+/// std::fs::write(&path, "{\"id\": 1}\n{\"id\": 2}\n")?;
+///
+/// let sample = sample(&path, None, SampleLimits { rows: 1, ..SampleLimits::default() })?;
+/// assert_eq!(sample.rows[0].to_string(), "{\"id\": 1}");
+/// assert!(sample.more);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn sample(path: &Path, format: Option<Format>, limits: SampleLimits) -> Result<Sample, SampleError> {
+    let format = match format {
+        Some(format) => format,
+        None => Format::of(path)?,
+    };
+    let sampled: fn(&Head, usize) -> Result<Sample, SampleError> = match format {
+        Format::JsonLines => jsonl::sample,
+        Format::Json => json::sample,
+        Format::Csv => csv::sample,
+        Format::Parquet => return Err(SampleError::Unsupported(format)),
+    };
+    sampled(&Head::read(path, limits.bytes)?, limits.rows)
+}

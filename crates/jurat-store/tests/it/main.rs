@@ -1,0 +1,4 @@
+//! Files in, values out.
+
+mod definitions;
+mod records;
