@@ -9,9 +9,17 @@ mod operators;
 mod primitives;
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use jurat_core::value::{SourceId, Val, Value, json_node, parse_json};
+
+use crate::chore::{Arguments, Chore, Failure};
+
+pub(crate) const CHORE: Chore = Chore {
+    name: "conformance",
+    arguments: "FILE...",
+    about: "runs files of recorded cases and prints those on which we differ",
+    run,
+};
 
 /// What a case should come to, what it came to, and whether that counts as right.
 struct Answer {
@@ -36,21 +44,19 @@ struct Count {
     skipped: usize,
 }
 
-pub(crate) fn run(files: &[String]) -> ExitCode {
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    let files = arguments.words();
     if files.is_empty() {
-        eprintln!("cargo xtask conformance FILE...: name at least one file of recorded cases");
-        return ExitCode::from(2);
+        return Err(Failure::Usage("name at least one file of recorded cases".to_owned()));
     }
     let mut count = Count::default();
     for file in files {
-        if let Err(message) = run_file(Path::new(file), &mut count) {
-            eprintln!("{file}: {message}");
-            return ExitCode::from(2);
-        }
+        run_file(Path::new(&file), &mut count).map_err(|message| Failure::Usage(format!("{file}: {message}")))?;
     }
     let skipped = if count.skipped > 0 { format!(", {} skipped", count.skipped) } else { String::new() };
     println!("{} passed, {} failed{skipped}", count.passed, count.failed);
-    if count.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    // The count is the last line, whoever reads it.
+    if count.failed == 0 { Ok(()) } else { Err(Failure::Told) }
 }
 
 fn run_file(path: &Path, count: &mut Count) -> Result<(), String> {

@@ -1,1 +1,3 @@
+//! The command `jurat`.
+
 fn main() {}

@@ -5,7 +5,7 @@
 //! dates and sets are compiled on the way, so judging a value that passes allocates nothing for the simple comparisons.
 //!
 //! Each family has a file that holds everything about it: what its members are called, what they take, how they judge
-//! and what they say. [`families!`] below is the one list; the schema, the reference page and the reader follow from it.
+//! and what they say. `families!` below is the one list; the schema, the reference page and the reader follow from it.
 
 mod args;
 mod assertion;

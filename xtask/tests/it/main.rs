@@ -1,0 +1,16 @@
+//! Rules about the source that the compiler does not know.
+//!
+//! * [`layers`]: which crate may depend on which.
+//! * [`purity`]: what the core may not touch.
+//! * [`unsafety`]: where `unsafe` may stand.
+//! * [`file_names`]: what a file may not be called.
+//!
+//! Each rule is a function from text to complaints, tried on small snippets and then on this repository. [`tokens`] reads
+//! Rust as far as they need it, and [`repository`] finds the files.
+
+mod file_names;
+mod layers;
+mod purity;
+mod repository;
+mod tokens;
+mod unsafety;
