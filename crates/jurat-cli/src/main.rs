@@ -1,3 +1,32 @@
-//! The command `jurat`.
+//! The command `jurat`: one file for each verb, and what their exit codes mean.
 
-fn main() {}
+mod check;
+mod exit;
+mod format;
+mod schema;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Evaluates language models and agents: write down what should happen, see what did, and why.
+#[derive(Parser)]
+#[command(name = "jurat", version, about, after_help = exit::HELP)]
+struct Jurat {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Check(check::Check),
+    Schema(schema::Schema),
+}
+
+fn main() -> ExitCode {
+    let exit = match Jurat::parse().verb {
+        Verb::Check(check) => check.run(),
+        Verb::Schema(schema) => schema.run(),
+    };
+    exit.into()
+}

@@ -5,8 +5,12 @@
 //!
 //! * [`value`]: values borrowed from their text, and the paths that lead into them;
 //! * [`compare`]: one vocabulary of comparison;
-//! * [`suite`]: what authors write, read with positions.
+//! * [`suite`]: what authors write, read with positions;
+//! * [`judge`]: asking a model to judge;
+//! * [`plan`]: names resolved, and everything that can be known before running.
 
 pub mod compare;
+pub mod judge;
+pub mod plan;
 pub mod suite;
 pub mod value;

@@ -5,8 +5,10 @@
 //!
 //! * [`write_problems`] and [`write_summary`]: what is wrong with a definition, for people.
 //! * [`problems_json`]: the same for editors; its shape is in [`wire`].
+//! * [`pretty_json`]: a value for people who read JSON.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
 
+mod pretty_json;
 mod problem_json;
 mod problem_text;
 pub mod wire;
@@ -17,6 +19,7 @@ mod order;
 mod style;
 mod visible;
 
+pub use pretty_json::pretty_json;
 pub use problem_json::problems_json;
 pub use problem_text::{MAX_PROBLEMS, write_problems, write_summary};
 pub use style::Style;

@@ -9,17 +9,18 @@ use crate::order::{count, in_reading_order};
 use crate::visible::is_hazard;
 use crate::wire;
 
-/// The problems as one JSON object on one line, in the shape of [`wire::Problems`].
+/// The problems of some definitions as one JSON object on one line, in the shape of [`wire::Problems`].
 ///
 /// Texts are exact. Characters that a terminal would obey are written as JSON escapes, so that the line may be looked at.
-pub fn problems_json(problems: &[problem::Problem], sources: &Sources) -> String {
-    let texts = Lines::of_all(sources);
-    let problems = wire::Problems {
-        version: wire::VERSION,
-        problems: in_reading_order(problems).into_iter().map(|it| problem(it, &texts)).collect(),
-        errors: count(problems, Severity::Error),
-        warnings: count(problems, Severity::Warning),
-    };
+pub fn problems_json(definitions: &[(&[problem::Problem], &Sources)]) -> String {
+    let counted = |severity| definitions.iter().map(|(problems, _)| count(problems, severity)).sum();
+    let (errors, warnings) = (counted(Severity::Error), counted(Severity::Warning));
+    let mut all = Vec::new();
+    for (problems, sources) in definitions {
+        let texts = Lines::of_all(sources);
+        all.extend(in_reading_order(problems).into_iter().map(|it| problem(it, &texts)));
+    }
+    let problems = wire::Problems { version: wire::VERSION, problems: all, errors, warnings };
     escaped(&serde_json::to_string(&problems).expect("strings and numbers always serialise"))
 }
 

@@ -20,7 +20,7 @@ fn every_place_is_in_lines_and_columns() {
             .help("mend it"),
         Problem::new(&UNKNOWN_KEY, "nowhere"),
     ];
-    let json = problems_json(&problems, &sources).replace("},{", "},\n{");
+    let json = problems_json(&[(&problems, &sources)]).replace("},{", "},\n{");
     insta::assert_snapshot!(json, @r#"
     {"version":1,"problems":[{"code":"suite::unknown_key","severity":"error","message":"nowhere","labels":[],"help":[],"docs":"docs/problems/suite/unknown_key.md"},
     {"code":"suite::unknown_key","severity":"error","message":"`kéy` is wrong","file":"suite.yaml","line":2,"column":6,"end_line":2,"end_column":11,"labels":[{"file":"suite.yaml","line":2,"column":6,"end_line":2,"end_column":11,"text":"here"},
@@ -32,7 +32,7 @@ fn every_place_is_in_lines_and_columns() {
 #[test]
 fn hazards_are_escaped_and_texts_are_exact() {
     let message = "\x1b[2J \u{9b} \u{202e} \u{e0041} \u{7f} é";
-    let json = problems_json(&[Problem::new(&UNKNOWN_KEY, message)], &Sources::default());
+    let json = problems_json(&[(&[Problem::new(&UNKNOWN_KEY, message)], &Sources::default())]);
     assert!(json.contains(r#""message":"\u001b[2J \u009b \u202e \udb40\udc41 \u007f é""#), "{json}");
     let read: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(read["problems"][0]["message"], message);

@@ -1,0 +1,113 @@
+//! Prompts with holes: `${name}` and `${name.path}` are filled from the context, in one pass.
+//!
+//! Text goes in as it is, every other value as JSON. What a value holds is never looked at again, so an answer that
+//! contains `${secret}` stays an answer. `${}`, `$5` and `${` around something that is not a path are text.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use crate::value::{Context, FieldPath, Missing, Val};
+
+/// A prompt, parsed once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    text: String,
+    holes: Vec<Hole>,
+    /// `${…}` that is not a path: kept as text, and worth a word to the author.
+    literals: Vec<Range<usize>>,
+}
+
+/// A place in a prompt that the context fills.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hole {
+    /// What goes there.
+    pub path: FieldPath,
+    /// The bytes of the prompt that it replaces, `${` and `}` included.
+    pub range: Range<usize>,
+}
+
+impl Prompt {
+    /// Finds the holes of a text.
+    pub fn parse(text: impl Into<String>) -> Prompt {
+        let text = text.into();
+        let (mut holes, mut literals) = (Vec::new(), Vec::new());
+        let mut from = 0;
+        while let Some(start) = text[from..].find("${").map(|it| from + it) {
+            let inside = start + 2;
+            let Some(end) = text[inside..].find('}').map(|it| inside + it) else { break };
+            match FieldPath::parse(&text[inside..end]) {
+                Ok(path) => {
+                    holes.push(Hole { path, range: start..end + 1 });
+                    from = end + 1;
+                }
+                Err(_) => {
+                    if end > inside {
+                        literals.push(start..end + 1);
+                    }
+                    // A hole may start inside what looked like one: `${a ${b}`.
+                    from = inside;
+                }
+            }
+        }
+        Prompt { text, holes, literals }
+    }
+
+    /// The text as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The holes in the order they stand.
+    pub fn holes(&self) -> &[Hole] {
+        &self.holes
+    }
+
+    /// What looks like a hole and is not one.
+    pub fn literals(&self) -> &[Range<usize>] {
+        &self.literals
+    }
+
+    /// The prompt with its holes filled, or the first one that the context cannot fill.
+    pub fn bind(&self, context: Context<'_>) -> Result<String, (&Hole, Missing)> {
+        let mut bound = String::with_capacity(self.text.len() * 2);
+        let mut from = 0;
+        for hole in &self.holes {
+            bound.push_str(&self.text[from..hole.range.start]);
+            match &*context.find(&hole.path).map_err(|missing| (hole, missing))? {
+                Val::Str(text) => bound.push_str(text),
+                // Writing to a `String` cannot fail.
+                other => {
+                    let _ = write!(bound, "{other}");
+                }
+            }
+            from = hole.range.end;
+        }
+        bound.push_str(&self.text[from..]);
+        Ok(bound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::parse_json;
+
+    #[track_caller]
+    fn bound(prompt: &str, expected: &str) {
+        let context = parse_json(r#"{"q": "say \"hi\"", "n": 5, "o": {"k": [1, "x"]}, "evil": "${q}"}"#).unwrap().value;
+        let prompt = Prompt::parse(prompt);
+        let answer = prompt.bind(Context::of(&context));
+        let answer = answer.unwrap_or_else(|(hole, missing)| missing.explain(&hole.path));
+        assert_eq!(answer, expected);
+    }
+
+    #[test]
+    fn holes_are_filled_in_one_pass() {
+        bound("Judge ${q}!", "Judge say \"hi\"!");
+        bound("${n} ${o.k[1]} ${o}", "5 x {\"k\": [1, \"x\"]}");
+        bound("${evil}", "${q}");
+        bound("$5 ${} ${ q } {q} $q ${", "$5 ${} ${ q } {q} $q ${");
+        bound("${a ${q}", "${a say \"hi\"");
+        bound("${nope}", "the context has no `nope`; it has q, n, o, evil");
+    }
+}

@@ -1,0 +1,235 @@
+//! What tasks read, against what their contexts can supply.
+
+use super::graph::Graph;
+use super::shape::{Leads, Shape};
+use crate::suite::problem::{Problem, nearest};
+use crate::suite::{ExpectedValue, PromptText, Suite, Task, TaskKind, codes};
+use crate::value::{FieldPath, Kind, Span, Spanned};
+
+/// What a task reads of its context.
+pub(super) struct Reads<'t> {
+    /// The paths, with their places.
+    pub(super) paths: Vec<Read<'t>>,
+    /// Whether it reads the whole context.
+    pub(super) everything: bool,
+}
+
+/// One path that a task reads.
+pub(super) struct Read<'t> {
+    pub(super) path: &'t FieldPath,
+    pub(super) at: Place<'t>,
+}
+
+/// Where a path stands: on its own, or as a placeholder of a prompt.
+pub(super) enum Place<'t> {
+    Alone(Span),
+    Hole(&'t PromptText, usize),
+}
+
+/// What a task reads. A judge's own path and operand lead into its reply, not into the context.
+pub(super) fn reads(task: &Task) -> Reads<'_> {
+    let mut reads = Reads { paths: Vec::new(), everything: false };
+    match &task.kind {
+        TaskKind::Judge(judge) => {
+            for prompt in judge.system.iter().chain([&judge.prompt]) {
+                let holes = prompt.prompt.holes().iter().enumerate();
+                reads.paths.extend(holes.map(|(nth, hole)| Read { path: &hole.path, at: Place::Hole(prompt, nth) }));
+            }
+        }
+        TaskKind::Assert => {
+            let Some(comparison) = &task.comparison else { return reads };
+            match &comparison.path {
+                Some(path) => reads.paths.push(Read { path: &path.value, at: Place::Alone(path.span) }),
+                None => reads.everything = true,
+            }
+            if let Some(Spanned { value: ExpectedValue::Path(path), span }) = &comparison.expected {
+                reads.paths.push(Read { path, at: Place::Alone(*span) });
+            }
+        }
+    }
+    reads
+}
+
+/// What a task's output looks like to those that depend on it.
+pub(super) fn output_shape(task: &Task) -> Shape {
+    match &task.kind {
+        TaskKind::Assert => Shape::of_kinds(&[Kind::Boolean]),
+        TaskKind::Judge(judge) => judge.output.as_ref().map_or_else(Shape::any, |it| Shape::of_schema(&it.schema)),
+    }
+}
+
+/// What a path leads to in a task's context.
+pub(super) enum Source<'s> {
+    /// The output of a task it depends on, and the rest of the path in it.
+    Output(&'s Task),
+    /// The data.
+    Base,
+    /// A task that it does not depend on.
+    Stranger(&'s Task),
+    /// Nobody has it.
+    Nobody,
+    /// It cannot be known.
+    Unknown,
+}
+
+/// Who supplies the first step of a path.
+pub(super) fn source<'s>(
+    suite: &'s Suite,
+    graph: &Graph,
+    ix: usize,
+    path: &FieldPath,
+    base: Option<&Shape>,
+) -> Source<'s> {
+    let Some(root) = path.root() else { return base.map_or(Source::Unknown, |_| Source::Base) };
+    let named = suite.tasks.iter().position(|it| it.id.value == root);
+    match named {
+        Some(task) if graph.depends_on[ix].iter().any(|it| it.index() == task) => Source::Output(&suite.tasks[task]),
+        _ => match base {
+            Some(base) if base.names().contains(&root) => Source::Base,
+            base => match (named, base) {
+                (Some(task), _) => Source::Stranger(&suite.tasks[task]),
+                (None, Some(base)) if !base.is_open() => Source::Nobody,
+                (None, _) => Source::Unknown,
+            },
+        },
+    }
+}
+
+pub(super) fn examine(suite: &Suite, graph: &Graph, base: Option<&Shape>, problems: &mut Vec<Problem>) {
+    for (ix, task) in suite.tasks.iter().enumerate() {
+        if let Some(base) = base {
+            problems.extend(hidden_name(task, base));
+        }
+        for read in reads(task).paths {
+            problems.extend(examine_read(suite, graph, ix, &read, base));
+        }
+        problems.extend(examine_reply(task));
+    }
+    for path in &suite.group_by {
+        let read = Read { path: &path.value, at: Place::Alone(path.span) };
+        if let Some(base) = base
+            && let Leads::Nowhere { step, place } = base.at(path.value.steps())
+        {
+            problems.push(unknown_name(suite, None, &read, step, &place));
+        }
+    }
+}
+
+fn examine_read(suite: &Suite, graph: &Graph, ix: usize, read: &Read<'_>, base: Option<&Shape>) -> Option<Problem> {
+    let task = &suite.tasks[ix];
+    match source(suite, graph, ix, read.path, base) {
+        Source::Unknown => None,
+        Source::Stranger(other) if other.id.value == task.id.value => {
+            let problem = Problem::new(&codes::NOT_A_DEPENDENCY, format!("`{}` reads its own output", task.id.value));
+            Some(pointed(problem, read, "read here").help("a task sees the data and the tasks in its `depends_on`"))
+        }
+        Source::Stranger(other) => {
+            let message = format!("`{}` reads `{}` without depending on it", task.id.value, other.id.value);
+            let problem = pointed(Problem::new(&codes::NOT_A_DEPENDENCY, message), read, "read here");
+            let problem = problem.at(task.id.span, "in this task").at(other.id.span, "which is this task");
+            Some(problem.help(format!("add `{}` to `depends_on`", other.id.value)))
+        }
+        Source::Nobody => Some(unknown_name(suite, Some(task), read, 0, base?)),
+        Source::Base => match base?.at(read.path.steps()) {
+            Leads::To(_) => None,
+            Leads::Nowhere { step, place } => Some(unknown_name(suite, Some(task), read, step, &place)),
+        },
+        Source::Output(other) => match output_shape(other).at(read.path.rest().steps()) {
+            Leads::To(_) => None,
+            Leads::Nowhere { step, place } => Some(unknown_field(other, read, step + 1, &place)),
+        },
+    }
+}
+
+/// A judge's own path leads into its reply.
+fn examine_reply(task: &Task) -> Option<Problem> {
+    let path = task.comparison.as_ref().and_then(|it| it.path.as_ref())?;
+    let TaskKind::Judge(_) = &task.kind else { return None };
+    match output_shape(task).at(path.value.steps()) {
+        Leads::To(_) => None,
+        Leads::Nowhere { step, place } => {
+            Some(unknown_field(task, &Read { path: &path.value, at: Place::Alone(path.span) }, step, &place))
+        }
+    }
+}
+
+fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> Problem {
+    let wanted = step_text(read.path, step);
+    if let TaskKind::Assert = judge.kind {
+        let message = format!("the output of `{}` is `true` or `false`, it has no `{wanted}`", judge.id.value);
+        return pointed(Problem::new(&codes::UNKNOWN_FIELD, message), read, "read here")
+            .at(judge.id.span, "an assertion")
+            .help(format!("read `{}` itself, or the field it looks at", judge.id.value));
+    }
+    let names = place.names();
+    let message = format!("`{}` never produces `{wanted}`", judge.id.value);
+    let problem = pointed(Problem::new(&codes::UNKNOWN_FIELD, message), read, "read here");
+    if names.is_empty() {
+        return problem.help(format!("there it produces {}", place.kinds));
+    }
+    let near = nearest(&wanted, names.iter().copied());
+    let fields = match &judge.kind {
+        TaskKind::Judge(it) => it.output.as_ref().map(|it| it.fields.as_slice()).unwrap_or_default(),
+        TaskKind::Assert => &[],
+    };
+    let help = format!("`{}` produces {}", judge.id.value, names.join(", "));
+    let problem = match near.and_then(|near| fields.iter().find(|it| it.value == near)) {
+        Some(field) => problem.at(field.span, "a field with a similar name"),
+        None => match fields.first() {
+            Some(first) => problem.at(first.span, "its fields are named here"),
+            None => problem,
+        },
+    };
+    problem.help(match near {
+        Some(near) => format!("{help}; did you mean `{near}`?"),
+        None => help,
+    })
+}
+
+fn unknown_name(suite: &Suite, task: Option<&Task>, read: &Read<'_>, step: usize, place: &Shape) -> Problem {
+    let wanted = step_text(read.path, step);
+    let names = place.names();
+    let near_task = suite.tasks.iter().filter(|it| task.is_none_or(|task| task.id.value != it.id.value));
+    let near_task = nearest(&wanted, near_task.map(|it| it.id.value.as_str())).filter(|_| step == 0);
+    let message = match step {
+        0 => format!("no sample row has `{wanted}`"),
+        _ if names.is_empty() => format!("in the sample rows this is {}, so it has no `{wanted}`", place.kinds),
+        _ => format!("in the sample rows there is no `{wanted}` there"),
+    };
+    let problem = pointed(Problem::new(&codes::UNKNOWN_NAME, message), read, "read here");
+    let near = nearest(&wanted, names.iter().copied());
+    let problem = match (near, near_task) {
+        (None, Some(id)) => {
+            let place = suite.tasks.iter().find(|it| it.id.value == id).map(|it| it.id.span);
+            let problem = problem.help(format!("did you mean the task `{id}`?"));
+            return match place {
+                Some(span) => problem.at(span, "a task with a similar id"),
+                None => problem,
+            };
+        }
+        (Some(near), _) => problem.help(format!("did you mean `{near}`?")),
+        (None, None) => problem,
+    };
+    if names.is_empty() { problem } else { problem.help(format!("there are {}", names.join(", "))) }
+}
+
+fn hidden_name(task: &Task, base: &Shape) -> Option<Problem> {
+    base.names().contains(&task.id.value.as_str()).then(|| {
+        let message = format!("the task `{}` has the name of a field of the data", task.id.value);
+        let problem = Problem::new(&codes::HIDDEN_NAME, message)
+            .at(task.id.span, "hides that field from tasks that depend on this one");
+        problem.help("give the task another id")
+    })
+}
+
+fn step_text(path: &FieldPath, step: usize) -> String {
+    FieldPath::of(path.steps().get(step).cloned()).to_string()
+}
+
+/// Points at a path. A placeholder is found in its prompt by its text.
+fn pointed(problem: Problem, read: &Read<'_>, text: &str) -> Problem {
+    match &read.at {
+        Place::Alone(span) => problem.at(*span, text),
+        Place::Hole(prompt, nth) => problem.at(prompt.holes.get(*nth).copied().unwrap_or(prompt.span), text),
+    }
+}

@@ -1,0 +1,188 @@
+//! The graph of tasks: ids, dependencies, stages.
+
+use std::collections::HashMap;
+
+use super::TaskIx;
+use crate::suite::problem::{Problem, nearest};
+use crate::suite::{Task, codes};
+
+/// The tasks that may run together.
+pub type Stage = Vec<TaskIx>;
+
+/// The tasks with their dependencies resolved.
+pub(super) struct Graph {
+    /// The dependencies of each task, in the order they were written.
+    pub(super) depends_on: Vec<Vec<TaskIx>>,
+    /// The stages; tasks in a cycle, and those behind one, are in none.
+    pub(super) stages: Vec<Stage>,
+}
+
+impl Graph {
+    /// The tasks that must have run before this one, near and far, each once.
+    pub(super) fn ancestors(&self, task: usize) -> Vec<usize> {
+        let mut seen = vec![false; self.depends_on.len()];
+        let mut open: Vec<usize> = self.depends_on[task].iter().map(|it| it.index()).collect();
+        let mut ancestors = Vec::new();
+        while let Some(next) = open.pop() {
+            if !std::mem::replace(&mut seen[next], true) {
+                ancestors.push(next);
+                open.extend(self.depends_on[next].iter().map(|it| it.index()));
+            }
+        }
+        ancestors.sort_unstable();
+        ancestors
+    }
+}
+
+/// Resolves ids and dependencies, noting what does not fit together.
+pub(super) fn resolve(tasks: &[Task], problems: &mut Vec<Problem>) -> Graph {
+    let by_id = index(tasks, problems);
+    let mut depends_on = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let mut found: Vec<TaskIx> = Vec::with_capacity(task.depends_on.len());
+        for (nth, id) in task.depends_on.iter().enumerate() {
+            match by_id.get(id.value.as_str()) {
+                None => problems.push(unknown_dependency(tasks, task, nth)),
+                Some(ix) if found.contains(ix) => {
+                    let problem = Problem::new(&codes::REPEATED_DEPENDENCY, format!("`{}` is named twice", id.value));
+                    problems.push(problem.at(id.span, "again here").help("keep one of them"));
+                }
+                Some(ix) => found.push(*ix),
+            }
+        }
+        depends_on.push(found);
+    }
+    problems.extend(cycles(tasks, &depends_on));
+    let stages = stages(&depends_on);
+    Graph { depends_on, stages }
+}
+
+/// Ids are unique without regard to case: reports and the systems that suites come from do not always keep it.
+fn index<'t>(tasks: &'t [Task], problems: &mut Vec<Problem>) -> HashMap<&'t str, TaskIx> {
+    let mut folded: HashMap<String, usize> = HashMap::with_capacity(tasks.len());
+    let mut by_id = HashMap::with_capacity(tasks.len());
+    for (ix, task) in tasks.iter().enumerate() {
+        let id = task.id.value.as_str();
+        match folded.get(&id.to_lowercase()) {
+            Some(&earlier) => {
+                let first = &tasks[earlier].id;
+                let message = if first.value == id {
+                    format!("two tasks are called `{id}`")
+                } else {
+                    format!("`{id}` and `{}` differ only in case", first.value)
+                };
+                let problem = Problem::new(&codes::DUPLICATE_ID, message)
+                    .at(task.id.span, "again here")
+                    .at(first.span, "first here");
+                problems.push(problem.help("give one of them another id"));
+            }
+            None => {
+                folded.insert(id.to_lowercase(), ix);
+                by_id.insert(id, TaskIx::of(ix));
+            }
+        }
+    }
+    by_id
+}
+
+fn unknown_dependency(tasks: &[Task], task: &Task, nth: usize) -> Problem {
+    let id = &task.depends_on[nth];
+    let problem = Problem::new(&codes::UNKNOWN_DEPENDENCY, format!("there is no task `{}`", id.value))
+        .at(id.span, "unknown task");
+    let others = || tasks.iter().filter(|it| it.id.value != task.id.value);
+    match nearest(&id.value, others().map(|it| it.id.value.as_str())) {
+        Some(near) => {
+            let place = others().find(|it| it.id.value == near).map(|it| it.id.span);
+            let problem = problem.help(format!("did you mean `{near}`?"));
+            match place {
+                Some(span) => problem.at(span, "a task with a similar id"),
+                None => problem,
+            }
+        }
+        None => problem.help("every id in `depends_on` is the id of a task in this suite"),
+    }
+}
+
+/// Every cycle once, as the path it is.
+fn cycles(tasks: &[Task], depends_on: &[Vec<TaskIx>]) -> Vec<Problem> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        Open,
+        Done,
+    }
+    let mut marks = vec![Mark::New; tasks.len()];
+    let mut problems = Vec::new();
+    for start in 0..tasks.len() {
+        if marks[start] != Mark::New {
+            continue;
+        }
+        // A stack of our own: ten thousand tasks in a row must not exhaust the machine's.
+        let mut stack = vec![(start, 0)];
+        marks[start] = Mark::Open;
+        while let Some((task, nth)) = stack.pop() {
+            let Some(next) = depends_on[task].get(nth).map(|it| it.index()) else {
+                marks[task] = Mark::Done;
+                continue;
+            };
+            stack.push((task, nth + 1));
+            match marks[next] {
+                Mark::Done => {}
+                Mark::New => {
+                    marks[next] = Mark::Open;
+                    stack.push((next, 0));
+                }
+                Mark::Open => {
+                    let from = stack.iter().position(|(it, _)| *it == next).unwrap_or(0);
+                    let path: Vec<usize> = stack[from..].iter().map(|(it, _)| *it).collect();
+                    problems.push(cycle(tasks, &path));
+                }
+            }
+        }
+    }
+    problems
+}
+
+fn cycle(tasks: &[Task], path: &[usize]) -> Problem {
+    let names: Vec<String> = path.iter().chain(path.first()).map(|ix| format!("`{}`", tasks[*ix].id.value)).collect();
+    let message = match path {
+        [_] => format!("{} depends on itself", names[0]),
+        _ => format!("tasks wait for each other: {}", names.join(" → ")),
+    };
+    let mut problem = Problem::new(&codes::CYCLE, message);
+    for (ix, next) in path.iter().zip(path.iter().cycle().skip(1)) {
+        let edge = tasks[*ix].depends_on.iter().find(|it| it.value == tasks[*next].id.value);
+        if let Some(edge) = edge {
+            problem = problem.at(edge.span, format!("`{}` waits for `{}`", tasks[*ix].id.value, edge.value));
+        }
+    }
+    problem.help("remove one of these dependencies")
+}
+
+/// The stage of a task is one more than the highest of its dependencies.
+fn stages(depends_on: &[Vec<TaskIx>]) -> Vec<Stage> {
+    let mut waiting: Vec<usize> = depends_on.iter().map(Vec::len).collect();
+    let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); depends_on.len()];
+    for (ix, on) in depends_on.iter().enumerate() {
+        for it in on {
+            dependents[it.index()].push(ix);
+        }
+    }
+    let mut stages = Vec::new();
+    let mut ready: Vec<usize> = (0..depends_on.len()).filter(|ix| waiting[*ix] == 0).collect();
+    while !ready.is_empty() {
+        ready.sort_unstable();
+        stages.push(ready.iter().map(|ix| TaskIx::of(*ix)).collect());
+        let mut next = Vec::new();
+        for ix in ready {
+            for dependent in &dependents[ix] {
+                waiting[*dependent] -= 1;
+                if waiting[*dependent] == 0 {
+                    next.push(*dependent);
+                }
+            }
+        }
+        ready = next;
+    }
+    stages
+}

@@ -1,0 +1,154 @@
+//! From what an author wrote to what can run: names resolved, the graph sound, patterns compiled, everything that can be
+//! known before spending said.
+//!
+//! [`examine`] finds the problems, [`Plan::build`] makes the plan of a suite without errors. Both are functions of the
+//! suite and of a few sample rows; neither reads anything.
+
+mod context;
+mod gates;
+mod graph;
+mod judges;
+mod names;
+mod shape;
+mod types;
+
+use crate::compare::Assertion;
+use crate::suite::problem::{Code, Problem, Severity};
+use crate::suite::{Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes};
+use crate::value::{FieldPath, Projection, Step, Value};
+
+pub use graph::Stage;
+pub use shape::Shape;
+
+/// A few rows of the data, to look at before running.
+#[derive(Debug, Clone, Default)]
+pub struct Samples {
+    /// The rows, as they were read.
+    pub rows: Vec<Value>,
+    /// Whether some of the data could not be looked at, so that a name may come from there.
+    pub is_partial: bool,
+}
+
+/// Everything that can be known about a suite before running it, beyond what reading it found.
+pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    problems.extend(nothing_to_do(suite));
+    let graph = graph::resolve(&suite.tasks, &mut problems);
+    judges::examine(suite, &mut problems);
+    names::examine(suite, &mut problems);
+    let base = shape::of_rows(samples);
+    context::examine(suite, &graph, base.as_ref(), &mut problems);
+    types::examine(suite, &graph, base.as_ref(), &mut problems);
+    gates::examine(suite, &graph, &mut problems);
+    problems
+}
+
+/// A suite without tasks, or without anything to run them on.
+fn nothing_to_do(suite: &Suite) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    // A `tasks` whose tasks could not be read has problems enough.
+    if suite.tasks.is_empty() && suite.tasks_key.is_none() {
+        let problem = whole_suite(suite, &codes::NO_TASKS, "a suite without tasks");
+        problems.push(problem.help("add `tasks`: a list of what is judged"));
+    }
+    if suite.records.is_empty() && suite.records_key.is_none() {
+        let problem = whole_suite(suite, &codes::NO_CASES, "a suite without anything to evaluate");
+        problems.push(problem.help("add `records`: a file of rows, or the rows"));
+    }
+    problems
+}
+
+/// A problem of the suite as a whole stands at its name, or at the first thing it says.
+fn whole_suite(suite: &Suite, code: &'static Code, message: &str) -> Problem {
+    let problem = Problem::new(code, message);
+    match suite.head {
+        Some(span) => problem.at(span, "this suite"),
+        None => problem,
+    }
+}
+
+/// The index of a task in a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskIx(pub u32);
+
+impl TaskIx {
+    fn of(ix: usize) -> TaskIx {
+        TaskIx(u32::try_from(ix).unwrap_or(u32::MAX))
+    }
+
+    /// The index as a number.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A suite made ready to run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The tasks in the order they were written.
+    pub tasks: Vec<PlannedTask>,
+    /// The tasks that may run together, stage by stage.
+    pub stages: Vec<Stage>,
+    /// What is read of each record.
+    pub footprint: Projection,
+}
+
+/// A task with its names resolved.
+#[derive(Debug, Clone)]
+pub struct PlannedTask {
+    /// Its name.
+    pub id: String,
+    /// What it asks, when it asks a model.
+    pub judge: Option<Judge>,
+    /// What it compares, ready to judge.
+    pub assertion: Option<Assertion>,
+    /// The tasks it waits for.
+    pub depends_on: Vec<TaskIx>,
+    /// Whether it decides what runs after it.
+    pub gate: Gate,
+}
+
+impl Plan {
+    /// The plan of a suite, or every problem it has. Warnings do not stand in the way; they are returned with the plan.
+    pub fn build(suite: &Suite, samples: &Samples) -> Result<(Plan, Vec<Problem>), Vec<Problem>> {
+        let problems = examine(suite, samples);
+        if problems.iter().any(|it| it.severity() == Severity::Error) {
+            return Err(problems);
+        }
+        let graph = graph::resolve(&suite.tasks, &mut Vec::new());
+        let tasks =
+            suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
+        Ok((Plan { tasks, stages: graph.stages, footprint: footprint(suite) }, problems))
+    }
+}
+
+fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
+    let judge = match &task.kind {
+        TaskKind::Judge(judge) => Some((**judge).clone()),
+        TaskKind::Assert => None,
+    };
+    PlannedTask {
+        id: task.id.value.clone(),
+        judge,
+        assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
+        depends_on: depends_on.to_vec(),
+        gate: task.gate,
+    }
+}
+
+/// What tasks, prompts and the id rule read of a record. A task that reads its whole context reads all of it.
+fn footprint(suite: &Suite) -> Projection {
+    let mut paths: Vec<FieldPath> =
+        ["id", "record_id", "case_id"].map(|key| FieldPath::of([Step::Key(key.into())])).into();
+    paths.extend(suite.records.iter().filter_map(|it| it.id.as_ref()).map(|it| it.value.clone()));
+    paths.extend(suite.group_by.iter().map(|it| it.value.clone()));
+    for task in &suite.tasks {
+        let reads = context::reads(task);
+        if reads.everything {
+            return Projection::all();
+        }
+        let from_base = |it: &&context::Read<'_>| !task.depends_on.iter().any(|id| it.path.root() == Some(&id.value));
+        paths.extend(reads.paths.iter().filter(from_base).map(|it| it.path.clone()));
+    }
+    Projection::of(&paths)
+}

@@ -1,0 +1,40 @@
+//! Names that point outside the graph: dimensions and thresholds.
+
+use crate::suite::problem::{Problem, listed, nearest};
+use crate::suite::{Suite, codes};
+
+/// The dimensions that every suite has.
+const DIMENSIONS: [&str; 6] = ["task", "process", "autonomy", "closeness", "efficiency", "spark"];
+
+pub(super) fn examine(suite: &Suite, problems: &mut Vec<Problem>) {
+    let declared = suite.dimensions.iter().map(|it| it.value.as_str());
+    let dimensions: Vec<&str> = DIMENSIONS.into_iter().chain(declared).collect();
+    for name in suite.tasks.iter().flat_map(|it| &it.dimensions) {
+        if !dimensions.contains(&name.value.as_str()) {
+            let message = format!("there is no dimension `{}`", name.value);
+            let problem = Problem::new(&codes::UNKNOWN_DIMENSION, message).at(name.span, "unknown dimension");
+            let near = nearest(&name.value, dimensions.iter().copied());
+            let problem = match near.and_then(|near| suite.dimensions.iter().find(|it| it.value == near)) {
+                Some(declared) => problem.at(declared.span, "a dimension with a similar name"),
+                None => problem,
+            };
+            let known = listed(dimensions.iter().copied());
+            let help = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+            problems.push(problem.help(format!("{help}there are {known}; declare others under `dimensions`")));
+        }
+    }
+    for (id, _) in &suite.thresholds.tasks {
+        if !suite.tasks.iter().any(|it| it.id.value == id.value) {
+            let problem = Problem::new(&codes::UNKNOWN_TASK, format!("there is no task `{}`", id.value))
+                .at(id.span, "unknown task");
+            let near = nearest(&id.value, suite.tasks.iter().map(|it| it.id.value.as_str()));
+            let place = near.and_then(|near| suite.tasks.iter().find(|it| it.id.value == near));
+            problems.push(match place {
+                Some(task) => problem
+                    .at(task.id.span, "a task with a similar id")
+                    .help(format!("did you mean `{}`?", task.id.value)),
+                None => problem.help("a threshold names a task of this suite"),
+            });
+        }
+    }
+}

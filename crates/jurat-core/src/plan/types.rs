@@ -1,0 +1,163 @@
+//! Comparisons against what is known of the values they will see.
+
+use super::context::{self, Source};
+use super::graph::Graph;
+use super::shape::{Leads, Shape};
+use crate::compare::{Arrays, Comparison, Entry, Judgement};
+use crate::suite::problem::Problem;
+use crate::suite::{ExpectedValue, Suite, Task, TaskComparison, TaskKind, codes};
+use crate::value::{Kind, Kinds, Span, Spanned, Val, Value, shown};
+
+pub(super) fn examine(suite: &Suite, graph: &Graph, base: Option<&Shape>, problems: &mut Vec<Problem>) {
+    for (ix, task) in suite.tasks.iter().enumerate() {
+        if let Some(comparison) = &task.comparison
+            && let Some(shape) = compared_shape(suite, graph, ix, comparison, base)
+        {
+            problems.extend(examine_comparison(task, comparison, &shape));
+        }
+    }
+}
+
+/// What is known of the value that a task compares.
+pub(super) fn compared_shape(
+    suite: &Suite,
+    graph: &Graph,
+    ix: usize,
+    comparison: &TaskComparison,
+    base: Option<&Shape>,
+) -> Option<Shape> {
+    let task = &suite.tasks[ix];
+    let leads = match (&task.kind, &comparison.path) {
+        (TaskKind::Judge(_), path) => {
+            let steps = path.as_ref().map(|it| it.value.steps()).unwrap_or_default();
+            context::output_shape(task).at(steps)
+        }
+        (TaskKind::Assert, None) => return None,
+        (TaskKind::Assert, Some(path)) => match context::source(suite, graph, ix, &path.value, base) {
+            Source::Output(other) => context::output_shape(other).at(path.value.rest().steps()),
+            Source::Base => base?.at(path.value.steps()),
+            Source::Stranger(_) | Source::Nobody | Source::Unknown => return None,
+        },
+    };
+    let Leads::To(shape) = leads else { return None };
+    match &comparison.item_path {
+        None => Some(shape),
+        Some(item_path) => match shape.item()?.at(item_path.value.steps()) {
+            Leads::To(shape) => Some(shape),
+            Leads::Nowhere { .. } => None,
+        },
+    }
+}
+
+fn examine_comparison(task: &Task, comparison: &TaskComparison, shape: &Shape) -> Option<Problem> {
+    let entry = comparison.operator.value.entry();
+    let place = comparison.path.as_ref().map_or(task.id.span, |it| it.span);
+    let what = comparison.path.as_ref().map_or_else(|| "the value".to_owned(), |it| format!("`{}`", it.value));
+    if !may_pass(entry, shape) {
+        let message = format!("`{}` can never pass: {what} is {}", entry.snake_case(), shape.kinds);
+        let problem = Problem::new(&codes::NEVER_APPLIES, message)
+            .at(comparison.operator.span, format!("passes on {}", passing(entry)));
+        return Some(problem.at(place, format!("this is {}", shape.kinds)));
+    }
+    let fixed = comparison.fixed()?;
+    let literal = match &comparison.expected {
+        Some(Spanned { value: ExpectedValue::Literal(value), span }) => Some((value, *span)),
+        _ => None,
+    };
+    if let Some((value, span)) = literal
+        && let Some(problem) = unexpected_type(entry, value, span, shape, &what)
+    {
+        return Some(problem.at(place, format!("this is {}", shape.kinds)));
+    }
+    let domain = domain(shape)?;
+    if domain.iter().any(|it| fixed.judge(it) == Judgement::Passed) {
+        return None;
+    }
+    Some(outside(entry, &fixed, literal, &what, &domain, comparison.operator.span).at(place, "compared here"))
+}
+
+/// Whether a value of this shape could pass at all.
+fn may_pass(entry: &Entry, shape: &Shape) -> bool {
+    let items_may = || shape.item().is_none_or(|item| item.kinds.iter().any(|kind| entry.may_pass(kind)));
+    shape.kinds.iter().any(|kind| match kind {
+        Kind::List if entry.arrays == Arrays::Each && !entry.passes.contains(Kind::List) => items_may(),
+        kind => entry.may_pass(kind),
+    })
+}
+
+fn passing(entry: &Entry) -> Kinds {
+    entry.passes
+}
+
+/// The values a shape may have, when they can be counted.
+pub(super) fn domain(shape: &Shape) -> Option<Vec<Value>> {
+    if let Some(values) = &shape.values {
+        return Some(values.clone());
+    }
+    (shape.kinds == Kinds::of(&[Kind::Boolean])).then(|| vec![Val::Bool(true), Val::Bool(false)])
+}
+
+fn outside(
+    entry: &Entry,
+    fixed: &Comparison<'_>,
+    literal: Option<(&Value, Span)>,
+    what: &str,
+    domain: &[Value],
+    operator: Span,
+) -> Problem {
+    let values: Vec<String> = domain.iter().map(shown).collect();
+    let help = format!("{what} is one of {}", values.join(", "));
+    match literal {
+        Some((value, span)) if entry.name == "Equals" => {
+            let problem = Problem::new(&codes::OUTSIDE_ENUM, format!("{what} is never {}", shown(value)))
+                .at(span, "not one of its values");
+            let texts: Vec<&str> = domain.iter().filter_map(Val::as_str).collect();
+            let problem = problem.help(help);
+            match value.as_str() {
+                Some(text) => problem.did_you_mean(text, texts),
+                None => problem,
+            }
+        }
+        _ => {
+            let message =
+                format!("`{}` can never pass: none of the values is {}", entry.snake_case(), fixed.expected());
+            Problem::new(&codes::NEVER_APPLIES, message).at(operator, "passes on none of them").help(help)
+        }
+    }
+}
+
+/// An operand that no value of this shape can equal, or contain.
+fn unexpected_type(entry: &Entry, operand: &Value, span: Span, shape: &Shape, what: &str) -> Option<Problem> {
+    let item = shape.item();
+    let fits = match entry.name {
+        "Equals" | "NotEqual" => {
+            equals_kind(shape.kinds, operand) || item.is_some_and(|item| equals_kind(item.kinds, operand))
+        }
+        "Contains" | "NotContains" => {
+            let in_text = shape.kinds.contains(Kind::Text) && operand.kind() == Kind::Text;
+            in_text || item.is_some_and(|item| item.kinds.contains(operand.kind()))
+        }
+        "ContainsAll" | "ContainsAny" | "ContainsNone" | "SequenceMatches" if entry.params.is_empty() => {
+            let in_text = shape.kinds.contains(Kind::Text) && entry.name == "ContainsAny";
+            let wanted = operand.as_list().unwrap_or(&[]);
+            in_text
+                || wanted.is_empty()
+                || item.is_some_and(|item| wanted.iter().any(|it| item.kinds.contains(it.kind())))
+        }
+        _ => true,
+    };
+    (!fits).then(|| {
+        let message = format!("{what} is {}, so it is compared with {} in vain", shape.kinds, operand.kind().phrase());
+        Problem::new(&codes::UNEXPECTED_TYPE, message).at(span, format!("this is {}", operand.kind().phrase()))
+    })
+}
+
+/// Whether some value of these kinds could equal the operand; text that reads as a number equals it.
+fn equals_kind(kinds: Kinds, operand: &Value) -> bool {
+    let reads_as_number = |text: &str| text.parse::<f64>().is_ok();
+    kinds.contains(operand.kind())
+        || match operand {
+            Val::Str(text) => kinds.contains(Kind::Number) && reads_as_number(text),
+            number => number.kind() == Kind::Number && kinds.contains(Kind::Text),
+        }
+}

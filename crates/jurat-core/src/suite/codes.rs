@@ -1,0 +1,68 @@
+//! Every kind of problem there is. A code never changes its name; `docs/problems/` has a page for each.
+
+use super::problem::{Code, Severity};
+
+/// Makes a constant of each code, and the list of them all, from one list.
+macro_rules! codes {
+    ($($constant:ident = $severity:ident $name:literal, $summary:literal;)*) => {
+        $(#[doc = $summary] pub static $constant: Code = Code { name: $name, severity: Severity::$severity, summary: $summary };)*
+
+        /// Every code, in the order of the list.
+        pub static ALL: &[&Code] = &[$(&$constant),*];
+    };
+}
+
+codes! {
+    NOT_FOUND = Error "file::not_found", "a file that is not there, or cannot be opened";
+    TOO_LARGE = Error "file::too_large", "a file larger than a definition can be";
+    NOT_TEXT = Error "file::not_text", "a file that is not UTF-8 text";
+    INCLUDE_CYCLE = Error "file::include_cycle", "files that include each other";
+    NOT_READABLE = Error "file::not_readable", "text that is neither YAML nor JSON, or goes beyond their limits";
+    BAD_ROWS = Error "file::bad_rows", "data that cannot be read as rows";
+
+    REPEATED_KEY = Error "suite::repeated_key", "a key that stands twice in one object";
+    UNKNOWN_KEY = Error "suite::unknown_key", "a key that nothing reads";
+    MISSING_KEY = Error "suite::missing_key", "a key that must be there";
+    WRONG_TYPE = Error "suite::wrong_type", "a value of the wrong type";
+    WRONG_VALUE = Error "suite::wrong_value", "a value that is none of the accepted ones";
+    CONFLICT = Error "suite::conflict", "two keys that cannot stand together";
+    NOT_SUPPORTED = Error "suite::not_supported", "a part of the format that this version does not run";
+    BAD_ID = Error "suite::bad_id", "an id with characters that ids do not have";
+    BAD_PATH = Error "suite::bad_path", "a field path that cannot be read";
+    BAD_SCHEMA = Error "suite::bad_schema", "an output schema that is not a JSON Schema";
+    UNKNOWN_OPERATOR = Error "suite::unknown_operator", "an operator that does not exist";
+    BAD_OPERAND = Error "suite::bad_operand", "an expected value or parameter that the operator cannot use";
+    BAD_PATTERN = Error "suite::bad_pattern", "a regular expression that cannot be read";
+    IGNORED_OPERAND = Warning "suite::ignored_operand", "an expected value that the operator ignores";
+    LITERAL_PLACEHOLDER = Warning "suite::literal_placeholder", "`${…}` in a prompt that is not a path, so it is sent as it is";
+
+    NO_TASKS = Error "plan::no_tasks", "a suite without a task";
+    NO_CASES = Error "plan::no_cases", "a suite without anything to evaluate";
+    DUPLICATE_ID = Error "plan::duplicate_id", "two tasks with one id";
+    UNKNOWN_DEPENDENCY = Error "plan::unknown_dependency", "a dependency on a task that does not exist";
+    CYCLE = Error "plan::cycle", "tasks that wait for each other";
+    NO_PLACEHOLDER = Error "plan::no_placeholder", "a judge prompt that shows the judge nothing of the case";
+    MEASURED_GATE = Error "plan::measured_gate", "a gate that neither passes nor fails";
+    UNKNOWN_MODEL = Error "plan::unknown_model", "a model role that nobody defines";
+    UNKNOWN_DIMENSION = Error "plan::unknown_dimension", "a dimension that nobody declares";
+    UNKNOWN_TASK = Error "plan::unknown_task", "a threshold for a task that does not exist";
+
+    NO_MODEL = Warning "plan::no_model", "a judge without a model to ask";
+    SAME_MODEL = Warning "plan::same_model", "a judge that is the model it judges";
+    UNKNOWN_FIELD = Warning "plan::unknown_field", "a path into a judge's reply that its schema does not have";
+    UNKNOWN_NAME = Warning "plan::unknown_name", "a path or placeholder that no sample row supplies";
+    NOT_A_DEPENDENCY = Warning "plan::not_a_dependency", "a task that reads a task it does not depend on";
+    HIDDEN_NAME = Warning "plan::hidden_name", "a task id that hides a field of the data";
+    NEVER_APPLIES = Warning "plan::never_applies", "an operator that can never pass on values of this type";
+    OUTSIDE_ENUM = Warning "plan::outside_enum", "an expected value that the schema's enum does not have";
+    UNEXPECTED_TYPE = Warning "plan::unexpected_type", "an expected value of another type than the values";
+    UNUSED_GATE = Warning "plan::unused_gate", "a gate that nothing depends on";
+    NEVER_RUNS = Warning "plan::never_runs", "a task behind gates that contradict each other";
+    NOTHING_JUDGED = Warning "plan::nothing_judged", "tasks that measure and never judge";
+    REPEATED_DEPENDENCY = Warning "plan::repeated_dependency", "a dependency named twice";
+}
+
+/// The code with this name.
+pub fn find(name: &str) -> Option<&'static Code> {
+    ALL.iter().copied().find(|it| it.name == name)
+}

@@ -1,0 +1,249 @@
+//! The comparison of a task: `field_path`, `operator`, `expected_value` and what goes with them.
+
+use super::codes;
+use super::form::{Form, Key};
+use super::problem::{Problem, listed, nearest};
+use super::reader::{Fields, Reading};
+use crate::compare::{
+    Args, Assertion, Comparison, Entry, Expected, Operand, Operator, Origin, WhenMissing, entries, find,
+};
+use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, Value};
+
+/// What a task compares, and with what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskComparison {
+    /// Where to look; the whole context, or the whole reply of a judge, when absent.
+    pub path: Option<Spanned<FieldPath>>,
+    /// Where to look inside each item of a list.
+    pub item_path: Option<Spanned<FieldPath>>,
+    /// The comparison by name, with its parameters.
+    pub operator: Spanned<Operator>,
+    /// What to compare with.
+    pub expected: Option<Spanned<ExpectedValue>>,
+    /// What a path that finds nothing means.
+    pub when_missing: WhenMissing,
+}
+
+/// What an author wrote as `expected_value`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExpectedValue {
+    /// The value itself.
+    Literal(Value),
+    /// `${path}`: each case supplies it.
+    Path(FieldPath),
+}
+
+impl TaskComparison {
+    /// The comparison ready to judge. `None` when the operand cannot be used, which reading has complained about.
+    pub fn assertion(&self) -> Option<Assertion> {
+        let expected = match self.expected.as_ref().map(|it| &it.value) {
+            Some(ExpectedValue::Path(path)) => Expected::Found(self.operator.value.clone(), path.clone()),
+            _ => Expected::Fixed(self.fixed()?),
+        };
+        Some(Assertion {
+            path: self.path.as_ref().map(|it| it.value.clone()),
+            item_path: self.item_path.as_ref().map(|it| it.value.clone()),
+            expected,
+            when_missing: self.when_missing,
+        })
+    }
+
+    /// The comparison with its literal operand; `None` when each case supplies it.
+    pub fn fixed(&self) -> Option<Comparison<'static>> {
+        let operand = match self.expected.as_ref().map(|it| &it.value) {
+            None => Val::Null,
+            Some(ExpectedValue::Literal(value)) => value.clone(),
+            Some(ExpectedValue::Path(_)) => return None,
+        };
+        self.operator.value.bind(operand).ok()
+    }
+}
+
+/// The keys of a comparison; they stand beside the kind of a task, or inside `assert`.
+pub(super) const KEYS: [Key; 5] = [
+    Key::optional("field_path", Form::Path, "where to look; a judge's path is relative to its reply")
+        .or(&["context_path"]),
+    Key::optional("item_field_path", Form::Path, "where to look inside each item, when the value is a list")
+        .or(&["item_context_path"]),
+    Key::optional("operator", Form::Operator, "the comparison"),
+    Key::optional("expected_value", Form::Any, "what to compare with; `${path}` alone is looked up in the context"),
+    Key::optional(
+        "missing",
+        Form::Choice(&["error", "fail"]),
+        "what a path that finds nothing means; `error` unless said",
+    ),
+];
+
+/// Reads the comparison among the keys of an object; `None` when there is none, or when it cannot be read.
+pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TaskComparison> {
+    let path = fields.get("field_path").filter(|it| !is_null(it)).map(|it| reading.path("`field_path`", it));
+    let item_path =
+        fields.get("item_field_path").filter(|it| !is_null(it)).map(|it| reading.path("`item_field_path`", it));
+    let choices = [("error", WhenMissing::Error), ("fail", WhenMissing::Fail)];
+    let when_missing =
+        fields.get("missing").and_then(|it| reading.choice("`missing`", &choices, it)).unwrap_or_default();
+    let Some(node) = fields.get("operator") else {
+        for name in ["field_path", "item_field_path", "expected_value", "missing"] {
+            if let Some(span) = fields.key_span(name) {
+                let message = format!("`{name}` without `operator`");
+                let problem = Problem::new(&codes::MISSING_KEY, message).at(span, "compared with what?");
+                reading.problem(
+                    problem.at(fields.head(), "in this task").help("add `operator`, for example `operator: equals`"),
+                );
+                break;
+            }
+        }
+        return None;
+    };
+    let operator = operator(reading, node)?;
+    let expected = expected(reading, fields, &operator);
+    Some(TaskComparison {
+        path: path.flatten(),
+        item_path: item_path.flatten(),
+        operator,
+        expected: expected?,
+        when_missing,
+    })
+}
+
+fn is_null(node: &Node<'_>) -> bool {
+    matches!(node.content, Content::Scalar(Val::Null))
+}
+
+/// `equals`, `Equals`, `{type: NumericRange, min: 1}` or `{numeric_range: {min: 1}}`.
+fn operator(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<Operator>> {
+    let empty = Node { span: node.span, content: Content::Map(Vec::new()) };
+    let (entry, params) = match &node.content {
+        Content::Scalar(Val::Str(name)) => (by_name(reading, name, node.span, Origin::Operator)?, &empty),
+        Content::Map(members) => match (node.get("type"), members.as_slice()) {
+            (Some(kind), _) => {
+                let name = reading.text("`type`", kind)?;
+                (by_name(reading, &name.value, name.span, Origin::Primitive)?, node)
+            }
+            (None, [only]) => (by_name(reading, &only.key, only.key_span, Origin::Primitive)?, &only.value),
+            _ => {
+                let message = "an operator with parameters needs `type`";
+                let problem = Problem::new(&codes::MISSING_KEY, message).at(node.span, "without `type`");
+                reading.problem(problem.help("write `{ type: NumericRange, min: 0, max: 1 }`"));
+                return None;
+            }
+        },
+        _ => {
+            reading.wrong_type("`operator`", "the name of a comparison, or an object with `type`", node);
+            return None;
+        }
+    };
+    parameters(reading, entry, params, node.span).map(|it| Spanned::new(it, node.span))
+}
+
+/// A name may be an operator and a primitive; with parameters the primitive is meant.
+fn by_name(reading: &mut Reading<'_>, name: &str, span: Span, preferred: Origin) -> Option<&'static Entry> {
+    let found = find(name);
+    let chosen = found.iter().find(|it| it.origin == preferred).or(found.first());
+    if chosen.is_none() {
+        let names: Vec<String> = entries().map(Entry::snake_case).collect();
+        let problem = Problem::new(&codes::UNKNOWN_OPERATOR, format!("there is no operator `{name}`"))
+            .at(span, "unknown operator");
+        reading.problem(match nearest(name, names.iter().map(String::as_str)) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help(format!("there are {}", listed(names.iter().map(String::as_str)))),
+        });
+    }
+    chosen.copied()
+}
+
+fn parameters(reading: &mut Reading<'_>, entry: &'static Entry, node: &Node<'_>, span: Span) -> Option<Operator> {
+    let name = entry.snake_case();
+    let mut args = match Args::new(node) {
+        Ok(args) => args,
+        Err(error) => {
+            reading.problem(bad_operand(&name, &error.message, error.span));
+            return None;
+        }
+    };
+    args.allow("type");
+    let operator = match Operator::read(entry, &mut args) {
+        Ok(operator) => operator,
+        Err(error) => {
+            let help = entry.params.iter().map(|it| it.name).collect::<Vec<_>>();
+            let span = if error.span == node.span { span } else { error.span };
+            reading.problem(bad_operand(&name, &error.message, span).help(format!("`{name}` takes {}", listed(help))));
+            return None;
+        }
+    };
+    for flaw in args.flaws() {
+        let code = if flaw.message.starts_with("not a regular expression") {
+            &codes::BAD_PATTERN
+        } else {
+            &codes::BAD_OPERAND
+        };
+        reading.problem(Problem::new(code, format!("`{name}`: {}", flaw.message)).at(flaw.span, "here"));
+    }
+    let unknown: Vec<(String, Span)> = args.unknown().map(|(key, span)| (key.to_owned(), span)).collect();
+    for (key, span) in unknown {
+        let names = entry.params.iter().map(|it| it.name);
+        let problem = Problem::new(&codes::UNKNOWN_KEY, format!("`{name}` has no parameter `{key}`"))
+            .at(span, "unknown parameter");
+        let listed = listed(names.clone());
+        reading.problem(problem.did_you_mean(&key, names).help(format!("`{name}` takes {listed}")));
+    }
+    Some(operator)
+}
+
+/// Reads the operand and tries it: what a comparison cannot use is found now, not after the first paid call.
+fn expected(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_, '_>,
+    operator: &Spanned<Operator>,
+) -> Option<Option<Spanned<ExpectedValue>>> {
+    let entry = operator.value.entry();
+    let name = entry.snake_case();
+    let Some(node) = fields.get("expected_value") else {
+        if entry.operand.is_required() {
+            let problem = Problem::new(&codes::MISSING_KEY, format!("`{name}` needs `expected_value`"));
+            let problem = problem.at(operator.span, format!("compares with {}", entry.operand.phrase()));
+            reading.problem(problem.help(format!("add `expected_value`; for example {}", entry.example)));
+            return None;
+        }
+        return Some(None);
+    };
+    let value = node.to_val().into_owned();
+    if let Some(path) = value.as_str().and_then(|it| it.strip_prefix("${")?.strip_suffix('}')) {
+        return match FieldPath::parse(path) {
+            Ok(path) => Some(Some(Spanned::new(ExpectedValue::Path(path), node.span))),
+            Err(error) => {
+                let span = reading.part_of_text(node.span, path, error.at.clone());
+                reading.problem(
+                    Problem::new(&codes::BAD_PATH, format!("`expected_value`: {}", error.message)).at(span, "here"),
+                );
+                None
+            }
+        };
+    }
+    let ignored = entry.operand == Operand::Ignored && !matches!(value, Val::Null | Val::Bool(true));
+    if ignored {
+        let message = format!("`{name}` takes no `expected_value`, so this one changes nothing");
+        let problem = Problem::new(&codes::IGNORED_OPERAND, message).at(node.span, "ignored");
+        reading.problem(problem.help("drop it, or use the operator that says the opposite"));
+    }
+    let flaw = match operator.value.bind(value.borrowed()) {
+        Ok(comparison) => comparison.flaw(),
+        Err(inapplicable) => Some(inapplicable.reason),
+    };
+    if let Some(flaw) = flaw {
+        let code = if entry.operand == Operand::Pattern && value.as_str().is_some() {
+            &codes::BAD_PATTERN
+        } else {
+            &codes::BAD_OPERAND
+        };
+        let problem = Problem::new(code, format!("`{name}`: {flaw}"))
+            .at(node.span, format!("should be {}", entry.operand.phrase()));
+        reading.problem(problem.at(operator.span, "for this operator"));
+        return None;
+    }
+    Some(Some(Spanned::new(ExpectedValue::Literal(value), node.span)))
+}
+
+fn bad_operand(name: &str, message: &str, span: Span) -> Problem {
+    Problem::new(&codes::BAD_OPERAND, format!("`{name}` {message}")).at(span, "here")
+}

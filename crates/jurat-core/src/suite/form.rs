@@ -1,0 +1,139 @@
+//! The shape of what authors write, said once: the reader checks keys against it, the JSON Schema is made from it.
+
+use crate::value::{Map, Val, Value};
+
+/// The keys of one kind of object.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    /// What the object is, with its article: `a task`.
+    pub(crate) what: &'static str,
+    /// The keys, in the order documentation lists them.
+    pub(crate) keys: &'static [Key],
+}
+
+/// One key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    /// Other spellings that are read too; the seeds' longer or later names.
+    pub(crate) aliases: &'static [&'static str],
+    pub(crate) doc: &'static str,
+    pub(crate) form: Form,
+    pub(crate) required: bool,
+}
+
+/// What a value looks like.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    Any,
+    Text,
+    Boolean,
+    /// A whole number of at least this.
+    Integer(i64),
+    /// A number between these two.
+    Number(f64, f64),
+    /// A task id.
+    Id,
+    /// A field path.
+    Path,
+    /// One of these.
+    Choice(&'static [&'static str]),
+    /// A list with items of this form.
+    List(&'static Form),
+    /// Any of these forms.
+    Either(&'static [Form]),
+    /// An object with these keys.
+    Object(&'static Keys),
+    /// An object with any keys and values of this form.
+    Map(&'static Form),
+    /// The name of a comparison, or one with parameters.
+    Operator,
+    /// An output schema, short or long.
+    Output,
+    /// A part of the format that this version does not run.
+    Reserved,
+}
+
+impl Key {
+    pub(crate) const fn required(name: &'static str, form: Form, doc: &'static str) -> Key {
+        Key { name, aliases: &[], doc, form, required: true }
+    }
+
+    pub(crate) const fn optional(name: &'static str, form: Form, doc: &'static str) -> Key {
+        Key { name, aliases: &[], doc, form, required: false }
+    }
+
+    pub(crate) const fn reserved(name: &'static str, doc: &'static str) -> Key {
+        Key { name, aliases: &[], doc, form: Form::Reserved, required: false }
+    }
+
+    pub(crate) const fn or(self, aliases: &'static [&'static str]) -> Key {
+        Key { aliases, ..self }
+    }
+}
+
+impl Keys {
+    /// The key with this name or alias.
+    pub(crate) fn find(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|it| it.name == name || it.aliases.contains(&name))
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys.iter().filter(|it| !matches!(it.form, Form::Reserved)).map(|it| it.name)
+    }
+
+    /// The JSON Schema of such an object. Every alias is a property too, so that editors do not complain.
+    pub(crate) fn schema(&self) -> Value {
+        let mut properties: Map<'static> = Map::default();
+        for key in self.keys {
+            let Val::Map(mut schema) = key.form.schema() else { continue };
+            schema.insert("description".into(), Val::from(key.doc));
+            for name in [key.name].iter().chain(key.aliases) {
+                properties.insert((*name).into(), Val::Map(schema.clone()));
+            }
+        }
+        let required: Value =
+            self.keys.iter().filter(|it| it.required && it.aliases.is_empty()).map(|it| Val::from(it.name)).collect();
+        let mut schema = object([("type", Val::from("object")), ("properties", Val::Map(properties))]);
+        if required.as_list().is_some_and(|it| !it.is_empty()) {
+            schema.insert("required".into(), required);
+        }
+        schema.insert("additionalProperties".into(), Val::Bool(false));
+        Val::Map(schema)
+    }
+}
+
+impl Form {
+    pub(crate) fn schema(self) -> Value {
+        let typed = |name: &'static str| object([("type", Val::from(name))]);
+        Val::Map(match self {
+            Form::Any => object([]),
+            Form::Text => typed("string"),
+            Form::Boolean => typed("boolean"),
+            Form::Integer(least) => object([("type", Val::from("integer")), ("minimum", Val::I(least))]),
+            Form::Number(least, most) => {
+                let bound = |key, it: f64| it.is_finite().then_some((key, Val::F(it)));
+                let bounds = [bound("minimum", least), bound("maximum", most)];
+                [("type", Val::from("number"))].into_iter().chain(bounds.into_iter().flatten()).collect()
+            }
+            Form::Id => object([("type", Val::from("string")), ("pattern", Val::from(super::id::PATTERN))]),
+            Form::Path => object([
+                ("type", Val::from("string")),
+                ("examples", [Val::from("answer"), Val::from("expert.scores[0]")].into_iter().collect()),
+            ]),
+            Form::Choice(names) => object([("enum", names.iter().map(|it| Val::from(*it)).collect())]),
+            Form::List(item) => object([("type", Val::from("array")), ("items", item.schema())]),
+            Form::Either(forms) => object([("anyOf", forms.iter().map(|it| it.schema()).collect())]),
+            Form::Object(keys) => return keys.schema(),
+            Form::Map(form) => object([("type", Val::from("object")), ("additionalProperties", form.schema())]),
+            Form::Operator => object([("$ref", Val::from("#/$defs/operator"))]),
+            Form::Output => object([("$ref", Val::from("#/$defs/output"))]),
+            Form::Reserved => object([("deprecated", Val::Bool(true))]),
+        })
+    }
+}
+
+/// An object from its members.
+pub(crate) fn object<const N: usize>(members: [(&'static str, Value); N]) -> Map<'static> {
+    members.into_iter().collect()
+}

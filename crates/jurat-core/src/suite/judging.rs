@@ -1,0 +1,170 @@
+//! The `judge` of a task: which model is asked, what, and what it must answer.
+
+use std::path::PathBuf;
+
+use super::codes;
+use super::form::{Form, Key, Keys};
+use super::output::{self, Output};
+use super::problem::Problem;
+use super::reader::{Fields, Reading};
+use super::source::Source;
+use crate::judge::Prompt;
+use crate::value::{Node, Span, Spanned};
+
+/// A model asked to judge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judge {
+    /// A role under `models`, or `provider/model`. The role `judge` when absent.
+    pub model: Option<Spanned<String>>,
+    /// The system message.
+    pub system: Option<PromptText>,
+    /// What is asked.
+    pub prompt: PromptText,
+    /// What it must answer; any text when absent.
+    pub output: Option<Output>,
+    /// How many more requests one judgement may take.
+    pub max_retries: u32,
+    /// Several models, each asked; their answers are aggregated.
+    pub panel: Vec<Spanned<String>>,
+    /// How often each is asked.
+    pub repeat: u32,
+    /// How several answers become one.
+    pub aggregate: Option<Aggregate>,
+}
+
+/// A prompt and where it stands.
+#[derive(Debug, Clone)]
+pub struct PromptText {
+    /// The prompt.
+    pub prompt: Prompt,
+    /// The place of its text, in the definition or in a file of its own.
+    pub span: Span,
+    /// The places of its holes.
+    pub holes: Vec<Span>,
+    /// The file as it was written, when it is in one.
+    pub file: Option<String>,
+}
+
+impl PartialEq for PromptText {
+    fn eq(&self, other: &Self) -> bool {
+        self.prompt == other.prompt && self.file == other.file
+    }
+}
+
+/// How several answers of judges become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aggregate {
+    /// What most of them say.
+    Majority,
+    /// The mean of numbers.
+    Mean,
+    /// The median of numbers.
+    Median,
+    /// All must pass.
+    All,
+    /// One must pass.
+    Any,
+}
+
+impl Aggregate {
+    pub(super) const NAMED: [(&'static str, Aggregate); 5] = [
+        ("majority", Aggregate::Majority),
+        ("mean", Aggregate::Mean),
+        ("median", Aggregate::Median),
+        ("all", Aggregate::All),
+        ("any", Aggregate::Any),
+    ];
+}
+
+const PROMPT: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT_FILE)]);
+
+static PROMPT_FILE: Keys =
+    Keys { what: "a prompt in a file", keys: &[Key::required("file", Form::Text, "the file that holds the text")] };
+
+pub(super) static JUDGE: Keys = Keys {
+    what: "a judge",
+    keys: &[
+        Key::optional("model", Form::Text, "a role under `models`, or `provider/model`; the role `judge` unless said"),
+        Key::optional("system", PROMPT, "the system message; `${path}` is filled from the context"),
+        Key::required("prompt", PROMPT, "what is asked; `${path}` is filled from the context"),
+        Key::optional("output", Form::Output, "what it must answer: fields in short form, or a JSON Schema"),
+        Key::optional("max_retries", Form::Integer(0), "how many more requests one judgement may take; 3 unless said"),
+        Key::optional("panel", Form::List(&Form::Text), "several models, each asked"),
+        Key::optional("repeat", Form::Integer(1), "how often each is asked; once unless said"),
+        Key::optional(
+            "aggregate",
+            Form::Choice(&["majority", "mean", "median", "all", "any"]),
+            "how several answers become one",
+        ),
+    ],
+};
+
+/// The requests that one judgement may take beyond the first, unless the author says otherwise.
+pub(super) const MAX_RETRIES: u32 = 3;
+
+pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Judge> {
+    let fields = Fields::read(reading, &JUDGE, node)?;
+    let system = fields.get("system").and_then(|it| prompt(reading, "`system`", it));
+    let asked = fields.get("prompt").and_then(|it| prompt(reading, "`prompt`", it));
+    let output = fields.get("output").map(|it| output::read(reading, it));
+    let mut count = |name: &str, least: i64, default: u32| {
+        let number = fields.get(name).and_then(|it| reading.integer(&format!("`{name}`"), least, it));
+        number.and_then(|it| u32::try_from(it).ok()).unwrap_or(default)
+    };
+    let (max_retries, repeat) = (count("max_retries", 0, MAX_RETRIES), count("repeat", 1, 1));
+    let judge = Judge {
+        model: fields.get("model").and_then(|it| reading.text("`model`", it)),
+        system,
+        prompt: asked?,
+        output: output.flatten(),
+        max_retries,
+        panel: fields.get("panel").map(|it| reading.texts("`panel`", it)).unwrap_or_default(),
+        repeat,
+        aggregate: fields.get("aggregate").and_then(|it| reading.choice("`aggregate`", &Aggregate::NAMED, it)),
+    };
+    Some(judge)
+}
+
+fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<PromptText> {
+    let (text, file) = if node.entries().is_some() {
+        let fields = Fields::read(reading, &PROMPT_FILE, node)?;
+        let file = fields.get("file").and_then(|it| reading.text("`file`", it))?;
+        (file_text(reading, &file)?, Some(file.value))
+    } else {
+        (reading.text(what, node)?, None)
+    };
+    let prompt = Prompt::parse(text.value);
+    for literal in prompt.literals() {
+        let written = &prompt.text()[literal.clone()];
+        let problem =
+            Problem::new(&codes::LITERAL_PLACEHOLDER, format!("`{written}` is not a path, so it is sent as it is"));
+        let problem = problem.at(reading.occurrence(text.span, written, 0), "sent as text");
+        reading.problem(problem.help("a placeholder is `${name}` or `${name.path}`, without spaces"));
+    }
+    let holes = hole_spans(reading, &prompt, text.span);
+    Some(PromptText { prompt, span: text.span, holes, file })
+}
+
+/// The places of the holes. A block of YAML is indented and a quoted text has escapes, so each is found by its own text.
+fn hole_spans(reading: &Reading<'_>, prompt: &Prompt, span: Span) -> Vec<Span> {
+    let written = |hole: &crate::judge::Hole| &prompt.text()[hole.range.clone()];
+    let nth = |ix: usize| prompt.holes()[..ix].iter().filter(|it| written(it) == written(&prompt.holes()[ix])).count();
+    prompt.holes().iter().enumerate().map(|(ix, hole)| reading.occurrence(span, written(hole), nth(ix))).collect()
+}
+
+/// The text of a prompt file; it becomes a source of its own, so that problems can point into it.
+fn file_text(reading: &mut Reading<'_>, file: &Spanned<String>) -> Option<Spanned<String>> {
+    let path = reading.beside(file.span, &file.value);
+    let text = super::load::read_text(reading, &path, Some(file.span))?;
+    let length = text.len();
+    let id = reading.sources.add(path, text.clone());
+    Some(Spanned::new(text, Span::new(id, 0..length)))
+}
+
+impl Reading<'_> {
+    /// A path as it is meant: relative to the file that holds it.
+    pub(super) fn beside(&self, span: Span, written: &str) -> PathBuf {
+        let folder = self.sources.get(span.source).map(|Source { path, .. }| path.parent().unwrap_or(path).to_owned());
+        folder.unwrap_or_default().join(written)
+    }
+}

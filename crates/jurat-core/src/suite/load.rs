@@ -1,0 +1,158 @@
+//! A definition from its files: what is named, what that includes, all problems at once.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::problem::Problem;
+use super::reader::{Fields, Reading};
+use super::source::{Files, ReadError, Sources};
+use super::yaml::read_tree;
+use super::{Suite, codes, sections};
+use crate::value::{SourceId, Span};
+
+/// The largest file a definition may have. Rows in larger numbers belong into data files.
+pub const MAX_BYTES: u64 = 8 << 20;
+
+/// How many files a definition may have.
+const MAX_FILES: usize = 256;
+
+/// What reading a definition came to.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The definition, as far as it could be read; with problems it may lack parts.
+    pub suite: Suite,
+    /// The texts it was read from.
+    pub sources: Sources,
+    /// Everything that is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads a definition and what it includes.
+pub fn load(path: &Path, files: &dyn Files) -> Loaded {
+    let mut loading = Loading {
+        reading: Reading { problems: Vec::new(), sources: Sources::default(), files },
+        suite: Suite::default(),
+        open: Vec::new(),
+        done: Vec::new(),
+    };
+    loading.file(path, None);
+    let Loading { reading, suite, .. } = loading;
+    Loaded { suite, sources: reading.sources, problems: reading.problems }
+}
+
+struct Loading<'f> {
+    reading: Reading<'f>,
+    suite: Suite,
+    /// The files that are being read, each included by the one before it.
+    open: Vec<PathBuf>,
+    done: Vec<PathBuf>,
+}
+
+impl Loading<'_> {
+    fn file(&mut self, path: &Path, named_at: Option<Span>) {
+        let path = tidy(path);
+        if self.open.contains(&path) {
+            self.reading.problem(include_cycle(&self.open, &path, named_at));
+            return;
+        }
+        // A file that is included along two ways counts once.
+        if self.done.contains(&path) {
+            return;
+        }
+        if self.done.len() + self.open.len() >= MAX_FILES {
+            let problem = Problem::new(&codes::TOO_LARGE, format!("a definition of more than {MAX_FILES} files"));
+            self.reading.problem(at(problem, named_at, "one too many"));
+            return;
+        }
+        let Some(text) = read_text(&mut self.reading, &path, named_at) else { return };
+        let source = self.reading.sources.add(&path, text);
+        self.open.push(path.clone());
+        self.read(source, &path);
+        self.open.pop();
+        self.done.push(path);
+    }
+
+    fn read(&mut self, source: SourceId, path: &Path) {
+        let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+        let text = self.reading.sources.get(source).map(|it| it.text.clone()).unwrap_or_default();
+        let Some(node) = read_tree(&text, source, is_json, &mut self.reading.problems) else {
+            if text.trim().is_empty() {
+                let problem =
+                    Problem::new(&codes::NO_TASKS, "an empty definition").at(Span::new(source, 0..0), "nothing here");
+                self.reading.problem(problem.help("start with `suite: NAME`, then `records` and `tasks`"));
+            }
+            return;
+        };
+        let Some(fields) = Fields::read(&mut self.reading, &sections::SUITE, &node) else { return };
+        // What is included comes first, so that a file reads like a library followed by its use.
+        if let Some(include) = fields.get("include") {
+            for file in self.reading.texts("`include`", include) {
+                let path = self.reading.beside(file.span, &file.value);
+                self.file(&path, Some(file.span));
+            }
+        }
+        let is_main = self.open.len() == 1;
+        sections::read(&mut self.reading, &fields, &mut self.suite, is_main);
+    }
+}
+
+/// The text of a file of the definition, with a problem when it cannot be had.
+pub(super) fn read_text(reading: &mut Reading<'_>, path: &Path, named_at: Option<Span>) -> Option<String> {
+    let shown = path.display();
+    let problem = match reading.files.read(path, MAX_BYTES) {
+        Ok(bytes) => match text_of(bytes) {
+            Ok(text) => return Some(text),
+            Err(offset) => {
+                let problem = Problem::new(
+                    &codes::NOT_TEXT,
+                    format!("`{shown}` is not UTF-8 text: byte {offset} fits no character"),
+                );
+                problem.help("save it as UTF-8")
+            }
+        },
+        Err(ReadError::TooLarge { size, limit }) => {
+            let message = format!("`{shown}` has {size} bytes; a definition has at most {limit}");
+            Problem::new(&codes::TOO_LARGE, message).help("put rows into a data file and name it under `records`")
+        }
+        Err(ReadError::NotFound) => Problem::new(&codes::NOT_FOUND, format!("there is no file `{shown}`")),
+        Err(error) => Problem::new(&codes::NOT_FOUND, format!("`{shown}` cannot be opened: {error}")),
+    };
+    let problem =
+        if named_at.is_some() { problem.help("paths are relative to the file that holds them") } else { problem };
+    reading.problem(at(problem, named_at, "named here"));
+    None
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<String, usize> {
+    let text = String::from_utf8(bytes).map_err(|error| error.utf8_error().valid_up_to())?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+fn include_cycle(open: &[PathBuf], path: &Path, named_at: Option<Span>) -> Problem {
+    let from = open.iter().position(|it| it == path).unwrap_or(0);
+    let names: Vec<String> =
+        open[from..].iter().map(PathBuf::as_path).chain([path]).map(|it| it.display().to_string()).collect();
+    let problem = Problem::new(&codes::INCLUDE_CYCLE, format!("files include each other: {}", names.join(" → ")));
+    at(problem, named_at, "closes the circle").help("move what both need into a third file")
+}
+
+fn at(problem: Problem, span: Option<Span>, text: &str) -> Problem {
+    match span {
+        Some(span) => problem.at(span, text),
+        None => problem,
+    }
+}
+
+/// `a/./b/../c` → `a/c`, without asking the file system: two names of one file are found, links are not followed.
+fn tidy(path: &Path) -> PathBuf {
+    let mut tidy = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(tidy.components().next_back(), Some(Component::Normal(_))) => {
+                tidy.pop();
+            }
+            part => tidy.push(part),
+        }
+    }
+    tidy
+}

@@ -1,0 +1,147 @@
+//! `models`: which model plays which role.
+
+use super::codes;
+use super::form::{Form, Key, Keys};
+use super::problem::Problem;
+use super::reader::{Fields, Reading};
+use super::task::read_id;
+use crate::value::{Content, Entry, Node, Spanned, Val, Value};
+
+/// The models that play one role; more than one form a matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Role {
+    /// `subject`, `judge`, `parser`, `embedder`, or a name of the author's.
+    pub name: Spanned<String>,
+    /// Who plays it.
+    pub models: Vec<Model>,
+}
+
+/// A model and how it is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// `provider/model`
+    pub model: Spanned<String>,
+    /// Everything else, as it was written.
+    pub settings: Vec<(&'static str, Value)>,
+}
+
+const ANY_NUMBER: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+const AT_LEAST_ZERO: (f64, f64) = (0.0, f64::INFINITY);
+
+static PRICE: Keys = Keys {
+    what: "a price",
+    keys: &[
+        Key::required("input", Form::Number(0.0, f64::INFINITY), "dollars for a million input tokens"),
+        Key::required("output", Form::Number(0.0, f64::INFINITY), "dollars for a million output tokens"),
+    ],
+};
+
+static MODEL: Keys = Keys {
+    what: "a model",
+    keys: &[
+        Key::required("model", Form::Text, "`provider/model`"),
+        Key::optional("base_url", Form::Text, "where the provider is, when not at its usual address"),
+        Key::optional("api_key_env", Form::Text, "the environment variable that holds the key"),
+        Key::optional("headers", Form::Map(&Form::Text), "further headers of each request"),
+        Key::optional("temperature", Form::Number(0.0, f64::INFINITY), "the sampling temperature"),
+        Key::optional("top_p", Form::Number(0.0, 1.0), "the share of probability sampled from"),
+        Key::optional("max_tokens", Form::Integer(1), "the most tokens of a reply"),
+        Key::optional("seed", Form::Integer(0), "the seed of sampling"),
+        Key::optional("extra", Form::Map(&Form::Any), "further members of each request, as the provider has them"),
+        Key::optional("price", Form::Object(&PRICE), "what tokens cost, for budgets and reports"),
+        Key::optional("rpm", Form::Integer(1), "requests a minute"),
+        Key::optional("tpm", Form::Integer(1), "tokens a minute"),
+    ],
+};
+
+const ONE: Form = Form::Either(&[Form::Text, Form::Object(&MODEL)]);
+const ONE_OR_MORE: Form = Form::Either(&[Form::Text, Form::Object(&MODEL), Form::List(&ONE)]);
+
+pub(super) const FORM: Form = Form::Map(&ONE_OR_MORE);
+
+pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Role> {
+    let Some(entries) = node.entries() else {
+        reading.wrong_type("`models`", "an object of roles and models", node);
+        return Vec::new();
+    };
+    entries.iter().filter_map(|entry| role(reading, entry)).collect()
+}
+
+fn role(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Role> {
+    let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
+    let name = read_id(reading, "a role in `models`", &name)?;
+    let models: Vec<Model> = match entry.value.as_list() {
+        Some([]) => {
+            reading.wrong_type(&format!("`{}`", name.value), "a model, or a list of models", &entry.value);
+            return None;
+        }
+        Some(items) => items.iter().filter_map(|item| model(reading, &name.value, item)).collect(),
+        None => model(reading, &name.value, &entry.value).into_iter().collect(),
+    };
+    (!models.is_empty()).then_some(Role { name, models })
+}
+
+fn model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Model> {
+    if node.as_str().is_some() || node.entries().is_none() {
+        return Some(Model { model: provider_and_model(reading, role, node)?, settings: Vec::new() });
+    }
+    let fields = Fields::read(reading, &MODEL, node)?;
+    let mut settings = Vec::new();
+    for key in MODEL.keys.iter().filter(|it| it.name != "model") {
+        if let Some(value) = fields.get(key.name)
+            && setting_fits(reading, key, value)
+        {
+            settings.push((key.name, value.to_val().into_owned()));
+        }
+    }
+    Some(Model { model: fields.get("model").and_then(|it| provider_and_model(reading, role, it))?, settings })
+}
+
+fn setting_fits(reading: &mut Reading<'_>, key: &Key, node: &Node<'_>) -> bool {
+    let what = format!("`{}`", key.name);
+    match (key.name, key.form) {
+        ("price", _) => {
+            let Some(fields) = Fields::read(reading, &PRICE, node) else { return false };
+            let mut fits = |name: &str| {
+                fields.get(name).is_none_or(|it| reading.number(&format!("`{name}`"), AT_LEAST_ZERO, it).is_some())
+            };
+            fits("input") & fits("output")
+        }
+        (_, Form::Text) => reading.text(&what, node).is_some(),
+        (_, Form::Integer(least)) => reading.integer(&what, least, node).is_some(),
+        (_, Form::Number(least, most)) => {
+            reading.number(&what, if least.is_finite() { (least, most) } else { ANY_NUMBER }, node).is_some()
+        }
+        ("headers", _) => match node.entries() {
+            Some(entries) => entries.iter().all(|it| reading.text("a header", &it.value).is_some()),
+            None => {
+                reading.wrong_type(&what, "an object of texts", node);
+                false
+            }
+        },
+        _ if node.entries().is_none() => {
+            reading.wrong_type(&what, "an object", node);
+            false
+        }
+        _ => true,
+    }
+}
+
+fn provider_and_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Spanned<String>> {
+    let text = reading.text(&format!("the model of `{role}`"), node)?;
+    if is_provider_and_model(&text.value) {
+        return Some(text);
+    }
+    let message = format!("the model of `{role}` must be `provider/model`, not `{}`", text.value);
+    let problem = Problem::new(&codes::WRONG_VALUE, message).at(text.span, "without a provider");
+    reading.problem(
+        problem
+            .help(format!("for example `openai/{}`", if text.value.is_empty() { "gpt-5-mini" } else { &text.value })),
+    );
+    None
+}
+
+/// Whether a text names a provider and one of its models.
+pub(crate) fn is_provider_and_model(text: &str) -> bool {
+    text.split_once('/').is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
+}

@@ -1,0 +1,215 @@
+//! What a judge must answer: a JSON Schema, or one of its short forms.
+//!
+//! ```yaml
+//! output: { category: { enum: [kitchen, bath] }, reason: string, scores: [number], detail: { depth: integer } }
+//! ```
+//!
+//! An object without schema keywords names fields, all of them required and nothing else allowed. Fields keep the order
+//! they were written in: models answer in that order.
+
+use std::borrow::Cow;
+
+use super::codes;
+use super::problem::{Problem, listed};
+use super::reader::Reading;
+use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
+
+/// What a judge must answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// The JSON Schema, in the author's order.
+    pub schema: Value,
+    /// The fields on the top level, with the places of their names.
+    pub fields: Vec<Spanned<String>>,
+}
+
+const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
+
+/// The keywords that make an object a schema rather than a set of fields.
+const KEYWORDS: [&str; 20] = [
+    "type",
+    "enum",
+    "const",
+    "properties",
+    "items",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "$ref",
+    "$defs",
+    "$schema",
+    "pattern",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "format",
+];
+
+/// Reads `output`.
+pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output> {
+    let Some(entries) = node.entries() else {
+        reading.wrong_type("`output`", "an object of fields, or a JSON Schema", node);
+        return None;
+    };
+    if entries.is_empty() {
+        let problem = Problem::new(&codes::BAD_SCHEMA, "an `output` without fields").at(node.span, "empty");
+        reading.problem(problem.help("name what the judge answers: `output: { reason: string, ok: boolean }`"));
+        return None;
+    }
+    let before = reading.problems.len();
+    let (schema, fields) = if is_whole_schema(node) {
+        check_schema(reading, node);
+        let fields = node.get("properties").and_then(Node::entries).unwrap_or(&[]);
+        (node.to_val().into_owned(), fields)
+    } else {
+        (object_of(reading, entries), entries)
+    };
+    let fields = fields.iter().map(|it| Spanned::new(it.key.clone().into_owned(), it.key_span)).collect();
+    (reading.problems.len() == before).then_some(Output { schema, fields })
+}
+
+/// On the top level `type: string` alone is a field called `type`; a schema for an object says so.
+fn is_whole_schema(node: &Node<'_>) -> bool {
+    let says_object = node.get("type").and_then(Node::as_str) == Some("object");
+    let has = |key: &str| {
+        node.get(key).is_some_and(|it| it.entries().is_some() || it.as_list().is_some() || key.starts_with('$'))
+    };
+    says_object || ["properties", "$schema", "$ref", "$defs", "anyOf", "oneOf", "allOf"].into_iter().any(has)
+}
+
+/// An object with these fields and no others.
+fn object_of(reading: &mut Reading<'_>, entries: &[Entry<'_>]) -> Value {
+    let mut properties: Map<'static> = Map::default();
+    for entry in entries {
+        let schema = field(reading, &entry.key, &entry.value);
+        properties.insert(Cow::Owned(entry.key.clone().into_owned()), schema);
+    }
+    let required = properties.keys().map(|it| Val::from(it.to_owned())).collect();
+    Val::Map(super::form::object([
+        ("type", Val::from("object")),
+        ("properties", Val::Map(properties)),
+        ("required", required),
+        ("additionalProperties", Val::Bool(false)),
+    ]))
+}
+
+/// `string`, `[string]`, `{enum: […]}`, a schema, or an object of fields.
+fn field(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Value {
+    match &node.content {
+        Content::Scalar(Val::Str(kind)) => {
+            if !TYPES.contains(&&**kind) {
+                reading.problem(unknown_type(kind, node.span));
+            }
+            Val::Map(super::form::object([("type", Val::from(kind.clone().into_owned()))]))
+        }
+        Content::List(items) if items.len() == 1 => {
+            let items = field(reading, name, &items[0]);
+            Val::Map(super::form::object([("type", Val::from("array")), ("items", items)]))
+        }
+        Content::Map(entries) if entries.iter().any(|it| KEYWORDS.contains(&&*it.key)) => {
+            check_schema(reading, node);
+            node.to_val().into_owned()
+        }
+        Content::Map(entries) if !entries.is_empty() => object_of(reading, entries),
+        _ => {
+            let message = format!(
+                "`{name}` in `output` must be a type, `[type]`, `{{enum: […]}}` or a JSON Schema, not {}",
+                node.phrase()
+            );
+            let problem = Problem::new(&codes::BAD_SCHEMA, message).at(node.span, "not a type");
+            reading.problem(problem.help(format!("types are {}", listed(TYPES))));
+            Val::Null
+        }
+    }
+}
+
+fn unknown_type(written: &str, span: Span) -> Problem {
+    let problem = Problem::new(&codes::BAD_SCHEMA, format!("there is no type `{written}`")).at(span, "unknown type");
+    problem.did_you_mean(written, TYPES).help(format!("types are {}", listed(TYPES)))
+}
+
+/// Finds what no JSON Schema has: enough to catch slips, not a validator of validators.
+fn check_schema(reading: &mut Reading<'_>, node: &Node<'_>) {
+    let Some(entries) = node.entries() else {
+        if !matches!(node.content, Content::Scalar(Val::Bool(_))) {
+            let problem = Problem::new(&codes::BAD_SCHEMA, format!("a schema is an object, not {}", node.phrase()));
+            reading.problem(problem.at(node.span, "not a schema"));
+        }
+        return;
+    };
+    for entry in entries {
+        check_keyword(reading, entry);
+    }
+    let properties = node.get("properties").and_then(Node::entries).unwrap_or(&[]);
+    for name in node.get("required").and_then(Node::as_list).unwrap_or(&[]) {
+        let Some(text) = name.as_str() else { continue };
+        if !properties.is_empty() && !properties.iter().any(|it| it.key == text) {
+            let message = format!("`{text}` is required, but no property is called so");
+            let problem = Problem::new(&codes::BAD_SCHEMA, message).at(name.span, "required here");
+            reading.problem(problem.did_you_mean(text, properties.iter().map(|it| &*it.key)));
+        }
+    }
+}
+
+/// Notes a keyword whose value cannot be what it is.
+fn expect(reading: &mut Reading<'_>, entry: &Entry<'_>, ok: bool, needs: &str) {
+    if !ok {
+        let message = format!("`{}` in a schema must be {needs}, not {}", entry.key, entry.value.phrase());
+        reading.problem(Problem::new(&codes::BAD_SCHEMA, message).at(entry.value.span, format!("should be {needs}")));
+    }
+}
+
+fn check_keyword(reading: &mut Reading<'_>, entry: &Entry<'_>) {
+    let node = &entry.value;
+    let is_number = matches!(&node.content, Content::Scalar(it) if it.as_f64().is_some());
+    match &*entry.key {
+        "type" => {
+            let names = node.as_list().unwrap_or(std::slice::from_ref(node));
+            for name in names {
+                match name.as_str() {
+                    Some(text) if TYPES.contains(&text) => {}
+                    Some(text) => reading.problem(unknown_type(text, name.span)),
+                    None => {
+                        expect(reading, entry, false, "the name of a type");
+                    }
+                }
+            }
+        }
+        "enum" => {
+            expect(reading, entry, node.as_list().is_some_and(|it| !it.is_empty()), "a list of values");
+        }
+        "required" => {
+            expect(
+                reading,
+                entry,
+                node.as_list().is_some_and(|it| it.iter().all(|it| it.as_str().is_some())),
+                "a list of names",
+            );
+        }
+        "properties" | "$defs" | "patternProperties" => {
+            expect(reading, entry, node.entries().is_some(), "an object of schemas");
+            for property in node.entries().unwrap_or(&[]) {
+                check_schema(reading, &property.value);
+            }
+        }
+        "anyOf" | "oneOf" | "allOf" => {
+            expect(reading, entry, node.as_list().is_some_and(|it| !it.is_empty()), "a list of schemas");
+            for schema in node.as_list().unwrap_or(&[]) {
+                check_schema(reading, schema);
+            }
+        }
+        "items" | "additionalProperties" | "not" => check_schema(reading, node),
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" | "minLength" | "maxLength"
+        | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            expect(reading, entry, is_number, "a number");
+        }
+        "pattern" | "format" | "title" | "description" | "$ref" | "$schema" | "$id" => {
+            expect(reading, entry, node.as_str().is_some(), "text");
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,229 @@
+//! Reading an object of a definition: known keys, right types, and a problem for everything else.
+//!
+//! A reader never stops at the first problem. What cannot be read is `None`, the problem is noted, and reading goes on with
+//! the next key; whoever needed the value knows that somebody has already complained.
+
+use super::codes;
+use super::form::{Form, Key, Keys};
+use super::problem::{Problem, listed, nearest};
+use super::source::{Files, Sources};
+use crate::value::{Content, FieldPath, Node, Span, Spanned, Val};
+
+/// Where problems go while a definition is read, and where its other files come from.
+pub(crate) struct Reading<'f> {
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) sources: Sources,
+    pub(crate) files: &'f dyn Files,
+}
+
+impl Reading<'_> {
+    pub(crate) fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// Notes that a value is of the wrong type.
+    pub(crate) fn wrong_type(&mut self, what: &str, needs: &str, node: &Node<'_>) {
+        let message = format!("{what} must be {needs}, not {}", node.phrase());
+        self.problem(Problem::new(&codes::WRONG_TYPE, message).at(node.span, format!("should be {needs}")));
+    }
+
+    /// Text, wherever it stands.
+    pub(crate) fn text(&mut self, what: &str, node: &Node<'_>) -> Option<Spanned<String>> {
+        match node.as_str() {
+            Some(text) => Some(Spanned::new(text.to_owned(), node.span)),
+            None => {
+                self.wrong_type(what, "text", node);
+                if let (Content::Scalar(value), Some(problem)) = (&node.content, self.problems.last_mut()) {
+                    problem.help.push(format!("quote it: '{value}'"));
+                }
+                None
+            }
+        }
+    }
+
+    pub(crate) fn boolean(&mut self, what: &str, node: &Node<'_>) -> Option<bool> {
+        match node.content {
+            Content::Scalar(Val::Bool(value)) => Some(value),
+            _ => {
+                self.wrong_type(what, "`true` or `false`", node);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn integer(&mut self, what: &str, least: i64, node: &Node<'_>) -> Option<i64> {
+        match node.content {
+            Content::Scalar(Val::I(number)) if number >= least => Some(number),
+            _ => {
+                self.wrong_type(what, &format!("a whole number of at least {least}"), node);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn number(&mut self, what: &str, (least, most): (f64, f64), node: &Node<'_>) -> Option<f64> {
+        let number = match &node.content {
+            Content::Scalar(value) => value.as_f64(),
+            _ => None,
+        };
+        match number {
+            Some(number) if (least..=most).contains(&number) => Some(number),
+            _ => {
+                let needs = match (least.is_finite(), most.is_finite()) {
+                    (true, true) => format!("a number from {least} to {most}"),
+                    (true, false) => format!("a number of at least {least}"),
+                    _ => "a number".to_owned(),
+                };
+                self.wrong_type(what, &needs, node);
+                None
+            }
+        }
+    }
+
+    /// The items of a list.
+    pub(crate) fn list<'n, 'a>(&mut self, what: &str, needs: &str, node: &'n Node<'a>) -> &'n [Node<'a>] {
+        match node.as_list() {
+            Some(items) => items,
+            None => {
+                self.wrong_type(what, needs, node);
+                if let (Content::Scalar(value), Some(problem)) = (&node.content, self.problems.last_mut())
+                    && *value != Val::Null
+                {
+                    problem.help.push(format!("write `[{value}]` for a list with one item"));
+                }
+                &[]
+            }
+        }
+    }
+
+    /// A list of texts.
+    pub(crate) fn texts(&mut self, what: &str, node: &Node<'_>) -> Vec<Spanned<String>> {
+        let items = self.list(what, "a list of texts", node);
+        items.iter().filter_map(|item| self.text(what, item)).collect()
+    }
+
+    /// One of a few names.
+    pub(crate) fn choice<T: Copy>(&mut self, what: &str, choices: &[(&str, T)], node: &Node<'_>) -> Option<T> {
+        let text = self.text(what, node)?;
+        let chosen = choices.iter().find(|(name, _)| *name == text.value);
+        if chosen.is_none() {
+            let names = choices.iter().map(|(name, _)| *name);
+            let message = format!("{what} must be {}, not `{}`", listed(names.clone()), text.value);
+            let problem = Problem::new(&codes::WRONG_VALUE, message).at(text.span, "none of these");
+            self.problem(problem.did_you_mean(&text.value, names));
+        }
+        chosen.map(|(_, value)| *value)
+    }
+
+    /// A field path.
+    pub(crate) fn path(&mut self, what: &str, node: &Node<'_>) -> Option<Spanned<FieldPath>> {
+        let text = self.text(what, node)?;
+        match FieldPath::parse(&text.value) {
+            Ok(path) => Some(Spanned::new(path, text.span)),
+            Err(error) => {
+                let span = self.part_of_text(text.span, &text.value, error.at.clone());
+                let mut problem = Problem::new(&codes::BAD_PATH, format!("{what}: {}", error.message)).at(span, "here");
+                problem.help.extend(error.help);
+                self.problem(problem);
+                None
+            }
+        }
+    }
+
+    /// The place of a part of a text, when the text stands in its source as it is; else the place of the whole.
+    pub(crate) fn part_of_text(&self, span: Span, text: &str, part: std::ops::Range<usize>) -> Span {
+        let written = self.sources.text(span);
+        match written.find(text) {
+            Some(at) => span.part(at + part.start..at + part.end.max(part.start + 1)),
+            None => span,
+        }
+    }
+
+    /// The place of the `nth` occurrence of `part` inside a longer text such as a prompt.
+    pub(crate) fn occurrence(&self, span: Span, part: &str, nth: usize) -> Span {
+        let written = self.sources.text(span);
+        match written.match_indices(part).nth(nth) {
+            Some((at, _)) => span.part(at..at + part.len()),
+            None => span,
+        }
+    }
+}
+
+/// The members of one object, by known key.
+pub(crate) struct Fields<'n, 'a> {
+    pub(crate) span: Span,
+    keys: &'static Keys,
+    found: Vec<(&'static Key, Span, &'n Node<'a>)>,
+}
+
+impl<'n, 'a> Fields<'n, 'a> {
+    /// Sorts the members of an object by key; unknown keys and keys of later versions become problems.
+    pub(crate) fn read(reading: &mut Reading<'_>, keys: &'static Keys, node: &'n Node<'a>) -> Option<Fields<'n, 'a>> {
+        let Some(entries) = node.entries() else {
+            reading.wrong_type(keys.what, "an object", node);
+            return None;
+        };
+        let mut found: Vec<(&'static Key, Span, &'n Node<'a>)> = Vec::with_capacity(entries.len());
+        for entry in entries {
+            match keys.find(&entry.key) {
+                Some(key) if matches!(key.form, Form::Reserved) => {
+                    let message = format!("`{}` is not supported by this version", key.name);
+                    let problem = Problem::new(&codes::NOT_SUPPORTED, message).at(entry.key_span, key.doc);
+                    reading.problem(problem.help(format!("{} may have {}", keys.what, listed(keys.names()))));
+                }
+                Some(key) => match found.iter().find(|(known, ..)| known.name == key.name) {
+                    Some((_, earlier, _)) => {
+                        let message = format!("`{}` and `{}` are the same key", entry.key, key.name);
+                        let problem = Problem::new(&codes::REPEATED_KEY, message).at(entry.key_span, "again here");
+                        reading.problem(problem.at(*earlier, "first here").help("keep one of them"));
+                    }
+                    None => found.push((key, entry.key_span, &entry.value)),
+                },
+                None => reading.problem(unknown_key(keys, &entry.key, entry.key_span)),
+            }
+        }
+        let fields = Fields { span: node.span, keys, found };
+        for key in keys.keys.iter().filter(|it| it.required) {
+            if fields.get(key.name).is_none() && !fields.misspelt(entries, key) {
+                reading.problem(fields.missing(key));
+            }
+        }
+        Some(fields)
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, name: &str) -> Option<&'n Node<'a>> {
+        self.found.iter().find(|(key, ..)| key.name == name).map(|(_, _, node)| *node)
+    }
+
+    /// Where the key itself stands.
+    pub(crate) fn key_span(&self, name: &str) -> Option<Span> {
+        self.found.iter().find(|(key, ..)| key.name == name).map(|(_, span, _)| *span)
+    }
+
+    /// The place to point at when the object as a whole is meant: its first line is enough.
+    pub(crate) fn head(&self) -> Span {
+        self.found.first().map_or(self.span, |(_, span, _)| *span)
+    }
+
+    pub(crate) fn missing(&self, key: &Key) -> Problem {
+        let message = format!("{} needs `{}`", self.keys.what, key.name);
+        Problem::new(&codes::MISSING_KEY, message).at(self.span, format!("without `{}`", key.name)).help(key.doc)
+    }
+
+    /// Whether an unknown key was probably meant to be this one: then one problem is enough.
+    fn misspelt(&self, entries: &[crate::value::Entry<'_>], key: &Key) -> bool {
+        let names: Vec<&str> = self.keys.names().collect();
+        let unknown = entries.iter().filter(|it| self.keys.find(&it.key).is_none());
+        unknown.into_iter().any(|it| nearest(&it.key, names.iter().copied()) == Some(key.name))
+    }
+}
+
+fn unknown_key(keys: &'static Keys, written: &str, span: Span) -> Problem {
+    let problem =
+        Problem::new(&codes::UNKNOWN_KEY, format!("{} has no key `{written}`", keys.what)).at(span, "unknown key");
+    match nearest(written, keys.names()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!("{} may have {}", keys.what, listed(keys.names()))),
+    }
+}

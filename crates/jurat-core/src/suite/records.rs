@@ -1,0 +1,228 @@
+//! `records`: where the rows come from.
+
+use std::path::PathBuf;
+
+use super::codes;
+use super::form::{Form, Key, Keys};
+use super::problem::Problem;
+use super::reader::{Fields, Reading};
+use crate::value::{Content, FieldPath, Kind, Node, Span, Spanned, Val, Value, parse_json};
+
+/// Rows, each of which is a case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Records {
+    /// Where they come from.
+    pub from: RowSource,
+    /// The format of files, when their names do not say.
+    pub format: Option<RowFormat>,
+    /// Where a row's id stands.
+    pub id: Option<Spanned<FieldPath>>,
+    /// Columns of a CSV file that are not text.
+    pub types: Vec<(Spanned<String>, CellType)>,
+    /// Words to select the rows by.
+    pub tags: Vec<Spanned<String>>,
+}
+
+/// Where rows come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RowSource {
+    /// Files.
+    Files(Vec<RowFile>),
+    /// Standard input.
+    StandardInput,
+    /// The definition itself.
+    Inline(Vec<Spanned<Value>>),
+}
+
+/// A file of rows.
+#[derive(Debug, Clone)]
+pub struct RowFile {
+    /// The path as it was written.
+    pub written: Spanned<String>,
+    /// The path as it is meant, relative to the file that holds it.
+    pub path: PathBuf,
+}
+
+impl PartialEq for RowFile {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written
+    }
+}
+
+/// The formats of row files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowFormat {
+    /// One JSON value a line.
+    JsonLines,
+    /// A JSON list of rows.
+    Json,
+    /// Comma separated, with a header.
+    Csv,
+    /// Parquet.
+    Parquet,
+}
+
+impl RowFormat {
+    pub(super) const NAMED: [(&'static str, RowFormat); 4] = [
+        ("jsonl", RowFormat::JsonLines),
+        ("json", RowFormat::Json),
+        ("csv", RowFormat::Csv),
+        ("parquet", RowFormat::Parquet),
+    ];
+}
+
+/// What the cells of a CSV column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellType {
+    /// Numbers.
+    Number,
+    /// Whole numbers.
+    Integer,
+    /// `true` or `false`.
+    Boolean,
+    /// JSON.
+    Json,
+}
+
+impl CellType {
+    pub(super) const NAMED: [(&'static str, CellType); 4] = [
+        ("number", CellType::Number),
+        ("integer", CellType::Integer),
+        ("boolean", CellType::Boolean),
+        ("json", CellType::Json),
+    ];
+}
+
+impl CellType {
+    /// The row with the text of one column read as this type; text that does not read so stays text.
+    pub fn apply(self, row: Value, column: &str) -> Value {
+        let Val::Map(mut map) = row else { return row };
+        let read = map.get(column).and_then(Val::as_str).and_then(|text| self.read(text.trim()));
+        if let Some(value) = read {
+            map.insert(column.to_owned().into(), value);
+        }
+        Val::Map(map)
+    }
+
+    fn read(self, text: &str) -> Option<Value> {
+        let value = parse_json(text).ok()?.value.into_owned();
+        let fits = match self {
+            CellType::Json => true,
+            CellType::Number => value.kind() == Kind::Number,
+            CellType::Integer => matches!(value, Val::I(_) | Val::U(_) | Val::Big(_)),
+            CellType::Boolean => value.kind() == Kind::Boolean,
+        };
+        fits.then_some(value)
+    }
+}
+
+static RECORDS: Keys = Keys {
+    what: "`records`",
+    keys: &[
+        Key::required(
+            "path",
+            Form::Either(&[Form::Text, Form::List(&Form::Text)]),
+            "the file or files; `-` is standard input",
+        ),
+        Key::optional(
+            "format",
+            Form::Choice(&["jsonl", "json", "csv", "parquet"]),
+            "the format, when the name does not say",
+        ),
+        Key::optional("id", Form::Path, "where a row's id stands; `id`, `record_id` or `case_id` unless said"),
+        Key::optional(
+            "types",
+            Form::Map(&Form::Choice(&["number", "integer", "boolean", "json"])),
+            "CSV columns that are not text",
+        ),
+        Key::optional("tags", Form::List(&Form::Text), "words to select the rows by"),
+    ],
+};
+
+pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::List(&Form::Any), Form::Object(&RECORDS)]);
+
+/// Reads `records`: a path, a list of paths, `-`, rows, or an object that says more.
+pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records> {
+    let plain = |from| Records { from, format: None, id: None, types: Vec::new(), tags: Vec::new() };
+    match &node.content {
+        Content::Scalar(Val::Str(_)) => files(reading, std::slice::from_ref(node)).map(plain),
+        Content::List(items) if items.is_empty() => {
+            let problem = Problem::new(&codes::NO_CASES, "`records` without a row").at(node.span, "empty");
+            reading.problem(problem.help("name a file: `records: records.jsonl`"));
+            None
+        }
+        Content::List(items) if items.iter().all(|it| it.as_str().is_some()) => files(reading, items).map(plain),
+        Content::List(items) => inline(reading, items).map(plain),
+        Content::Map(_) => described(reading, node),
+        Content::Scalar(_) => {
+            reading.wrong_type("`records`", "a path, a list of paths or rows, `-`, or an object with `path`", node);
+            None
+        }
+    }
+}
+
+fn files(reading: &mut Reading<'_>, nodes: &[Node<'_>]) -> Option<RowSource> {
+    let texts: Vec<Spanned<String>> = nodes.iter().filter_map(|it| reading.text("a path in `records`", it)).collect();
+    match texts.as_slice() {
+        [only] if only.value == "-" => Some(RowSource::StandardInput),
+        texts => {
+            if let Some(dash) = texts.iter().find(|it| it.value == "-") {
+                let problem = Problem::new(&codes::CONFLICT, "standard input cannot be mixed with files");
+                reading.problem(
+                    problem.at(dash.span, "standard input").help("read either from files or from standard input"),
+                );
+            }
+            let file = |it: &Spanned<String>| RowFile { path: reading.beside(it.span, &it.value), written: it.clone() };
+            Some(RowSource::Files(texts.iter().map(file).collect()))
+        }
+    }
+}
+
+fn inline(reading: &mut Reading<'_>, items: &[Node<'_>]) -> Option<RowSource> {
+    if let Some(path) = items.iter().find(|it| it.as_str().is_some()) {
+        let problem =
+            Problem::new(&codes::CONFLICT, "`records` mixes paths and rows").at(path.span, "a path, or a row of text?");
+        reading.problem(problem.help("put the rows into a file, or write a row of text as `{value: …}`"));
+        return None;
+    }
+    let rows = items.iter().map(|it| Spanned::new(it.to_val().into_owned(), it.span));
+    Some(RowSource::Inline(rows.collect()))
+}
+
+fn described(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records> {
+    let fields = Fields::read(reading, &RECORDS, node)?;
+    let from = fields.get("path").and_then(|path| match path.as_list() {
+        Some(items) => files(reading, items),
+        None => files(reading, std::slice::from_ref(path)),
+    });
+    let types = fields.get("types").map(|it| types(reading, it)).unwrap_or_default();
+    Some(Records {
+        format: fields.get("format").and_then(|it| reading.choice("`format`", &RowFormat::NAMED, it)),
+        id: fields.get("id").and_then(|it| reading.path("`id`", it)),
+        types,
+        tags: fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default(),
+        from: from?,
+    })
+}
+
+fn types(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(Spanned<String>, CellType)> {
+    let Some(entries) = node.entries() else {
+        reading.wrong_type("`types`", "an object of column names and types", node);
+        return Vec::new();
+    };
+    let read = |entry: &crate::value::Entry<'_>| {
+        let kind = reading.choice("the type of a column", &CellType::NAMED, &entry.value)?;
+        Some((Spanned::new(entry.key.clone().into_owned(), entry.key_span), kind))
+    };
+    entries.iter().filter_map(read).collect()
+}
+
+/// A row file that could not be read.
+pub fn unreadable(span: Span, written: &str, why: &str, is_missing: bool) -> Problem {
+    if is_missing {
+        return Problem::new(&codes::NOT_FOUND, format!("there is no file `{written}`"))
+            .at(span, "named here")
+            .help("paths are relative to the file that holds them");
+    }
+    Problem::new(&codes::BAD_ROWS, format!("`{written}` cannot be read as rows: {why}")).at(span, "named here")
+}

@@ -1,0 +1,167 @@
+//! The sections of a definition: one entry each. A new section is a file of its own and a line in [`SECTIONS`].
+
+use super::form::{Form, Key, Keys};
+use super::problem::Problem;
+use super::reader::{Fields, Reading};
+use super::task::read_id;
+use super::{Suite, codes, models, records, task};
+use crate::value::{Node, Span, Spanned};
+
+/// A key of the top level and what becomes of its value.
+struct Section {
+    key: Key,
+    read: fn(&mut Reading<'_>, &mut Suite, At<'_, '_>),
+}
+
+/// Where a section stands.
+struct At<'n, 'a> {
+    node: &'n Node<'a>,
+    key: Span,
+    /// Whether it stands in the file that was named, not in one that it includes.
+    is_main: bool,
+}
+
+/// Read elsewhere, or not at all.
+fn nothing(_: &mut Reading<'_>, _: &mut Suite, _: At<'_, '_>) {}
+
+const fn section(key: Key, read: fn(&mut Reading<'_>, &mut Suite, At<'_, '_>)) -> Section {
+    Section { key, read }
+}
+
+const fn reserved(name: &'static str, doc: &'static str) -> Section {
+    Section { key: Key::reserved(name, doc), read: nothing }
+}
+
+static SECTIONS: [Section; 20] = [
+    section(Key::optional("suite", Form::Text, "the name of the suite"), |reading, suite, at| {
+        let name = reading.text("`suite`", at.node);
+        suite.name = if at.is_main { name } else { suite.name.take() };
+    }),
+    section(
+        Key::optional("description", Form::Text, "what the suite is for; shown in reports"),
+        |reading, suite, at| {
+            let text = reading.text("`description`", at.node).map(|it| it.value);
+            suite.description = if at.is_main { text } else { suite.description.take() };
+        },
+    ),
+    section(Key::optional("include", Form::List(&Form::Text), "files whose sections are added to this one"), nothing),
+    section(Key::optional("models", models::FORM, "which model plays which role"), read_models),
+    section(
+        Key::optional("records", records::FORM, "the rows to evaluate: files, `-`, or rows"),
+        |reading, suite, at| {
+            suite.records_key = Some(at.key);
+            suite.records.extend(records::read(reading, at.node));
+        },
+    ),
+    section(
+        Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "what is judged, as a graph"),
+        |reading, suite, at| {
+            suite.tasks_key = Some(at.key);
+            let tasks: Vec<_> =
+                reading.list("`tasks`", "a list of tasks", at.node).iter().map(|it| task::read(reading, it)).collect();
+            suite.tasks.extend(tasks.into_iter().flatten());
+        },
+    ),
+    section(
+        Key::optional("dimensions", Form::List(&Form::Id), "further dimensions that tasks may name"),
+        |reading, suite, at| {
+            let items = reading.list("`dimensions`", "a list of names", at.node);
+            let names: Vec<_> = items.iter().filter_map(|it| read_id(reading, "a dimension", it)).collect();
+            suite.dimensions.extend(names);
+        },
+    ),
+    section(
+        Key::optional("group_by", Form::List(&Form::Path), "paths whose values make slices of the summary"),
+        |reading, suite, at| {
+            let items = reading.list("`group_by`", "a list of paths", at.node);
+            let paths: Vec<_> = items.iter().filter_map(|it| reading.path("a path in `group_by`", it)).collect();
+            suite.group_by.extend(paths);
+        },
+    ),
+    section(Key::optional("thresholds", Form::Object(&THRESHOLDS), "what counts as good enough"), read_thresholds),
+    reserved("ask", "each row becomes a question to a model"),
+    reserved("cases", "tasks given to an agent"),
+    reserved("scenarios", "conversations along a graph"),
+    reserved("templates", "what is read from an answer"),
+    reserved("rubrics", "traits that a model rates"),
+    reserved("evaluators", "the author's code"),
+    reserved("tools", "servers with tools"),
+    reserved("evaluation", "an evaluation profile"),
+    reserved("security_policy", "what code may run"),
+    reserved("limits", "limits of a run"),
+    reserved("python", "the Python that runs hooks"),
+];
+
+pub(super) static SUITE: Keys = Keys { what: "a suite", keys: &KEYS };
+
+static KEYS: [Key; SECTIONS.len()] = {
+    let mut keys = [SECTIONS[0].key; SECTIONS.len()];
+    let mut ix = 0;
+    while ix < keys.len() {
+        keys[ix] = SECTIONS[ix].key;
+        ix += 1;
+    }
+    keys
+};
+
+/// Reads the sections of one file into the suite.
+pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &mut Suite, is_main: bool) {
+    if is_main {
+        suite.head = Some(fields.head());
+    }
+    for section in &SECTIONS {
+        if let (Some(node), Some(key)) = (fields.get(section.key.name), fields.key_span(section.key.name)) {
+            (section.read)(reading, suite, At { node, key, is_main });
+        }
+    }
+}
+
+fn read_models(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
+    for role in models::read(reading, at.node) {
+        match suite.models.iter().find(|it| it.name == role.name) {
+            Some(earlier) => {
+                let problem =
+                    Problem::new(&codes::CONFLICT, format!("the role `{}` is defined twice", role.name.value));
+                let problem = problem.at(role.name.span, "again here").at(earlier.name.span, "first here");
+                reading.problem(problem.help("keep one of them"));
+            }
+            None => suite.models.push(role),
+        }
+    }
+}
+
+/// What counts as good enough.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Thresholds {
+    /// The least pass rate of the whole suite.
+    pub pass_rate: Option<f64>,
+    /// The least pass rate of single tasks.
+    pub tasks: Vec<(Spanned<String>, f64)>,
+}
+
+const SHARE: (f64, f64) = (0.0, 1.0);
+
+static THRESHOLDS: Keys = Keys {
+    what: "`thresholds`",
+    keys: &[
+        Key::optional("pass_rate", Form::Number(0.0, 1.0), "the least pass rate of the whole suite"),
+        Key::optional("tasks", Form::Map(&Form::Number(0.0, 1.0)), "the least pass rate of single tasks"),
+    ],
+};
+
+fn read_thresholds(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
+    let Some(fields) = Fields::read(reading, &THRESHOLDS, at.node) else { return };
+    if let Some(node) = fields.get("pass_rate") {
+        suite.thresholds.pass_rate = reading.number("`pass_rate`", SHARE, node);
+    }
+    let Some(node) = fields.get("tasks") else { return };
+    let Some(entries) = node.entries() else {
+        reading.wrong_type("`tasks` in `thresholds`", "an object of task ids and pass rates", node);
+        return;
+    };
+    for entry in entries {
+        if let Some(rate) = reading.number(&format!("the threshold of `{}`", entry.key), SHARE, &entry.value) {
+            suite.thresholds.tasks.push((Spanned::new(entry.key.clone().into_owned(), entry.key_span), rate));
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Tasks: the nodes of a case's graph.
+
+use super::codes;
+use super::comparison::{self, TaskComparison};
+use super::form::{Form, Key, Keys};
+use super::id;
+use super::judging::{self, Judge};
+use super::problem::Problem;
+use super::reader::{Fields, Reading};
+use crate::value::{Content, Node, Span, Spanned, Val};
+
+/// One task.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// Its name, unique without regard to case.
+    pub id: Spanned<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// What it does.
+    pub kind: TaskKind,
+    /// What it compares; always there for an assertion.
+    pub comparison: Option<TaskComparison>,
+    /// The tasks whose outputs it reads, and whose gates it obeys.
+    pub depends_on: Vec<Spanned<String>>,
+    /// Whether it is a gate, and of which kind.
+    pub gate: Gate,
+    /// Which cases it applies to.
+    pub on: Selection,
+    /// Words to select it by.
+    pub tags: Vec<Spanned<String>>,
+    /// What it says something about.
+    pub dimensions: Vec<Spanned<String>>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// Two tasks are equal wherever they stand.
+impl PartialEq for Task {
+    fn eq(&self, other: &Self) -> bool {
+        let Task { id, description, kind, comparison, depends_on, gate, on, tags, dimensions, span: _ } = self;
+        (id, description, kind, comparison) == (&other.id, &other.description, &other.kind, &other.comparison)
+            && (depends_on, gate, on) == (&other.depends_on, &other.gate, &other.on)
+            && (tags, dimensions) == (&other.tags, &other.dimensions)
+    }
+}
+
+/// What a task does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TaskKind {
+    /// Compares a value of its context.
+    Assert,
+    /// Asks a model, and may compare what it answers.
+    Judge(Box<Judge>),
+}
+
+impl TaskKind {
+    /// The name of the kind, as authors write it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            TaskKind::Assert => "assert",
+            TaskKind::Judge(_) => "judge",
+        }
+    }
+}
+
+/// Whether a task decides what runs after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Gate {
+    /// It does not.
+    #[default]
+    None,
+    /// `condition: true`: it routes, and is never counted.
+    Condition,
+    /// `required: true`: it routes, and is counted.
+    Required,
+}
+
+/// Which cases a task applies to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Selection {
+    /// All of them.
+    #[default]
+    All,
+    /// All of one kind.
+    Kind(CaseKind),
+    /// These.
+    Ids(Vec<Spanned<String>>),
+    /// Those with this tag.
+    Tag(Spanned<String>),
+}
+
+/// The kinds of case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseKind {
+    /// Recorded answers.
+    Records,
+    /// Agent runs.
+    Cases,
+    /// Scenarios.
+    Scenarios,
+}
+
+impl CaseKind {
+    pub(super) const NAMED: [(&'static str, CaseKind); 3] =
+        [("records", CaseKind::Records), ("cases", CaseKind::Cases), ("scenarios", CaseKind::Scenarios)];
+}
+
+static TAG: Keys = Keys { what: "a selection by tag", keys: &[Key::required("tag", Form::Text, "the tag")] };
+
+static ASSERT: Keys = Keys { what: "`assert`", keys: &comparison::KEYS };
+
+const ON: Form =
+    Form::Either(&[Form::Choice(&["records", "cases", "scenarios"]), Form::List(&Form::Text), Form::Object(&TAG)]);
+
+/// The keys that say what a task does. A task has one; without any it is an assertion.
+const KINDS: [Key; 5] = [
+    Key::optional(
+        "assert",
+        Form::Object(&ASSERT),
+        "a comparison; may be left out when its keys stand in the task itself",
+    ),
+    Key::optional("judge", Form::Object(&judging::JUDGE), "a model asked"),
+    Key::reserved("check", "a deterministic check of an agent's run"),
+    Key::reserved("outcome", "a criterion over a scenario"),
+    Key::reserved("evaluate", "the author's code"),
+];
+
+pub(super) static TASK: Keys = Keys {
+    what: "a task",
+    keys: &[
+        Key::required("id", Form::Id, "its name: letters, digits, `_` and `-`"),
+        Key::optional("description", Form::Text, "what it is for; shown in reports"),
+        KINDS[0],
+        KINDS[1],
+        KINDS[2],
+        KINDS[3],
+        KINDS[4],
+        comparison::KEYS[0],
+        comparison::KEYS[1],
+        comparison::KEYS[2],
+        comparison::KEYS[3],
+        comparison::KEYS[4],
+        Key::optional(
+            "depends_on",
+            Form::List(&Form::Id),
+            "the tasks whose outputs it reads, and whose gates it obeys",
+        ),
+        Key::optional("condition", Form::Boolean, "whether it is a gate that is never counted"),
+        Key::optional("required", Form::Boolean, "whether it is a gate that is counted"),
+        Key::optional("on", ON, "which cases it applies to; all unless said"),
+        Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
+        Key::optional("dimensions", Form::List(&Form::Text), "what it says something about"),
+    ],
+};
+
+pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Task> {
+    let fields = Fields::read(reading, &TASK, node)?;
+    let kind = kind(reading, &fields, node);
+    let comparison = compared(reading, &fields, node, kind.as_ref());
+    let task = Task {
+        id: fields.get("id").and_then(|it| read_id(reading, "`id`", it))?,
+        description: fields.get("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value),
+        kind: kind?,
+        comparison,
+        depends_on: fields.get("depends_on").map(|it| ids(reading, it)).unwrap_or_default(),
+        gate: gate(reading, &fields),
+        on: fields.get("on").and_then(|it| selection(reading, it)).unwrap_or_default(),
+        tags: fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default(),
+        dimensions: fields.get("dimensions").map(|it| reading.texts("`dimensions`", it)).unwrap_or_default(),
+        span: node.span,
+    };
+    Some(task)
+}
+
+/// What the task does; `None` when that cannot be known.
+fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> Option<TaskKind> {
+    let named: Vec<&Key> = KINDS.iter().filter(|it| node.get(it.name).is_some()).collect();
+    if let [first, second, ..] = named.as_slice() {
+        let message = format!("a task is either `{}` or `{}`, not both", first.name, second.name);
+        let problem =
+            Problem::new(&codes::CONFLICT, message).at(fields.key_span(second.name).unwrap_or(fields.span), "and this");
+        let first = fields.key_span(first.name).unwrap_or(fields.span);
+        reading.problem(problem.at(first, "this").help("make two tasks of it; one may depend on the other"));
+        return None;
+    }
+    match named.first().map(|it| it.name) {
+        None | Some("assert") => Some(TaskKind::Assert),
+        Some("judge") => {
+            let judge = fields.get("judge").and_then(|it| judging::read(reading, it))?;
+            Some(TaskKind::Judge(Box::new(judge)))
+        }
+        // A reserved kind: the reader of fields has said so.
+        Some(_) => None,
+    }
+}
+
+fn compared(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_, '_>,
+    node: &Node<'_>,
+    kind: Option<&TaskKind>,
+) -> Option<TaskComparison> {
+    let Some(inside) = fields.get("assert") else {
+        let before = reading.problems.len();
+        let comparison = comparison::read(reading, fields);
+        let is_assert = matches!(kind, Some(TaskKind::Assert));
+        if is_assert && comparison.is_none() && reading.problems.len() == before && !says_operator(node) {
+            let problem = Problem::new(&codes::MISSING_KEY, "a task needs an `operator`, or a `judge`");
+            let problem = problem.at(fields.span, "does nothing");
+            reading.problem(problem.help("for example `operator: is_not_empty` with a `field_path`"));
+        }
+        return comparison;
+    };
+    let beside = comparison::KEYS.iter().find_map(|key| fields.key_span(key.name));
+    if let Some(beside) = beside {
+        let problem = Problem::new(&codes::CONFLICT, "the comparison stands both inside `assert` and beside it");
+        reading.problem(problem.at(beside, "beside it").at(inside.span, "inside").help("move all of it to one place"));
+    }
+    let inner = Fields::read(reading, &ASSERT, inside)?;
+    let before = reading.problems.len();
+    let comparison = comparison::read(reading, &inner);
+    if comparison.is_none() && reading.problems.len() == before {
+        let problem =
+            Problem::new(&codes::MISSING_KEY, "`assert` needs an `operator`").at(inside.span, "compared how?");
+        reading.problem(problem.help("for example `operator: is_not_empty`"));
+    }
+    comparison
+}
+
+/// Whether some key was meant to be `operator`: one problem about it is enough.
+fn says_operator(node: &Node<'_>) -> bool {
+    let unknown = node.entries().unwrap_or(&[]).iter().filter(|it| TASK.find(&it.key).is_none());
+    unknown
+        .into_iter()
+        .any(|it| matches!(super::problem::nearest(&it.key, TASK.names()), Some("operator" | "assert" | "judge")))
+}
+
+fn gate(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Gate {
+    let mut says =
+        |name: &str| fields.get(name).and_then(|it| reading.boolean(&format!("`{name}`"), it)).unwrap_or(false);
+    match (says("condition"), says("required")) {
+        (true, true) => {
+            let problem =
+                Problem::new(&codes::CONFLICT, "a gate is either never counted (`condition`) or counted (`required`)");
+            let at = |name: &str| fields.key_span(name).unwrap_or(fields.span);
+            reading
+                .problem(problem.at(at("required"), "and this").at(at("condition"), "this").help("keep one of them"));
+            Gate::Required
+        }
+        (true, false) => Gate::Condition,
+        (false, true) => Gate::Required,
+        (false, false) => Gate::None,
+    }
+}
+
+fn selection(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Selection> {
+    match &node.content {
+        Content::Scalar(Val::Str(_)) => reading.choice("`on`", &CaseKind::NAMED, node).map(Selection::Kind),
+        Content::List(_) => Some(Selection::Ids(reading.texts("`on`", node))),
+        Content::Map(_) => {
+            let fields = Fields::read(reading, &TAG, node)?;
+            fields.get("tag").and_then(|it| reading.text("`tag`", it)).map(Selection::Tag)
+        }
+        Content::Scalar(_) => {
+            reading.wrong_type("`on`", "`records`, `cases`, `scenarios`, a list of ids or `{tag: …}`", node);
+            None
+        }
+    }
+}
+
+fn ids(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Spanned<String>> {
+    let items = reading.list("`depends_on`", "a list of task ids", node);
+    items.iter().filter_map(|item| read_id(reading, "an id in `depends_on`", item)).collect()
+}
+
+/// An id, checked letter by letter.
+pub(super) fn read_id(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Spanned<String>> {
+    let text = reading.text(what, node)?;
+    if !id::is_id(&text.value) {
+        let message = format!("{what}: `{}` is not an id", text.value);
+        let problem =
+            Problem::new(&codes::BAD_ID, message).at(text.span, "letters, digits, `_` and `-`; no digit or `-` first");
+        reading.problem(problem.help(format!("for example `{}`", id::repaired(&text.value))));
+        return None;
+    }
+    Some(text)
+}

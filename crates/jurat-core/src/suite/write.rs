@@ -1,0 +1,296 @@
+//! A definition written down again: what is read back is equal to what was written.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::judging::{Judge, MAX_RETRIES, PromptText};
+use super::models::{Model, Role};
+use super::records::{Records, RowSource};
+use super::task::{Gate, Selection, Task, TaskKind};
+use super::{Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, Suite, TaskComparison};
+use crate::compare::{Operator, WhenMissing};
+use crate::value::{Map, Spanned, Val, Value};
+
+/// The suite as YAML.
+pub fn yaml(suite: &Suite) -> String {
+    let mut out = String::new();
+    write_block(&mut out, &value(suite), 0);
+    out
+}
+
+/// The suite as one value, in the short forms.
+pub fn value(suite: &Suite) -> Value {
+    let mut map = Members::default();
+    map.text("suite", suite.name.as_ref().map(|it| &it.value));
+    map.text("description", suite.description.as_ref());
+    if !suite.models.is_empty() {
+        let roles: Map<'static> = suite.models.iter().map(|it| (it.name.value.clone(), role(it))).collect();
+        map.put("models", Val::Map(roles));
+    }
+    if let [only] = suite.records.as_slice() {
+        map.put("records", records(only));
+    }
+    map.texts("dimensions", &suite.dimensions);
+    map.list("group_by", suite.group_by.iter().map(|it| Val::from(it.value.to_string())));
+    let mut thresholds = Members::default();
+    if let Some(rate) = suite.thresholds.pass_rate {
+        thresholds.put("pass_rate", Val::F(rate));
+    }
+    if !suite.thresholds.tasks.is_empty() {
+        let tasks: Map<'static> =
+            suite.thresholds.tasks.iter().map(|(id, rate)| (id.value.clone(), Val::F(*rate))).collect();
+        thresholds.put("tasks", Val::Map(tasks));
+    }
+    if !thresholds.0.is_empty() {
+        map.put("thresholds", Val::Map(thresholds.0));
+    }
+    map.list("tasks", suite.tasks.iter().map(task));
+    Val::Map(map.0)
+}
+
+/// The members of an object being written.
+#[derive(Default)]
+struct Members(Map<'static>);
+
+impl Members {
+    fn put(&mut self, key: &'static str, value: Value) {
+        self.0.insert(Cow::Borrowed(key), value);
+    }
+
+    fn text(&mut self, key: &'static str, text: Option<&String>) {
+        if let Some(text) = text {
+            self.put(key, Val::from(text.clone()));
+        }
+    }
+
+    fn list(&mut self, key: &'static str, items: impl Iterator<Item = Value>) {
+        let items: Vec<Value> = items.collect();
+        if !items.is_empty() {
+            self.put(key, Val::List(items));
+        }
+    }
+
+    fn texts(&mut self, key: &'static str, texts: &[Spanned<String>]) {
+        self.list(key, texts.iter().map(|it| Val::from(it.value.clone())));
+    }
+}
+
+fn name_of<T: PartialEq>(named: &[(&'static str, T)], value: &T) -> Value {
+    Val::from(named.iter().find(|(_, it)| it == value).map_or("", |(name, _)| *name))
+}
+
+fn role(role: &Role) -> Value {
+    match role.models.as_slice() {
+        [only] => model(only),
+        models => models.iter().map(model).collect(),
+    }
+}
+
+fn model(model: &Model) -> Value {
+    let name = Val::from(model.model.value.clone());
+    if model.settings.is_empty() {
+        return name;
+    }
+    let settings = model.settings.iter().map(|(key, value)| (*key, value.clone()));
+    Val::Map([("model", name)].into_iter().chain(settings).collect())
+}
+
+fn records(records: &Records) -> Value {
+    let from = match &records.from {
+        RowSource::StandardInput => Val::from("-"),
+        RowSource::Files(files) => match files.as_slice() {
+            [only] => Val::from(only.written.value.clone()),
+            files => files.iter().map(|it| Val::from(it.written.value.clone())).collect(),
+        },
+        RowSource::Inline(rows) => return rows.iter().map(|it| it.value.clone()).collect(),
+    };
+    if records.format.is_none() && records.id.is_none() && records.types.is_empty() && records.tags.is_empty() {
+        return from;
+    }
+    let mut map = Members::default();
+    map.put("path", from);
+    if let Some(format) = &records.format {
+        map.put("format", name_of(&RowFormat::NAMED, format));
+    }
+    map.text("id", records.id.as_ref().map(|it| it.value.to_string()).as_ref());
+    if !records.types.is_empty() {
+        let types: Map<'static> =
+            records.types.iter().map(|(name, it)| (name.value.clone(), name_of(&CellType::NAMED, it))).collect();
+        map.put("types", Val::Map(types));
+    }
+    map.texts("tags", &records.tags);
+    Val::Map(map.0)
+}
+
+fn task(task: &Task) -> Value {
+    let mut map = Members::default();
+    map.text("id", Some(&task.id.value));
+    map.text("description", task.description.as_ref());
+    map.texts("depends_on", &task.depends_on);
+    match task.gate {
+        Gate::None => {}
+        Gate::Condition => map.put("condition", Val::Bool(true)),
+        Gate::Required => map.put("required", Val::Bool(true)),
+    }
+    match &task.on {
+        Selection::All => {}
+        Selection::Kind(kind) => map.put("on", name_of(&CaseKind::NAMED, kind)),
+        Selection::Ids(ids) => map.put("on", ids.iter().map(|it| Val::from(it.value.clone())).collect()),
+        Selection::Tag(tag) => map.put("on", Val::Map([("tag", Val::from(tag.value.clone()))].into_iter().collect())),
+    }
+    map.texts("tags", &task.tags);
+    map.texts("dimensions", &task.dimensions);
+    if let TaskKind::Judge(it) = &task.kind {
+        map.put("judge", judge(it));
+    }
+    if let Some(comparison) = &task.comparison {
+        compared(&mut map, comparison);
+    }
+    Val::Map(map.0)
+}
+
+fn judge(judge: &Judge) -> Value {
+    let mut map = Members::default();
+    map.text("model", judge.model.as_ref().map(|it| &it.value));
+    if let Some(system) = &judge.system {
+        map.put("system", prompt(system));
+    }
+    map.put("prompt", prompt(&judge.prompt));
+    if let Some(output) = &judge.output {
+        map.put("output", output.schema.clone());
+    }
+    if judge.max_retries != MAX_RETRIES {
+        map.put("max_retries", Val::I(judge.max_retries.into()));
+    }
+    map.texts("panel", &judge.panel);
+    if judge.repeat != 1 {
+        map.put("repeat", Val::I(judge.repeat.into()));
+    }
+    if let Some(aggregate) = &judge.aggregate {
+        map.put("aggregate", name_of(&Aggregate::NAMED, aggregate));
+    }
+    Val::Map(map.0)
+}
+
+fn prompt(prompt: &PromptText) -> Value {
+    match &prompt.file {
+        Some(file) => Val::Map([("file", Val::from(file.clone()))].into_iter().collect()),
+        None => Val::from(prompt.prompt.text().to_owned()),
+    }
+}
+
+fn compared(map: &mut Members, comparison: &TaskComparison) {
+    map.text("field_path", comparison.path.as_ref().map(|it| it.value.to_string()).as_ref());
+    map.text("item_field_path", comparison.item_path.as_ref().map(|it| it.value.to_string()).as_ref());
+    map.put("operator", operator(&comparison.operator.value));
+    match comparison.expected.as_ref().map(|it| &it.value) {
+        None => {}
+        Some(ExpectedValue::Literal(value)) => map.put("expected_value", value.clone()),
+        Some(ExpectedValue::Path(path)) => map.put("expected_value", Val::from(format!("${{{path}}}"))),
+    }
+    if comparison.when_missing == WhenMissing::Fail {
+        map.put("missing", Val::from("fail"));
+    }
+}
+
+fn operator(operator: &Operator) -> Value {
+    let parameters = operator.parameters();
+    if parameters.is_empty() {
+        return Val::from(operator.entry().snake_case());
+    }
+    let given = parameters.into_iter().filter(|(_, value)| *value != Val::Null);
+    Val::Map([("type", Val::from(operator.entry().name))].into_iter().chain(given).collect())
+}
+
+/// Objects and lists of them as blocks, everything else as JSON, which YAML reads.
+fn write_block(out: &mut String, value: &Val<'_>, depth: usize) {
+    let indent = "  ".repeat(depth);
+    match value {
+        Val::Map(map) if !map.is_empty() => {
+            for (key, value) in map.iter() {
+                let _ = write!(out, "{indent}{}:", scalar(&Val::from(key)));
+                write_after(out, value, depth);
+            }
+        }
+        Val::List(items) if items.iter().any(|it| matches!(it, Val::Map(map) if !map.is_empty())) => {
+            for item in items {
+                let _ = write!(out, "{indent}-");
+                match item {
+                    Val::Map(map) if !map.is_empty() => {
+                        let mut inner = String::new();
+                        write_block(&mut inner, item, depth + 1);
+                        out.push(' ');
+                        out.push_str(inner.trim_start());
+                    }
+                    other => {
+                        let _ = writeln!(out, " {}", scalar(other));
+                    }
+                }
+            }
+        }
+        other => {
+            let _ = writeln!(out, "{indent}{}", scalar(other));
+        }
+    }
+}
+
+fn write_after(out: &mut String, value: &Val<'_>, depth: usize) {
+    let is_block = match value {
+        Val::Map(map) => !map.is_empty(),
+        Val::List(items) => items.iter().any(|it| matches!(it, Val::Map(map) if !map.is_empty())),
+        _ => false,
+    };
+    if is_block {
+        out.push('\n');
+        write_block(out, value, depth + 1);
+    } else {
+        let _ = writeln!(out, " {}", scalar(value));
+    }
+}
+
+/// One line of YAML. A word that could only be text stands as it is; all other text is quoted.
+fn scalar(value: &Val<'_>) -> String {
+    match value {
+        Val::Str(text) if is_plain(text) => text.clone().into_owned(),
+        Val::Str(text) => quoted(text),
+        Val::List(items) => format!("[{}]", items.iter().map(scalar).collect::<Vec<_>>().join(", ")),
+        Val::Map(map) => {
+            let members: Vec<String> =
+                map.iter().map(|(key, value)| format!("{}: {}", scalar(&Val::from(key)), scalar(value))).collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    let is_word = super::id::is_id(text);
+    is_word
+        && !matches!(
+            text.to_ascii_lowercase().as_str(),
+            "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n"
+        )
+}
+
+/// Double quotes with escapes that YAML and JSON share; what YAML does not print is escaped.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for it in text.chars() {
+        let _ = match it {
+            '"' => write!(out, "\\\""),
+            '\\' => write!(out, "\\\\"),
+            '\n' => write!(out, "\\n"),
+            '\t' => write!(out, "\\t"),
+            '\r' => write!(out, "\\r"),
+            _ if it.is_control()
+                || matches!(it, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{85}') =>
+            {
+                write!(out, "\\u{:04x}", u32::from(it))
+            }
+            _ => write!(out, "{it}"),
+        };
+    }
+    out.push('"');
+    out
+}
