@@ -97,6 +97,11 @@ impl Test for Comparison<'_> {
         })
     }
 
+    /// The peer takes text and objects too; in a definition that is a slip.
+    fn flaw(&self) -> Option<String> {
+        self.operand.as_list().is_none().then(|| Inapplicable::operand("a list", &self.operand).reason)
+    }
+
     fn expected(&self) -> String {
         let wanted = shown(&self.operand);
         match self.mode {

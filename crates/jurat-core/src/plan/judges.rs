@@ -9,6 +9,7 @@ pub(super) fn examine(suite: &Suite, problems: &mut Vec<Problem>) {
         if let TaskKind::Judge(judge) = &task.kind {
             problems.extend(no_placeholder(task, judge));
             problems.extend(measured_gate(task));
+            problems.extend(no_output(task, judge));
             problems.extend(models(suite, task, judge));
         }
     }
@@ -33,19 +34,39 @@ fn measured_gate(task: &Task) -> Option<Problem> {
     Some(problem.help("add `operator` and what it compares with, or make another task the gate"))
 }
 
+fn no_output(task: &Task, judge: &Judge) -> Option<Problem> {
+    let path = task.comparison.as_ref().and_then(|it| it.path.as_ref())?;
+    if judge.output.is_some() {
+        return None;
+    }
+    let message = format!("`{}` reads `{}` from a reply that need not have it", task.id.value, path.value);
+    let problem = Problem::new(&codes::NO_OUTPUT, message)
+        .at(path.span, "read from the reply")
+        .at(task.id.span, "has no `output`");
+    let field = path.value.root().unwrap_or("answer");
+    Some(problem.help(format!("say what the judge answers: `output: {{ {field}: string }}`")))
+}
+
 fn models(suite: &Suite, task: &Task, judge: &Judge) -> Vec<Problem> {
     let named: Vec<&Spanned<String>> = judge.model.iter().chain(&judge.panel).collect();
     if named.is_empty() && !suite.models.iter().any(|it| it.name.value == "judge") {
-        let message = format!("`{}` has no model to ask", task.id.value);
-        let problem = Problem::new(&codes::NO_MODEL, message).at(task.id.span, "a judge without a model");
-        return vec![problem.help(
-            "name one under `models: { judge: provider/model }`, or give it with `--model judge=provider/model`",
-        )];
+        return vec![no_model(suite, task)];
     }
     let unknown = named.iter().filter(|it| !is_provider_and_model(&it.value) && !has_role(suite, &it.value));
     let mut problems: Vec<Problem> = unknown.map(|it| unknown_model(suite, it)).collect();
     problems.extend(same_model(suite, task, &named));
     problems
+}
+
+fn no_model(suite: &Suite, task: &Task) -> Problem {
+    let message = format!("`{}` has no model to ask", task.id.value);
+    let problem = Problem::new(&codes::NO_MODEL, message).at(task.id.span, "a judge without a model");
+    let near = nearest("judge", suite.models.iter().map(|it| it.name.value.as_str()));
+    match near.and_then(|near| suite.models.iter().find(|it| it.name.value == near)) {
+        Some(role) => problem.at(role.name.span, "a role with a similar name").help("did you mean to call it `judge`?"),
+        None => problem
+            .help("name one under `models: { judge: provider/model }`, or give it with `--model judge=provider/model`"),
+    }
 }
 
 fn has_role(suite: &Suite, role: &str) -> bool {

@@ -48,6 +48,7 @@ codes! {
     UNKNOWN_TASK = Error "plan::unknown_task", "a threshold for a task that does not exist";
 
     NO_MODEL = Warning "plan::no_model", "a judge without a model to ask";
+    NO_OUTPUT = Warning "plan::no_output", "a path into a reply that nobody promises has fields";
     SAME_MODEL = Warning "plan::same_model", "a judge that is the model it judges";
     UNKNOWN_FIELD = Warning "plan::unknown_field", "a path into a judge's reply that its schema does not have";
     UNKNOWN_NAME = Warning "plan::unknown_name", "a path or placeholder that no sample row supplies";

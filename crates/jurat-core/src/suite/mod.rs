@@ -30,6 +30,8 @@ pub use records::{CellType, Records, RowFile, RowFormat, RowSource, unreadable};
 pub use sections::Thresholds;
 pub use task::{CaseKind, Gate, Selection, Task, TaskKind};
 
+pub use yaml::read_tree;
+
 use crate::value::{FieldPath, Span, Spanned};
 
 pub(crate) use models::is_provider_and_model;

@@ -16,13 +16,8 @@ use crate::value::{Content, Entry, MAX_DEPTH, Node, SourceId, Span, Val, json_no
 /// How many values a definition may hold, aliases written out. A suite of 10,000 tasks has about 100,000.
 const MAX_NODES: usize = 1_000_000;
 
-/// Reads the tree of a text; JSON when its name says so.
-pub(crate) fn read_tree(
-    text: &str,
-    source: SourceId,
-    is_json: bool,
-    problems: &mut Vec<Problem>,
-) -> Option<Node<'static>> {
+/// Reads the tree of a text with the place of every part; as JSON when it is said to be.
+pub fn read_tree(text: &str, source: SourceId, is_json: bool, problems: &mut Vec<Problem>) -> Option<Node<'static>> {
     if is_json { json(text, source, problems) } else { yaml(text, source, problems) }
 }
 
