@@ -3,7 +3,6 @@
 //! Text goes in as it is, every other value as JSON. What a value holds is never looked at again, so an answer that
 //! contains `${secret}` stays an answer. `${}`, `$5` and `${` around something that is not a path are text.
 
-use std::fmt::Write;
 use std::ops::Range;
 
 use crate::value::{Context, FieldPath, Missing, Val};
@@ -75,10 +74,7 @@ impl Prompt {
             bound.push_str(&self.text[from..hole.range.start]);
             match &*context.find(&hole.path).map_err(|missing| (hole, missing))? {
                 Val::Str(text) => bound.push_str(text),
-                // Writing to a `String` cannot fail.
-                other => {
-                    let _ = write!(bound, "{other}");
-                }
+                other => bound.push_str(&other.to_json()),
             }
             from = hole.range.end;
         }
@@ -104,7 +100,7 @@ mod tests {
     #[test]
     fn holes_are_filled_in_one_pass() {
         bound("Judge ${q}!", "Judge say \"hi\"!");
-        bound("${n} ${o.k[1]} ${o}", "5 x {\"k\": [1, \"x\"]}");
+        bound("${n} ${o.k[1]} ${o}", "5 x {\"k\":[1,\"x\"]}");
         bound("${evil}", "${q}");
         bound("$5 ${} ${ q } {q} $q ${", "$5 ${} ${ q } {q} $q ${");
         bound("${a ${q}", "${a say \"hi\"");

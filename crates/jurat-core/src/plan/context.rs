@@ -3,7 +3,7 @@
 use super::graph::Graph;
 use super::shape::{Leads, Shape};
 use crate::suite::problem::{Problem, nearest};
-use crate::suite::{ExpectedValue, PromptText, Suite, Task, TaskKind, codes};
+use crate::suite::{ExpectedValue, PromptText, Suite, Task, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Kind, Span, Spanned};
 
 /// What a task reads of its context.
@@ -81,17 +81,18 @@ pub(super) fn source<'s>(
     base: Option<&Shape>,
 ) -> Source<'s> {
     let Some(root) = path.root() else { return base.map_or(Source::Unknown, |_| Source::Base) };
-    let named = suite.tasks.iter().position(|it| it.id.value == root);
-    match named {
-        Some(task) if graph.depends_on[ix].iter().any(|it| it.index() == task) => Source::Output(&suite.tasks[task]),
-        _ => match base {
-            Some(base) if base.names().contains(&root) => Source::Base,
-            base => match (named, base) {
-                (Some(task), _) => Source::Stranger(&suite.tasks[task]),
-                (None, Some(base)) if !base.is_open() => Source::Nobody,
-                (None, _) => Source::Unknown,
-            },
-        },
+    let is_base = base.is_some_and(|it| it.names().contains(&root));
+    // The same order as when the path is looked up: an id letter by letter, the data, an id in another case.
+    let exactly = suite.tasks.iter().position(|it| it.id.value == root);
+    let named = exactly.or(suite.tasks.iter().position(|it| same_id(&it.id.value, root)));
+    let depends = |task: usize| graph.depends_on[ix].iter().any(|it| it.index() == task);
+    match (exactly, named) {
+        (Some(task), _) if depends(task) => Source::Output(&suite.tasks[task]),
+        _ if is_base => Source::Base,
+        (_, Some(task)) if depends(task) => Source::Output(&suite.tasks[task]),
+        (_, Some(task)) => Source::Stranger(&suite.tasks[task]),
+        (_, None) if base.is_some_and(|it| !it.is_open()) => Source::Nobody,
+        (_, None) => Source::Unknown,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::TaskIx;
 use crate::suite::problem::{Problem, nearest};
-use crate::suite::{Task, codes};
+use crate::suite::{Task, codes, same_id};
 
 /// The tasks that may run together.
 pub type Stage = Vec<TaskIx>;
@@ -41,7 +41,7 @@ pub(super) fn resolve(tasks: &[Task], problems: &mut Vec<Problem>) -> Graph {
     for task in tasks {
         let mut found: Vec<TaskIx> = Vec::with_capacity(task.depends_on.len());
         for (nth, id) in task.depends_on.iter().enumerate() {
-            match by_id.get(id.value.as_str()) {
+            match by_id.get(&id.value.to_ascii_lowercase()) {
                 None => problems.push(unknown_dependency(tasks, task, nth)),
                 Some(ix) if found.contains(ix) => {
                     let problem = Problem::new(&codes::REPEATED_DEPENDENCY, format!("`{}` is named twice", id.value));
@@ -57,15 +57,14 @@ pub(super) fn resolve(tasks: &[Task], problems: &mut Vec<Problem>) -> Graph {
     Graph { depends_on, stages }
 }
 
-/// Ids are unique without regard to case: reports and the systems that suites come from do not always keep it.
-fn index<'t>(tasks: &'t [Task], problems: &mut Vec<Problem>) -> HashMap<&'t str, TaskIx> {
-    let mut folded: HashMap<String, usize> = HashMap::with_capacity(tasks.len());
-    let mut by_id = HashMap::with_capacity(tasks.len());
+/// Ids are unique without regard to case, and found so.
+fn index(tasks: &[Task], problems: &mut Vec<Problem>) -> HashMap<String, TaskIx> {
+    let mut by_id: HashMap<String, TaskIx> = HashMap::with_capacity(tasks.len());
     for (ix, task) in tasks.iter().enumerate() {
         let id = task.id.value.as_str();
-        match folded.get(&id.to_lowercase()) {
-            Some(&earlier) => {
-                let first = &tasks[earlier].id;
+        match by_id.get(&id.to_ascii_lowercase()) {
+            Some(earlier) => {
+                let first = &tasks[earlier.index()].id;
                 let message = if first.value == id {
                     format!("two tasks are called `{id}`")
                 } else {
@@ -77,8 +76,7 @@ fn index<'t>(tasks: &'t [Task], problems: &mut Vec<Problem>) -> HashMap<&'t str,
                 problems.push(problem.help("give one of them another id"));
             }
             None => {
-                folded.insert(id.to_lowercase(), ix);
-                by_id.insert(id, TaskIx::of(ix));
+                by_id.insert(id.to_ascii_lowercase(), TaskIx::of(ix));
             }
         }
     }
@@ -151,7 +149,7 @@ fn cycle(tasks: &[Task], path: &[usize]) -> Problem {
     };
     let mut problem = Problem::new(&codes::CYCLE, message);
     for (ix, next) in path.iter().zip(path.iter().cycle().skip(1)) {
-        let edge = tasks[*ix].depends_on.iter().find(|it| it.value == tasks[*next].id.value);
+        let edge = tasks[*ix].depends_on.iter().find(|it| same_id(&it.value, &tasks[*next].id.value));
         if let Some(edge) = edge {
             problem = problem.at(edge.span, format!("`{}` waits for `{}`", tasks[*ix].id.value, edge.value));
         }

@@ -14,7 +14,7 @@ mod types;
 
 use crate::compare::Assertion;
 use crate::suite::problem::{Code, Problem, Severity};
-use crate::suite::{Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes};
+use crate::suite::{Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Projection, Step, Value};
 
 pub use graph::Stage;
@@ -147,7 +147,9 @@ fn footprint(suite: &Suite) -> Projection {
         if reads.everything {
             return Projection::all();
         }
-        let from_base = |it: &&context::Read<'_>| !task.depends_on.iter().any(|id| it.path.root() == Some(&id.value));
+        let from_base = |it: &&context::Read<'_>| {
+            !task.depends_on.iter().any(|id| it.path.root().is_some_and(|root| same_id(root, &id.value)))
+        };
         paths.extend(reads.paths.iter().filter(from_base).map(|it| it.path.clone()));
     }
     Projection::of(&paths)

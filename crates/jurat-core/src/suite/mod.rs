@@ -22,6 +22,7 @@ pub mod write;
 mod yaml;
 
 pub use comparison::{ExpectedValue, TaskComparison};
+pub use id::same_id;
 pub use judging::{Aggregate, Judge, PromptText};
 pub use load::{Loaded, MAX_BYTES, load};
 pub use models::{Model, Role};

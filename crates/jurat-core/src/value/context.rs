@@ -21,11 +21,16 @@ impl<'c> Context<'c> {
 
     /// Looks up a path.
     pub fn find(&self, path: &FieldPath) -> Result<Cow<'c, Val<'c>>, Missing> {
-        let output = path.root().and_then(|root| self.outputs.iter().find(|(id, _)| *id == root));
-        match output {
-            Some((_, value)) => path.find_after(1, value),
-            None => path.find(self.base).map_err(|missing| self.with_outputs(missing)),
+        let Some(root) = path.root() else { return path.find(self.base) };
+        let output = |same: fn(&str, &str) -> bool| self.outputs.iter().find(|(id, _)| same(id, root));
+        if let Some((_, value)) = output(|id, root| id == root) {
+            return path.find_after(1, value);
         }
+        path.find(self.base).or_else(|missing| match (missing.step, output(str::eq_ignore_ascii_case)) {
+            // Nothing in the data is called so; an id is found without regard to case.
+            (0, Some((_, value))) => path.find_after(1, value),
+            _ => Err(self.with_outputs(missing)),
+        })
     }
 
     /// The whole context as one value: what a task without a path reads.
