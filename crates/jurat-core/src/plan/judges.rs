@@ -1,5 +1,6 @@
 //! Judges: a model to ask, and something to ask about.
 
+use crate::judge::ReplySchema;
 use crate::suite::problem::{Problem, listed, nearest};
 use crate::suite::{Gate, Judge, Model, Suite, Task, TaskKind, codes, is_provider_and_model};
 use crate::value::Spanned;
@@ -10,6 +11,7 @@ pub(super) fn examine(suite: &Suite, problems: &mut Vec<Problem>) {
             problems.extend(no_placeholder(task, judge));
             problems.extend(measured_gate(task));
             problems.extend(no_output(task, judge));
+            problems.extend(bad_schema(judge));
             problems.extend(models(suite, task, judge));
         }
     }
@@ -45,6 +47,14 @@ fn no_output(task: &Task, judge: &Judge) -> Option<Problem> {
         .at(task.id.span, "has no `output`");
     let field = path.value.root().unwrap_or("answer");
     Some(problem.help(format!("say what the judge answers: `output: {{ {field}: string }}`")))
+}
+
+/// What reading did not notice about a schema, compiling it does.
+fn bad_schema(judge: &Judge) -> Option<Problem> {
+    let output = judge.output.as_ref()?;
+    let error = ReplySchema::compile(&output.schema).err()?;
+    let problem = Problem::new(&codes::BAD_SCHEMA, format!("`output` is not a JSON Schema: {error}"));
+    Some(problem.at(output.span, "this schema"))
 }
 
 fn models(suite: &Suite, task: &Task, judge: &Judge) -> Vec<Problem> {

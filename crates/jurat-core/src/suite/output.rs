@@ -15,12 +15,21 @@ use super::reader::Reading;
 use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 /// What a judge must answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Output {
     /// The JSON Schema, in the author's order.
     pub schema: Value,
+    /// Where it stands.
+    pub span: Span,
     /// The fields on the top level, with the places of their names.
     pub fields: Vec<Spanned<String>>,
+}
+
+/// Two are equal wherever they stand.
+impl PartialEq for Output {
+    fn eq(&self, other: &Self) -> bool {
+        self.schema == other.schema && self.fields == other.fields
+    }
 }
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
@@ -69,7 +78,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
         (object_of(reading, entries), entries)
     };
     let fields = fields.iter().map(|it| Spanned::new(it.key.clone().into_owned(), it.key_span)).collect();
-    (reading.problems.len() == before).then_some(Output { schema, fields })
+    (reading.problems.len() == before).then_some(Output { schema, span: node.span, fields })
 }
 
 /// On the top level `type: string` alone is a field called `type`; a schema for an object says so.

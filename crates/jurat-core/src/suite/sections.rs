@@ -57,6 +57,13 @@ static SECTIONS: [Section; 20] = [
         Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "what is judged, as a graph"),
         |reading, suite, at| {
             suite.tasks_key = Some(at.key);
+            if at.node.as_list().is_some_and(<[_]>::is_empty) {
+                let problem = Problem::new(&codes::NO_TASKS, "`tasks` without a task").at(at.key, "nothing to do");
+                reading
+                    .problem(problem.help(
+                        "add a task, for example `{ id: answered, field_path: answer, operator: is_not_empty }`",
+                    ));
+            }
             let tasks: Vec<_> =
                 reading.list("`tasks`", "a list of tasks", at.node).iter().map(|it| task::read(reading, it)).collect();
             suite.tasks.extend(tasks.into_iter().flatten());

@@ -10,7 +10,7 @@ pub struct Context<'c> {
     /// The evidence document.
     pub base: &'c Val<'c>,
     /// The outputs, by task id; they hide members of the base with the same name.
-    pub outputs: &'c [(&'c str, Val<'c>)],
+    pub outputs: &'c [(&'c str, &'c Val<'c>)],
 }
 
 impl<'c> Context<'c> {
@@ -44,7 +44,7 @@ impl<'c> Context<'c> {
             other => [("value", other.clone())].into_iter().collect(),
         };
         for (id, output) in self.outputs {
-            whole.insert(Cow::Borrowed(id), output.clone());
+            whole.insert(Cow::Borrowed(id), (*output).clone());
         }
         Cow::Owned(Val::Map(whole))
     }
