@@ -7,7 +7,7 @@ use crate::judge::{Asking, Ballot, End, combine};
 use crate::plan::{Plan, PlannedJudge, PlannedTask, TaskIx};
 use crate::suite::Gate;
 use crate::value::{Context, Val, Value};
-use crate::verdict::{Counts, SkipReason, Verdict};
+use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 
 /// A case and how far it has come.
 #[derive(Debug, Clone)]
@@ -91,6 +91,30 @@ impl<'p> CaseState<'p> {
     /// What a task came to, once it is done.
     pub fn ballot(&self, task: TaskIx) -> Option<&Ballot> {
         self.tasks.get(task.index()).and_then(|it| self.ballot_of(it))
+    }
+
+    /// The verdict of the case, once every task is done.
+    pub fn verdict(&self) -> Option<CaseVerdict> {
+        let gates = self.plan.tasks.iter().map(|it| it.gate);
+        self.is_done().then(|| CaseVerdict::of(self.verdicts().flatten().zip(gates)))
+    }
+
+    /// The value that a task compared, as far as it was there.
+    pub fn compared(&self, task: TaskIx) -> Option<Value> {
+        let planned = self.plan.tasks.get(task.index())?;
+        let path = planned.assertion.as_ref()?.path.as_ref();
+        let ballot = self.ballot(task)?;
+        if planned.judge.is_some() {
+            let reply = ballot.output.as_ref()?;
+            return path
+                .map_or(Some(reply.clone()), |path| path.find(reply).ok().map(|it| it.into_owned().into_owned()));
+        }
+        if matches!(ballot.verdict, Verdict::Skipped(_) | Verdict::NotRun(_)) {
+            return None;
+        }
+        let outputs = self.outputs(planned);
+        let context = Context { base: self.base, outputs: &outputs };
+        path.and_then(|path| context.find(path).ok().map(|it| it.into_owned().into_owned()))
     }
 
     /// Whether every task is done.

@@ -91,6 +91,57 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// How a case ended, over all its tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseVerdict {
+    /// Something counted passed, and nothing failed.
+    Passed,
+    /// Something counted failed.
+    Failed,
+    /// A task could not be judged, whatever the others say.
+    Error,
+    /// A task did not run.
+    NotRun,
+    /// Something was measured, nothing judged.
+    Measured,
+    /// Nothing was judged or measured: gates led past everything.
+    NotJudged,
+}
+
+impl CaseVerdict {
+    /// Draws it from the verdicts of the tasks, each with what kind of gate it is.
+    pub fn of<'v>(verdicts: impl Iterator<Item = (&'v Verdict, Gate)>) -> CaseVerdict {
+        let mut counts = Counts::default();
+        let (mut errored, mut not_run) = (false, false);
+        for (verdict, gate) in verdicts {
+            // A gate is not counted, but one that errored leaves open what should have run.
+            errored |= matches!(verdict, Verdict::Error(_));
+            not_run |= matches!(verdict, Verdict::NotRun(_));
+            counts.add(verdict, gate);
+        }
+        match counts {
+            _ if errored => CaseVerdict::Error,
+            _ if not_run => CaseVerdict::NotRun,
+            Counts { failed: 1.., .. } => CaseVerdict::Failed,
+            Counts { passed: 1.., .. } => CaseVerdict::Passed,
+            Counts { measured: 1.., .. } => CaseVerdict::Measured,
+            _ => CaseVerdict::NotJudged,
+        }
+    }
+
+    /// One word or two for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CaseVerdict::Passed => "passed",
+            CaseVerdict::Failed => "failed",
+            CaseVerdict::Error => "error",
+            CaseVerdict::NotRun => "not_run",
+            CaseVerdict::Measured => "measured",
+            CaseVerdict::NotJudged => "not_judged",
+        }
+    }
+}
+
 /// How many tasks of a case, or of many, ended how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
@@ -121,6 +172,16 @@ impl Counts {
             Verdict::Error(_) if counts => self.errored += 1,
             _ => {}
         }
+    }
+
+    /// Adds the counts of another.
+    pub fn merge(&mut self, other: &Counts) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.measured += other.measured;
+        self.errored += other.errored;
+        self.skipped += other.skipped;
+        self.not_run += other.not_run;
     }
 
     /// What was judged or should have been: passed, failed and errored.
