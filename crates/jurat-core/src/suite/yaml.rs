@@ -88,7 +88,15 @@ struct Open {
 
 enum Holds {
     List(Vec<Node<'static>>),
-    Map { entries: Vec<Entry<'static>>, key: Option<(Cow<'static, str>, Span)>, merged: Vec<Entry<'static>> },
+    Map { entries: Vec<Entry<'static>>, key: Option<Key>, merged: Vec<Entry<'static>> },
+}
+
+/// A key whose value has not come.
+struct Key {
+    text: Cow<'static, str>,
+    span: Span,
+    /// Whether it is `<<` without quotes; in quotes it is a key like any other.
+    is_merge: bool,
 }
 
 type Taken = Result<(), Box<Problem>>;
@@ -115,7 +123,14 @@ impl Builder<'_, '_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let n_before = self.n_nodes;
                 self.count(1, span)?;
+                let is_merge = text == "<<" && style == ScalarStyle::Plain && tag.is_none();
                 let value = scalar(text, style, tag.as_deref(), span)?;
+                if let Some(Holds::Map { key: key @ None, .. }) = self.open.last_mut().map(|it| &mut it.holds)
+                    && is_merge
+                {
+                    *key = Some(Key { text: Cow::Borrowed("<<"), span, is_merge });
+                    return Ok(());
+                }
                 self.add(Node { span, content: Content::Scalar(value) }, anchor, n_before)
             }
             Event::SequenceStart(anchor, tag) => {
@@ -178,8 +193,8 @@ impl Builder<'_, '_> {
             Some(Holds::List(items)) => items.push(node),
             Some(Holds::Map { key: key @ None, .. }) => *key = Some(key_of(node)?),
             Some(Holds::Map { entries, key, merged }) => {
-                let Some((key, key_span)) = key.take() else { return Ok(()) };
-                if key == "<<" {
+                let Some(Key { text: key, span: key_span, is_merge }) = key.take() else { return Ok(()) };
+                if is_merge {
                     merged.extend(merged_entries(node)?);
                     return Ok(());
                 }
@@ -210,14 +225,18 @@ impl Builder<'_, '_> {
     }
 }
 
-fn key_of(node: Node<'static>) -> Result<(Cow<'static, str>, Span), Box<Problem>> {
+fn key_of(node: Node<'static>) -> Result<Key, Box<Problem>> {
     let span = node.span;
-    match node.content {
-        Content::Scalar(Val::Str(key)) => Ok((key, span)),
+    let text = match node.content {
+        Content::Scalar(Val::Str(key)) => key,
         // `5:` and `true:` are keys that somebody wrote as text.
-        Content::Scalar(value) => Ok((Cow::Owned(value.to_string()), span)),
-        _ => Err(Box::new(not_readable("YAML", "a key is text, not a list or an object").at(span, "this key"))),
-    }
+        Content::Scalar(value) => Cow::Owned(value.to_string()),
+        _ => {
+            let problem = not_readable("YAML", "a key is text, not a list or an object");
+            return Err(Box::new(problem.at(span, "this key")));
+        }
+    };
+    Ok(Key { text, span, is_merge: false })
 }
 
 fn merged_entries(node: Node<'static>) -> Result<Vec<Entry<'static>>, Box<Problem>> {
