@@ -306,7 +306,16 @@ fn number(text: &str) -> Option<Val<'static>> {
         );
     }
     let float: f64 = text.parse().ok()?;
-    Some(if float.is_finite() { Val::F(float) } else { Val::Big(Cow::Owned(text.trim_start_matches('+').to_owned())) })
+    Some(if float.is_finite() { Val::F(float) } else { Val::Big(Cow::Owned(json_number(sign, whole, fraction, text))) })
+}
+
+/// A number as JSON spells it: a digit before the point, one after it, no zeros in front.
+fn json_number(sign: &str, whole: &str, fraction: &str, text: &str) -> String {
+    let digits = whole.trim_start_matches('0');
+    let whole = if digits.is_empty() { "0" } else { digits };
+    let point = if fraction.is_empty() { "" } else { "." };
+    let exponent = text.find(['e', 'E']).map_or("", |at| &text[at..]);
+    format!("{sign}{whole}{point}{fraction}{exponent}")
 }
 
 fn refuse_tag(tag: Option<&Tag>, known: &[&str], span: Span) -> Taken {
