@@ -17,7 +17,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
         r#"["lowercase", "strip"]"#,
         "what is done to both texts first, in order",
     )],
-    example: "{ id: gene, field_path: gene, operator: exact_match, expected_value: BCL2 }",
+    example: "{ id: right_gene, field_path: gene, operator: exact_match, expected_value: BCL2 }",
     read: |args| Ok(Operator { normalisers: args.normalisers(&Normaliser::USUAL)? }.into()),
     ..Entry::PRIMITIVE
 }];

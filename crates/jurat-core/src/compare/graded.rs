@@ -31,7 +31,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             MODE_RELATIVE,
             DECAY,
         ],
-        example: "{ id: estimate, field_path: estimate, operator: { type: NumericGraded, cutoff: 0.1 }, expected_value: 100 }",
+        example: "{ id: good_estimate, field_path: estimate, operator: { type: NumericGraded, cutoff: 0.1 }, expected_value: 100 }",
         read: read_near,
         ..Entry::PRIMITIVE
     },
@@ -57,7 +57,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             Param::optional("exclusive_min", Param::BOOLEAN, "false", "whether `min` itself fails"),
             Param::optional("exclusive_max", Param::BOOLEAN, "false", "whether `max` itself fails"),
         ],
-        example: "{ id: dose, field_path: dose, operator: { type: NumericRangeGraded, min: 10, max: 20, margin: 5 } }",
+        example: "{ id: right_dose, field_path: dose, operator: { type: NumericRangeGraded, min: 10, max: 20, margin: 5 } }",
         read: read_range,
         ..Entry::PRIMITIVE
     },

@@ -24,7 +24,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "IsLowerCase",
         summary: "is text whose letters are all lower case; text without letters is an error",
-        example: "{ id: slug, field_path: slug, operator: is_lower_case }",
+        example: "{ id: plain_slug, field_path: slug, operator: is_lower_case }",
         read: |_| Ok(Operator::Lower.into()),
         ..LETTERS
     },

@@ -23,7 +23,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             Param::required("tolerance", Param::NUMBER, "how far away it may be"),
             Param::optional("mode", Param::MODE, "\"relative\"", "whether the tolerance is a share of the operand"),
         ],
-        example: "{ id: dose, field_path: dose, operator: { type: NumericTolerance, tolerance: 0.05 }, expected_value: 100 }",
+        example: "{ id: right_dose, field_path: dose, operator: { type: NumericTolerance, tolerance: 0.05 }, expected_value: 100 }",
         read: |args| {
             let tolerance = args.required_number("tolerance")?;
             Ok(Operator::Tolerance { tolerance, mode: Mode::read(args, Mode::Relative)? }.into())

@@ -18,7 +18,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
         r#"["lowercase", "strip"]"#,
         "what is done to each item first, in order",
     )],
-    example: "{ id: authors, field_path: authors, operator: ordered_match, expected_value: [Smith J, Jones A] }",
+    example: "{ id: right_authors, field_path: authors, operator: ordered_match, expected_value: [Smith J, Jones A] }",
     read: |args| Ok(Operator { normalisers: args.normalisers(&Normaliser::USUAL)? }.into()),
     ..Entry::PRIMITIVE
 }];

@@ -19,7 +19,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
             "names of `re` flags",
         ),
     ],
-    example: r"{ id: trial, field_path: trial, operator: { type: RegexMatch, pattern: 'NCT\d{8}' } }",
+    example: r"{ id: cites_trial, field_path: trial, operator: { type: RegexMatch, pattern: 'NCT\d{8}' } }",
     read,
     ..Entry::PRIMITIVE
 }];

@@ -43,6 +43,6 @@ impl Test for Comparison<'_> {
     }
 
     fn flaw(&self) -> Option<String> {
-        Some("`semantic_match` cannot be decided by a comparison: ask a judge instead".to_owned())
+        Some("a comparison cannot tell what texts mean; ask a judge instead".to_owned())
     }
 }

@@ -25,7 +25,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
             "how many elements must be shared under `overlap`; 1 when absent",
         ),
     ],
-    example: "{ id: drugs, field_path: drugs, operator: { type: SetContainment, mode: superset }, expected_value: [aspirin] }",
+    example: "{ id: names_drugs, field_path: drugs, operator: { type: SetContainment, mode: superset }, expected_value: [aspirin] }",
     read,
     ..Entry::PRIMITIVE
 }];

@@ -20,14 +20,14 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "ContainsAny",
         summary: "has one of the texts in it",
-        example: "{ id: mechanism, field_path: mechanism, operator: { type: ContainsAny, substrings: [apoptosis, autophagy] } }",
+        example: "{ id: names_mechanism, field_path: mechanism, operator: { type: ContainsAny, substrings: [apoptosis, autophagy] } }",
         read: |args| read(args, false),
         ..SUBSTRINGS
     },
     Entry {
         name: "ContainsAll",
         summary: "has all of the texts in it",
-        example: "{ id: design, field_path: design, operator: { type: ContainsAll, substrings: [randomized, blind] } }",
+        example: "{ id: sound_design, field_path: design, operator: { type: ContainsAll, substrings: [randomized, blind] } }",
         read: |args| read(args, true),
         ..SUBSTRINGS
     },

@@ -29,7 +29,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             "null",
             "a `strptime` format that both must have; any form when absent",
         )],
-        example: "{ id: approved, field_path: approved, operator: date_match, expected_value: 2016-04-11 }",
+        example: "{ id: approval_date, field_path: approved, operator: date_match, expected_value: 2016-04-11 }",
         read: read_match,
         ..Entry::PRIMITIVE
     },
