@@ -3,10 +3,11 @@
 //! Passing is a matter of yes or no as everywhere; the score falls from 1 to 0 over a margin.
 
 use super::judgement::{Inapplicable, Test};
-use super::numeric::{Band, Mode, number};
+use super::numeric::{Band, Mode, READ_AS_NUMBERS, number};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Val, Value};
 
+const GRADED: Entry = Entry { passes: READ_AS_NUMBERS, ..Entry::PRIMITIVE };
 const MODE_RELATIVE: Param =
     Param::optional("mode", Param::MODE, "\"relative\"", "whether distances are a share of the operand");
 const DECAY: Param = Param::optional("decay", Param::DECAY, "\"linear\"", "how the score falls");
@@ -33,7 +34,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
         example: "{ id: good_estimate, field_path: estimate, operator: { type: NumericGraded, cutoff: 0.1 }, expected_value: 100 }",
         read: read_near,
-        ..Entry::PRIMITIVE
+        ..GRADED
     },
     Entry {
         name: "NumericRangeGraded",
@@ -59,7 +60,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
         example: "{ id: right_dose, field_path: dose, operator: { type: NumericRangeGraded, min: 10, max: 20, margin: 5 } }",
         read: read_range,
-        ..Entry::PRIMITIVE
+        ..GRADED
     },
     Entry {
         name: "NumericThresholdGraded",
@@ -78,7 +79,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
         example: "{ id: budget, field_path: cost, operator: { type: NumericThresholdGraded, direction: max, margin: 0.5 }, expected_value: 10 }",
         read: read_threshold,
-        ..Entry::PRIMITIVE
+        ..GRADED
     },
 ];
 

@@ -3,9 +3,12 @@
 
 use super::judgement::{Fault, Inapplicable, Test};
 use super::{Entry, Operand, Param};
-use crate::value::{Val, Value, python, shown};
+use crate::value::{Kind, Kinds, Val, Value, python, shown};
 
-const NUMERIC: Entry = Entry { operand: Operand::Numeric, ..Entry::PRIMITIVE };
+/// What `float` reads.
+pub(super) const READ_AS_NUMBERS: Kinds = Kinds::of(&[Kind::Boolean, Kind::Number, Kind::Text]);
+
+const NUMERIC: Entry = Entry { operand: Operand::Numeric, passes: READ_AS_NUMBERS, ..Entry::PRIMITIVE };
 const EXCLUSIVE: &[Param] = &[Param::optional("exclusive", Param::BOOLEAN, "false", "whether the bound itself fails")];
 
 pub(super) const ENTRIES: &[Entry] = &[

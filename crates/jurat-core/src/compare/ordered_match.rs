@@ -6,12 +6,13 @@ use std::borrow::Cow;
 use super::judgement::{Inapplicable, Test};
 use super::normalise::{self, Normaliser, normalise};
 use super::{Entry, Operand, Param};
-use crate::value::{Val, Value, python, shown};
+use crate::value::{Kind, Kinds, Val, Value, python, shown};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "OrderedMatch",
     summary: "has the operand's items in the operand's order, once all are normalised",
     operand: Operand::List,
+    passes: Kinds::of(&[Kind::Text, Kind::List, Kind::Object]),
     params: &[Param::optional(
         "normalize",
         Param::NORMALIZE,

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 
 use super::judgement::{Fault, Inapplicable, Test};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
-use crate::value::{Val, Value, python, shown};
+use crate::value::{Kind, Kinds, Val, Value, python, shown};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "SetContainment",
     summary: "as a set, equals, is part of, holds or overlaps the operand",
     operand: Operand::List,
+    passes: Kinds::of(&[Kind::Text, Kind::List, Kind::Object]),
     params: &[
         Param::optional(
             "mode",
