@@ -41,8 +41,8 @@ impl Test for Comparison<'_> {
     fn expected(&self) -> String {
         match self.wanted {
             None => "null",
-            Some(true) => "something true",
-            Some(false) => "something false",
+            Some(true) => "a value that counts as true",
+            Some(false) => "a value that counts as false",
         }
         .to_owned()
     }

@@ -3,7 +3,7 @@
 //! Passing is a matter of yes or no as everywhere; the score falls from 1 to 0 over a margin.
 
 use super::judgement::{Inapplicable, Test};
-use super::numeric::{Band, Mode, READ_AS_NUMBERS, number};
+use super::numeric::{Band, Mode, READ_AS_NUMBERS, at_least, at_most, number, within};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Val, Value};
 
@@ -240,15 +240,14 @@ impl Test for Comparison<'_> {
         let operand = self.operand;
         match &self.rule {
             Operator::Near { cutoff, full_credit, mode, .. } => {
-                let share = if *mode == Mode::Relative { " of it" } else { "" };
-                format!("{operand} give or take {}{share}", full_credit.unwrap_or(*cutoff))
+                format!("a number {}", within(full_credit.unwrap_or(*cutoff), *mode, operand))
             }
             Operator::Range { band, .. } => band.phrase(),
             Operator::Threshold { direction: Direction::Max, exclusive, .. } => {
-                format!("a number {} {operand}", if *exclusive { "below" } else { "no greater than" })
+                format!("a number {}", at_most(operand, *exclusive))
             }
             Operator::Threshold { direction: Direction::Min, exclusive, .. } => {
-                format!("a number {} {operand}", if *exclusive { "above" } else { "no less than" })
+                format!("a number {}", at_least(operand, *exclusive))
             }
         }
     }

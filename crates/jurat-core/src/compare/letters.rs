@@ -71,10 +71,10 @@ impl Test for Comparison<'_> {
 
     fn expected(&self) -> String {
         match self.0 {
-            Operator::Alphabetic => "letters only",
-            Operator::Alphanumeric => "letters and digits only",
-            Operator::Lower => "lower case",
-            Operator::Upper => "upper case",
+            Operator::Alphabetic => "text of letters only",
+            Operator::Alphanumeric => "text of letters and digits only",
+            Operator::Lower => "text in lower case",
+            Operator::Upper => "text in upper case",
         }
         .to_owned()
     }

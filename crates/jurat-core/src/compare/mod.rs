@@ -202,7 +202,7 @@ impl Comparison<'_> {
             Ok(true) => Judgement::Passed,
             Ok(false) => {
                 let test = self.bound.test();
-                Judgement::Failed(Box::new(Mismatch { expected: test.expected(), found: test.found(value) }))
+                Judgement::Failed(Box::new(Mismatch { expected: test.expected_of(value), found: test.found(value) }))
             }
             Err(inapplicable) => Judgement::Error(Box::new(inapplicable)),
         }

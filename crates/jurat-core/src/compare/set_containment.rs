@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::judgement::{Fault, Inapplicable, Test};
+use super::judgement::{Fault, Inapplicable, Test, counted};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Kind, Kinds, Val, Value, python, shown};
 
@@ -104,7 +104,10 @@ impl Test for Comparison<'_> {
             Mode::Exact => format!("exactly the elements of {wanted}"),
             Mode::Subset => format!("only elements of {wanted}"),
             Mode::Superset => format!("all elements of {wanted}"),
-            Mode::Overlap => format!("at least {} of {wanted}", self.min_overlap.filter(|it| *it != 0).unwrap_or(1)),
+            Mode::Overlap => {
+                let least = self.min_overlap.filter(|it| *it != 0).unwrap_or(1);
+                format!("at least {} of {wanted}", counted(least, "element"))
+            }
         }
     }
 }
