@@ -1,6 +1,6 @@
 //! `has_length_equal` and its kin: how many characters, items or members there are. What has no length fails.
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Test, counted};
 use super::{Arrays, Entry, Operand, order};
 use crate::value::{Kind, Kinds, Val, Value};
 
@@ -80,9 +80,9 @@ impl Test for Comparison<'_> {
 
     fn found(&self, value: &Val<'_>) -> String {
         match (length(value), value.kind()) {
-            (Some(n), Kind::Text) => format!("{n} characters"),
-            (Some(n), Kind::List) => format!("{n} items"),
-            (Some(n), _) => format!("{n} members"),
+            (Some(n), Kind::Text) => counted(n, "character"),
+            (Some(n), Kind::List) => counted(n, "item"),
+            (Some(n), _) => counted(n, "member"),
             (None, kind) => format!("{}, which has no length", kind.phrase()),
         }
     }

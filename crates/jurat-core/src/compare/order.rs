@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Test, shown_with_kind};
 use super::{Entry, Operand};
 use crate::value::{Kind, Kinds, Val, Value, compare_numbers};
 
@@ -76,16 +76,16 @@ impl Operator {
 }
 
 impl Comparison<'_> {
-    /// `at least 7`
+    /// `at least 7`; the bound alone when it must be met exactly.
     pub(super) fn phrase(&self) -> String {
         let order = match self.order {
-            Operator::Equal => "exactly",
-            Operator::Greater => "more than",
-            Operator::GreaterOrEqual => "at least",
-            Operator::Less => "less than",
-            Operator::LessOrEqual => "at most",
+            Operator::Equal => "",
+            Operator::Greater => "more than ",
+            Operator::GreaterOrEqual => "at least ",
+            Operator::Less => "less than ",
+            Operator::LessOrEqual => "at most ",
         };
-        format!("{order} {}", self.bound)
+        format!("{order}{}", self.bound)
     }
 }
 
@@ -101,7 +101,15 @@ impl Test for Comparison<'_> {
     }
 
     fn expected(&self) -> String {
-        format!("a number, {}", self.phrase())
+        match self.order {
+            Operator::Greater => format!("a number greater than {}", self.bound),
+            Operator::Less => format!("a number less than {}", self.bound),
+            _ => format!("a number of {}", self.phrase()),
+        }
+    }
+
+    fn found(&self, value: &Val<'_>) -> String {
+        shown_with_kind(value)
     }
 
     /// A bound that is no number is only noticed when a number is compared with it, so it is no error of binding.

@@ -4,7 +4,7 @@ use super::args::CompiledPattern;
 use super::judgement::{Inapplicable, Test};
 use super::pattern::{Pattern, PythonFlags};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
-use crate::value::{Val, Value, python};
+use crate::value::{Val, Value, python, shown};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "RegexMatch",
@@ -19,7 +19,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
             "names of `re` flags",
         ),
     ],
-    example: r"{ id: trial, field_path: trial, operator: { type: RegexMatch, pattern: 'NCT\d{8}' } }",
+    example: r"{ id: cites_trial, field_path: trial, operator: { type: RegexMatch, pattern: 'NCT\d{8}' } }",
     read,
     ..Entry::PRIMITIVE
 }];
@@ -69,6 +69,6 @@ impl Test for Comparison<'_> {
     }
 
     fn expected(&self) -> String {
-        format!("text that matches `{}`", self.pattern.as_str())
+        format!("text that matches {}", shown(&Val::from(self.pattern.as_str())))
     }
 }

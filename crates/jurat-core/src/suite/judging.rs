@@ -108,8 +108,13 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Judge> 
     let asked = fields.get("prompt").and_then(|it| prompt(reading, "`prompt`", it));
     let output = fields.get("output").map(|it| output::read(reading, it));
     let mut count = |name: &str, least: i64, default: u32| {
-        let number = fields.get(name).and_then(|it| reading.integer(&format!("`{name}`"), least, it));
-        number.and_then(|it| u32::try_from(it).ok()).unwrap_or(default)
+        let Some(node) = fields.get(name) else { return default };
+        let number = reading.integer(&format!("`{name}`"), least, node);
+        let count = number.map(u32::try_from);
+        if let Some(Err(_)) = count {
+            reading.wrong_type(&format!("`{name}`"), &format!("a whole number of at most {}", u32::MAX), node);
+        }
+        count.and_then(Result::ok).unwrap_or(default)
     };
     let (max_retries, repeat) = (count("max_retries", 0, MAX_RETRIES), count("repeat", 1, 1));
     let judge = Judge {

@@ -83,7 +83,15 @@ struct Open {
 
 enum Holds {
     List(Vec<Node<'static>>),
-    Map { entries: Vec<Entry<'static>>, key: Option<(Cow<'static, str>, Span)>, merged: Vec<Entry<'static>> },
+    Map { entries: Vec<Entry<'static>>, key: Option<Key>, merged: Vec<Entry<'static>> },
+}
+
+/// A key whose value has not come.
+struct Key {
+    text: Cow<'static, str>,
+    span: Span,
+    /// Whether it is `<<` without quotes; in quotes it is a key like any other.
+    is_merge: bool,
 }
 
 type Taken = Result<(), Box<Problem>>;
@@ -110,7 +118,14 @@ impl Builder<'_, '_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let n_before = self.n_nodes;
                 self.count(1, span)?;
+                let is_merge = text == "<<" && style == ScalarStyle::Plain && tag.is_none();
                 let value = scalar(text, style, tag.as_deref(), span)?;
+                if let Some(Holds::Map { key: key @ None, .. }) = self.open.last_mut().map(|it| &mut it.holds)
+                    && is_merge
+                {
+                    *key = Some(Key { text: Cow::Borrowed("<<"), span, is_merge });
+                    return Ok(());
+                }
                 self.add(Node { span, content: Content::Scalar(value) }, anchor, n_before)
             }
             Event::SequenceStart(anchor, tag) => {
@@ -173,8 +188,8 @@ impl Builder<'_, '_> {
             Some(Holds::List(items)) => items.push(node),
             Some(Holds::Map { key: key @ None, .. }) => *key = Some(key_of(node)?),
             Some(Holds::Map { entries, key, merged }) => {
-                let Some((key, key_span)) = key.take() else { return Ok(()) };
-                if key == "<<" {
+                let Some(Key { text: key, span: key_span, is_merge }) = key.take() else { return Ok(()) };
+                if is_merge {
                     merged.extend(merged_entries(node)?);
                     return Ok(());
                 }
@@ -205,14 +220,18 @@ impl Builder<'_, '_> {
     }
 }
 
-fn key_of(node: Node<'static>) -> Result<(Cow<'static, str>, Span), Box<Problem>> {
+fn key_of(node: Node<'static>) -> Result<Key, Box<Problem>> {
     let span = node.span;
-    match node.content {
-        Content::Scalar(Val::Str(key)) => Ok((key, span)),
+    let text = match node.content {
+        Content::Scalar(Val::Str(key)) => key,
         // `5:` and `true:` are keys that somebody wrote as text.
-        Content::Scalar(value) => Ok((Cow::Owned(value.to_string()), span)),
-        _ => Err(Box::new(not_readable("YAML", "a key is text, not a list or an object").at(span, "this key"))),
-    }
+        Content::Scalar(value) => Cow::Owned(value.to_string()),
+        _ => {
+            let problem = not_readable("YAML", "a key is text, not a list or an object");
+            return Err(Box::new(problem.at(span, "this key")));
+        }
+    };
+    Ok(Key { text, span, is_merge: false })
 }
 
 fn merged_entries(node: Node<'static>) -> Result<Vec<Entry<'static>>, Box<Problem>> {
@@ -282,7 +301,16 @@ fn number(text: &str) -> Option<Val<'static>> {
         );
     }
     let float: f64 = text.parse().ok()?;
-    Some(if float.is_finite() { Val::F(float) } else { Val::Big(Cow::Owned(text.trim_start_matches('+').to_owned())) })
+    Some(if float.is_finite() { Val::F(float) } else { Val::Big(Cow::Owned(json_number(sign, whole, fraction, text))) })
+}
+
+/// A number as JSON spells it: a digit before the point, one after it, no zeros in front.
+fn json_number(sign: &str, whole: &str, fraction: &str, text: &str) -> String {
+    let digits = whole.trim_start_matches('0');
+    let whole = if digits.is_empty() { "0" } else { digits };
+    let point = if fraction.is_empty() { "" } else { "." };
+    let exponent = text.find(['e', 'E']).map_or("", |at| &text[at..]);
+    format!("{sign}{whole}{point}{fraction}{exponent}")
 }
 
 fn refuse_tag(tag: Option<&Tag>, known: &[&str], span: Span) -> Taken {
