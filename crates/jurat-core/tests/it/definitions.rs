@@ -276,7 +276,7 @@ fn output() -> impl Strategy<Value = Output> {
         let schema = object(fields);
         let names =
             schema.get("properties").and_then(Val::as_map).map(|it| it.keys().map(str::to_owned).collect::<Vec<_>>());
-        Output { schema, fields: names.unwrap_or_default().into_iter().map(at).collect() }
+        Output { schema, span: Span::default(), fields: names.unwrap_or_default().into_iter().map(at).collect() }
     })
 }
 

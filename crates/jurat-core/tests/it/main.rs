@@ -1,6 +1,6 @@
 //! The laws of the core, and its words.
 //!
-//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`]. They draw
+//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`examples`] reads the examples of the catalogue.
 //!
@@ -8,6 +8,7 @@
 //! others, `PROPTEST_CASES=10000` more; the fuzz targets look further still.
 
 mod arbitrary;
+mod cases;
 mod comparisons;
 mod definitions;
 mod examples;

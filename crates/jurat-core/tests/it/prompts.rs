@@ -17,7 +17,7 @@ proptest! {
         other in arbitrary::value(),
     ) {
         let base = Val::Map([("value", Val::from(text.clone())), ("other", other.clone())].into_iter().collect());
-        let other = other.as_str().map_or_else(|| other.to_string(), str::to_owned);
+        let other = other.as_str().map_or_else(|| other.to_json(), str::to_owned);
         let (mut written, mut expected) = (String::new(), String::new());
         for (part, is_text) in &parts {
             written += &format!("{part}${{{}}}", if *is_text { "value" } else { "other" });
