@@ -1,4 +1,6 @@
 //! The command as a user runs it.
 
+mod command;
 mod mutation;
 mod readme;
+mod snapshots;
