@@ -91,6 +91,7 @@ pub(super) fn source<'s>(
         _ if is_base => Source::Base,
         (_, Some(task)) if depends(task) => Source::Output(&suite.tasks[task]),
         (_, Some(task)) => Source::Stranger(&suite.tasks[task]),
+        (_, None) if suite.lost.task_ids.iter().any(|it| same_id(it, root)) => Source::Unknown,
         (_, None) if base.is_some_and(|it| !it.is_open()) => Source::Nobody,
         (_, None) => Source::Unknown,
     }

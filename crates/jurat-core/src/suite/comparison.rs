@@ -83,6 +83,9 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option
     let when_missing =
         fields.get("missing").and_then(|it| reading.choice("`missing`", &choices, it)).unwrap_or_default();
     let Some(node) = fields.get("operator") else {
+        if fields.may_mean("operator") {
+            return None;
+        }
         for name in ["field_path", "item_field_path", "expected_value", "missing"] {
             if let Some(span) = fields.key_span(name) {
                 let message = format!("`{name}` without `operator`");

@@ -112,17 +112,10 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Judge> 
         number.and_then(|it| u32::try_from(it).ok()).unwrap_or(default)
     };
     let (max_retries, repeat) = (count("max_retries", 0, MAX_RETRIES), count("repeat", 1, 1));
-    let judge = Judge {
-        model: fields.get("model").and_then(|it| reading.text("`model`", it)),
-        system,
-        prompt: asked?,
-        output: output.flatten(),
-        max_retries,
-        panel: fields.get("panel").map(|it| reading.texts("`panel`", it)).unwrap_or_default(),
-        repeat,
-        aggregate: fields.get("aggregate").and_then(|it| reading.choice("`aggregate`", &Aggregate::NAMED, it)),
-    };
-    Some(judge)
+    let model = fields.get("model").and_then(|it| reading.text("`model`", it));
+    let panel = fields.get("panel").map(|it| reading.texts("`panel`", it)).unwrap_or_default();
+    let aggregate = fields.get("aggregate").and_then(|it| reading.choice("`aggregate`", &Aggregate::NAMED, it));
+    Some(Judge { model, system, prompt: asked?, output: output.flatten(), max_retries, panel, repeat, aggregate })
 }
 
 fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<PromptText> {

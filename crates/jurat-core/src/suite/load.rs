@@ -29,7 +29,7 @@ pub struct Loaded {
 /// Reads a definition and what it includes.
 pub fn load(path: &Path, files: &dyn Files) -> Loaded {
     let mut loading = Loading {
-        reading: Reading { problems: Vec::new(), sources: Sources::default(), files },
+        reading: Reading { problems: Vec::new(), sources: Sources::default(), files, n_errors: 0 },
         suite: Suite::default(),
         open: Vec::new(),
         done: Vec::new(),
@@ -63,7 +63,10 @@ impl Loading<'_> {
             self.reading.problem(at(problem, named_at, "one too many"));
             return;
         }
-        let Some(text) = read_text(&mut self.reading, &path, named_at) else { return };
+        let Some(text) = read_text(&mut self.reading, &path, named_at) else {
+            self.suite.lost.file();
+            return;
+        };
         let source = self.reading.sources.add(&path, text);
         self.open.push(path.clone());
         self.read(source, &path);
@@ -74,15 +77,28 @@ impl Loading<'_> {
     fn read(&mut self, source: SourceId, path: &Path) {
         let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
         let text = self.reading.sources.get(source).map(|it| it.text.clone()).unwrap_or_default();
-        let Some(node) = read_tree(&text, source, is_json, &mut self.reading.problems) else {
-            if text.trim().is_empty() {
+        let n_before = self.reading.problems.len();
+        let node = match text.trim() {
+            "" => None,
+            _ => read_tree(&text, source, is_json, &mut self.reading.problems),
+        };
+        let is_main = self.open.len() == 1;
+        let Some(node) = node else {
+            if self.reading.problems.len() > n_before {
+                self.suite.lost.file();
+            } else if is_main {
+                // Nothing, or nothing but comments. As an included file that is no trouble.
+                self.suite.lost.file();
                 let problem =
                     Problem::new(&codes::NO_TASKS, "an empty definition").at(Span::new(source, 0..0), "nothing here");
                 self.reading.problem(problem.help("start with `suite: NAME`, then `records` and `tasks`"));
             }
             return;
         };
-        let Some(fields) = Fields::read(&mut self.reading, &sections::SUITE, &node) else { return };
+        let Some(fields) = Fields::read(&mut self.reading, &sections::SUITE, &node) else {
+            self.suite.lost.file();
+            return;
+        };
         // What is included comes first, so that a file reads like a library followed by its use.
         if let Some(include) = fields.get("include") {
             for file in self.reading.texts("`include`", include) {
@@ -90,7 +106,6 @@ impl Loading<'_> {
                 self.file(&path, Some(file.span));
             }
         }
-        let is_main = self.open.len() == 1;
         sections::read(&mut self.reading, &fields, &mut self.suite, is_main);
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
         reading.problem(problem.help("name what the judge answers: `output: { reason: string, ok: boolean }`"));
         return None;
     }
-    let before = reading.problems.len();
+    let n_before = reading.n_errors;
     let (schema, fields) = if is_whole_schema(node) {
         check_schema(reading, node);
         let fields = node.get("properties").and_then(Node::entries).unwrap_or(&[]);
@@ -69,7 +69,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
         (object_of(reading, entries), entries)
     };
     let fields = fields.iter().map(|it| Spanned::new(it.key.clone().into_owned(), it.key_span)).collect();
-    (reading.problems.len() == before).then_some(Output { schema, fields })
+    (reading.n_errors == n_before).then_some(Output { schema, fields })
 }
 
 /// On the top level `type: string` alone is a field called `type`; a schema for an object says so.

@@ -5,7 +5,7 @@
 
 use super::codes;
 use super::form::{Form, Key, Keys};
-use super::problem::{Problem, listed, nearest};
+use super::problem::{Problem, Severity, listed, nearest};
 use super::source::{Files, Sources};
 use crate::value::{Content, FieldPath, Node, Span, Spanned, Val};
 
@@ -14,10 +14,13 @@ pub(crate) struct Reading<'f> {
     pub(crate) problems: Vec<Problem>,
     pub(crate) sources: Sources,
     pub(crate) files: &'f dyn Files,
+    /// How many errors were noted so far. Whoever reads a part can tell from it whether the part is whole.
+    pub(crate) n_errors: usize,
 }
 
 impl Reading<'_> {
     pub(crate) fn problem(&mut self, problem: Problem) {
+        self.n_errors += usize::from(problem.severity() == Severity::Error);
         self.problems.push(problem);
     }
 
@@ -154,6 +157,10 @@ pub(crate) struct Fields<'n, 'a> {
     pub(crate) span: Span,
     keys: &'static Keys,
     found: Vec<(&'static Key, Span, &'n Node<'a>)>,
+    /// Keys of later versions that stand here.
+    reserved: Vec<&'static str>,
+    /// What unknown keys were probably meant to be.
+    meant: Vec<&'static str>,
 }
 
 impl<'n, 'a> Fields<'n, 'a> {
@@ -163,28 +170,38 @@ impl<'n, 'a> Fields<'n, 'a> {
             reading.wrong_type(keys.what, "an object", node);
             return None;
         };
-        let mut found: Vec<(&'static Key, Span, &'n Node<'a>)> = Vec::with_capacity(entries.len());
+        let mut fields = Fields {
+            span: node.span,
+            keys,
+            found: Vec::with_capacity(entries.len()),
+            reserved: Vec::new(),
+            meant: Vec::new(),
+        };
         for entry in entries {
             match keys.find(&entry.key) {
                 Some(key) if matches!(key.form, Form::Reserved) => {
+                    fields.reserved.push(key.name);
                     let message = format!("`{}` is not supported by this version", key.name);
                     let problem = Problem::new(&codes::NOT_SUPPORTED, message).at(entry.key_span, key.doc);
                     reading.problem(problem.help(format!("{} may have {}", keys.what, listed(keys.names()))));
                 }
-                Some(key) => match found.iter().find(|(known, ..)| known.name == key.name) {
+                Some(key) => match fields.found.iter().find(|(known, ..)| known.name == key.name) {
                     Some((_, earlier, _)) => {
                         let message = format!("`{}` and `{}` are the same key", entry.key, key.name);
                         let problem = Problem::new(&codes::REPEATED_KEY, message).at(entry.key_span, "again here");
                         reading.problem(problem.at(*earlier, "first here").help("keep one of them"));
                     }
-                    None => found.push((key, entry.key_span, &entry.value)),
+                    None => fields.found.push((key, entry.key_span, &entry.value)),
                 },
-                None => reading.problem(unknown_key(keys, &entry.key, entry.key_span)),
+                None => {
+                    let near = nearest(&entry.key, keys.names());
+                    fields.meant.extend(near);
+                    reading.problem(unknown_key(keys, &entry.key, entry.key_span, near));
+                }
             }
         }
-        let fields = Fields { span: node.span, keys, found };
         for key in keys.keys.iter().filter(|it| it.required) {
-            if fields.get(key.name).is_none() && !fields.misspelt(entries, key) {
+            if fields.get(key.name).is_none() && !fields.may_mean(key.name) {
                 reading.problem(fields.missing(key));
             }
         }
@@ -212,17 +229,20 @@ impl<'n, 'a> Fields<'n, 'a> {
     }
 
     /// Whether an unknown key was probably meant to be this one: then one problem is enough.
-    fn misspelt(&self, entries: &[crate::value::Entry<'_>], key: &Key) -> bool {
-        let names: Vec<&str> = self.keys.names().collect();
-        let unknown = entries.iter().filter(|it| self.keys.find(&it.key).is_none());
-        unknown.into_iter().any(|it| nearest(&it.key, names.iter().copied()) == Some(key.name))
+    pub(crate) fn may_mean(&self, name: &str) -> bool {
+        self.meant.contains(&name)
+    }
+
+    /// Whether a key of later versions stands here.
+    pub(crate) fn has_reserved(&self, name: &str) -> bool {
+        self.reserved.contains(&name)
     }
 }
 
-fn unknown_key(keys: &'static Keys, written: &str, span: Span) -> Problem {
+fn unknown_key(keys: &'static Keys, written: &str, span: Span, near: Option<&str>) -> Problem {
     let problem =
         Problem::new(&codes::UNKNOWN_KEY, format!("{} has no key `{written}`", keys.what)).at(span, "unknown key");
-    match nearest(written, keys.names()) {
+    match near {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help(format!("{} may have {}", keys.what, listed(keys.names()))),
     }
