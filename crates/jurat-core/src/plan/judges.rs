@@ -1,6 +1,6 @@
 //! Judges: a model to ask, and something to ask about.
 
-use crate::suite::problem::{Problem, listed, nearest};
+use crate::suite::problem::{Problem, listed_all, nearest};
 use crate::suite::{Gate, Judge, Model, Suite, Task, TaskKind, codes, is_provider_and_model};
 use crate::value::Spanned;
 
@@ -88,7 +88,7 @@ fn unknown_model(suite: &Suite, name: &Spanned<String>) -> Problem {
             .help(format!("did you mean `{}`?", role.name.value)),
         None => problem,
     };
-    let roles = if roles.is_empty() { "no roles".to_owned() } else { listed(roles) };
+    let roles = if roles.is_empty() { "no roles".to_owned() } else { listed_all(roles) };
     problem.help(format!("`models` has {roles}; a model may also be written as `provider/model`"))
 }
 

@@ -1,6 +1,6 @@
 //! Names that point outside the graph: dimensions and thresholds.
 
-use crate::suite::problem::{Problem, listed, nearest};
+use crate::suite::problem::{Problem, listed_all, nearest};
 use crate::suite::{Suite, codes, same_id};
 
 /// The dimensions that every suite has.
@@ -18,7 +18,7 @@ pub(super) fn examine(suite: &Suite, problems: &mut Vec<Problem>) {
                 Some(declared) => problem.at(declared.span, "a dimension with a similar name"),
                 None => problem,
             };
-            let known = listed(dimensions.iter().copied());
+            let known = listed_all(dimensions.iter().copied());
             let help = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
             problems.push(problem.help(format!("{help}there are {known}; declare others under `dimensions`")));
         }

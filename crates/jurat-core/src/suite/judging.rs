@@ -107,9 +107,8 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Judge> 
     let system = fields.get("system").and_then(|it| prompt(reading, "`system`", it));
     let asked = fields.get("prompt").and_then(|it| prompt(reading, "`prompt`", it));
     let output = fields.get("output").map(|it| output::read(reading, it));
-    let mut count = |name: &str, least: i64, default: u32| {
-        let number = fields.get(name).and_then(|it| reading.integer(&format!("`{name}`"), least, it));
-        number.and_then(|it| u32::try_from(it).ok()).unwrap_or(default)
+    let mut count = |name: &str, least: u32, default: u32| {
+        fields.get(name).and_then(|it| reading.count(&format!("`{name}`"), least, it)).unwrap_or(default)
     };
     let (max_retries, repeat) = (count("max_retries", 0, MAX_RETRIES), count("repeat", 1, 1));
     let model = fields.get("model").and_then(|it| reading.text("`model`", it));
@@ -123,8 +122,11 @@ fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Prom
         let fields = Fields::read(reading, &PROMPT_FILE, node)?;
         let file = fields.get("file").and_then(|it| reading.text("`file`", it))?;
         (file_text(reading, &file)?, Some(file.value))
+    } else if let Some(text) = node.as_str() {
+        (Spanned::new(text.to_owned(), node.span), None)
     } else {
-        (reading.text(what, node)?, None)
+        reading.wrong_type(what, "text, or `{file: …}`", node);
+        return None;
     };
     let prompt = Prompt::parse(text.value);
     for literal in prompt.literals() {

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use super::codes;
-use super::problem::{Problem, listed};
+use super::problem::{Problem, listed_all};
 use super::reader::Reading;
 use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
@@ -24,6 +24,19 @@ pub struct Output {
 }
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
+
+/// What other languages call them.
+const TYPES_ELSEWHERE: [(&str, &str); 9] = [
+    ("str", "string"),
+    ("text", "string"),
+    ("int", "integer"),
+    ("float", "number"),
+    ("double", "number"),
+    ("bool", "boolean"),
+    ("list", "array"),
+    ("dict", "object"),
+    ("none", "null"),
+];
 
 /// The keywords that make an object a schema rather than a set of fields.
 const KEYWORDS: [&str; 20] = [
@@ -121,7 +134,7 @@ fn field(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Value {
                 node.phrase()
             );
             let problem = Problem::new(&codes::BAD_SCHEMA, message).at(node.span, "not a type");
-            reading.problem(problem.help(format!("types are {}", listed(TYPES))));
+            reading.problem(problem.help(format!("types are {}", listed_all(TYPES))));
             Val::Null
         }
     }
@@ -129,7 +142,11 @@ fn field(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Value {
 
 fn unknown_type(written: &str, span: Span) -> Problem {
     let problem = Problem::new(&codes::BAD_SCHEMA, format!("there is no type `{written}`")).at(span, "unknown type");
-    problem.did_you_mean(written, TYPES).help(format!("types are {}", listed(TYPES)))
+    let problem = match TYPES_ELSEWHERE.iter().find(|(name, _)| name.eq_ignore_ascii_case(written)) {
+        Some((_, meant)) => problem.help(format!("did you mean `{meant}`?")),
+        None => problem.did_you_mean(written, TYPES),
+    };
+    problem.help(format!("types are {}", listed_all(TYPES)))
 }
 
 /// Finds what no JSON Schema has: enough to catch slips, not a validator of validators.

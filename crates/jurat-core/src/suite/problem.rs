@@ -112,10 +112,19 @@ fn fold(name: &str) -> String {
 
 /// Names in backticks, the way messages list choices: `` `a`, `b` or `c` ``.
 pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    joined(names, "or")
+}
+
+/// Names in backticks, the way messages list what there is: `` `a`, `b` and `c` ``.
+pub fn listed_all<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    joined(names, "and")
+}
+
+fn joined<'n>(names: impl IntoIterator<Item = &'n str>, conjunction: &str) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
         None => "nothing".to_owned(),
         Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        Some((last, rest)) => format!("{} {conjunction} {last}", rest.join(", ")),
     }
 }

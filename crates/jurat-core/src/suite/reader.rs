@@ -7,7 +7,7 @@ use super::codes;
 use super::form::{Form, Key, Keys};
 use super::problem::{Problem, Severity, listed, nearest};
 use super::source::{Files, Sources};
-use crate::value::{Content, FieldPath, Node, Span, Spanned, Val};
+use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, shown_within};
 
 /// Where problems go while a definition is read, and where its other files come from.
 pub(crate) struct Reading<'f> {
@@ -26,8 +26,7 @@ impl Reading<'_> {
 
     /// Notes that a value is of the wrong type.
     pub(crate) fn wrong_type(&mut self, what: &str, needs: &str, node: &Node<'_>) {
-        let message = format!("{what} must be {needs}, not {}", node.phrase());
-        self.problem(Problem::new(&codes::WRONG_TYPE, message).at(node.span, format!("should be {needs}")));
+        self.problem(wrong_type(what, needs, node));
     }
 
     /// Text, wherever it stands.
@@ -35,10 +34,11 @@ impl Reading<'_> {
         match node.as_str() {
             Some(text) => Some(Spanned::new(text.to_owned(), node.span)),
             None => {
-                self.wrong_type(what, "text", node);
-                if let (Content::Scalar(value), Some(problem)) = (&node.content, self.problems.last_mut()) {
-                    problem.help.push(format!("quote it: '{value}'"));
-                }
+                let problem = wrong_type(what, "text", node);
+                self.problem(match &node.content {
+                    Content::Scalar(Val::Null) | Content::List(_) | Content::Map(_) => problem,
+                    Content::Scalar(value) => problem.help(format!("quote it: '{value}'")),
+                });
                 None
             }
         }
@@ -57,11 +57,25 @@ impl Reading<'_> {
     pub(crate) fn integer(&mut self, what: &str, least: i64, node: &Node<'_>) -> Option<i64> {
         match node.content {
             Content::Scalar(Val::I(number)) if number >= least => Some(number),
+            Content::Scalar(Val::U(_) | Val::Big(_)) => {
+                self.wrong_type(what, &format!("a whole number from {least} to {}", i64::MAX), node);
+                None
+            }
             _ => {
                 self.wrong_type(what, &format!("a whole number of at least {least}"), node);
                 None
             }
         }
+    }
+
+    /// A whole number that counts something.
+    pub(crate) fn count(&mut self, what: &str, least: u32, node: &Node<'_>) -> Option<u32> {
+        let number = self.integer(what, least.into(), node)?;
+        let count = u32::try_from(number).ok();
+        if count.is_none() {
+            self.wrong_type(what, &format!("a whole number from {least} to {}", u32::MAX), node);
+        }
+        count
     }
 
     pub(crate) fn number(&mut self, what: &str, (least, most): (f64, f64), node: &Node<'_>) -> Option<f64> {
@@ -88,12 +102,11 @@ impl Reading<'_> {
         match node.as_list() {
             Some(items) => items,
             None => {
-                self.wrong_type(what, needs, node);
-                if let (Content::Scalar(value), Some(problem)) = (&node.content, self.problems.last_mut())
-                    && *value != Val::Null
-                {
-                    problem.help.push(format!("write `[{value}]` for a list with one item"));
-                }
+                let problem = wrong_type(what, needs, node);
+                self.problem(match &node.content {
+                    Content::Scalar(Val::Null) | Content::List(_) | Content::Map(_) => problem,
+                    Content::Scalar(value) => problem.help(format!("write `[{value}]` for a list with one item")),
+                });
                 &[]
             }
         }
@@ -102,18 +115,22 @@ impl Reading<'_> {
     /// A list of texts.
     pub(crate) fn texts(&mut self, what: &str, node: &Node<'_>) -> Vec<Spanned<String>> {
         let items = self.list(what, "a list of texts", node);
-        items.iter().filter_map(|item| self.text(what, item)).collect()
+        items.iter().filter_map(|item| self.text(&format!("an item of {what}"), item)).collect()
     }
 
     /// One of a few names.
     pub(crate) fn choice<T: Copy>(&mut self, what: &str, choices: &[(&str, T)], node: &Node<'_>) -> Option<T> {
-        let text = self.text(what, node)?;
-        let chosen = choices.iter().find(|(name, _)| *name == text.value);
+        let Some(text) = node.as_str() else {
+            self.wrong_type(what, &listed(choices.iter().map(|(name, _)| *name)), node);
+            return None;
+        };
+        let chosen = choices.iter().find(|(name, _)| *name == text);
         if chosen.is_none() {
             let names = choices.iter().map(|(name, _)| *name);
-            let message = format!("{what} must be {}, not `{}`", listed(names.clone()), text.value);
-            let problem = Problem::new(&codes::WRONG_VALUE, message).at(text.span, "none of these");
-            self.problem(problem.did_you_mean(&text.value, names));
+            let message =
+                format!("{what} must be {}, not {}", listed(names.clone()), shown_within(&Val::from(text), 40));
+            let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "none of these");
+            self.problem(problem.did_you_mean(text, names));
         }
         chosen.map(|(_, value)| *value)
     }
@@ -136,7 +153,7 @@ impl Reading<'_> {
     /// The place of a part of a text, when the text stands in its source as it is; else the place of the whole.
     pub(crate) fn part_of_text(&self, span: Span, text: &str, part: std::ops::Range<usize>) -> Span {
         let written = self.sources.text(span);
-        match written.find(text) {
+        match written.find(text).filter(|_| !text.is_empty()) {
             Some(at) => span.part(at + part.start..at + part.end.max(part.start + 1)),
             None => span,
         }
@@ -161,6 +178,7 @@ pub(crate) struct Fields<'n, 'a> {
     reserved: Vec<&'static str>,
     /// What unknown keys were probably meant to be.
     meant: Vec<&'static str>,
+    has_unknown: bool,
 }
 
 impl<'n, 'a> Fields<'n, 'a> {
@@ -176,6 +194,7 @@ impl<'n, 'a> Fields<'n, 'a> {
             found: Vec::with_capacity(entries.len()),
             reserved: Vec::new(),
             meant: Vec::new(),
+            has_unknown: false,
         };
         for entry in entries {
             match keys.find(&entry.key) {
@@ -196,6 +215,7 @@ impl<'n, 'a> Fields<'n, 'a> {
                 None => {
                     let near = nearest(&entry.key, keys.names());
                     fields.meant.extend(near);
+                    fields.has_unknown = true;
                     reading.problem(unknown_key(keys, &entry.key, entry.key_span, near));
                 }
             }
@@ -225,18 +245,24 @@ impl<'n, 'a> Fields<'n, 'a> {
 
     pub(crate) fn missing(&self, key: &Key) -> Problem {
         let message = format!("{} needs `{}`", self.keys.what, key.name);
-        Problem::new(&codes::MISSING_KEY, message).at(self.span, format!("without `{}`", key.name)).help(key.doc)
+        let problem = Problem::new(&codes::MISSING_KEY, message).at(self.span, format!("without `{}`", key.name));
+        problem.help(format!("`{}` is {}", key.name, key.doc))
     }
 
     /// Whether an unknown key was probably meant to be this one: then one problem is enough.
     pub(crate) fn may_mean(&self, name: &str) -> bool {
-        self.meant.contains(&name)
+        self.meant.contains(&name) || (self.has_unknown && self.keys.keys.len() == 1)
     }
 
     /// Whether a key of later versions stands here.
     pub(crate) fn has_reserved(&self, name: &str) -> bool {
         self.reserved.contains(&name)
     }
+}
+
+fn wrong_type(what: &str, needs: &str, node: &Node<'_>) -> Problem {
+    let message = format!("{what} must be {needs}, not {}", node.phrase());
+    Problem::new(&codes::WRONG_TYPE, message).at(node.span, format!("should be {needs}"))
 }
 
 fn unknown_key(keys: &'static Keys, written: &str, span: Span, near: Option<&str>) -> Problem {

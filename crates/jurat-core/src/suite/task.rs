@@ -7,7 +7,7 @@ use super::id;
 use super::judging::{self, Judge};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
-use crate::value::{Content, Node, Span, Spanned, Val};
+use crate::value::{Content, Node, Span, Spanned, Val, shown_within};
 
 /// One task.
 #[derive(Debug, Clone)]
@@ -271,12 +271,16 @@ fn ids(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Spanned<String>> {
 
 /// An id, checked letter by letter.
 pub(super) fn read_id(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Spanned<String>> {
-    let text = reading.text(what, node)?;
+    let Some(text) = node.as_str().map(|it| Spanned::new(it.to_owned(), node.span)) else {
+        reading.wrong_type(what, "a name such as `polite`", node);
+        return None;
+    };
     if !id::is_id(&text.value) {
-        let message = format!("{what}: `{}` is not an id", text.value);
+        let message = format!("{what}: {} is not an id", shown_within(&Val::from(text.value.as_str()), 40));
         let problem =
             Problem::new(&codes::BAD_ID, message).at(text.span, "letters, digits, `_` and `-`; no digit or `-` first");
-        reading.problem(problem.help(format!("for example `{}`", id::repaired(&text.value))));
+        let repaired = id::repaired(&text.value);
+        reading.problem(problem.help(format!("for example `{}`", if repaired == "_" { "polite" } else { &repaired })));
         return None;
     }
     Some(text)

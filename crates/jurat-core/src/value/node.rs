@@ -89,7 +89,9 @@ impl<'a> Node<'a> {
     pub fn phrase(&self) -> String {
         match &self.content {
             Content::Scalar(value) => super::shown_within(value, 40),
+            Content::List(items) if items.is_empty() => "an empty list".to_owned(),
             Content::List(_) => "a list".to_owned(),
+            Content::Map(entries) if entries.is_empty() => "an empty object".to_owned(),
             Content::Map(_) => "an object".to_owned(),
         }
     }
