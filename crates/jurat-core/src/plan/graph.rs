@@ -77,9 +77,10 @@ fn index(tasks: &[Task], problems: &mut Vec<Problem>) -> HashMap<String, TaskIx>
                 } else {
                     format!("`{id}` and `{}` differ only in case", first.value)
                 };
-                let problem = Problem::new(&codes::DUPLICATE_ID, message)
-                    .at(task.id.span, "again here")
-                    .at(first.span, "first here");
+                // An alias brings the id along; then the alias is what stands again.
+                let again = if task.id.span == first.span { task.span } else { task.id.span };
+                let problem =
+                    Problem::new(&codes::DUPLICATE_ID, message).at(again, "again here").at(first.span, "first here");
                 problems.push(problem.help("give one of them another id"));
             }
             None => {

@@ -13,7 +13,7 @@ mod shape;
 mod types;
 
 use crate::compare::Assertion;
-use crate::suite::problem::{Code, Problem, Severity};
+use crate::suite::problem::{Code, Problem, Severity, each_once};
 use crate::suite::{Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Projection, Step, Value};
 
@@ -40,7 +40,7 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     context::examine(suite, &graph, base.as_ref(), &mut problems);
     types::examine(suite, &graph, base.as_ref(), &mut problems);
     gates::examine(suite, &graph, &mut problems);
-    problems
+    each_once(problems)
 }
 
 /// A suite without tasks, or without anything to run them on.

@@ -8,6 +8,7 @@ use crate::compare::pattern::Pattern;
 use crate::compare::{
     Args, Assertion, Comparison, Entry, Expected, Operand, Operator, Origin, WhenMissing, entries, find,
 };
+use crate::judge::Prompt;
 use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, Value};
 
 /// What a task compares, and with what.
@@ -271,6 +272,14 @@ fn expected(
                 .at(operator.span, "for this operator"),
         });
         return None;
+    }
+    let text = value.as_str().filter(|_| entry.operand != Operand::Pattern).unwrap_or_default();
+    if let Some(hole) = Prompt::parse(text).holes().first() {
+        let written = &text[hole.range.clone()];
+        let message = format!("`{written}` is looked up only when it stands alone, so this text is compared as it is");
+        let span = reading.part_of_text(node.span, text, hole.range.clone());
+        let problem = Problem::new(&codes::LITERAL_PLACEHOLDER, message).at(span, "compared as text");
+        reading.problem(problem.help(format!("write `expected_value: {written}`, and put the rest into the data")));
     }
     Some(Some(Spanned::new(ExpectedValue::Literal(value), node.span)))
 }

@@ -9,7 +9,7 @@ use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::source::Source;
 use crate::judge::Prompt;
-use crate::value::{Node, Span, Spanned};
+use crate::value::{Node, Span, Spanned, Val, shown_within};
 
 /// A model asked to judge.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,22 +129,16 @@ fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Prom
         return None;
     };
     let prompt = Prompt::parse(text.value);
-    for literal in prompt.literals() {
-        let written = &prompt.text()[literal.clone()];
+    let literals = reading.places(text.span, prompt.literals().iter().map(|it| &prompt.text()[it.clone()]));
+    for (literal, place) in prompt.literals().iter().zip(literals) {
+        let written = shown_within(&Val::from(&prompt.text()[literal.clone()]), 40);
         let problem =
-            Problem::new(&codes::LITERAL_PLACEHOLDER, format!("`{written}` is not a path, so it is sent as it is"));
-        let problem = problem.at(reading.occurrence(text.span, written, 0), "sent as text");
+            Problem::new(&codes::LITERAL_PLACEHOLDER, format!("{written} is not a path, so it is sent as it is"));
+        let problem = problem.at(place, "sent as text");
         reading.problem(problem.help("a placeholder is `${name}` or `${name.path}`, without spaces"));
     }
-    let holes = hole_spans(reading, &prompt, text.span);
+    let holes = reading.places(text.span, prompt.holes().iter().map(|it| &prompt.text()[it.range.clone()]));
     Some(PromptText { prompt, span: text.span, holes, file })
-}
-
-/// The places of the holes. A block of YAML is indented and a quoted text has escapes, so each is found by its own text.
-fn hole_spans(reading: &Reading<'_>, prompt: &Prompt, span: Span) -> Vec<Span> {
-    let written = |hole: &crate::judge::Hole| &prompt.text()[hole.range.clone()];
-    let nth = |ix: usize| prompt.holes()[..ix].iter().filter(|it| written(it) == written(&prompt.holes()[ix])).count();
-    prompt.holes().iter().enumerate().map(|(ix, hole)| reading.occurrence(span, written(hole), nth(ix))).collect()
 }
 
 /// The text of a prompt file; it becomes a source of its own, so that problems can point into it.

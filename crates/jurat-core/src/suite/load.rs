@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::problem::Problem;
+use super::problem::{Problem, each_once};
 use super::reader::{Fields, Reading};
 use super::source::{Files, ReadError, Sources};
 use super::yaml::read_tree;
@@ -36,7 +36,7 @@ pub fn load(path: &Path, files: &dyn Files) -> Loaded {
     };
     loading.file(path, None);
     let Loading { reading, suite, .. } = loading;
-    Loaded { suite, sources: reading.sources, problems: reading.problems }
+    Loaded { suite, sources: reading.sources, problems: each_once(reading.problems) }
 }
 
 struct Loading<'f> {
@@ -116,36 +116,45 @@ pub(super) fn read_text(reading: &mut Reading<'_>, path: &Path, named_at: Option
     let problem = match reading.files.read(path, MAX_BYTES) {
         Ok(bytes) => match text_of(bytes) {
             Ok(text) => return Some(text),
-            Err(offset) => {
-                let problem = Problem::new(
-                    &codes::NOT_TEXT,
-                    format!("`{shown}` is not UTF-8 text: byte {offset} fits no character"),
-                );
-                problem.help("save it as UTF-8")
+            Err(line) => {
+                let message = format!("`{shown}` is not UTF-8 text: line {line} has bytes that are no character");
+                Problem::new(&codes::NOT_TEXT, message).help("save it as UTF-8")
             }
         },
         Err(ReadError::TooLarge { size, limit }) => {
             let message = format!("`{shown}` has {size} bytes; a definition has at most {limit}");
             Problem::new(&codes::TOO_LARGE, message).help("put rows into a data file and name it under `records`")
         }
-        Err(ReadError::NotFound) => Problem::new(&codes::NOT_FOUND, format!("there is no file `{shown}`")),
+        Err(ReadError::NotFound) => {
+            let problem = Problem::new(&codes::NOT_FOUND, format!("there is no file `{shown}`"));
+            match named_at {
+                Some(_) => problem.help("paths are relative to the file that holds them"),
+                None => problem,
+            }
+        }
         Err(error) => Problem::new(&codes::NOT_FOUND, format!("`{shown}` cannot be opened: {error}")),
     };
-    let problem =
-        if named_at.is_some() { problem.help("paths are relative to the file that holds them") } else { problem };
     reading.problem(at(problem, named_at, "named here"));
     None
 }
 
+/// The text without a byte-order mark, or the line that is none.
 fn text_of(bytes: Vec<u8>) -> Result<String, usize> {
-    let text = String::from_utf8(bytes).map_err(|error| error.utf8_error().valid_up_to())?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        good.iter().filter(|it| **it == b'\n').count() + 1
+    })?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 fn include_cycle(open: &[PathBuf], path: &Path, named_at: Option<Span>) -> Problem {
     let from = open.iter().position(|it| it == path).unwrap_or(0);
+    if open[from..].len() == 1 {
+        let problem = Problem::new(&codes::INCLUDE_CYCLE, format!("`{}` includes itself", path.display()));
+        return at(problem, named_at, "the file that this stands in").help("drop it");
+    }
     let names: Vec<String> =
-        open[from..].iter().map(PathBuf::as_path).chain([path]).map(|it| it.display().to_string()).collect();
+        open[from..].iter().map(PathBuf::as_path).chain([path]).map(|it| format!("`{}`", it.display())).collect();
     let problem = Problem::new(&codes::INCLUDE_CYCLE, format!("files include each other: {}", names.join(" → ")));
     at(problem, named_at, "closes the circle").help("move what both need into a third file")
 }
@@ -169,5 +178,5 @@ fn tidy(path: &Path) -> PathBuf {
             part => tidy.push(part),
         }
     }
-    tidy
+    if tidy.as_os_str().is_empty() { PathBuf::from(".") } else { tidy }
 }

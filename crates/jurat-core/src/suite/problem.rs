@@ -3,6 +3,7 @@
 //! Problems are made by small functions beside the code that finds them, collected, and drawn in one place
 //! (`jurat-report`). Nothing here prints.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use crate::value::Span;
@@ -91,6 +92,16 @@ impl Problem {
     pub fn severity(&self) -> Severity {
         self.code.severity
     }
+}
+
+/// The problems without those that say the same about the same place: what an alias repeats is wrong once.
+pub(crate) fn each_once(problems: Vec<Problem>) -> Vec<Problem> {
+    let mut seen = HashSet::with_capacity(problems.len());
+    let is_new: Vec<bool> = problems
+        .iter()
+        .map(|it| seen.insert((it.code.name, it.labels.first().map(|it| it.span), it.message.as_str())))
+        .collect();
+    problems.into_iter().zip(is_new).filter_map(|(problem, is_new)| is_new.then_some(problem)).collect()
 }
 
 /// The known name that somebody who wrote `written` most likely meant.

@@ -159,15 +159,30 @@ impl Reading<'_> {
         }
     }
 
-    /// The place of the `nth` occurrence of `part` inside a longer text such as a prompt.
-    pub(crate) fn occurrence(&self, span: Span, part: &str, nth: usize) -> Span {
+    /// The places of parts of a longer text such as a prompt, in the order they stand. A block of YAML is indented and a
+    /// quoted text has escapes, so each is looked for by its own text, behind the one before it.
+    pub(crate) fn places<'p>(&self, span: Span, parts: impl Iterator<Item = &'p str>) -> Vec<Span> {
         let written = self.sources.text(span);
-        match written.match_indices(part).nth(nth) {
-            Some((at, _)) => span.part(at..at + part.len()),
-            None => span,
-        }
+        let (mut from, mut misses) = (0, 0);
+        let place = |part: &'p str| match written[from..].find(part) {
+            Some(at) if misses < MAX_MISSES => {
+                let start = from + at;
+                from = start + part.len();
+                span.part(start..from)
+            }
+            _ => {
+                misses += 1;
+                // Each miss reads the text to its end, so there cannot be many.
+                from = if misses < MAX_MISSES { from } else { written.len() };
+                span
+            }
+        };
+        parts.map(place).collect()
     }
 }
+
+/// How many parts of a text may not be found before the others are not looked for.
+const MAX_MISSES: usize = 16;
 
 /// The members of one object, by known key.
 pub(crate) struct Fields<'n, 'a> {
