@@ -2,20 +2,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use crate::command::{Folder, ended};
 
 /// The fenced blocks of a page with this info string.
 fn blocks<'t>(page: &'t str, info: &str) -> Vec<&'t str> {
     let opening = format!("```{info}\n");
     let after = page.match_indices(&opening).map(|(at, _)| &page[at + opening.len()..]);
     after.map(|it| &it[..it.find("```").expect("a block ends")]).collect()
-}
-
-fn jurat(folder: &Path, args: &[&str]) -> (String, String) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_jurat")).args(args).current_dir(folder).output().expect("the command runs");
-    let text = |bytes| String::from_utf8(bytes).expect("output is text");
-    (text(output.stdout), text(output.stderr))
 }
 
 #[test]
@@ -26,11 +20,10 @@ fn the_readme_shows_what_the_command_does() {
 
     let command = blocks(&readme, "sh")[0].trim();
     let args: Vec<&str> = command.strip_prefix("cargo run -- ").expect("the first command").split(' ').collect();
-    assert_eq!(jurat(&root, &args).0, shown[0]);
+    assert_eq!(ended(Folder::empty().command().args(&args).current_dir(&root)).stdout, shown[0]);
 
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("suite.yaml"), blocks(&readme, "yaml")[0]).unwrap();
-    fs::copy(root.join("examples/appliances/records.jsonl"), folder.path().join("records.jsonl")).unwrap();
-    let (_, problems) = jurat(folder.path(), &["check", "suite.yaml"]);
+    let rows = fs::read(root.join("examples/appliances/records.jsonl")).unwrap();
+    let folder = Folder::with("suite.yaml", blocks(&readme, "yaml")[0]).and("records.jsonl", rows);
+    let problems = folder.jurat(&["check", "suite.yaml"]).stderr;
     assert!(problems.starts_with(shown[1]), "{problems}");
 }

@@ -75,7 +75,11 @@ impl Test for Comparison<'_> {
     }
 
     fn flaw(&self) -> Option<String> {
-        self.0.flaw()
+        self.0.flaw().or_else(|| {
+            let bound = self.0.bound()?;
+            let is_length = bound >= 0.0 && bound.fract() == 0.0;
+            (!is_length).then(|| format!("a length is a whole number and never negative, not {bound}"))
+        })
     }
 
     fn found(&self, value: &Val<'_>) -> String {

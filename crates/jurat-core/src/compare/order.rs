@@ -76,6 +76,11 @@ impl Operator {
 }
 
 impl Comparison<'_> {
+    /// The number that values are compared with, when it is one.
+    pub(super) fn bound(&self) -> Option<f64> {
+        self.bound.as_f64()
+    }
+
     /// `at least 7`; the bound alone when it must be met exactly.
     pub(super) fn phrase(&self) -> String {
         let order = match self.order {

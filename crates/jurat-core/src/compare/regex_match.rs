@@ -4,6 +4,7 @@ use super::args::CompiledPattern;
 use super::judgement::{Inapplicable, Test};
 use super::pattern::{Pattern, PythonFlags};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
+use crate::suite::problem::listed_all;
 use crate::value::{Val, Value, python, shown};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
@@ -32,7 +33,8 @@ fn read(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
             Some(flag) => flags = flags | flag,
             None => {
                 let span = args.take("flags").map_or(args.span(), |it| it.span);
-                args.flaw(span, format!("there is no flag `{name}` in Python's `re`"));
+                let known = listed_all(PythonFlags::NAMES.iter().map(|(name, _)| *name).filter(|it| it.len() > 1));
+                args.flaw(span, format!("there is no flag `{name}` in Python's `re`; there are {known}"));
             }
         }
     }

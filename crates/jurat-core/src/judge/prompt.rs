@@ -30,20 +30,25 @@ impl Prompt {
     pub fn parse(text: impl Into<String>) -> Prompt {
         let text = text.into();
         let (mut holes, mut literals) = (Vec::new(), Vec::new());
-        let mut from = 0;
+        let (mut from, mut end) = (0, 0);
         while let Some(start) = text[from..].find("${").map(|it| from + it) {
             let inside = start + 2;
-            let Some(end) = text[inside..].find('}').map(|it| inside + it) else { break };
+            // Many may start before the same end, which is then looked for once.
+            if end < inside {
+                let Some(next) = text[inside..].find('}').map(|it| inside + it) else { break };
+                end = next;
+            }
             match FieldPath::parse(&text[inside..end]) {
                 Ok(path) => {
                     holes.push(Hole { path, range: start..end + 1 });
                     from = end + 1;
                 }
                 Err(_) => {
-                    if end > inside {
+                    // A hole may start inside what looked like one: `${a ${b}`.
+                    let is_innermost = !text[inside..end].contains("${");
+                    if end > inside && is_innermost {
                         literals.push(start..end + 1);
                     }
-                    // A hole may start inside what looked like one: `${a ${b}`.
                     from = inside;
                 }
             }

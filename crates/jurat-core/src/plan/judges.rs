@@ -1,7 +1,7 @@
 //! Judges: a model to ask, and something to ask about.
 
 use crate::judge::ReplySchema;
-use crate::suite::problem::{Problem, listed, nearest};
+use crate::suite::problem::{Problem, listed_all, nearest};
 use crate::suite::{Gate, Judge, Model, Suite, Task, TaskKind, codes, is_provider_and_model};
 use crate::value::Spanned;
 
@@ -28,7 +28,7 @@ fn no_placeholder(task: &Task, judge: &Judge) -> Option<Problem> {
 }
 
 fn measured_gate(task: &Task) -> Option<Problem> {
-    if task.gate == Gate::None || task.comparison.is_some() {
+    if task.gate == Gate::None || task.comparison.is_some() || task.is_flawed {
         return None;
     }
     let message = format!("`{}` is a gate, but it never passes or fails: it only measures", task.id.value);
@@ -38,7 +38,7 @@ fn measured_gate(task: &Task) -> Option<Problem> {
 
 fn no_output(task: &Task, judge: &Judge) -> Option<Problem> {
     let path = task.comparison.as_ref().and_then(|it| it.path.as_ref())?;
-    if judge.output.is_some() {
+    if judge.output.is_some() || task.is_flawed {
         return None;
     }
     let message = format!("`{}` reads `{}` from a reply that need not have it", task.id.value, path.value);
@@ -59,8 +59,8 @@ fn bad_schema(judge: &Judge) -> Option<Problem> {
 
 fn models(suite: &Suite, task: &Task, judge: &Judge) -> Vec<Problem> {
     let named: Vec<&Spanned<String>> = judge.model.iter().chain(&judge.panel).collect();
-    if named.is_empty() && !suite.models.iter().any(|it| it.name.value == "judge") {
-        return vec![no_model(suite, task)];
+    if named.is_empty() && !has_role(suite, "judge") {
+        return if task.is_flawed { Vec::new() } else { vec![no_model(suite, task)] };
     }
     let unknown = named.iter().filter(|it| !is_provider_and_model(&it.value) && !has_role(suite, &it.value));
     let mut problems: Vec<Problem> = unknown.map(|it| unknown_model(suite, it)).collect();
@@ -80,7 +80,7 @@ fn no_model(suite: &Suite, task: &Task) -> Problem {
 }
 
 fn has_role(suite: &Suite, role: &str) -> bool {
-    suite.models.iter().any(|it| it.name.value == role)
+    suite.models.iter().any(|it| it.name.value == role) || suite.lost.has_role(role)
 }
 
 fn models_of<'s>(suite: &'s Suite, role: &str) -> &'s [Model] {
@@ -98,7 +98,7 @@ fn unknown_model(suite: &Suite, name: &Spanned<String>) -> Problem {
             .help(format!("did you mean `{}`?", role.name.value)),
         None => problem,
     };
-    let roles = if roles.is_empty() { "no roles".to_owned() } else { listed(roles) };
+    let roles = if roles.is_empty() { "no roles".to_owned() } else { listed_all(roles) };
     problem.help(format!("`models` has {roles}; a model may also be written as `provider/model`"))
 }
 

@@ -14,7 +14,7 @@ mod types;
 
 use crate::compare::Assertion;
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
-use crate::suite::problem::{Code, Problem, Severity};
+use crate::suite::problem::{Code, Problem, Severity, each_once};
 use crate::suite::{Aggregate, Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Projection, Step, Value};
 
@@ -34,25 +34,24 @@ pub struct Samples {
 pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let mut problems = Vec::new();
     problems.extend(nothing_to_do(suite));
-    let graph = graph::resolve(&suite.tasks, &mut problems);
+    let graph = graph::resolve(suite, &mut problems);
     judges::examine(suite, &mut problems);
     names::examine(suite, &mut problems);
     let base = shape::of_rows(samples);
     context::examine(suite, &graph, base.as_ref(), &mut problems);
     types::examine(suite, &graph, base.as_ref(), &mut problems);
     gates::examine(suite, &graph, &mut problems);
-    problems
+    each_once(problems)
 }
 
 /// A suite without tasks, or without anything to run them on.
 fn nothing_to_do(suite: &Suite) -> Vec<Problem> {
     let mut problems = Vec::new();
-    // A `tasks` whose tasks could not be read has problems enough.
-    if suite.tasks.is_empty() && suite.tasks_key.is_none() {
+    if suite.tasks.is_empty() && !suite.lost.tasks && suite.lost.task_ids.is_empty() {
         let problem = whole_suite(suite, &codes::NO_TASKS, "a suite without tasks");
         problems.push(problem.help("add `tasks`: a list of what is judged"));
     }
-    if suite.records.is_empty() && suite.records_key.is_none() {
+    if suite.records.is_empty() && !suite.lost.cases {
         let problem = whole_suite(suite, &codes::NO_CASES, "a suite without anything to evaluate");
         problems.push(problem.help("add `records`: a file of rows, or the rows"));
     }
@@ -137,7 +136,7 @@ impl Plan {
         if problems.iter().any(|it| it.severity() == Severity::Error) {
             return Err(problems);
         }
-        let graph = graph::resolve(&suite.tasks, &mut Vec::new());
+        let graph = graph::resolve(suite, &mut Vec::new());
         let tasks =
             suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
         Ok((Plan { tasks, stages: graph.stages, footprint: footprint(suite) }, problems))

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use super::codes;
-use super::problem::{Problem, listed};
+use super::problem::{Problem, listed_all};
 use super::reader::Reading;
 use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
@@ -33,6 +33,19 @@ impl PartialEq for Output {
 }
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
+
+/// What other languages call them.
+const TYPES_ELSEWHERE: [(&str, &str); 9] = [
+    ("str", "string"),
+    ("text", "string"),
+    ("int", "integer"),
+    ("float", "number"),
+    ("double", "number"),
+    ("bool", "boolean"),
+    ("list", "array"),
+    ("dict", "object"),
+    ("none", "null"),
+];
 
 /// The keywords that make an object a schema rather than a set of fields.
 const KEYWORDS: [&str; 20] = [
@@ -69,7 +82,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
         reading.problem(problem.help("name what the judge answers: `output: { reason: string, ok: boolean }`"));
         return None;
     }
-    let before = reading.problems.len();
+    let n_before = reading.n_errors;
     let (schema, fields) = if is_whole_schema(node) {
         check_schema(reading, node);
         let fields = node.get("properties").and_then(Node::entries).unwrap_or(&[]);
@@ -78,7 +91,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
         (object_of(reading, entries), entries)
     };
     let fields = fields.iter().map(|it| Spanned::new(it.key.clone().into_owned(), it.key_span)).collect();
-    (reading.problems.len() == before).then_some(Output { schema, span: node.span, fields })
+    (reading.n_errors == n_before).then_some(Output { schema, span: node.span, fields })
 }
 
 /// On the top level `type: string` alone is a field called `type`; a schema for an object says so.
@@ -130,7 +143,7 @@ fn field(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Value {
                 node.phrase()
             );
             let problem = Problem::new(&codes::BAD_SCHEMA, message).at(node.span, "not a type");
-            reading.problem(problem.help(format!("types are {}", listed(TYPES))));
+            reading.problem(problem.help(format!("types are {}", listed_all(TYPES))));
             Val::Null
         }
     }
@@ -138,7 +151,11 @@ fn field(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Value {
 
 fn unknown_type(written: &str, span: Span) -> Problem {
     let problem = Problem::new(&codes::BAD_SCHEMA, format!("there is no type `{written}`")).at(span, "unknown type");
-    problem.did_you_mean(written, TYPES).help(format!("types are {}", listed(TYPES)))
+    let problem = match TYPES_ELSEWHERE.iter().find(|(name, _)| name.eq_ignore_ascii_case(written)) {
+        Some((_, meant)) => problem.help(format!("did you mean `{meant}`?")),
+        None => problem.did_you_mean(written, TYPES),
+    };
+    problem.help(format!("types are {}", listed_all(TYPES)))
 }
 
 /// Finds what no JSON Schema has: enough to catch slips, not a validator of validators.

@@ -176,7 +176,7 @@ fn files(reading: &mut Reading<'_>, nodes: &[Node<'_>]) -> Option<RowSource> {
                 );
             }
             let file = |it: &Spanned<String>| RowFile { path: reading.beside(it.span, &it.value), written: it.clone() };
-            Some(RowSource::Files(texts.iter().map(file).collect()))
+            Some(RowSource::Files(texts.iter().filter(|it| it.value != "-").map(file).collect()))
         }
     }
 }

@@ -352,6 +352,9 @@ impl<'t> Parser<'t> {
                 );
                 self.wrong(at, "a name does not start with a digit", &help)
             }
+            Some('$') if self.rest().starts_with("${") => {
+                self.wrong(at, "`$` is not part of a path", "a path stands alone: write it without `${` and `}`")
+            }
             Some('$') => self.wrong(at, "`$` is not part of a path", "paths start at the context: drop `$.`"),
             Some('@') => {
                 self.wrong(at, "`@json` is the only name with `@`", "write `[\"@…\"]` for a key that starts with `@`")

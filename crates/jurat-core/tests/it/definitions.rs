@@ -87,7 +87,7 @@ fn a_list_without_a_path_is_not_read() {
 fn a_count_beyond_reason_is_not_taken_for_the_default() {
     let text = "tasks: [{id: a, judge: {prompt: '${q}', max_retries: 5000000000}}]\n";
     let messages: Vec<_> = read("suite.yaml", text).problems.into_iter().map(|it| it.message).collect();
-    assert_eq!(messages, ["`max_retries` must be a whole number of at most 4294967295, not 5000000000"]);
+    assert_eq!(messages, ["`max_retries` must be a whole number from 0 to 4294967295, not 5000000000"]);
 }
 
 fn at<T>(value: T) -> Spanned<T> {
@@ -216,6 +216,7 @@ fn task() -> impl Strategy<Value = Task> {
             tags,
             dimensions,
             span: Span::default(),
+            is_flawed: false,
         },
     )
 }

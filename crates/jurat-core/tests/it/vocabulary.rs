@@ -157,6 +157,9 @@ pub(crate) fn fitting_operand(operator: &Operator) -> BoxedStrategy<Option<Value
         Operand::Ignored => Just(None).boxed(),
         Operand::Direction => proptest::option::of(any::<bool>().prop_map(Val::Bool)).boxed(),
         Operand::Any => value().prop_filter("a path", literal).prop_map(Some).boxed(),
+        Operand::Number if operator.entry().name.starts_with("HasLength") => {
+            (0_u64..1000).prop_map(|it| Some(Val::from(it))).boxed()
+        }
         Operand::Number => number().prop_map(Some).boxed(),
         Operand::Numeric => {
             prop_oneof![moderate(), Just(Val::from("5")), Just(Val::from(" 1e3"))].prop_map(Some).boxed()
