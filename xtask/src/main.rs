@@ -5,6 +5,7 @@
 //! * [`mod@test`]: everything that must hold before a change is merged.
 //! * [`conformance`]: recorded behaviour against ours.
 //! * [`fuzz`]: coverage-guided fuzzing of the readers.
+//! * [`reference`]: pages of the reference that are made from the program.
 //!
 //! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
 //! programs and sees to it that they exist.
@@ -15,13 +16,14 @@ mod chore;
 mod conformance;
 mod fuzz;
 mod program;
+mod reference;
 mod test;
 
 use std::process::ExitCode;
 
 use chore::{Arguments, Chore, Failure};
 
-const CHORES: &[Chore] = &[test::CHORE, conformance::CHORE, fuzz::CHORE];
+const CHORES: &[Chore] = &[test::CHORE, conformance::CHORE, fuzz::CHORE, reference::CHORE];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
