@@ -2,3 +2,4 @@
 
 mod mutation;
 mod readme;
+mod schema;
