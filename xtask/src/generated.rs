@@ -6,9 +6,12 @@ use std::fs;
 
 use jurat_core::suite::codes;
 use jurat_core::suite::problem::Code;
+use jurat_core::suite::schema::suite_schema;
+use jurat_report::pretty_json;
 
 use crate::chore::{Arguments, Chore, Failure};
 use crate::program;
+use crate::reference::comparison_reference;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "generate",
@@ -17,8 +20,17 @@ pub(crate) const CHORE: Chore = Chore {
     run,
 };
 
-/// Where each generated file lies in the repository, and what makes its text.
-const FILES: &[(&str, fn() -> String)] = &[("docs/problems/README.md", problem_index)];
+/// A file of the repository, and what makes its text.
+struct Generated {
+    path: &'static str,
+    make: fn() -> String,
+}
+
+const FILES: &[Generated] = &[
+    Generated { path: "docs/problems/README.md", make: problem_index },
+    Generated { path: "docs/reference/comparisons.md", make: comparison_reference },
+    Generated { path: "docs/reference/suite.schema.json", make: || pretty_json(&suite_schema()) + "\n" },
+];
 
 fn run(arguments: Arguments) -> Result<(), Failure> {
     arguments.finish()?;
@@ -42,7 +54,7 @@ pub(crate) fn check() -> Result<(), Failure> {
 
 /// The files that differ from what is made now, with their new texts.
 fn stale() -> Vec<(&'static str, String)> {
-    let made = FILES.iter().map(|(path, make)| (*path, make()));
+    let made = FILES.iter().map(|it| (it.path, (it.make)()));
     made.filter(|(path, text)| fs::read_to_string(program::root().join(path)).ok().as_ref() != Some(text)).collect()
 }
 

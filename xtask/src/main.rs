@@ -6,6 +6,7 @@
 //! * [`conformance`]: recorded behaviour against ours.
 //! * [`fuzz`]: coverage-guided fuzzing of the readers.
 //! * [`generated`]: files that are made from the program.
+//! * [`reference`]: pages of the reference that are made from the program.
 //!
 //! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
 //! programs and sees to it that they exist.
@@ -17,6 +18,7 @@ mod conformance;
 mod fuzz;
 mod generated;
 mod program;
+mod reference;
 mod test;
 
 use std::process::ExitCode;

@@ -4,4 +4,5 @@ mod command;
 mod mutation;
 mod pages;
 mod readme;
+mod schema;
 mod snapshots;

@@ -47,7 +47,7 @@ fn problems_touch_what_was_changed() {
     assert!(share >= 0.98, "{:.1} % of {n_mutants} found; not found:\n{}", share * 100.0, survivors.join("\n"));
 }
 
-fn examples() -> Vec<PathBuf> {
+pub(crate) fn examples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut suites: Vec<PathBuf> = fs::read_dir(folder)
         .expect("the examples")

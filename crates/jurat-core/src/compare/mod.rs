@@ -41,7 +41,7 @@ mod trace;
 
 pub use args::{ArgError, Args, Flaw};
 pub use assertion::{Assertion, Expected, WhenMissing};
-pub use catalogue::{Arrays, Entry, Operand, Origin, Param, entries, find, snake_case};
+pub use catalogue::{Arrays, Entry, Family, Operand, Origin, Param, entries, families, find, snake_case};
 pub use judgement::{Fault, Inapplicable, Judgement, Mismatch};
 
 use crate::value::{Node, Val, Value};
@@ -86,7 +86,7 @@ macro_rules! families {
         }
 
         /// Every comparison there is, family by family.
-        const FAMILIES: &[&[Entry]] = &[$($module::ENTRIES),*];
+        const FAMILIES: &[Family] = &[$(Family { name: stringify!($family), entries: $module::ENTRIES }),*];
     };
 }
 

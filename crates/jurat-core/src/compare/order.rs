@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::judgement::{Inapplicable, Test, shown_with_kind};
 use super::{Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value, compare_numbers};
+use crate::value::{Kind, Kinds, Val, Value, compare_numbers, shown};
 
 const NUMBER: Entry = Entry { operand: Operand::Number, passes: Kinds::of(&[Kind::Number]), ..Entry::OPERATOR };
 
@@ -90,7 +90,7 @@ impl Comparison<'_> {
             Operator::Less => "less than ",
             Operator::LessOrEqual => "at most ",
         };
-        format!("{order}{}", self.bound)
+        format!("{order}{}", shown(&self.bound))
     }
 }
 
@@ -107,8 +107,8 @@ impl Test for Comparison<'_> {
 
     fn expected(&self) -> String {
         match self.order {
-            Operator::Greater => format!("a number greater than {}", self.bound),
-            Operator::Less => format!("a number less than {}", self.bound),
+            Operator::Greater => format!("a number greater than {}", shown(&self.bound)),
+            Operator::Less => format!("a number less than {}", shown(&self.bound)),
             _ => format!("a number of {}", self.phrase()),
         }
     }

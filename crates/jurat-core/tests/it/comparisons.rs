@@ -144,6 +144,13 @@ fn a_list_scores_what_it_is_judged() {
 }
 
 #[test]
+fn a_bound_that_is_no_number_cannot_move_the_cursor() {
+    let comparison = named("greater_than").bind(Val::from("\u{7f}\u{1b}[2J")).unwrap();
+    let words = comparison.judge(&Val::Null).to_string();
+    assert_eq!(words, "failed: expected a number greater than `\\u{7f}\\u{1b}[2J`, found null");
+}
+
+#[test]
 fn names_are_found_in_both_spellings() {
     for entry in entries() {
         for name in [entry.name.to_owned(), entry.snake_case()] {
