@@ -90,6 +90,17 @@ fn a_count_beyond_reason_is_not_taken_for_the_default() {
     assert_eq!(messages, ["`max_retries` must be a whole number of at most 4294967295, not 5000000000"]);
 }
 
+#[test]
+fn a_short_output_is_not_too_deep_when_it_is_written_out() {
+    let task = |depth: usize| {
+        let (open, close) = ("{a: ".repeat(depth), "}".repeat(depth));
+        format!("tasks: [{{id: a, judge: {{prompt: '${{q}}', output: {open}string{close}}}}}]\n")
+    };
+    survives(&task(30));
+    let messages: Vec<_> = read("suite.yaml", &task(40)).problems.into_iter().map(|it| it.message).collect();
+    assert_eq!(messages, ["an `output` whose schema is nested more than 64 deep"]);
+}
+
 fn at<T>(value: T) -> Spanned<T> {
     Spanned::new(value, Span::default())
 }
