@@ -5,7 +5,7 @@
 //! * [`mod@test`]: everything that must hold before a change is merged.
 //! * [`conformance`]: recorded behaviour against ours.
 //! * [`fuzz`]: coverage-guided fuzzing of the readers.
-//! * [`reference`]: pages of the reference that are made from the program.
+//! * [`mod@reference`]: pages of the reference that are made from the program.
 //!
 //! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
 //! programs and sees to it that they exist.
