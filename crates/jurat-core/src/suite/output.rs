@@ -71,6 +71,9 @@ const KEYWORDS: [&str; 20] = [
     "format",
 ];
 
+/// How deep a schema may be nested. Short forms get deeper when they are written out, and must still fit into a file.
+const MAX_DEPTH: usize = 64;
+
 /// Reads `output`.
 pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output> {
     let Some(entries) = node.entries() else {
@@ -90,8 +93,20 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
     } else {
         (object_of(reading, entries), entries)
     };
+    if depth(&schema) > MAX_DEPTH {
+        let message = format!("an `output` whose schema is nested more than {MAX_DEPTH} deep");
+        reading.problem(Problem::new(&codes::BAD_SCHEMA, message).at(node.span, "too deep"));
+    }
     let fields = fields.iter().map(|it| Spanned::new(it.key.clone().into_owned(), it.key_span)).collect();
     (reading.n_errors == n_before).then_some(Output { schema, span: node.span, fields })
+}
+
+fn depth(value: &Val<'_>) -> usize {
+    match value {
+        Val::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Val::Map(map) => 1 + map.iter().map(|(_, it)| depth(it)).max().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 /// On the top level `type: string` alone is a field called `type`; a schema for an object says so.

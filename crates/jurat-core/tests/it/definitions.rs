@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use jurat_core::compare::{Operator, WhenMissing};
 use jurat_core::judge::Prompt;
 use jurat_core::suite::problem::Severity;
+use jurat_core::suite::schema::suite_schema;
 use jurat_core::suite::{
     Aggregate, CaseKind, CellType, ExpectedValue, Gate, Judge, Loaded, Model, Output, PromptText, Records, Role,
     RowFile, RowFormat, RowSource, Selection, Suite, Task, TaskComparison, TaskKind, Thresholds, codes, load, write,
@@ -47,7 +48,20 @@ proptest! {
     fn a_suite_reads_back_from_json(suite in suite()) {
         reads_back(&suite, "suite.json", &write::value(&suite).to_string())?;
     }
+
+    #[test]
+    fn what_is_written_satisfies_the_schema(suite in suite()) {
+        // A number beyond doubles is one to us and to editors, not to this validator.
+        let Ok(written) = serde_json::from_str(&write::value(&suite).to_string()) else { return Ok(()) };
+        let errors: Vec<String> = SCHEMA.iter_errors(&written).map(|it| format!("{}: {it}", it.instance_path())).collect();
+        prop_assert!(errors.is_empty(), "{:?}", errors);
+    }
 }
+
+static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+    let schema = serde_json::from_str(&suite_schema().to_json()).expect("the schema is JSON");
+    jsonschema::draft202012::new(&schema).expect("the schema is one")
+});
 
 /// Written, read, written and read again, from what an author wrote.
 #[track_caller]
@@ -74,6 +88,17 @@ fn a_number_beyond_floats_is_kept_as_json_writes_it() {
 fn a_long_key_is_a_key() {
     let key = "k".repeat(3000);
     survives(&format!("records: [{{? '{key} x' : 1, ? {key} : {{? '{key} y' : 2}}}}]\n"));
+}
+
+#[test]
+fn a_short_output_is_not_too_deep_when_it_is_written_out() {
+    let task = |depth: usize| {
+        let (open, close) = ("{a: ".repeat(depth), "}".repeat(depth));
+        format!("tasks: [{{id: a, judge: {{prompt: '${{q}}', output: {open}string{close}}}}}]\n")
+    };
+    survives(&task(30));
+    let messages: Vec<_> = read("suite.yaml", &task(40)).problems.into_iter().map(|it| it.message).collect();
+    assert_eq!(messages, ["an `output` whose schema is nested more than 64 deep"]);
 }
 
 #[test]
