@@ -56,16 +56,21 @@ impl Assertion {
     }
 
     fn compare(&self, comparison: &Comparison<'_>, context: Context<'_>) -> Judgement {
-        let found = match &self.path {
-            Some(path) => match context.find(path) {
-                Ok(found) => found,
-                Err(missing) => return self.missing(comparison, path, &missing),
-            },
-            None => context.whole(),
-        };
-        match (&self.item_path, &*found) {
+        let Some(path) = &self.path else { return self.compare_found(comparison, &context.whole()) };
+        // Most paths lead to something that is there; only the others need to say more.
+        if let Some(found) = context.reach(path) {
+            return self.compare_found(comparison, found);
+        }
+        match context.find(path) {
+            Ok(found) => self.compare_found(comparison, &found),
+            Err(missing) => self.missing(comparison, path, &missing),
+        }
+    }
+
+    fn compare_found(&self, comparison: &Comparison<'_>, found: &Val<'_>) -> Judgement {
+        match (&self.item_path, found) {
             (Some(item_path), Val::List(items)) => self.compare_each(comparison, item_path, items),
-            _ => comparison.judge(&found),
+            _ => comparison.judge(found),
         }
     }
 

@@ -21,11 +21,27 @@ impl<'c> Context<'c> {
 
     /// Looks up a path.
     pub fn find(&self, path: &FieldPath) -> Result<Cow<'c, Val<'c>>, Missing> {
-        let output = path.root().and_then(|root| self.outputs.iter().find(|(id, _)| *id == root));
-        match output {
-            Some((_, value)) => path.find_after(1, value),
+        match self.output(path) {
+            Some(output) => path.find_after(1, output),
             None => path.find(self.base).map_err(|missing| self.with_outputs(missing)),
         }
+    }
+
+    /// What a path finds without making anything. `None` says nothing yet: ask [`find`](Self::find).
+    pub(crate) fn reach(&self, path: &FieldPath) -> Option<&'c Val<'c>> {
+        match self.output(path) {
+            Some(output) => path.reach_after(1, output),
+            None => path.reach(self.base),
+        }
+    }
+
+    /// The output that a path leads into, if it leads into one.
+    fn output(&self, path: &FieldPath) -> Option<&'c Val<'c>> {
+        if self.outputs.is_empty() {
+            return None;
+        }
+        let root = path.root()?;
+        self.outputs.iter().find(|(id, _)| *id == root).map(|(_, output)| output)
     }
 
     /// The whole context as one value: what a task without a path reads.

@@ -10,6 +10,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json::{Notes, Tree, read_with};
+use super::val::same_key;
 use super::{FieldPath, JsonError, Map, Record, Step, Val, parse_json};
 
 /// The part of a value that some paths read.
@@ -152,13 +153,19 @@ impl<'w: 'de, 'de> Visitor<'de> for Part<'w, '_> {
             Want::All => &[],
         };
         let mut members = Map::with_capacity(keys.len());
+        // The keys that have come, a bit each; those beyond the last bit are looked for among the members.
+        let mut come = 0_u64;
         while let Some(wanted) = map.next_key_seed(Wanted(keys))? {
-            let Some((key, want)) = wanted else {
+            let Some((ix, (key, want))) = wanted else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
             let value = map.next_value_seed(Part { want, notes: self.notes })?;
-            if members.insert(Cow::Borrowed(key), value) {
+            let bit = if ix < 64 { 1 << ix } else { 0 };
+            if bit != 0 && come & bit == 0 {
+                come |= bit;
+                members.push(Cow::Borrowed(key), value);
+            } else if members.insert(Cow::Borrowed(key), value) {
                 self.notes.repeated_key.set(true);
             }
         }
@@ -170,7 +177,7 @@ impl<'w: 'de, 'de> Visitor<'de> for Part<'w, '_> {
 struct Wanted<'w>(&'w [(Box<str>, Want)]);
 
 impl<'w, 'de> DeserializeSeed<'de> for Wanted<'w> {
-    type Value = Option<&'w (Box<str>, Want)>;
+    type Value = Option<(usize, &'w (Box<str>, Want))>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
@@ -178,13 +185,13 @@ impl<'w, 'de> DeserializeSeed<'de> for Wanted<'w> {
 }
 
 impl<'w> Visitor<'_> for Wanted<'w> {
-    type Value = Option<&'w (Box<str>, Want)>;
+    type Value = Option<(usize, &'w (Box<str>, Want))>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().find(|(key, _)| **key == *text))
+        Ok(self.0.iter().enumerate().find(|(_, (key, _))| same_key(key, text)))
     }
 }

@@ -233,12 +233,18 @@ impl<'a> Map<'a> {
 
     /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&Val<'a>> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+        self.0.iter().find(|(name, _)| same_key(name, key)).map(|(_, value)| value)
+    }
+
+    /// Adds a member whose key is not there yet; the caller knows that it is not.
+    pub(super) fn push(&mut self, key: Cow<'a, str>, value: Val<'a>) {
+        debug_assert!(self.get(&key).is_none(), "`{key}` comes twice");
+        self.0.push((key, value));
     }
 
     /// Sets `key`, keeping its place when it is there. Answers whether it was.
     pub fn insert(&mut self, key: Cow<'a, str>, value: Val<'a>) -> bool {
-        match self.0.iter_mut().find(|(name, _)| *name == key) {
+        match self.0.iter_mut().find(|(name, _)| same_key(name, &key)) {
             Some((_, old)) => {
                 *old = value;
                 true
@@ -279,6 +285,23 @@ impl<'a, K: Into<Cow<'a, str>>> FromIterator<(K, Val<'a>)> for Map<'a> {
     fn from_iter<I: IntoIterator<Item = (K, Val<'a>)>>(pairs: I) -> Self {
         Map::from_pairs(pairs.into_iter().map(|(key, value)| (key.into(), value)).collect()).0
     }
+}
+
+/// Whether two keys are the same. Keys are short, and for short text calling the C library costs more than comparing:
+/// two words that overlap in the middle cover everything up to 16 bytes.
+#[inline]
+pub(super) fn same_key(left: &str, right: &str) -> bool {
+    fn same_ends<const N: usize>(left: &[u8], right: &[u8]) -> bool {
+        left.first_chunk::<N>() == right.first_chunk::<N>() && left.last_chunk::<N>() == right.last_chunk::<N>()
+    }
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    left.len() == right.len()
+        && match left.len() {
+            0..4 => left.iter().zip(right).all(|(left, right)| left == right),
+            4..8 => same_ends::<4>(left, right),
+            8..=16 => same_ends::<8>(left, right),
+            _ => left == right,
+        }
 }
 
 /// Objects are equal when they have equal members, in whatever order.
