@@ -239,10 +239,23 @@ impl<'a> Map<'a> {
         self.0.iter().find(|(name, _)| same_key(name, key)).map(|(_, value)| value)
     }
 
-    /// Adds a member whose key is not there yet; the caller knows that it is not.
-    pub(super) fn push(&mut self, key: Cow<'a, str>, value: Val<'a>) {
+    /// Adds a member whose key is not there yet, which the caller knows, and returns its place, holding null.
+    pub(super) fn add(&mut self, key: Cow<'a, str>) -> &mut Val<'a> {
         debug_assert!(self.get(&key).is_none(), "`{key}` comes twice");
-        self.0.push((key, value));
+        self.0.push((key, Val::Null));
+        &mut self.0.last_mut().expect("one was pushed").1
+    }
+
+    /// The place of `key`, holding null whether or not it was there, and whether it was.
+    pub(super) fn clear(&mut self, key: Cow<'a, str>) -> (&mut Val<'a>, bool) {
+        match self.0.iter().position(|(name, _)| same_key(name, &key)) {
+            Some(ix) => {
+                let place = &mut self.0[ix].1;
+                *place = Val::Null;
+                (place, true)
+            }
+            None => (self.add(key), false),
+        }
     }
 
     /// Sets `key`, keeping its place when it is there. Answers whether it was.
@@ -413,5 +426,24 @@ impl fmt::Display for Kinds {
 impl fmt::Debug for Kinds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_every_length_are_told_apart_at_every_byte() {
+        for length in 0..40 {
+            let key = "k".repeat(length);
+            assert!(same_key(&key, &key.clone()));
+            assert!(!same_key(&key, &format!("{key}k")));
+            for at in 0..length {
+                let mut other = key.clone();
+                other.replace_range(at..=at, "x");
+                assert!(!same_key(&key, &other), "{other}");
+            }
+        }
     }
 }
