@@ -6,13 +6,15 @@
 //! * [`conformance`]: recorded behaviour against ours.
 //! * [`fuzz`]: coverage-guided fuzzing of the readers.
 //! * [`generated`]: files that are made from the program.
-//! * [`reference`]: pages of the reference that are made from the program.
+//! * [`mod@reference`]: pages of the reference that are made from the program.
+//! * [`bench`]: what comparing and reading cost.
 //!
 //! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
 //! programs and sees to it that they exist.
 //!
 //! Rules about the source itself (which crate may know which, what the core may not touch) are tests in `tests/it`.
 
+mod bench;
 mod chore;
 mod conformance;
 mod fuzz;
@@ -25,7 +27,7 @@ use std::process::ExitCode;
 
 use chore::{Arguments, Chore, Failure};
 
-const CHORES: &[Chore] = &[test::CHORE, conformance::CHORE, fuzz::CHORE, generated::CHORE];
+const CHORES: &[Chore] = &[test::CHORE, conformance::CHORE, fuzz::CHORE, bench::CHORE, generated::CHORE];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

@@ -35,11 +35,16 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
 
 /// Runs a command to its end and returns what it wrote.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
+    both_outputs(command).map(|(written, _)| written)
+}
+
+/// Like [`output`], with what it said on standard error besides.
+pub(crate) fn both_outputs(command: &mut Command) -> Result<(String, String), Failure> {
     let output = command.output().map_err(|error| Failure::new(format!("cannot start {}: {error}", shown(command))))?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        Ok((String::from_utf8_lossy(&output.stdout).into_owned(), said))
     } else {
-        let said = String::from_utf8_lossy(&output.stderr);
         Err(Failure::new(format!("{} ended with {}: {}", shown(command), output.status, said.trim_end())))
     }
 }

@@ -44,7 +44,7 @@ impl Assertion {
     pub fn judge(&self, context: Context<'_>) -> Judgement {
         match &self.expected {
             Expected::Fixed(comparison) => self.compare(comparison, context),
-            Expected::Found(operator, path) => self.compare_found(operator, path, context.find(path), context),
+            Expected::Found(operator, path) => self.compare_with(operator, path, context.find(path), context),
         }
     }
 
@@ -55,12 +55,13 @@ impl Assertion {
             Expected::Fixed(comparison) => self.compare(comparison, in_reply),
             Expected::Found(operator, path) => {
                 let operand = in_reply.find(path).or_else(|missing| context.find(path).map_err(|_| missing));
-                self.compare_found(operator, path, operand, in_reply)
+                self.compare_with(operator, path, operand, in_reply)
             }
         }
     }
 
-    fn compare_found(
+    /// Binds what a case supplied, then compares.
+    fn compare_with(
         &self,
         operator: &Operator,
         path: &FieldPath,
@@ -78,16 +79,21 @@ impl Assertion {
     }
 
     fn compare(&self, comparison: &Comparison<'_>, context: Context<'_>) -> Judgement {
-        let found = match &self.path {
-            Some(path) => match context.find(path) {
-                Ok(found) => found,
-                Err(missing) => return self.missing(comparison, path, &missing),
-            },
-            None => context.whole(),
-        };
-        match (&self.item_path, &*found) {
+        let Some(path) = &self.path else { return self.compare_found(comparison, &context.whole()) };
+        // Most paths lead to something that is there; only the others need to say more.
+        if let Some(found) = context.reach(path) {
+            return self.compare_found(comparison, found);
+        }
+        match context.find(path) {
+            Ok(found) => self.compare_found(comparison, &found),
+            Err(missing) => self.missing(comparison, path, &missing),
+        }
+    }
+
+    fn compare_found(&self, comparison: &Comparison<'_>, found: &Val<'_>) -> Judgement {
+        match (&self.item_path, found) {
             (Some(item_path), Val::List(items)) => self.compare_each(comparison, item_path, items),
-            _ => comparison.judge(&found),
+            _ => comparison.judge(found),
         }
     }
 

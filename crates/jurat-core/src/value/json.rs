@@ -47,8 +47,9 @@ impl From<serde_json::Error> for JsonError {
 /// Reads the one JSON value of `text`.
 pub fn parse_json(text: &str) -> Result<Record<'_>, JsonError> {
     let notes = Notes::default();
-    match read_with(text, Tree { notes: &notes }) {
-        Ok(value) if !notes.inexact.get() => Ok(Record { value, repeated_key: notes.repeated_key.get() }),
+    let mut value = Val::Null;
+    match read_with(text, Tree { place: &mut value, notes: &notes }) {
+        Ok(()) if !notes.inexact.get() => Ok(Record { value, repeated_key: notes.repeated_key.get() }),
         _ => {
             let (node, repeated) = json_node(text, Span::default().source)?;
             Ok(Record { value: node.into_val(), repeated_key: !repeated.is_empty() })
@@ -57,11 +58,13 @@ pub fn parse_json(text: &str) -> Result<Record<'_>, JsonError> {
 }
 
 /// Runs a seed over the whole of `text`.
-pub(super) fn read_with<'a, S: DeserializeSeed<'a>>(text: &'a str, seed: S) -> Result<S::Value, serde_json::Error> {
+pub(super) fn read_with<'a, S>(text: &'a str, seed: S) -> Result<(), serde_json::Error>
+where
+    S: DeserializeSeed<'a, Value = ()>,
+{
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = seed.deserialize(&mut reader)?;
-    reader.end()?;
-    Ok(value)
+    seed.deserialize(&mut reader)?;
+    reader.end()
 }
 
 /// What the fast path noticed on its way.
@@ -73,14 +76,18 @@ pub(super) struct Notes {
     pub(super) repeated_key: Cell<bool>,
 }
 
-/// Reads a whole tree.
-#[derive(Clone, Copy)]
-pub(super) struct Tree<'n> {
+/// Reads a whole tree into its place.
+///
+/// The place is filled rather than a value returned, because `serde` hands a returned value through several functions, and
+/// moving four words that have only now been written makes the processor wait each time.
+pub(super) struct Tree<'p, 'n, 'a> {
+    /// Holds null until it is filled.
+    pub(super) place: &'p mut Val<'a>,
     pub(super) notes: &'n Notes,
 }
 
 impl Notes {
-    /// The scalars, for every seed of this module.
+    /// A float, for every seed of this module.
     pub(super) fn float<'a>(&self, number: f64) -> Val<'a> {
         // An integer beyond 64 bits arrives here as the nearest double; so does an honest 1e20, which is then read again.
         if number >= u64::MAX as f64 || number <= i64::MIN as f64 {
@@ -90,67 +97,91 @@ impl Notes {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Tree<'_> {
-    type Value = Val<'de>;
+/// Puts a value where null is. Nothing has to be dropped there, which an assignment would check.
+#[inline]
+pub(super) fn fill<'a, E>(place: &mut Val<'a>, value: Val<'a>) -> Result<(), E> {
+    debug_assert!(matches!(place, Val::Null), "a place is filled once");
+    std::mem::forget(std::mem::replace(place, value));
+    Ok(())
+}
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Val<'de>, D::Error> {
+impl<'de> DeserializeSeed<'de> for Tree<'_, '_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Tree<'_> {
-    type Value = Val<'de>;
+impl<'de> Visitor<'de> for Tree<'_, '_, 'de> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Val<'de>, E> {
-        Ok(Val::Null)
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Val<'de>, E> {
-        Ok(Val::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        fill(self.place, Val::Bool(value))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Val<'de>, E> {
-        Ok(Val::I(number))
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        fill(self.place, Val::I(number))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Val<'de>, E> {
-        Ok(Val::from(number))
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        fill(self.place, Val::from(number))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Val<'de>, E> {
-        Ok(self.notes.float(number))
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        fill(self.place, self.notes.float(number))
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Val<'de>, E> {
-        Ok(Val::Str(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<(), E> {
+        fill(self.place, Val::Str(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Val<'de>, E> {
-        Ok(Val::Str(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        fill(self.place, Val::Str(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Val<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = list.next_element_seed(self)? {
-            items.push(item);
-        }
-        Ok(Val::List(items))
+        while list.next_element_seed(Item { items: &mut items, notes: self.notes })?.is_some() {}
+        fill(self.place, Val::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Val<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut pairs = Vec::new();
         while let Some(key) = map.next_key_seed(Key)? {
-            pairs.push((key, map.next_value_seed(self)?));
+            pairs.push((key, Val::Null));
+            let (_, place) = pairs.last_mut().expect("one was pushed");
+            map.next_value_seed(Tree { place, notes: self.notes })?;
         }
         let (map, repeated) = Map::from_pairs(pairs);
         if repeated {
             self.notes.repeated_key.set(true);
         }
-        Ok(Val::Map(map))
+        fill(self.place, Val::Map(map))
+    }
+}
+
+/// Reads one more item of a list. Only when there is one: a place made beforehand would be one too many at the end.
+struct Item<'p, 'n, 'a> {
+    items: &'p mut Vec<Val<'a>>,
+    notes: &'n Notes,
+}
+
+impl<'de> DeserializeSeed<'de> for Item<'_, '_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.items.push(Val::Null);
+        let place = self.items.last_mut().expect("one was pushed");
+        Tree { place, notes: self.notes }.deserialize(deserializer)
     }
 }
 

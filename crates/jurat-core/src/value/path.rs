@@ -129,6 +129,17 @@ impl FieldPath {
         find(&self.0, value, 0)
     }
 
+    /// What is there to borrow at the end of the path. `None` says nothing yet: [`find`](Self::find) knows whether it is
+    /// missing or has to be made.
+    pub(crate) fn reach<'r, 'v>(&self, value: &'r Val<'v>) -> Option<&'r Val<'v>> {
+        reach(&self.0, value)
+    }
+
+    /// Like [`reach`](Self::reach), leaving out the first `skip` steps.
+    pub(crate) fn reach_after<'r, 'v>(&self, skip: usize, value: &'r Val<'v>) -> Option<&'r Val<'v>> {
+        reach(&self.0[skip..], value)
+    }
+
     /// Like [`find`](Self::find), leaving out the first `skip` steps.
     pub(crate) fn find_after<'r, 'v>(&self, skip: usize, value: &'r Val<'v>) -> Result<Cow<'r, Val<'v>>, Missing> {
         find(&self.0[skip..], value, skip)
@@ -138,6 +149,17 @@ impl FieldPath {
     fn prefix(&self, n: usize) -> String {
         FieldPath(self.0[..n.min(self.0.len())].into()).to_string()
     }
+}
+
+fn reach<'r, 'v>(steps: &[Step], mut value: &'r Val<'v>) -> Option<&'r Val<'v>> {
+    for step in steps {
+        value = match (step, value) {
+            (Step::Key(key), Val::Map(map)) => map.get(key)?,
+            (Step::Index(index), Val::List(items)) => item(items, *index)?,
+            _ => return None,
+        };
+    }
+    Some(value)
 }
 
 fn find<'r, 'v>(steps: &[Step], mut value: &'r Val<'v>, before: usize) -> Result<Cow<'r, Val<'v>>, Missing> {

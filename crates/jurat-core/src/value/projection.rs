@@ -7,9 +7,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::json::{Notes, Tree, read_with};
+use super::json::{Notes, Tree, fill, read_with};
+use super::val::same_key;
 use super::{FieldPath, JsonError, Map, Record, Step, Val, parse_json};
 
 /// The part of a value that some paths read.
@@ -48,8 +49,9 @@ impl Projection {
     /// Reads what is wanted of the one JSON value of `text`. What is not read is checked for syntax only.
     pub fn read<'a>(&'a self, text: &'a str) -> Result<Record<'a>, JsonError> {
         let notes = Notes::default();
-        match read_with(text, Part { want: &self.0, notes: &notes }) {
-            Ok(value) if !notes.inexact.get() => Ok(Record { value, repeated_key: notes.repeated_key.get() }),
+        let mut value = Val::Null;
+        match read_with(text, Part { want: &self.0, tree: Tree { place: &mut value, notes: &notes } }) {
+            Ok(()) if !notes.inexact.get() => Ok(Record { value, repeated_key: notes.repeated_key.get() }),
             // Rare: a number that needs the exact reader, or an error, which the exact reader places.
             _ => parse_json(text),
         }
@@ -81,88 +83,111 @@ impl Want {
     }
 }
 
-#[derive(Clone, Copy)]
-struct Part<'w, 'n> {
+/// Reads what is wanted of a value into its place.
+struct Part<'w, 'p, 'n, 'a> {
     want: &'w Want,
-    notes: &'n Notes,
+    tree: Tree<'p, 'n, 'a>,
 }
 
-impl<'w: 'de, 'de> DeserializeSeed<'de> for Part<'w, '_> {
-    type Value = Val<'de>;
+impl<'w: 'de, 'de> DeserializeSeed<'de> for Part<'w, '_, '_, 'de> {
+    type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Val<'de>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         match self.want {
-            Want::All => deserializer.deserialize_any(Tree { notes: self.notes }),
+            Want::All => self.tree.deserialize(deserializer),
             Want::Parts { .. } => deserializer.deserialize_any(self),
         }
     }
 }
 
-impl<'w: 'de, 'de> Visitor<'de> for Part<'w, '_> {
-    type Value = Val<'de>;
+impl<'w: 'de, 'de> Visitor<'de> for Part<'w, '_, '_, 'de> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
+        self.tree.expecting(f)
     }
 
-    fn visit_unit<E>(self) -> Result<Val<'de>, E> {
-        Ok(Val::Null)
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.tree.visit_unit()
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Val<'de>, E> {
-        Ok(Val::Bool(value))
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.tree.visit_bool(value)
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Val<'de>, E> {
-        Ok(Val::I(number))
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        self.tree.visit_i64(number)
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Val<'de>, E> {
-        Ok(Val::from(number))
+    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
+        self.tree.visit_u64(number)
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Val<'de>, E> {
-        Ok(self.notes.float(number))
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        self.tree.visit_f64(number)
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Val<'de>, E> {
-        Ok(Val::Str(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<(), E> {
+        self.tree.visit_borrowed_str(text)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Val<'de>, E> {
-        Ok(Val::Str(Cow::Owned(text.to_owned())))
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        self.tree.visit_str(text)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Val<'de>, A::Error> {
-        let Want::Parts { items: Some(want), .. } = self.want else {
-            while list.next_element::<IgnoredAny>()?.is_some() {}
-            return Ok(Val::List(Vec::new()));
-        };
-        let part = Part { want, notes: self.notes };
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let Tree { place, notes } = self.tree;
         let mut items = Vec::new();
-        while let Some(item) = list.next_element_seed(part)? {
-            items.push(item);
+        if let Want::Parts { items: Some(want), .. } = self.want {
+            while list.next_element_seed(Item { want, items: &mut items, notes })?.is_some() {}
+        } else {
+            while list.next_element::<IgnoredAny>()?.is_some() {}
         }
-        Ok(Val::List(items))
+        fill(place, Val::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Val<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Tree { place, notes } = self.tree;
         let keys: &'w [(Box<str>, Want)] = match self.want {
             Want::Parts { keys, .. } => keys,
             Want::All => &[],
         };
         let mut members = Map::with_capacity(keys.len());
+        // The keys that have come, a bit each; those beyond the last bit are looked for among the members.
+        let mut come = 0_u64;
         while let Some(wanted) = map.next_key_seed(Wanted(keys))? {
-            let Some((key, want)) = wanted else {
+            let Some((ix, (key, want))) = wanted else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            let value = map.next_value_seed(Part { want, notes: self.notes })?;
-            if members.insert(Cow::Borrowed(key), value) {
-                self.notes.repeated_key.set(true);
+            let bit = if ix < 64 { 1 << ix } else { 0 };
+            let is_new = bit != 0 && come & bit == 0;
+            come |= bit;
+            let key = Cow::Borrowed(&**key);
+            let (place, repeated) = if is_new { (members.add(key), false) } else { members.clear(key) };
+            if repeated {
+                notes.repeated_key.set(true);
             }
+            map.next_value_seed(Part { want, tree: Tree { place, notes } })?;
         }
-        Ok(Val::Map(members))
+        fill(place, Val::Map(members))
+    }
+}
+
+/// Reads what is wanted of one more item of a list.
+struct Item<'w, 'p, 'n, 'a> {
+    want: &'w Want,
+    items: &'p mut Vec<Val<'a>>,
+    notes: &'n Notes,
+}
+
+impl<'w: 'de, 'de> DeserializeSeed<'de> for Item<'w, '_, '_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.items.push(Val::Null);
+        let place = self.items.last_mut().expect("one was pushed");
+        Part { want: self.want, tree: Tree { place, notes: self.notes } }.deserialize(deserializer)
     }
 }
 
@@ -170,7 +195,7 @@ impl<'w: 'de, 'de> Visitor<'de> for Part<'w, '_> {
 struct Wanted<'w>(&'w [(Box<str>, Want)]);
 
 impl<'w, 'de> DeserializeSeed<'de> for Wanted<'w> {
-    type Value = Option<&'w (Box<str>, Want)>;
+    type Value = Option<(usize, &'w (Box<str>, Want))>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
@@ -178,13 +203,91 @@ impl<'w, 'de> DeserializeSeed<'de> for Wanted<'w> {
 }
 
 impl<'w> Visitor<'_> for Wanted<'w> {
-    type Value = Option<&'w (Box<str>, Want)>;
+    type Value = Option<(usize, &'w (Box<str>, Want))>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().find(|(key, _)| **key == *text))
+        Ok(self.0.iter().enumerate().find(|(_, (key, _))| same_key(key, text)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PATHS: &[&str] =
+        &["a", "a.b", "a[-1]", "b[0].a", "b[*].b[*]", "c[*].a", "dd.a.@json", "eeeeeeeee.a", "a.b.c", "[\"a\\\"b\"]"];
+
+    fn paths() -> Vec<FieldPath> {
+        PATHS.iter().map(|it| FieldPath::parse(it).unwrap()).collect()
+    }
+
+    #[track_caller]
+    fn reads(paths: &[&str], text: &str, printed: &str, repeated_key: bool) {
+        let paths: Vec<FieldPath> = paths.iter().map(|it| FieldPath::parse(it).unwrap()).collect();
+        let projection = Projection::of(&paths);
+        let record = projection.read(text).unwrap();
+        assert_eq!((&*record.value.to_string(), record.repeated_key), (printed, repeated_key));
+    }
+
+    #[test]
+    fn only_what_is_wanted_is_read() {
+        let text = r#"{"x": {"a": 1}, "a": {"b": 1, "c": [2]}, "b": [{"a": 1, "b": 2}, 3], "c": [1]}"#;
+        reads(&["a.b", "b[0].a"], text, r#"{"a": {"b": 1}, "b": [{"a": 1}, 3]}"#, false);
+        reads(&["a", "a.b"], text, r#"{"a": {"b": 1, "c": [2]}}"#, false);
+        reads(&["c.a"], text, r#"{"c": []}"#, false);
+        reads(&["\u{e9}"], r#"{"\u00e9": 1, "e": 2}"#, r#"{"é": 1}"#, false);
+    }
+
+    #[test]
+    fn the_last_of_a_repeated_key_wins() {
+        reads(&["a", "b"], r#"{"a": [1], "b": 2, "a": null}"#, r#"{"a": null, "b": 2}"#, true);
+        reads(&["a.b"], r#"{"a": {"b": 1}, "a": {"c": 2}}"#, r#"{"a": {}}"#, true);
+        // What nobody reads may repeat itself.
+        reads(&["b"], r#"{"a": 1, "b": 2, "a": 3}"#, r#"{"b": 2}"#, false);
+    }
+
+    #[test]
+    fn many_keys_are_told_apart() {
+        let names: Vec<String> = (0..100).map(|ix| format!("k{ix}")).collect();
+        let members: Vec<String> = names.iter().map(|it| format!("\"{it}\": 0")).collect();
+        let text = format!("{{{}, \"k99\": 1, \"k7\": 2}}", members.join(", "));
+        let paths: Vec<FieldPath> = names.iter().map(|it| FieldPath::parse(it).unwrap()).collect();
+        let projection = Projection::of(&paths);
+        let record = projection.read(&text).unwrap();
+        assert_eq!((record.value.as_map().unwrap().len(), record.repeated_key), (100, true));
+        assert_eq!((record.value.get("k99"), record.value.get("k7")), (Some(&Val::I(1)), Some(&Val::I(2))));
+    }
+
+    fn json() -> impl Strategy<Value = String> {
+        let scalar =
+            ["null", "true", "7", "-0.5", "1e999", "\"\"", "\"\\u00e9\\n\"", "\"[1, {}]\"", "18446744073709551616"];
+        let leaf = prop::sample::select(scalar.to_vec()).prop_map(str::to_owned);
+        let key = prop::sample::select(vec!["a", "b", "c", "dd", "eeeeeeeee", "a\\\"b", "\\u0061", "other"]);
+        leaf.prop_recursive(4, 40, 5, move |inner| {
+            let member = (key.clone(), inner.clone()).prop_map(|(key, value)| format!("\"{key}\" : {value}"));
+            prop_oneof![
+                prop::collection::vec(inner, 0..5).prop_map(|it| format!("[{}]", it.join(","))),
+                prop::collection::vec(member, 0..6).prop_map(|it| format!("{{{}}}", it.join(", "))),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_finds_what_it_finds_in_the_whole(text in json(), wanted in prop::collection::vec(0..PATHS.len(), 1..5)) {
+            let all = paths();
+            let wanted: Vec<&FieldPath> = wanted.iter().map(|ix| &all[*ix]).collect();
+            let projection = Projection::of(wanted.iter().copied());
+            let (part, whole) = (projection.read(&text).unwrap(), parse_json(&text).unwrap());
+            for path in wanted {
+                prop_assert_eq!(path.find(&part.value).ok(), path.find(&whole.value).ok(), "{}", path);
+            }
+        }
     }
 }

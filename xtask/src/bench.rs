@@ -1,0 +1,120 @@
+//! `cargo xtask bench`: what things cost, and whether they cost more than they did.
+//!
+//! The works stand in `crates/jurat-core/benches/compare`; this chore runs them and draws conclusions. Times are for people
+//! ([`compare`]): the machine is noisy, so they are CPU time, interleaved, and judged as ratios within one run. What a
+//! change may not make worse is counted in instructions ([`gate`]), which do not depend on the neighbours.
+
+mod compare;
+mod gate;
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::chore::{Arguments, Chore, Failure};
+use crate::program;
+
+pub(crate) use gate::gate;
+
+pub(crate) const CHORE: Chore = Chore {
+    name: "bench",
+    arguments: "compare | gate [--accept]",
+    about: "measures comparing and reading\n\
+            compare    prints times and instructions beside their targets\n\
+            gate       counts instructions and fails when a work needs more than is recorded\n\
+            --accept   records what was counted",
+    run,
+};
+
+fn run(mut arguments: Arguments) -> Result<(), Failure> {
+    let what = arguments.word();
+    let accept = arguments.flag("--accept");
+    arguments.finish()?;
+    match (what.as_deref(), accept) {
+        (Some("compare"), false) => compare::compare(),
+        (Some("gate"), false) => gate::gate(),
+        (Some("gate"), true) => gate::accept(),
+        _ => Err(Failure::Usage("`bench` wants `compare` or `gate`; `--accept` belongs to `gate`".to_owned())),
+    }
+}
+
+/// The benchmark program, compiled.
+struct Bench(PathBuf);
+
+/// One thing that the program can do.
+#[derive(Debug, Clone, PartialEq)]
+struct Work {
+    group: String,
+    name: String,
+}
+
+impl Bench {
+    fn build() -> Result<Bench, Failure> {
+        let mut cargo = program::cargo();
+        cargo.args(["bench", "--locked", "--package", "jurat-core", "--bench", "compare", "--no-run"]);
+        let messages = program::output(cargo.args(["--message-format", "json-render-diagnostics"]))?;
+        let executable = messages.lines().rev().find_map(executable);
+        executable.map(Bench).ok_or_else(|| Failure::new("cargo built the benchmark and did not say where"))
+    }
+
+    fn works(&self) -> Result<Vec<Work>, Failure> {
+        let listed = program::output(Command::new(&self.0).arg("list"))?;
+        let works = listed.lines().filter_map(|line| line.split_once(' '));
+        Ok(works.map(|(group, name)| Work { group: group.to_owned(), name: name.to_owned() }).collect())
+    }
+
+    /// Instructions of each work, per repeat. Every run has the same set-up, so one run without repeats is subtracted
+    /// from all others.
+    fn instructions(&self, works: &[Work]) -> Result<Vec<f64>, Failure> {
+        program::ensure("valgrind")?;
+        let Some(first) = works.first() else { return Ok(Vec::new()) };
+        let setup = self.count(&first.name, 0)?;
+        let per_repeat = |work: &Work| {
+            let n = repeats(work);
+            Ok(self.count(&work.name, n)?.saturating_sub(setup) as f64 / n as f64)
+        };
+        works.iter().map(per_repeat).collect()
+    }
+
+    fn count(&self, name: &str, n: u64) -> Result<u64, Failure> {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&self.0);
+        // Where the stack begins depends on the environment, and what copying costs depends on where things lie.
+        valgrind.args(["repeat", name, &n.to_string()]).env_clear().envs(env::var_os("PATH").map(|it| ("PATH", it)));
+        let (_, said) = program::both_outputs(&mut valgrind)?;
+        collected(&said).ok_or_else(|| Failure::new(format!("callgrind told no count for `{name}`: {said}")))
+    }
+}
+
+/// Enough that a few hundred instructions of set-up, more or less, do not show.
+fn repeats(work: &Work) -> u64 {
+    if work.group == "comparison" { 20_000 } else { 1_000 }
+}
+
+/// The program that a message of cargo is about.
+fn executable(message: &str) -> Option<PathBuf> {
+    let message: serde_json::Value = serde_json::from_str(message).ok()?;
+    message["executable"].as_str().map(PathBuf::from)
+}
+
+/// `==17952== Collected : 11593246`
+fn collected(said: &str) -> Option<u64> {
+    let count = said.lines().find_map(|line| line.split_once("Collected :"))?.1;
+    count.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_say_is_understood() {
+        assert_eq!(collected("==7== Events    : Ir\n==7== Collected : 11593246\n==7==\n"), Some(11_593_246));
+        assert_eq!(collected("==7== cannot\n"), None);
+        assert_eq!(
+            executable(r#"{"reason": "compiler-artifact", "executable": "/t/compare-1"}"#),
+            Some("/t/compare-1".into())
+        );
+        assert_eq!(executable(r#"{"reason": "build-finished", "success": true}"#), None);
+    }
+}
