@@ -10,6 +10,8 @@ mod format;
 mod head;
 mod json;
 mod jsonl;
+mod mark;
+mod walk;
 
 use std::path::Path;
 
