@@ -2,7 +2,7 @@
 
 use jurat_core::value::parse_json;
 
-use super::head::Head;
+use super::head::{End, Head};
 use super::walk::{Ahead, Flaw, Walk};
 use super::{Sample, SampleError};
 
@@ -14,7 +14,7 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
         let row = match walk.ahead(&head.text, &mut at).map_err(malformed)? {
             Ahead::End => return Ok(sample),
             Ahead::Row if sample.rows.len() == most => return Ok(Sample { more: true, ..sample }),
-            Ahead::Row => walk.row(&head.text, &mut at).map_err(malformed)?,
+            Ahead::Row => walk.row(&head.text, &mut at, head.end != End::File).map_err(malformed)?,
             Ahead::Cut => None,
         };
         let Some(row) = row else {

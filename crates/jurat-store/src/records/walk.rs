@@ -41,7 +41,7 @@ pub(super) enum Ahead {
 /// What is wrong with a document.
 #[derive(Debug)]
 pub(super) struct Flaw {
-    /// The byte of the text where it is seen.
+    /// The byte of the text where it is seen; it may be inside a character.
     pub(super) at: usize,
     pub(super) message: String,
 }
@@ -69,8 +69,8 @@ impl Walk {
     }
 
     /// Goes over the row that begins here. `None`, without a step, when the text ends before the row does: `12` may be the
-    /// start of `123`, so an item of a list ends only where something follows it.
-    pub(super) fn row(&mut self, text: &str, at: &mut usize) -> Result<Option<Range<usize>>, Flaw> {
+    /// start of `123`, so an item of a list ends only where something follows it. `more` says whether the document goes on.
+    pub(super) fn row(&mut self, text: &str, at: &mut usize, more: bool) -> Result<Option<Range<usize>>, Flaw> {
         let rest = &text[*at..];
         let start = *at + rest.len() - rest.trim_ascii_start().len();
         let rest = &text[start..];
@@ -82,7 +82,11 @@ impl Walk {
                 self.expects = if is_only { Expects::NothingAfterObject } else { Expects::CommaOrEnd };
                 Ok(Some(start..*at))
             }
-            Some(Err(error)) if !error.is_eof() => Err(flaw(text, start, error.into())),
+            Some(Err(error)) if !error.is_eof() => {
+                let flaw = flaw(text, start, error.into());
+                // `1e` is an invalid number to the parser, and may be the start of `1e5`.
+                if more && flaw.at + 1 >= text.len() { Ok(None) } else { Err(flaw) }
+            }
             _ => Ok(None),
         }
     }
@@ -114,5 +118,5 @@ fn flaw(text: &str, start: usize, error: JsonError) -> Flaw {
         0 | 1 => start,
         line => lines.into_iter().nth(line - 2).map_or(start, |it| start + it + 1),
     };
-    Flaw { at: text.floor_char_boundary(line_start + error.column - 1), message: error.message }
+    Flaw { at: line_start + error.column - 1, message: error.message }
 }
