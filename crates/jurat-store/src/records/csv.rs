@@ -122,7 +122,11 @@ fn sample_error(error: csv::Error, head: &Head) -> SampleError {
 /// How many bytes of line endings a row begins with: the parser counts those of the row before, and empty lines, to the
 /// row that follows them.
 pub(super) fn line_ends(row: &[u8]) -> usize {
-    row.iter().take_while(|it| matches!(it, b'\r' | b'\n')).count()
+    row.iter().take_while(|it| is_line_end(it)).count()
+}
+
+pub(super) fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
 }
 
 /// An offset into text that is in memory.

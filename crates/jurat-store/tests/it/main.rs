@@ -2,3 +2,4 @@
 
 mod definitions;
 mod records;
+mod rows;
