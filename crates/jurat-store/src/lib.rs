@@ -5,7 +5,7 @@
 //!
 //! * [`Disk`]: the files of a definition, for the core that asks for them.
 //! * [`records`]: the first rows of a file of records, for what can be checked before anything runs; all rows in chunks,
-//!   for running.
+//!   for running; and the ids they are known by.
 
 mod bounded;
 mod definitions;

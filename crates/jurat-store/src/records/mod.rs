@@ -1,4 +1,4 @@
-//! Records: the first rows of a file, and all rows.
+//! Records: the first rows of a file, all rows, and the ids they are known by.
 //!
 //! `jurat check` looks at a few rows to see whether the paths a suite reads lead anywhere. It should cost the same for a
 //! hundred rows and for a hundred million, so [`sample`] reads the start of the file and parses no more rows than were
@@ -8,6 +8,7 @@ mod csv;
 mod error;
 mod format;
 mod head;
+mod ids;
 mod json;
 mod jsonl;
 mod mark;
@@ -21,6 +22,7 @@ use jurat_core::value::Value;
 pub use error::SampleError;
 pub use format::Format;
 use head::Head;
+pub use ids::{DuplicateId, IdError, Ids, RowId, RowNames, row_id};
 pub use rows::{Chunk, ReadSummary, RowAt, RowLimits, RowsError, RowsFault, read_rows, read_rows_within};
 
 /// The first rows of a file.
