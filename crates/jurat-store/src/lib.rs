@@ -4,7 +4,8 @@
 //! where; what that means for an evaluation is not decided here. Reading order:
 //!
 //! * [`Disk`]: the files of a definition, for the core that asks for them.
-//! * [`records`]: the first rows of a file of records, for what can be checked before anything runs.
+//! * [`records`]: the first rows of a file of records, for what can be checked before anything runs; all rows in chunks,
+//!   for running; and the ids they are known by.
 
 mod bounded;
 mod definitions;

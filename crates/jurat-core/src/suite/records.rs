@@ -104,7 +104,8 @@ impl CellType {
         Val::Map(map)
     }
 
-    fn read(self, text: &str) -> Option<Value> {
+    /// The value of a cell; `None` when its text does not read as this type.
+    pub fn read(self, text: &str) -> Option<Value> {
         let value = parse_json(text).ok()?.value.into_owned();
         let fits = match self {
             CellType::Json => true,

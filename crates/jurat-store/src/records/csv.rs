@@ -1,13 +1,14 @@
-//! Comma-separated values: a header line with the names, then one row per record. Every cell is text.
+//! The first rows of comma-separated values: a header line with the names, then one row per record. Every cell is text.
 
 use csv::{ErrorKind, Reader, StringRecord};
 use jurat_core::value::{Map, Val};
 
 use super::head::{End, Head};
+use super::mark::n_lines;
 use super::{Sample, SampleError};
 
 /// How many columns are accepted; as many as spreadsheets have.
-const MAX_COLUMNS: usize = 16_384;
+pub(super) const MAX_COLUMNS: usize = 16_384;
 
 pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
     let mut sample = Sample::default();
@@ -33,8 +34,7 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
             return ended(head, sample);
         }
         if let Some(quote) = row.open_quote {
-            let (line, column) = place(head, quote);
-            return Err(head.malformed(line, column, "the quote that opens here is never closed"));
+            return Err(head.malformed_at(quote, OPEN_QUOTE));
         }
         read.map_err(|it| sample_error(it, head))?;
         let pairs = names.iter().zip(&cells).map(|(name, cell)| (name.to_owned().into(), Val::from(cell.to_owned())));
@@ -43,6 +43,9 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
         sample.rows.push(Val::Map(row));
     }
 }
+
+/// What is said of a quote that opens a cell which then reaches the end of the file.
+pub(super) const OPEN_QUOTE: &str = "the quote that opens here is never closed";
 
 /// The text of a row.
 struct Row {
@@ -75,7 +78,8 @@ fn ended(head: &Head, sample: Sample) -> Result<Sample, SampleError> {
     }
 }
 
-fn open_quote(row: &[u8]) -> Option<usize> {
+/// Where the quote stands that a row opens and does not close.
+pub(super) fn open_quote(row: &[u8]) -> Option<usize> {
     let mut cell = Cell::Start;
     for (at, byte) in row.iter().enumerate() {
         cell = match (cell, byte) {
@@ -105,21 +109,24 @@ fn sample_error(error: csv::Error, head: &Head) -> SampleError {
     let message = error.to_string();
     match error.into_kind() {
         ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let text = head.text.as_bytes();
             let start = pos.map_or(0, |it| to_usize(it.byte()));
-            SampleError::CellCount { line: place(head, start).0, cells: len, columns: expected_len }
+            let line = 1 + n_lines(&text[..start + line_ends(&text[start..])]);
+            SampleError::CellCount { line, cells: len, columns: expected_len }
         }
         // The text is in memory and known to be text, so nothing else is expected.
-        _ => head.malformed(1, 1, message),
+        _ => head.malformed_at(0, message),
     }
 }
 
-/// The line and the byte column, from 1, of a place, or of the first thing after it that is no line ending: the parser
-/// counts line endings, and empty lines, to the row that follows.
-fn place(head: &Head, at: usize) -> (usize, usize) {
-    let rest = &head.text[at..];
-    let at = at + rest.len() - rest.trim_start_matches(['\r', '\n']).len();
-    let before = &head.text[..at];
-    (before.matches('\n').count() + 1, at - before.rfind('\n').map_or(0, |it| it + 1) + 1)
+/// How many bytes of line endings a row begins with: the parser counts those of the row before, and empty lines, to the
+/// row that follows them.
+pub(super) fn line_ends(row: &[u8]) -> usize {
+    row.iter().take_while(|it| is_line_end(it)).count()
+}
+
+pub(super) fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
 }
 
 /// An offset into text that is in memory.

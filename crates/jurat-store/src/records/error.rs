@@ -1,4 +1,4 @@
-//! Why a file of records could not be looked at, in words its author can act on. The caller names the file.
+//! Why a file of records could not be read, in words its author can act on. The caller names the file.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use jurat_core::suite::problem::listed;
 
 use super::Format;
 
-/// Why there is no sample.
+/// Why a file gives no rows.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
     /// There is no such file.
@@ -31,15 +31,15 @@ pub enum SampleError {
     #[error("line {line} is not UTF-8 text; save the file as UTF-8")]
     NotUtf8 {
         /// The line, from 1.
-        line: usize,
+        line: u64,
     },
     /// The text is not what the format asks for.
     #[error("line {line}, column {column}: {message}")]
     Malformed {
         /// The line, from 1.
-        line: usize,
+        line: u64,
         /// The column in characters, from 1.
-        column: usize,
+        column: u64,
         /// What is wrong.
         message: String,
     },
@@ -47,7 +47,7 @@ pub enum SampleError {
     #[error("the row at line {line} has {cells} cells, but the header has {columns}")]
     CellCount {
         /// The line that the row starts on, from 1.
-        line: usize,
+        line: u64,
         /// How many cells it has.
         cells: u64,
         /// How many it should have.

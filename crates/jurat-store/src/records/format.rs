@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use jurat_core::suite::RowFormat;
+
 use super::SampleError;
 
 /// A format of records.
@@ -35,6 +37,17 @@ impl Format {
         match ending.as_deref().and_then(known) {
             Some((_, format)) => Ok(*format),
             None => Err(SampleError::UnknownFormat { ending }),
+        }
+    }
+}
+
+impl From<RowFormat> for Format {
+    fn from(format: RowFormat) -> Self {
+        match format {
+            RowFormat::JsonLines => Format::JsonLines,
+            RowFormat::Json => Format::Json,
+            RowFormat::Csv => Format::Csv,
+            RowFormat::Parquet => Format::Parquet,
         }
     }
 }

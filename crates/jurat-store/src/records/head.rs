@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use super::SampleError;
+use super::mark::Mark;
 use crate::bounded::{Bytes, open, read_at_most};
 
 /// The start of a file.
@@ -50,15 +51,14 @@ impl Head {
             End::File => None,
             End::Limit if n_rows == 0 => Some(Err(SampleError::RowTooLong { limit: self.limit })),
             End::Limit => Some(Ok(())),
-            End::NotText => Some(Err(SampleError::NotUtf8 { line: self.text.matches('\n').count() + 1 })),
+            End::NotText => Some(Err(SampleError::NotUtf8 { line: Mark::START.after(&self.text).line })),
         }
     }
 
-    /// Says what is wrong at a place: a line from 1, and a byte column from 1 in it.
-    pub(super) fn malformed(&self, line: usize, byte_column: usize, message: impl Into<String>) -> SampleError {
-        let text = self.text.split('\n').nth(line - 1).unwrap_or_default();
-        let before = &text[..text.floor_char_boundary(byte_column - 1)];
-        SampleError::Malformed { line, column: before.chars().count() + 1, message: message.into() }
+    /// Says what is wrong at a byte of the text.
+    pub(super) fn malformed_at(&self, at: usize, message: impl Into<String>) -> SampleError {
+        let Mark { line, column } = Mark::START.after(&self.text[..self.text.floor_char_boundary(at)]);
+        SampleError::Malformed { line, column, message: message.into() }
     }
 }
 

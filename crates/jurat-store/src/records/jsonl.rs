@@ -7,10 +7,11 @@ use super::{Sample, SampleError};
 
 pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
     let mut sample = Sample::default();
-    let mut lines = head.text.split('\n').enumerate().peekable();
-    while let Some((ix, line)) = lines.next() {
+    let mut lines = head.text.split('\n').peekable();
+    let mut start = 0;
+    while let Some(line) = lines.next() {
         if sample.rows.len() == most {
-            sample.more = head.end != End::File || !is_blank(line) || lines.any(|(_, line)| !is_blank(line));
+            sample.more = head.end != End::File || !is_blank(line) || lines.any(|line| !is_blank(line));
             return Ok(sample);
         }
         // The last line is the only one that the end of the text can cut.
@@ -20,10 +21,11 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
             cut?;
             sample.more = true;
         } else if !is_blank(line) {
-            let record = parse_json(line).map_err(|it| head.malformed(ix + 1, it.column, it.message))?;
+            let record = parse_json(line).map_err(|it| head.malformed_at(start + it.column - 1, it.message))?;
             sample.repeated_key |= record.repeated_key;
             sample.rows.push(record.value.into_owned());
         }
+        start += line.len() + 1;
     }
     Ok(sample)
 }

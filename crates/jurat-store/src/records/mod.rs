@@ -1,15 +1,19 @@
-//! The first rows of a file of records.
+//! Records: the first rows of a file, all rows, and the ids they are known by.
 //!
 //! `jurat check` looks at a few rows to see whether the paths a suite reads lead anywhere. It should cost the same for a
 //! hundred rows and for a hundred million, so [`sample`] reads the start of the file and parses no more rows than were
-//! asked for; what comes after them is neither read nor judged. Reading all rows is for running, and not here.
+//! asked for; what comes after them is neither read nor judged. A run reads all of them with [`read_rows`], in chunks.
 
 mod csv;
 mod error;
 mod format;
 mod head;
+mod ids;
 mod json;
 mod jsonl;
+mod mark;
+mod rows;
+mod walk;
 
 use std::path::Path;
 
@@ -18,6 +22,8 @@ use jurat_core::value::Value;
 pub use error::SampleError;
 pub use format::Format;
 use head::Head;
+pub use ids::{DuplicateId, IdError, Ids, RowId, RowNames, row_id};
+pub use rows::{Chunk, ReadSummary, RowAt, RowLimits, RowsError, RowsFault, read_rows, read_rows_within};
 
 /// The first rows of a file.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,4 +1,6 @@
 //! Files in, values out.
 
 mod definitions;
+mod ids;
 mod records;
+mod rows;

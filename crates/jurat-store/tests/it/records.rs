@@ -108,6 +108,8 @@ fn json_is_cut_at_the_limit() {
     sampled("a.json", format!("[1, {long}]"), "1\n+");
     // The limit falls into a number, whose start looks like a number.
     sampled("a.json", format!("[1, {}]", "9".repeat(100)), "1\n+");
+    // The limit falls behind the `e` of a number, whose start looks like a mistake.
+    sampled("a.json", format!("[1, {}e5]", "9".repeat(59)), "1\n+");
 }
 
 #[test]
@@ -204,7 +206,7 @@ proptest! {
 }
 
 /// What files of records are made of, and what they should not be made of.
-const PIECES: &[&[u8]] = &[
+pub(super) const PIECES: &[&[u8]] = &[
     b"[",
     b"]",
     b"{",

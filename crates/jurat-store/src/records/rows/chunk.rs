@@ -1,0 +1,69 @@
+//! Handing chunks over, and filling one with rows that have to be written.
+
+use std::ops::{ControlFlow, Range};
+
+use super::{Chunk, RowAt, RowLimits};
+
+/// Where chunks go.
+pub(super) struct Delivery<'e> {
+    each: &'e mut dyn FnMut(Chunk) -> ControlFlow<()>,
+    pub(super) limits: RowLimits,
+    /// The source that is being read.
+    pub(super) source: u32,
+    /// How many rows were handed over.
+    pub(super) n_rows: u64,
+}
+
+impl<'e> Delivery<'e> {
+    pub(super) fn new(each: &'e mut dyn FnMut(Chunk) -> ControlFlow<()>, limits: RowLimits) -> Delivery<'e> {
+        Delivery { each, limits, source: 0, n_rows: 0 }
+    }
+
+    /// Hands over a chunk, unless it is empty.
+    pub(super) fn hand_over(&mut self, text: String, rows: Vec<RowAt>) -> ControlFlow<()> {
+        if rows.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        self.n_rows += rows.len() as u64;
+        (self.each)(Chunk { text, rows })
+    }
+}
+
+/// A place in the text of a chunk.
+pub(super) fn range(range: Range<usize>) -> Range<u32> {
+    let narrow = |at: usize| u32::try_from(at).expect("the limits keep a chunk below 4 GiB");
+    narrow(range.start)..narrow(range.end)
+}
+
+/// A chunk that is being written.
+#[derive(Default)]
+pub(super) struct Written {
+    /// The rows so far, then the one that is being written.
+    pub(super) json: Vec<u8>,
+    rows: Vec<RowAt>,
+    /// Where the row that is being written begins.
+    start: usize,
+}
+
+impl Written {
+    /// Ends the row that was being written. The rows before it are handed over when it leaves them no room.
+    pub(super) fn end_row(&mut self, number: u64, line: u64, delivery: &mut Delivery<'_>) -> ControlFlow<()> {
+        if self.json.len() > delivery.limits.chunk && !self.rows.is_empty() {
+            let row = self.json.split_off(self.start);
+            self.flush(delivery)?;
+            self.json = row;
+        }
+        let range = range(self.start..self.json.len());
+        self.rows.push(RowAt { range, source: delivery.source, number, line, offset: None });
+        self.start = self.json.len();
+        ControlFlow::Continue(())
+    }
+
+    /// Hands over the rows that were ended; what was written of another is dropped.
+    pub(super) fn flush(&mut self, delivery: &mut Delivery<'_>) -> ControlFlow<()> {
+        let Written { mut json, rows, start } = std::mem::take(self);
+        json.truncate(start);
+        let text = String::from_utf8(json).expect("JSON is written as UTF-8");
+        delivery.hand_over(text, rows)
+    }
+}

@@ -1,0 +1,75 @@
+//! The part of an input that is held in memory.
+
+use std::io::{self, Read};
+
+/// The bytes that were read and not yet taken.
+pub(super) struct Window<'r> {
+    input: &'r mut dyn Read,
+    bytes: Vec<u8>,
+    /// Where in the input they begin.
+    offset: u64,
+    has_ended: bool,
+    /// How many bytes are usually held.
+    usual: usize,
+}
+
+impl<'r> Window<'r> {
+    /// Begins to read; a byte-order mark is left out.
+    pub(super) fn open(input: &'r mut dyn Read, usual: usize) -> io::Result<Window<'r>> {
+        const MARK: &[u8] = "\u{feff}".as_bytes();
+        let mut window = Window { input, bytes: Vec::with_capacity(usual), offset: 0, has_ended: false, usual };
+        window.fill(MARK.len())?;
+        if window.bytes.starts_with(MARK) {
+            window.give(MARK.len());
+        }
+        Ok(window)
+    }
+
+    /// Reads until it holds `size` bytes, or all there are.
+    pub(super) fn fill(&mut self, size: usize) -> io::Result<()> {
+        let missing = size.saturating_sub(self.bytes.len());
+        if missing > 0 && !self.has_ended {
+            self.bytes.reserve(missing);
+            let read = (&mut *self.input).take(missing as u64).read_to_end(&mut self.bytes)?;
+            self.has_ended = read < missing;
+        }
+        Ok(())
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether there is nothing behind what is held.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Gives away the first `n` bytes, in the buffer they were read into; what follows them moves to a new one.
+    pub(super) fn give(&mut self, n: usize) -> Vec<u8> {
+        if n == 0 {
+            return Vec::new();
+        }
+        let mut rest = Vec::with_capacity(self.usual.max(self.bytes.len() - n));
+        rest.extend_from_slice(&self.bytes[n..]);
+        self.bytes.truncate(n);
+        self.offset += n as u64;
+        std::mem::replace(&mut self.bytes, rest)
+    }
+}
+
+/// What was not taken, then the rest of the input.
+impl Read for Window<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.bytes.is_empty() {
+            return self.input.read(into);
+        }
+        let n = self.bytes.as_slice().read(into)?;
+        self.bytes.drain(..n);
+        Ok(n)
+    }
+}
