@@ -7,6 +7,7 @@
 mod field_paths;
 mod operators;
 mod primitives;
+mod task_graphs;
 
 use std::path::Path;
 
@@ -31,8 +32,12 @@ struct Answer {
 /// Runs the cases of one area.
 type Area = fn(&Val<'_>) -> Result<Answer, String>;
 
-const AREAS: &[(&str, Area)] =
-    &[("field_paths", field_paths::run), ("operators", operators::run), ("primitives", primitives::run)];
+const AREAS: &[(&str, Area)] = &[
+    ("field_paths", field_paths::run),
+    ("operators", operators::run),
+    ("primitives", primitives::run),
+    ("task_graphs", task_graphs::run),
+];
 
 /// The cases we differ on, by area and name, each with its reason.
 const DEPARTURES: &str = include_str!("../conformance/departures.json");

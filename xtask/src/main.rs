@@ -5,6 +5,8 @@
 //! * [`mod@test`]: everything that must hold before a change is merged.
 //! * [`conformance`]: recorded behaviour against ours.
 //! * [`fuzz`]: coverage-guided fuzzing of the readers.
+//! * [`generated`]: files that are made from the program.
+//! * [`mod@reference`]: pages of the reference that are made from the program.
 //! * [`bench`]: what comparing and reading cost.
 //!
 //! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
@@ -16,14 +18,16 @@ mod bench;
 mod chore;
 mod conformance;
 mod fuzz;
+mod generated;
 mod program;
+mod reference;
 mod test;
 
 use std::process::ExitCode;
 
 use chore::{Arguments, Chore, Failure};
 
-const CHORES: &[Chore] = &[test::CHORE, conformance::CHORE, fuzz::CHORE, bench::CHORE];
+const CHORES: &[Chore] = &[test::CHORE, conformance::CHORE, fuzz::CHORE, bench::CHORE, generated::CHORE];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

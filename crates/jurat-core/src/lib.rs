@@ -7,10 +7,16 @@
 //! * [`compare`]: one vocabulary of comparison;
 //! * [`suite`]: what authors write, read with positions;
 //! * [`judge`]: asking a model to judge;
-//! * [`plan`]: names resolved, and everything that can be known before running.
+//! * [`plan`]: names resolved, and everything that can be known before running;
+//! * [`effect`]: what is asked of the world, and what came back;
+//! * [`case`]: one case on its way through its task graph;
+//! * [`verdict`]: what is concluded.
 
+pub mod case;
 pub mod compare;
+pub mod effect;
 pub mod judge;
 pub mod plan;
 pub mod suite;
 pub mod value;
+pub mod verdict;

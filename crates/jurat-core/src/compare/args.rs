@@ -5,6 +5,7 @@
 //! form is read as the peer reads it.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::normalise::Normaliser;
 use super::pattern::Pattern;
@@ -35,6 +36,8 @@ pub struct Flaw {
     pub span: Span,
     /// What is wrong.
     pub message: String,
+    /// The pattern there and the bytes of it that are wrong, when it is a pattern and they are known.
+    pub pattern: Option<(String, Range<usize>)>,
 }
 
 impl ArgError {
@@ -63,7 +66,7 @@ impl<'n, 'a> Args<'n, 'a> {
     }
 
     pub(super) fn flaw(&mut self, span: Span, message: impl Into<String>) {
-        self.flaws.push(Flaw { span, message: message.into() });
+        self.flaws.push(Flaw { span, message: message.into(), pattern: None });
     }
 
     /// The parameter, unless it is absent or null.
@@ -171,11 +174,13 @@ impl<'n, 'a> Args<'n, 'a> {
     ) -> Result<CompiledPattern, ArgError> {
         let node = self.required("pattern")?;
         let source = text("pattern", node)?;
-        let program = compile(&source).map_err(|error| error.message);
-        if let Err(message) = &program {
-            self.flaw(node.span, format!("not a regular expression: {message}"));
+        let program = compile(&source);
+        if let Err(error) = &program {
+            let message = format!("not a regular expression: {error}");
+            let pattern = error.at.clone().map(|at| (source.clone(), at));
+            self.flaws.push(Flaw { span: node.span, message, pattern });
         }
-        Ok(CompiledPattern { source, program })
+        Ok(CompiledPattern { source, program: program.map_err(|error| error.message) })
     }
 
     /// The keys that nobody asked for, with the places of their names.

@@ -1,5 +1,7 @@
 //! An assertion: where to look, what to compare, and what a path that finds nothing means.
 
+use std::borrow::Cow;
+
 use super::exists;
 use super::judgement::{Fault, Inapplicable, Judgement, Mismatch};
 use super::{Bound, Comparison, Operator};
@@ -42,16 +44,37 @@ impl Assertion {
     pub fn judge(&self, context: Context<'_>) -> Judgement {
         match &self.expected {
             Expected::Fixed(comparison) => self.compare(comparison, context),
+            Expected::Found(operator, path) => self.compare_with(operator, path, context.find(path), context),
+        }
+    }
+
+    /// Judges a judge's reply: paths lead into the reply, and what is compared with may also come from the task's context.
+    pub fn judge_reply(&self, reply: &Val<'_>, context: Context<'_>) -> Judgement {
+        let in_reply = Context::of(reply);
+        match &self.expected {
+            Expected::Fixed(comparison) => self.compare(comparison, in_reply),
             Expected::Found(operator, path) => {
-                let operand = match context.find(path) {
-                    Ok(operand) => operand,
-                    Err(missing) => return not_found(path, &missing),
-                };
-                match operator.bind(operand.borrowed()) {
-                    Ok(comparison) => self.compare(&comparison, context),
-                    Err(inapplicable) => Judgement::Error(Box::new(inapplicable)),
-                }
+                let operand = in_reply.find(path).or_else(|missing| context.find(path).map_err(|_| missing));
+                self.compare_with(operator, path, operand, in_reply)
             }
+        }
+    }
+
+    /// Binds what a case supplied, then compares.
+    fn compare_with(
+        &self,
+        operator: &Operator,
+        path: &FieldPath,
+        operand: Result<Cow<'_, Val<'_>>, Missing>,
+        context: Context<'_>,
+    ) -> Judgement {
+        let operand = match operand {
+            Ok(operand) => operand,
+            Err(missing) => return not_found(path, &missing),
+        };
+        match operator.bind(operand.borrowed()) {
+            Ok(comparison) => self.compare(&comparison, context),
+            Err(inapplicable) => Judgement::Error(Box::new(inapplicable)),
         }
     }
 

@@ -8,7 +8,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "BooleanMatch",
     summary: "is as true as the operand: empty and zero are false, all else is true, null matches only null",
     operand: Operand::Any,
-    example: "{ id: eligible, field_path: eligible, operator: boolean_match, expected_value: true }",
+    example: "{ id: is_eligible, field_path: eligible, operator: boolean_match, expected_value: true }",
     read: |_| Ok(Operator.into()),
     ..Entry::PRIMITIVE
 }];
@@ -41,8 +41,8 @@ impl Test for Comparison<'_> {
     fn expected(&self) -> String {
         match self.wanted {
             None => "null",
-            Some(true) => "something true",
-            Some(false) => "something false",
+            Some(true) => "a value that counts as true",
+            Some(false) => "a value that counts as false",
         }
         .to_owned()
     }

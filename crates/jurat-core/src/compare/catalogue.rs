@@ -162,9 +162,23 @@ impl Entry {
     }
 }
 
+/// Comparisons that are about the same thing.
+#[derive(Debug)]
+pub struct Family {
+    /// Its name, spelt like those of comparisons.
+    pub name: &'static str,
+    /// Its members; all of one origin.
+    pub entries: &'static [Entry],
+}
+
+/// Every family, operators before primitives.
+pub fn families() -> &'static [Family] {
+    FAMILIES
+}
+
 /// Every comparison, family by family.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    FAMILIES.iter().copied().flatten()
+    FAMILIES.iter().flat_map(|it| it.entries)
 }
 
 /// The comparisons with this name, as the seeds spell it or in snake case: the operator first, then the primitive.

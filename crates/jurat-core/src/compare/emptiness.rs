@@ -60,6 +60,6 @@ impl Test for Comparison<'_> {
     }
 
     fn expected(&self) -> String {
-        if self.negated { "something in it" } else { "nothing in it" }.to_owned()
+        if self.negated { "a value that is not empty" } else { "an empty value" }.to_owned()
     }
 }

@@ -17,7 +17,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
         r#"["lowercase", "strip"]"#,
         "what is done to both texts first, in order",
     )],
-    example: "{ id: gene, field_path: gene, operator: exact_match, expected_value: BCL2 }",
+    example: "{ id: right_gene, field_path: gene, operator: exact_match, expected_value: BCL2 }",
     read: |args| Ok(Operator { normalisers: args.normalisers(&Normaliser::USUAL)? }.into()),
     ..Entry::PRIMITIVE
 }];
@@ -31,15 +31,17 @@ pub(super) struct Operator {
 pub(super) struct Comparison<'v> {
     normalisers: Vec<Normaliser>,
     wanted: Cow<'v, str>,
+    /// As the author wrote it, for messages.
+    operand: Val<'v>,
 }
 
 impl Operator {
     pub(super) fn bind<'v>(&self, operand: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
-        let text = match operand {
-            Val::Str(text) => text,
-            other => Cow::Owned(python::repr(&other)),
+        let text = match &operand {
+            Val::Str(text) => text.clone(),
+            other => Cow::Owned(python::repr(other)),
         };
-        Ok(Comparison { normalisers: self.normalisers.clone(), wanted: normalise(&self.normalisers, text)? })
+        Ok(Comparison { normalisers: self.normalisers.clone(), wanted: normalise(&self.normalisers, text)?, operand })
     }
 
     pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
@@ -53,6 +55,6 @@ impl Test for Comparison<'_> {
     }
 
     fn expected(&self) -> String {
-        shown(&Val::from(&*self.wanted))
+        shown(&self.operand)
     }
 }

@@ -18,7 +18,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "IsEmail",
         summary: "is an e-mail address",
-        example: "{ id: contact, field_path: contact, operator: is_email }",
+        example: "{ id: contactable, field_path: contact, operator: is_email }",
         read: |_| Ok(Operator::Email.into()),
         ..FORMAT
     },

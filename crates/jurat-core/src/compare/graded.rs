@@ -3,10 +3,11 @@
 //! Passing is a matter of yes or no as everywhere; the score falls from 1 to 0 over a margin.
 
 use super::judgement::{Inapplicable, Test};
-use super::numeric::{Band, Mode, number};
+use super::numeric::{Band, Mode, READ_AS_NUMBERS, at_least, at_most, number, within};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Val, Value};
 
+const GRADED: Entry = Entry { passes: READ_AS_NUMBERS, ..Entry::PRIMITIVE };
 const MODE_RELATIVE: Param =
     Param::optional("mode", Param::MODE, "\"relative\"", "whether distances are a share of the operand");
 const DECAY: Param = Param::optional("decay", Param::DECAY, "\"linear\"", "how the score falls");
@@ -31,9 +32,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             MODE_RELATIVE,
             DECAY,
         ],
-        example: "{ id: estimate, field_path: estimate, operator: { type: NumericGraded, cutoff: 0.1 }, expected_value: 100 }",
+        example: "{ id: good_estimate, field_path: estimate, operator: { type: NumericGraded, cutoff: 0.1 }, expected_value: 100 }",
         read: read_near,
-        ..Entry::PRIMITIVE
+        ..GRADED
     },
     Entry {
         name: "NumericRangeGraded",
@@ -57,9 +58,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             Param::optional("exclusive_min", Param::BOOLEAN, "false", "whether `min` itself fails"),
             Param::optional("exclusive_max", Param::BOOLEAN, "false", "whether `max` itself fails"),
         ],
-        example: "{ id: dose, field_path: dose, operator: { type: NumericRangeGraded, min: 10, max: 20, margin: 5 } }",
+        example: "{ id: right_dose, field_path: dose, operator: { type: NumericRangeGraded, min: 10, max: 20, margin: 5 } }",
         read: read_range,
-        ..Entry::PRIMITIVE
+        ..GRADED
     },
     Entry {
         name: "NumericThresholdGraded",
@@ -78,7 +79,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
         example: "{ id: budget, field_path: cost, operator: { type: NumericThresholdGraded, direction: max, margin: 0.5 }, expected_value: 10 }",
         read: read_threshold,
-        ..Entry::PRIMITIVE
+        ..GRADED
     },
 ];
 
@@ -239,15 +240,14 @@ impl Test for Comparison<'_> {
         let operand = self.operand;
         match &self.rule {
             Operator::Near { cutoff, full_credit, mode, .. } => {
-                let share = if *mode == Mode::Relative { " of it" } else { "" };
-                format!("{operand} give or take {}{share}", full_credit.unwrap_or(*cutoff))
+                format!("a number {}", within(full_credit.unwrap_or(*cutoff), *mode, operand))
             }
             Operator::Range { band, .. } => band.phrase(),
             Operator::Threshold { direction: Direction::Max, exclusive, .. } => {
-                format!("a number {} {operand}", if *exclusive { "below" } else { "no greater than" })
+                format!("a number {}", at_most(operand, *exclusive))
             }
             Operator::Threshold { direction: Direction::Min, exclusive, .. } => {
-                format!("a number {} {operand}", if *exclusive { "above" } else { "no less than" })
+                format!("a number {}", at_least(operand, *exclusive))
             }
         }
     }

@@ -52,9 +52,9 @@ pub enum Fault {
 }
 
 impl Inapplicable {
-    /// A value of the wrong kind: `` `starts_with` needs text, found 5 ``.
+    /// A value of the wrong kind: `needs text, found 5`.
     pub(super) fn kind(needs: impl fmt::Display, found: &Val<'_>) -> Inapplicable {
-        Inapplicable { fault: Fault::Kind, reason: format!("needs {needs}, found {}", shown(found)) }
+        Inapplicable { fault: Fault::Kind, reason: format!("needs {needs}, found {}", shown_with_kind(found)) }
     }
 
     /// An operand of the wrong kind.
@@ -66,6 +66,21 @@ impl Inapplicable {
     pub(super) fn content(reason: impl Into<String>) -> Inapplicable {
         Inapplicable { fault: Fault::Content, reason: reason.into() }
     }
+}
+
+/// A value where its kind matters: nobody should wonder why `` `5` `` is not a number.
+pub(super) fn shown_with_kind(value: &Val<'_>) -> String {
+    match value {
+        Val::Str(text) if !text.is_empty() => format!("{}, which is text", shown(value)),
+        other => shown(other),
+    }
+}
+
+/// How many there are, in words: `1 item`, `2 items`.
+pub(super) fn counted(n: impl fmt::Display, one: &str) -> String {
+    let n = n.to_string();
+    let s = if n == "1" { "" } else { "s" };
+    format!("{n} {one}{s}")
 }
 
 impl Judgement {
@@ -108,6 +123,11 @@ pub(super) trait Test {
 
     /// What is expected, in words that fit after "expected".
     fn expected(&self) -> String;
+
+    /// What is expected of this value, for comparisons that treat texts and lists differently.
+    fn expected_of(&self, _: &Val<'_>) -> String {
+        self.expected()
+    }
 
     /// What was found, in words that fit after "found".
     fn found(&self, value: &Val<'_>) -> String {

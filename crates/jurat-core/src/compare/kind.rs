@@ -1,6 +1,6 @@
 //! `is_numeric`, `is_string` and their kin: what kind of value it is.
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Test, shown_with_kind};
 use super::{Arrays, Entry, Operand};
 use crate::value::{Kind, Kinds, Val, Value};
 
@@ -80,5 +80,9 @@ impl Test for Comparison<'_> {
 
     fn expected(&self) -> String {
         self.0.phrase().to_owned()
+    }
+
+    fn found(&self, value: &Val<'_>) -> String {
+        shown_with_kind(value)
     }
 }

@@ -1,6 +1,6 @@
 //! `has_length_equal` and its kin: how many characters, items or members there are. What has no length fails.
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Test, counted};
 use super::{Arrays, Entry, Operand, order};
 use crate::value::{Kind, Kinds, Val, Value};
 
@@ -75,14 +75,18 @@ impl Test for Comparison<'_> {
     }
 
     fn flaw(&self) -> Option<String> {
-        self.0.flaw()
+        self.0.flaw().or_else(|| {
+            let bound = self.0.bound()?;
+            let is_length = bound >= 0.0 && bound.fract() == 0.0;
+            (!is_length).then(|| format!("a length is a whole number and never negative, not {bound}"))
+        })
     }
 
     fn found(&self, value: &Val<'_>) -> String {
         match (length(value), value.kind()) {
-            (Some(n), Kind::Text) => format!("{n} characters"),
-            (Some(n), Kind::List) => format!("{n} items"),
-            (Some(n), _) => format!("{n} members"),
+            (Some(n), Kind::Text) => counted(n, "character"),
+            (Some(n), Kind::List) => counted(n, "item"),
+            (Some(n), _) => counted(n, "member"),
             (None, kind) => format!("{}, which has no length", kind.phrase()),
         }
     }

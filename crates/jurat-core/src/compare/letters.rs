@@ -24,7 +24,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "IsLowerCase",
         summary: "is text whose letters are all lower case; text without letters is an error",
-        example: "{ id: slug, field_path: slug, operator: is_lower_case }",
+        example: "{ id: plain_slug, field_path: slug, operator: is_lower_case }",
         read: |_| Ok(Operator::Lower.into()),
         ..LETTERS
     },
@@ -71,10 +71,10 @@ impl Test for Comparison<'_> {
 
     fn expected(&self) -> String {
         match self.0 {
-            Operator::Alphabetic => "letters only",
-            Operator::Alphanumeric => "letters and digits only",
-            Operator::Lower => "lower case",
-            Operator::Upper => "upper case",
+            Operator::Alphabetic => "text of letters only",
+            Operator::Alphanumeric => "text of letters and digits only",
+            Operator::Lower => "text in lower case",
+            Operator::Upper => "text in upper case",
         }
         .to_owned()
     }

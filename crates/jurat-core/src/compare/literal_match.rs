@@ -8,7 +8,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "LiteralMatch",
     summary: "equals the operand at every depth; numbers and booleans by value",
     operand: Operand::Any,
-    example: "{ id: phase, field_path: phase, operator: literal_match, expected_value: III }",
+    example: "{ id: right_phase, field_path: phase, operator: literal_match, expected_value: III }",
     read: |_| Ok(Operator.into()),
     ..Entry::PRIMITIVE
 }];

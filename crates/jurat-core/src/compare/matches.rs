@@ -6,7 +6,7 @@
 use super::judgement::{Fault, Inapplicable, Test};
 use super::pattern::Pattern;
 use super::{Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value};
+use crate::value::{Kind, Kinds, Val, Value, shown};
 
 const PATTERN: Entry = Entry {
     operand: Operand::Pattern,
@@ -61,7 +61,7 @@ impl Test for Comparison<'_> {
     }
 
     fn expected(&self) -> String {
-        format!("text that matches `{}`", self.pattern.as_str())
+        format!("text that matches {}", shown(&Val::from(self.pattern.as_str())))
     }
 }
 

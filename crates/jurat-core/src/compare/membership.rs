@@ -142,7 +142,7 @@ impl Test for Comparison<'_> {
                 Ok(wanted.iter().filter_map(Val::as_str).any(|it| text.contains(it)))
             }
             (Comparison::None(banned), Val::List(items)) => Ok(!banned.iter().any(|it| items.contains(it))),
-            (Comparison::Unique, Val::List(items)) => Ok(are_unique(items)),
+            (Comparison::Unique, Val::List(items)) => Ok(repeated(items).is_none()),
             (Comparison::Sequence(wanted), Val::List(items)) => Ok(items == wanted),
             (Comparison::Part { .. } | Comparison::Item { .. } | Comparison::Any(_), other) => {
                 Err(Inapplicable::kind(TEXT_OR_LIST, other))
@@ -160,11 +160,38 @@ impl Test for Comparison<'_> {
             Comparison::Item { item, negated } => {
                 format!("a list {} {}", if *negated { "without" } else { "with" }, shown(item))
             }
-            Comparison::All(items) => format!("all of {}", shown_items(items)),
-            Comparison::Any(items) => format!("one of {}", shown_items(items)),
-            Comparison::None(items) => format!("none of {}", shown_items(items)),
-            Comparison::Unique => "no item twice".to_owned(),
+            Comparison::All(items) => format!("a list with all of {}", shown_items(items)),
+            Comparison::Any(items) => format!("text with one of {}", shown_items(items)),
+            Comparison::None(items) => format!("a list with none of {}", shown_items(items)),
+            Comparison::Unique => "a list in which no item comes twice".to_owned(),
             Comparison::Sequence(items) => format!("the sequence {}", shown_items(items)),
+        }
+    }
+
+    fn expected_of(&self, value: &Val<'_>) -> String {
+        match (self, value) {
+            (Comparison::Part { .. } | Comparison::Any(_), Val::List(_)) => {
+                self.expected().replacen("text", "a list", 1)
+            }
+            _ => self.expected(),
+        }
+    }
+
+    /// A long list is cut, so what is wrong with it is said apart.
+    fn found(&self, value: &Val<'_>) -> String {
+        let items = value.as_list().unwrap_or(&[]);
+        let those = |wanted: &[Val<'_>], are_there: bool| {
+            let those: Vec<Val<'_>> = wanted.iter().filter(|it| items.contains(it) == are_there).cloned().collect();
+            shown_items(&those)
+        };
+        match self {
+            Comparison::All(wanted) => format!("{} without {}", shown(value), those(wanted, false)),
+            Comparison::None(banned) => format!("{} with {}", shown(value), those(banned, true)),
+            Comparison::Unique => match repeated(items) {
+                Some(item) => format!("{} with {} twice", shown(value), shown(item)),
+                None => shown(value),
+            },
+            _ => shown(value),
         }
     }
 }
@@ -173,17 +200,19 @@ fn shown_items(items: &[Val<'_>]) -> String {
     shown(&Val::List(items.to_vec()))
 }
 
-/// Items are the same when they would be written the same, whatever the order of members: `1` and `1.0` differ.
-fn are_unique(items: &[Val<'_>]) -> bool {
+/// The first item that comes a second time. Items are the same when they would be written the same, whatever the order of
+/// members: `1` and `1.0` differ.
+fn repeated<'r, 'v>(items: &'r [Val<'v>]) -> Option<&'r Val<'v>> {
     const FEW: usize = 32;
     if items.len() <= FEW {
-        return (1..items.len()).all(|ix| !items[..ix].iter().any(|earlier| identical(earlier, &items[ix])));
+        let is_repeated = |ix: &usize| items[..*ix].iter().any(|earlier| identical(earlier, &items[*ix]));
+        return (1..items.len()).find(is_repeated).map(|ix| &items[ix]);
     }
     let mut seen = BTreeSet::new();
-    items.iter().all(|item| {
+    items.iter().find(|item| {
         let mut written = String::new();
         write_sorted(&mut written, item);
-        seen.insert(written)
+        !seen.insert(written)
     })
 }
 

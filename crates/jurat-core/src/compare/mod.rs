@@ -41,7 +41,7 @@ mod trace;
 
 pub use args::{ArgError, Args, Flaw};
 pub use assertion::{Assertion, Expected, WhenMissing};
-pub use catalogue::{Arrays, Entry, Operand, Origin, Param, entries, find, snake_case};
+pub use catalogue::{Arrays, Entry, Family, Operand, Origin, Param, entries, families, find, snake_case};
 pub use judgement::{Fault, Inapplicable, Judgement, Mismatch};
 
 use crate::value::{Node, Val, Value};
@@ -86,7 +86,7 @@ macro_rules! families {
         }
 
         /// Every comparison there is, family by family.
-        const FAMILIES: &[&[Entry]] = &[$($module::ENTRIES),*];
+        const FAMILIES: &[Family] = &[$(Family { name: stringify!($family), entries: $module::ENTRIES }),*];
     };
 }
 
@@ -202,7 +202,7 @@ impl Comparison<'_> {
             Ok(true) => Judgement::Passed,
             Ok(false) => {
                 let test = self.bound.test();
-                Judgement::Failed(Box::new(Mismatch { expected: test.expected(), found: test.found(value) }))
+                Judgement::Failed(Box::new(Mismatch { expected: test.expected_of(value), found: test.found(value) }))
             }
             Err(inapplicable) => Judgement::Error(Box::new(inapplicable)),
         }
@@ -218,9 +218,17 @@ impl Comparison<'_> {
         judged.into_iter().find(|(_, it)| *it != Judgement::Passed).map_or(Judgement::Passed, |(ix, it)| it.of_item(ix))
     }
 
-    /// The graded credit of a value, between 0 and 1; comparisons without grades give 1 or 0.
+    /// The graded credit of a value, between 0 and 1; comparisons without grades give 1 or 0. None of those that are
+    /// applied to each item of a list has grades.
     pub fn score(&self, value: &Val<'_>) -> Result<f64, Inapplicable> {
-        self.bound.test().score(value)
+        match value {
+            Val::List(items) if !self.is_whole(items) => match self.judge_each(items) {
+                Judgement::Passed => Ok(1.0),
+                Judgement::Failed(_) => Ok(0.0),
+                Judgement::Error(inapplicable) => Err(*inapplicable),
+            },
+            _ => self.bound.test().score(value),
+        }
     }
 
     /// What is odd about the operand, when this comparison cannot mean what was written.

@@ -50,7 +50,7 @@ impl Normaliser {
 
     pub(super) fn flaw(&self) -> Option<String> {
         let Normaliser::Unknown(name) = self else { return None };
-        let names = crate::suite::problem::listed(Self::NAMED.iter().map(|(name, _)| *name));
+        let names = crate::suite::problem::listed_all(Self::NAMED.iter().map(|(name, _)| *name));
         Some(format!("there is no normaliser `{name}`; there are {names}"))
     }
 

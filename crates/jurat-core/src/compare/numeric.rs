@@ -3,9 +3,12 @@
 
 use super::judgement::{Fault, Inapplicable, Test};
 use super::{Entry, Operand, Param};
-use crate::value::{Val, Value, python, shown};
+use crate::value::{Kind, Kinds, Val, Value, python, shown};
 
-const NUMERIC: Entry = Entry { operand: Operand::Numeric, ..Entry::PRIMITIVE };
+/// What `float` reads.
+pub(super) const READ_AS_NUMBERS: Kinds = Kinds::of(&[Kind::Boolean, Kind::Number, Kind::Text]);
+
+const NUMERIC: Entry = Entry { operand: Operand::Numeric, passes: READ_AS_NUMBERS, ..Entry::PRIMITIVE };
 const EXCLUSIVE: &[Param] = &[Param::optional("exclusive", Param::BOOLEAN, "false", "whether the bound itself fails")];
 
 pub(super) const ENTRIES: &[Entry] = &[
@@ -23,7 +26,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             Param::required("tolerance", Param::NUMBER, "how far away it may be"),
             Param::optional("mode", Param::MODE, "\"relative\"", "whether the tolerance is a share of the operand"),
         ],
-        example: "{ id: dose, field_path: dose, operator: { type: NumericTolerance, tolerance: 0.05 }, expected_value: 100 }",
+        example: "{ id: right_dose, field_path: dose, operator: { type: NumericTolerance, tolerance: 0.05 }, expected_value: 100 }",
         read: |args| {
             let tolerance = args.required_number("tolerance")?;
             Ok(Operator::Tolerance { tolerance, mode: Mode::read(args, Mode::Relative)? }.into())
@@ -139,12 +142,37 @@ impl Band {
     }
 
     pub(super) fn phrase(&self) -> String {
-        let min = self.min.map(|min| format!("{} {min}", if self.exclusive_min { "above" } else { "from" }));
-        let max = self.max.map(|max| format!("{} {max}", if self.exclusive_max { "below" } else { "up to" }));
-        match (min, max) {
-            (None, None) => "a number".to_owned(),
-            (min, max) => format!("a number {}", [min, max].into_iter().flatten().collect::<Vec<_>>().join(" ")),
+        let min = self.min.map(|min| at_least(min, self.exclusive_min));
+        let max = self.max.map(|max| at_most(max, self.exclusive_max));
+        match (self.min, self.max, min, max) {
+            (Some(min), Some(max), ..) if !self.exclusive_min && !self.exclusive_max => {
+                format!("a number from {min} to {max}")
+            }
+            (_, _, None, None) => "a number".to_owned(),
+            (_, _, min, max) => {
+                let bounds: Vec<String> = [min, max].into_iter().flatten().collect();
+                format!("a number {}", bounds.join(" and "))
+            }
         }
+    }
+}
+
+/// `of at least 18`
+pub(super) fn at_least(bound: f64, exclusive: bool) -> String {
+    format!("{} {bound}", if exclusive { "above" } else { "of at least" })
+}
+
+/// `of at most 100`
+pub(super) fn at_most(bound: f64, exclusive: bool) -> String {
+    format!("{} {bound}", if exclusive { "below" } else { "of at most" })
+}
+
+/// `within 5% of 100`
+pub(super) fn within(tolerance: f64, mode: Mode, reference: f64) -> String {
+    match mode {
+        Mode::Absolute => format!("within {tolerance} of {reference}"),
+        // Rounded, because 0.07 is 7.000000000000001%.
+        Mode::Relative => format!("within {}% of {reference}", (tolerance * 1e12).round() / 1e10),
     }
 }
 
@@ -215,17 +243,10 @@ impl Test for Comparison<'_> {
         let operand = self.operand;
         match &self.rule {
             Operator::Exact => format!("the number {operand}"),
-            Operator::Tolerance { tolerance, mode: Mode::Absolute } => format!("{operand} give or take {tolerance}"),
-            Operator::Tolerance { tolerance, mode: Mode::Relative } => {
-                format!("{operand} give or take {tolerance} of it")
-            }
+            Operator::Tolerance { tolerance, mode } => format!("a number {}", within(*tolerance, *mode, operand)),
             Operator::Range(band) => band.phrase(),
-            Operator::Minimum { exclusive } => {
-                format!("a number {} {operand}", if *exclusive { "above" } else { "no less than" })
-            }
-            Operator::Maximum { exclusive } => {
-                format!("a number {} {operand}", if *exclusive { "below" } else { "no greater than" })
-            }
+            Operator::Minimum { exclusive } => format!("a number {}", at_least(operand, *exclusive)),
+            Operator::Maximum { exclusive } => format!("a number {}", at_most(operand, *exclusive)),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Test, shown_with_kind};
 use super::{Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value, compare_numbers};
+use crate::value::{Kind, Kinds, Val, Value, compare_numbers, shown};
 
 const NUMBER: Entry = Entry { operand: Operand::Number, passes: Kinds::of(&[Kind::Number]), ..Entry::OPERATOR };
 
@@ -76,16 +76,21 @@ impl Operator {
 }
 
 impl Comparison<'_> {
-    /// `at least 7`
+    /// The number that values are compared with, when it is one.
+    pub(super) fn bound(&self) -> Option<f64> {
+        self.bound.as_f64()
+    }
+
+    /// `at least 7`; the bound alone when it must be met exactly.
     pub(super) fn phrase(&self) -> String {
         let order = match self.order {
-            Operator::Equal => "exactly",
-            Operator::Greater => "more than",
-            Operator::GreaterOrEqual => "at least",
-            Operator::Less => "less than",
-            Operator::LessOrEqual => "at most",
+            Operator::Equal => "",
+            Operator::Greater => "more than ",
+            Operator::GreaterOrEqual => "at least ",
+            Operator::Less => "less than ",
+            Operator::LessOrEqual => "at most ",
         };
-        format!("{order} {}", self.bound)
+        format!("{order}{}", shown(&self.bound))
     }
 }
 
@@ -101,7 +106,15 @@ impl Test for Comparison<'_> {
     }
 
     fn expected(&self) -> String {
-        format!("a number, {}", self.phrase())
+        match self.order {
+            Operator::Greater => format!("a number greater than {}", shown(&self.bound)),
+            Operator::Less => format!("a number less than {}", shown(&self.bound)),
+            _ => format!("a number of {}", self.phrase()),
+        }
+    }
+
+    fn found(&self, value: &Val<'_>) -> String {
+        shown_with_kind(value)
     }
 
     /// A bound that is no number is only noticed when a number is compared with it, so it is no error of binding.

@@ -6,19 +6,20 @@ use std::borrow::Cow;
 use super::judgement::{Inapplicable, Test};
 use super::normalise::{self, Normaliser, normalise};
 use super::{Entry, Operand, Param};
-use crate::value::{Val, Value, python, shown};
+use crate::value::{Kind, Kinds, Val, Value, python, shown};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "OrderedMatch",
     summary: "has the operand's items in the operand's order, once all are normalised",
     operand: Operand::List,
+    passes: Kinds::of(&[Kind::Text, Kind::List, Kind::Object]),
     params: &[Param::optional(
         "normalize",
         Param::NORMALIZE,
         r#"["lowercase", "strip"]"#,
         "what is done to each item first, in order",
     )],
-    example: "{ id: authors, field_path: authors, operator: ordered_match, expected_value: [Smith J, Jones A] }",
+    example: "{ id: right_authors, field_path: authors, operator: ordered_match, expected_value: [Smith J, Jones A] }",
     read: |args| Ok(Operator { normalisers: args.normalisers(&Normaliser::USUAL)? }.into()),
     ..Entry::PRIMITIVE
 }];
@@ -58,6 +59,11 @@ impl Test for Comparison<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// The peer takes text and objects too; in a definition that is a slip.
+    fn flaw(&self) -> Option<String> {
+        self.operand.as_list().is_none().then(|| Inapplicable::operand("a list", &self.operand).reason)
     }
 
     fn expected(&self) -> String {

@@ -125,11 +125,13 @@ impl Test for Comparison<'_> {
     fn expected(&self) -> String {
         match self {
             Comparison::Range { lowest, highest, outside: false } => format!("a number from {lowest} to {highest}"),
-            Comparison::Range { lowest, highest, outside: true } => format!("a number outside {lowest} to {highest}"),
+            Comparison::Range { lowest, highest, outside: true } => {
+                format!("a number below {lowest} or above {highest}")
+            }
             Comparison::Sign(Ordering::Greater) => "a number above zero".to_owned(),
             Comparison::Sign(Ordering::Less) => "a number below zero".to_owned(),
             Comparison::Sign(Ordering::Equal) => "zero".to_owned(),
-            Comparison::Near { center, tolerance } => format!("{center} give or take {tolerance}"),
+            Comparison::Near { center, tolerance } => format!("a number within {tolerance} of {center}"),
         }
     }
 

@@ -4,7 +4,8 @@ use super::args::CompiledPattern;
 use super::judgement::{Inapplicable, Test};
 use super::pattern::{Pattern, PythonFlags};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
-use crate::value::{Val, Value, python};
+use crate::suite::problem::listed_all;
+use crate::value::{Val, Value, python, shown};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "RegexMatch",
@@ -19,7 +20,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
             "names of `re` flags",
         ),
     ],
-    example: r"{ id: trial, field_path: trial, operator: { type: RegexMatch, pattern: 'NCT\d{8}' } }",
+    example: r"{ id: cites_trial, field_path: trial, operator: { type: RegexMatch, pattern: 'NCT\d{8}' } }",
     read,
     ..Entry::PRIMITIVE
 }];
@@ -32,7 +33,8 @@ fn read(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
             Some(flag) => flags = flags | flag,
             None => {
                 let span = args.take("flags").map_or(args.span(), |it| it.span);
-                args.flaw(span, format!("there is no flag `{name}` in Python's `re`"));
+                let known = listed_all(PythonFlags::NAMES.iter().map(|(name, _)| *name).filter(|it| it.len() > 1));
+                args.flaw(span, format!("there is no flag `{name}` in Python's `re`; there are {known}"));
             }
         }
     }
@@ -69,6 +71,6 @@ impl Test for Comparison<'_> {
     }
 
     fn expected(&self) -> String {
-        format!("text that matches `{}`", self.pattern.as_str())
+        format!("text that matches {}", shown(&Val::from(self.pattern.as_str())))
     }
 }

@@ -2,12 +2,13 @@
 
 use super::judgement::{Fault, Inapplicable, Test};
 use super::{Entry, Operand, Param};
-use crate::value::{Val, Value};
+use crate::value::{Kinds, Val, Value};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "SemanticMatch",
     summary: "is near the operand in meaning; cannot be decided by a comparison, so it is always an error",
     operand: Operand::Any,
+    passes: Kinds::NONE,
     params: &[Param::optional("threshold", Param::NUMBER, "0.85", "how near, from 0 to 1")],
     example: "{ id: same_meaning, field_path: answer, operator: semantic_match, expected_value: It is raining }",
     read: |args| Ok(Operator { threshold: args.number("threshold")?.unwrap_or(0.85) }.into()),
@@ -43,6 +44,6 @@ impl Test for Comparison<'_> {
     }
 
     fn flaw(&self) -> Option<String> {
-        Some("`semantic_match` cannot be decided by a comparison: ask a judge instead".to_owned())
+        Some("a comparison cannot tell what texts mean; ask a judge instead".to_owned())
     }
 }

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use super::judgement::{Fault, Inapplicable, Test};
+use super::judgement::{Fault, Inapplicable, Test, counted};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
-use crate::value::{Val, Value, python, shown};
+use crate::value::{Kind, Kinds, Val, Value, python, shown};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "SetContainment",
     summary: "as a set, equals, is part of, holds or overlaps the operand",
     operand: Operand::List,
+    passes: Kinds::of(&[Kind::Text, Kind::List, Kind::Object]),
     params: &[
         Param::optional(
             "mode",
@@ -25,7 +26,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
             "how many elements must be shared under `overlap`; 1 when absent",
         ),
     ],
-    example: "{ id: drugs, field_path: drugs, operator: { type: SetContainment, mode: superset }, expected_value: [aspirin] }",
+    example: "{ id: names_drugs, field_path: drugs, operator: { type: SetContainment, mode: superset }, expected_value: [aspirin] }",
     read,
     ..Entry::PRIMITIVE
 }];
@@ -97,13 +98,21 @@ impl Test for Comparison<'_> {
         })
     }
 
+    /// The peer takes text and objects too; in a definition that is a slip.
+    fn flaw(&self) -> Option<String> {
+        self.operand.as_list().is_none().then(|| Inapplicable::operand("a list", &self.operand).reason)
+    }
+
     fn expected(&self) -> String {
         let wanted = shown(&self.operand);
         match self.mode {
             Mode::Exact => format!("exactly the elements of {wanted}"),
             Mode::Subset => format!("only elements of {wanted}"),
             Mode::Superset => format!("all elements of {wanted}"),
-            Mode::Overlap => format!("at least {} of {wanted}", self.min_overlap.filter(|it| *it != 0).unwrap_or(1)),
+            Mode::Overlap => {
+                let least = self.min_overlap.filter(|it| *it != 0).unwrap_or(1);
+                format!("at least {} of {wanted}", counted(least, "element"))
+            }
         }
     }
 }

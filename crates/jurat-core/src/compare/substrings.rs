@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::judgement::{Inapplicable, Test};
 use super::normalise::{self, Normaliser, normalise};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
-use crate::value::{Val, Value, python};
+use crate::value::{Val, Value, python, shown};
 
 const SUBSTRINGS: Entry = Entry {
     operand: Operand::Ignored,
@@ -20,14 +20,14 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "ContainsAny",
         summary: "has one of the texts in it",
-        example: "{ id: mechanism, field_path: mechanism, operator: { type: ContainsAny, substrings: [apoptosis, autophagy] } }",
+        example: "{ id: names_mechanism, field_path: mechanism, operator: { type: ContainsAny, substrings: [apoptosis, autophagy] } }",
         read: |args| read(args, false),
         ..SUBSTRINGS
     },
     Entry {
         name: "ContainsAll",
         summary: "has all of the texts in it",
-        example: "{ id: design, field_path: design, operator: { type: ContainsAll, substrings: [randomized, blind] } }",
+        example: "{ id: sound_design, field_path: design, operator: { type: ContainsAll, substrings: [randomized, blind] } }",
         read: |args| read(args, true),
         ..SUBSTRINGS
     },
@@ -47,6 +47,8 @@ pub(super) struct Operator {
 #[derive(Debug, Clone)]
 pub(super) struct Comparison<'v> {
     all: bool,
+    /// As the author wrote them, for messages.
+    substrings: Vec<String>,
     parts: Vec<String>,
     normalisers: Vec<Normaliser>,
     operand: std::marker::PhantomData<&'v ()>,
@@ -58,6 +60,7 @@ impl Operator {
         let parts = self.substrings.iter().map(normal).collect::<Result<_, _>>()?;
         Ok(Comparison {
             all: self.all,
+            substrings: self.substrings.clone(),
             parts,
             normalisers: self.normalisers.clone(),
             operand: std::marker::PhantomData,
@@ -78,7 +81,12 @@ impl Test for Comparison<'_> {
     }
 
     fn expected(&self) -> String {
-        let parts = crate::suite::problem::listed(self.parts.iter().map(String::as_str));
-        format!("text with {} {parts}", if self.all { "all of" } else { "one of" })
+        let parts: Vec<String> = self.substrings.iter().map(|it| shown(&Val::from(it.as_str()))).collect();
+        match (parts.as_slice(), self.all) {
+            ([], true) => "any text".to_owned(),
+            ([], false) => "text with one of no texts".to_owned(),
+            (parts, true) => format!("text with {}", parts.join(" and ")),
+            (parts, false) => format!("text with {}", parts.join(" or ")),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `TraceRegex`, `TraceContains`, `TraceLength`: about the raw text that a model wrote, rather than a value read from it.
 
 use super::args::CompiledPattern;
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Test, counted};
 use super::pattern::{Pattern, PythonFlags};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Kind, Kinds, Val, Value, python, shown};
@@ -116,25 +116,36 @@ impl Test for Comparison<'_> {
     }
 
     fn expected(&self) -> String {
+        let text = |it: &str| shown(&Val::from(it));
         match &self.rule {
-            Operator::Regex { pattern, count_min: None | Some(1) } => format!("text that matches `{}`", pattern.source),
-            Operator::Regex { pattern, count_min: Some(n) } => format!("at least {n} matches of `{}`", pattern.source),
-            Operator::Contains(substring) => format!("text with {}", shown(&Val::from(substring.as_str()))),
-            Operator::Length { min, max, unit } => {
-                let min = min.map(|it| format!("at least {it}"));
-                let max = max.map(|it| format!("at most {it}"));
-                let bounds = [min, max].into_iter().flatten().collect::<Vec<_>>().join(" and ");
-                format!("{bounds} {}", if unit == "words" { "words" } else { "characters" })
+            Operator::Regex { pattern, count_min: None | Some(1) } => {
+                format!("text that matches {}", text(&pattern.source))
+            }
+            Operator::Regex { pattern, count_min: Some(n) } => {
+                format!("text with at least {n} matches of {}", text(&pattern.source))
+            }
+            Operator::Contains(substring) => format!("text with {}", text(substring)),
+            Operator::Length { min: None, max: None, .. } => "text".to_owned(),
+            Operator::Length { min: Some(min), max: None, unit } => {
+                format!("text of at least {}", in_units(*min, unit))
+            }
+            Operator::Length { min: None, max: Some(max), unit } => format!("text of at most {}", in_units(*max, unit)),
+            Operator::Length { min: Some(min), max: Some(max), unit } => {
+                format!("text of {min} to {}", in_units(*max, unit))
             }
         }
     }
 
     fn found(&self, value: &Val<'_>) -> String {
         match (&self.rule, value.as_str()) {
-            (Operator::Length { unit, .. }, Some(text)) => length(text, unit).to_string(),
+            (Operator::Length { unit, .. }, Some(text)) => in_units(length(text, unit), unit),
             _ => shown(value),
         }
     }
+}
+
+fn in_units(n: i64, unit: &str) -> String {
+    counted(n, if unit == "words" { "word" } else { "character" })
 }
 
 fn length(text: &str, unit: &str) -> i64 {

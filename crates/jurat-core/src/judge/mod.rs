@@ -1,5 +1,12 @@
-//! Asking a model to judge: its prompt and how the case is bound into it.
+//! Asking a model to judge: its prompt, the loop that asks again, and several judges at once. Nothing here asks anything: it
+//! says what to ask, and draws conclusions from what came back.
 
+mod asking;
+mod panel;
 mod prompt;
+mod reply;
 
+pub use asking::{Asking, End};
+pub use panel::{Ballot, combine};
 pub use prompt::{Hole, Prompt};
+pub use reply::{ReplyForm, ReplySchema};

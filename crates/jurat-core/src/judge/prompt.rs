@@ -3,7 +3,6 @@
 //! Text goes in as it is, every other value as JSON. What a value holds is never looked at again, so an answer that
 //! contains `${secret}` stays an answer. `${}`, `$5` and `${` around something that is not a path are text.
 
-use std::fmt::Write;
 use std::ops::Range;
 
 use crate::value::{Context, FieldPath, Missing, Val};
@@ -31,20 +30,25 @@ impl Prompt {
     pub fn parse(text: impl Into<String>) -> Prompt {
         let text = text.into();
         let (mut holes, mut literals) = (Vec::new(), Vec::new());
-        let mut from = 0;
+        let (mut from, mut end) = (0, 0);
         while let Some(start) = text[from..].find("${").map(|it| from + it) {
             let inside = start + 2;
-            let Some(end) = text[inside..].find('}').map(|it| inside + it) else { break };
+            // Many may start before the same end, which is then looked for once.
+            if end < inside {
+                let Some(next) = text[inside..].find('}').map(|it| inside + it) else { break };
+                end = next;
+            }
             match FieldPath::parse(&text[inside..end]) {
                 Ok(path) => {
                     holes.push(Hole { path, range: start..end + 1 });
                     from = end + 1;
                 }
                 Err(_) => {
-                    if end > inside {
+                    // A hole may start inside what looked like one: `${a ${b}`.
+                    let is_innermost = !text[inside..end].contains("${");
+                    if end > inside && is_innermost {
                         literals.push(start..end + 1);
                     }
-                    // A hole may start inside what looked like one: `${a ${b}`.
                     from = inside;
                 }
             }
@@ -75,10 +79,7 @@ impl Prompt {
             bound.push_str(&self.text[from..hole.range.start]);
             match &*context.find(&hole.path).map_err(|missing| (hole, missing))? {
                 Val::Str(text) => bound.push_str(text),
-                // Writing to a `String` cannot fail.
-                other => {
-                    let _ = write!(bound, "{other}");
-                }
+                other => bound.push_str(&other.to_json()),
             }
             from = hole.range.end;
         }
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn holes_are_filled_in_one_pass() {
         bound("Judge ${q}!", "Judge say \"hi\"!");
-        bound("${n} ${o.k[1]} ${o}", "5 x {\"k\": [1, \"x\"]}");
+        bound("${n} ${o.k[1]} ${o}", "5 x {\"k\":[1,\"x\"]}");
         bound("${evil}", "${q}");
         bound("$5 ${} ${ q } {q} $q ${", "$5 ${} ${ q } {q} $q ${");
         bound("${a ${q}", "${a say \"hi\"");

@@ -3,8 +3,8 @@
 use super::graph::Graph;
 use super::shape::{Leads, Shape};
 use crate::suite::problem::{Problem, nearest};
-use crate::suite::{ExpectedValue, PromptText, Suite, Task, TaskKind, codes};
-use crate::value::{FieldPath, Kind, Span, Spanned};
+use crate::suite::{ExpectedValue, PromptText, Suite, Task, TaskKind, codes, same_id};
+use crate::value::{FieldPath, Kind, Span, Spanned, Step, Val};
 
 /// What a task reads of its context.
 pub(super) struct Reads<'t> {
@@ -81,17 +81,19 @@ pub(super) fn source<'s>(
     base: Option<&Shape>,
 ) -> Source<'s> {
     let Some(root) = path.root() else { return base.map_or(Source::Unknown, |_| Source::Base) };
-    let named = suite.tasks.iter().position(|it| it.id.value == root);
-    match named {
-        Some(task) if graph.depends_on[ix].iter().any(|it| it.index() == task) => Source::Output(&suite.tasks[task]),
-        _ => match base {
-            Some(base) if base.names().contains(&root) => Source::Base,
-            base => match (named, base) {
-                (Some(task), _) => Source::Stranger(&suite.tasks[task]),
-                (None, Some(base)) if !base.is_open() => Source::Nobody,
-                (None, _) => Source::Unknown,
-            },
-        },
+    let is_base = base.is_some_and(|it| it.names().contains(&root));
+    // The same order as when the path is looked up: an id letter by letter, the data, an id in another case.
+    let exactly = suite.tasks.iter().position(|it| it.id.value == root);
+    let named = exactly.or(suite.tasks.iter().position(|it| same_id(&it.id.value, root)));
+    let depends = |task: usize| graph.depends_on[ix].iter().any(|it| it.index() == task);
+    match (exactly, named) {
+        (Some(task), _) if depends(task) => Source::Output(&suite.tasks[task]),
+        _ if is_base => Source::Base,
+        (_, Some(task)) if depends(task) => Source::Output(&suite.tasks[task]),
+        (_, Some(task)) => Source::Stranger(&suite.tasks[task]),
+        (_, None) if suite.lost.task_ids.iter().any(|it| same_id(it, root)) => Source::Unknown,
+        (_, None) if base.is_some_and(|it| !it.is_open()) => Source::Nobody,
+        (_, None) => Source::Unknown,
     }
 }
 
@@ -100,7 +102,7 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, base: Option<&Shape>, proble
         if let Some(base) = base {
             problems.extend(hidden_name(task, base));
         }
-        for read in reads(task).paths {
+        for read in reads(task).paths.into_iter().filter(|it| !expects_absence(task, it)) {
             problems.extend(examine_read(suite, graph, ix, &read, base));
         }
         problems.extend(examine_reply(task));
@@ -141,6 +143,14 @@ fn examine_read(suite: &Suite, graph: &Graph, ix: usize, read: &Read<'_>, base: 
     }
 }
 
+/// Whether a task says that there should be nothing: then nothing is what a row should have.
+fn expects_absence(task: &Task, read: &Read<'_>) -> bool {
+    let Some(comparison) = &task.comparison else { return false };
+    let is_its_path = comparison.path.as_ref().is_some_and(|it| std::ptr::eq(&it.value, read.path));
+    let is_false = comparison.expected.as_ref().is_some_and(|it| it.value == ExpectedValue::Literal(Val::Bool(false)));
+    is_its_path && is_false && comparison.operator.value.entry().name == "Exists"
+}
+
 /// A judge's own path leads into its reply.
 fn examine_reply(task: &Task) -> Option<Problem> {
     let path = task.comparison.as_ref().and_then(|it| it.path.as_ref())?;
@@ -161,40 +171,44 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
             .at(judge.id.span, "an assertion")
             .help(format!("read `{}` itself, or the field it looks at", judge.id.value));
     }
-    let names = place.names();
     let message = format!("`{}` never produces `{wanted}`", judge.id.value);
     let problem = pointed(Problem::new(&codes::UNKNOWN_FIELD, message), read, "read here");
+    let names = members_named(read.path, step, place);
     if names.is_empty() {
-        return problem.help(format!("there it produces {}", place.kinds));
+        return problem.help(format!("{} is {}", place_text(read.path, step, &judge.id.value), place.kinds));
     }
     let near = nearest(&wanted, names.iter().copied());
     let fields = match &judge.kind {
         TaskKind::Judge(it) => it.output.as_ref().map(|it| it.fields.as_slice()).unwrap_or_default(),
         TaskKind::Assert => &[],
     };
-    let help = format!("`{}` produces {}", judge.id.value, names.join(", "));
-    let problem = match near.and_then(|near| fields.iter().find(|it| it.value == near)) {
-        Some(field) => problem.at(field.span, "a field with a similar name"),
-        None => match fields.first() {
-            Some(first) => problem.at(first.span, "its fields are named here"),
-            None => problem,
-        },
+    // Only the fields on the top level know their places.
+    let is_top = fields.iter().map(|it| it.value.as_str()).eq(names.iter().copied());
+    let label = match near.and_then(|near| fields.iter().find(|it| it.value == near)) {
+        Some(field) => Some((field.span, "a field with a similar name")),
+        None => fields.first().map(|it| (it.span, "its fields are named here")),
     };
+    let problem = match label.filter(|_| is_top) {
+        Some((span, text)) => problem.at(span, text),
+        None => problem,
+    };
+    let what = if is_top { format!("`{}` produces", judge.id.value) } else { "there it has".to_owned() };
     problem.help(match near {
-        Some(near) => format!("{help}; did you mean `{near}`?"),
-        None => help,
+        Some(near) => format!("{what} {}; did you mean `{near}`?", names.join(", ")),
+        None => format!("{what} {}", names.join(", ")),
     })
 }
 
 fn unknown_name(suite: &Suite, task: Option<&Task>, read: &Read<'_>, step: usize, place: &Shape) -> Problem {
     let wanted = step_text(read.path, step);
-    let names = place.names();
+    let names = members_named(read.path, step, place);
     let near_task = suite.tasks.iter().filter(|it| task.is_none_or(|task| task.id.value != it.id.value));
     let near_task = nearest(&wanted, near_task.map(|it| it.id.value.as_str())).filter(|_| step == 0);
+    let whole = place_text(read.path, step, "");
     let message = match step {
         0 => format!("no sample row has `{wanted}`"),
-        _ if names.is_empty() => format!("in the sample rows this is {}, so it has no `{wanted}`", place.kinds),
-        _ => format!("in the sample rows there is no `{wanted}` there"),
+        _ if names.is_empty() => format!("in the sample rows {whole} is {}, so it has no `{wanted}`", place.kinds),
+        _ => format!("in the sample rows {whole} has no `{wanted}`"),
     };
     let problem = pointed(Problem::new(&codes::UNKNOWN_NAME, message), read, "read here");
     let near = nearest(&wanted, names.iter().copied());
@@ -210,7 +224,25 @@ fn unknown_name(suite: &Suite, task: Option<&Task>, read: &Read<'_>, step: usize
         (Some(near), _) => problem.help(format!("did you mean `{near}`?")),
         (None, None) => problem,
     };
-    if names.is_empty() { problem } else { problem.help(format!("there are {}", names.join(", "))) }
+    match step {
+        _ if names.is_empty() => problem,
+        0 => problem.help(format!("the rows have {}", names.join(", "))),
+        _ => problem.help(format!("it has {}", names.join(", "))),
+    }
+}
+
+/// The names that could stand where a step finds nothing; none when the step asks for an item.
+fn members_named<'s>(path: &FieldPath, step: usize, place: &'s Shape) -> Vec<&'s str> {
+    match path.steps().get(step) {
+        Some(Step::Key(_)) => place.names(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a step was tried on: the path up to it, or `whole` when it is the first.
+fn place_text(path: &FieldPath, step: usize, whole: &str) -> String {
+    let before = FieldPath::of(path.steps()[..step].iter().cloned()).to_string();
+    format!("`{}`", if before.is_empty() { whole } else { &before })
 }
 
 fn hidden_name(task: &Task, base: &Shape) -> Option<Problem> {

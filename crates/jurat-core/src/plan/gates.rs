@@ -12,10 +12,15 @@ use crate::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, compare_numbers
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Vec<Problem>) {
     let counted = |it: &Task| it.gate != Gate::Condition && it.comparison.is_some();
-    if !suite.tasks.is_empty() && !suite.tasks.iter().any(counted) {
+    let is_lost = suite.lost.tasks || !suite.lost.task_ids.is_empty() || suite.tasks.iter().any(|it| it.is_flawed);
+    if !suite.tasks.is_empty() && !is_lost && !suite.tasks.iter().any(counted) {
         problems.push(nothing_judged(suite));
     }
     let mut blamed: Vec<(usize, usize)> = Vec::new();
+    // Names that lead nowhere and cycles come first: nothing follows from half a graph.
+    if !graph.is_whole {
+        return;
+    }
     for (ix, task) in suite.tasks.iter().enumerate() {
         if task.gate == Gate::Condition && !graph.depends_on.iter().flatten().any(|it| it.index() == ix) {
             problems.push(unused_gate(task));

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::TaskIx;
-use crate::suite::problem::{Problem, nearest};
-use crate::suite::{Task, codes};
+use crate::suite::problem::{Problem, Severity, nearest};
+use crate::suite::{Suite, Task, codes, same_id};
 
 /// The tasks that may run together.
 pub type Stage = Vec<TaskIx>;
@@ -15,6 +15,8 @@ pub(super) struct Graph {
     pub(super) depends_on: Vec<Vec<TaskIx>>,
     /// The stages; tasks in a cycle, and those behind one, are in none.
     pub(super) stages: Vec<Stage>,
+    /// Whether every dependency was found; a graph that lacks some says little about who depends on whom.
+    pub(super) is_whole: bool,
 }
 
 impl Graph {
@@ -35,13 +37,17 @@ impl Graph {
 }
 
 /// Resolves ids and dependencies, noting what does not fit together.
-pub(super) fn resolve(tasks: &[Task], problems: &mut Vec<Problem>) -> Graph {
+pub(super) fn resolve(suite: &Suite, problems: &mut Vec<Problem>) -> Graph {
+    let tasks = suite.tasks.as_slice();
+    let n_before = problems.len();
     let by_id = index(tasks, problems);
+    let mut is_whole = !suite.lost.tasks;
     let mut depends_on = Vec::with_capacity(tasks.len());
     for task in tasks {
         let mut found: Vec<TaskIx> = Vec::with_capacity(task.depends_on.len());
         for (nth, id) in task.depends_on.iter().enumerate() {
-            match by_id.get(id.value.as_str()) {
+            match by_id.get(&id.value.to_ascii_lowercase()) {
+                None if suite.lost.has_task(&id.value) => is_whole = false,
                 None => problems.push(unknown_dependency(tasks, task, nth)),
                 Some(ix) if found.contains(ix) => {
                     let problem = Problem::new(&codes::REPEATED_DEPENDENCY, format!("`{}` is named twice", id.value));
@@ -53,32 +59,32 @@ pub(super) fn resolve(tasks: &[Task], problems: &mut Vec<Problem>) -> Graph {
         depends_on.push(found);
     }
     problems.extend(cycles(tasks, &depends_on));
+    is_whole &= !problems[n_before..].iter().any(|it| it.severity() == Severity::Error);
     let stages = stages(&depends_on);
-    Graph { depends_on, stages }
+    Graph { depends_on, stages, is_whole }
 }
 
-/// Ids are unique without regard to case: reports and the systems that suites come from do not always keep it.
-fn index<'t>(tasks: &'t [Task], problems: &mut Vec<Problem>) -> HashMap<&'t str, TaskIx> {
-    let mut folded: HashMap<String, usize> = HashMap::with_capacity(tasks.len());
-    let mut by_id = HashMap::with_capacity(tasks.len());
+/// Ids are unique without regard to case, and found so.
+fn index(tasks: &[Task], problems: &mut Vec<Problem>) -> HashMap<String, TaskIx> {
+    let mut by_id: HashMap<String, TaskIx> = HashMap::with_capacity(tasks.len());
     for (ix, task) in tasks.iter().enumerate() {
         let id = task.id.value.as_str();
-        match folded.get(&id.to_lowercase()) {
-            Some(&earlier) => {
-                let first = &tasks[earlier].id;
+        match by_id.get(&id.to_ascii_lowercase()) {
+            Some(earlier) => {
+                let first = &tasks[earlier.index()].id;
                 let message = if first.value == id {
                     format!("two tasks are called `{id}`")
                 } else {
                     format!("`{id}` and `{}` differ only in case", first.value)
                 };
-                let problem = Problem::new(&codes::DUPLICATE_ID, message)
-                    .at(task.id.span, "again here")
-                    .at(first.span, "first here");
+                // An alias brings the id along; then the alias is what stands again.
+                let again = if task.id.span == first.span { task.span } else { task.id.span };
+                let problem =
+                    Problem::new(&codes::DUPLICATE_ID, message).at(again, "again here").at(first.span, "first here");
                 problems.push(problem.help("give one of them another id"));
             }
             None => {
-                folded.insert(id.to_lowercase(), ix);
-                by_id.insert(id, TaskIx::of(ix));
+                by_id.insert(id.to_ascii_lowercase(), TaskIx::of(ix));
             }
         }
     }
@@ -151,7 +157,7 @@ fn cycle(tasks: &[Task], path: &[usize]) -> Problem {
     };
     let mut problem = Problem::new(&codes::CYCLE, message);
     for (ix, next) in path.iter().zip(path.iter().cycle().skip(1)) {
-        let edge = tasks[*ix].depends_on.iter().find(|it| it.value == tasks[*next].id.value);
+        let edge = tasks[*ix].depends_on.iter().find(|it| same_id(&it.value, &tasks[*next].id.value));
         if let Some(edge) = edge {
             problem = problem.at(edge.span, format!("`{}` waits for `{}`", tasks[*ix].id.value, edge.value));
         }

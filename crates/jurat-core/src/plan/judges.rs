@@ -1,6 +1,7 @@
 //! Judges: a model to ask, and something to ask about.
 
-use crate::suite::problem::{Problem, listed, nearest};
+use crate::judge::ReplySchema;
+use crate::suite::problem::{Problem, listed_all, nearest};
 use crate::suite::{Gate, Judge, Model, Suite, Task, TaskKind, codes, is_provider_and_model};
 use crate::value::Spanned;
 
@@ -9,6 +10,8 @@ pub(super) fn examine(suite: &Suite, problems: &mut Vec<Problem>) {
         if let TaskKind::Judge(judge) = &task.kind {
             problems.extend(no_placeholder(task, judge));
             problems.extend(measured_gate(task));
+            problems.extend(no_output(task, judge));
+            problems.extend(bad_schema(judge));
             problems.extend(models(suite, task, judge));
         }
     }
@@ -25,7 +28,7 @@ fn no_placeholder(task: &Task, judge: &Judge) -> Option<Problem> {
 }
 
 fn measured_gate(task: &Task) -> Option<Problem> {
-    if task.gate == Gate::None || task.comparison.is_some() {
+    if task.gate == Gate::None || task.comparison.is_some() || task.is_flawed {
         return None;
     }
     let message = format!("`{}` is a gate, but it never passes or fails: it only measures", task.id.value);
@@ -33,14 +36,31 @@ fn measured_gate(task: &Task) -> Option<Problem> {
     Some(problem.help("add `operator` and what it compares with, or make another task the gate"))
 }
 
+fn no_output(task: &Task, judge: &Judge) -> Option<Problem> {
+    let path = task.comparison.as_ref().and_then(|it| it.path.as_ref())?;
+    if judge.output.is_some() || task.is_flawed {
+        return None;
+    }
+    let message = format!("`{}` reads `{}` from a reply that need not have it", task.id.value, path.value);
+    let problem = Problem::new(&codes::NO_OUTPUT, message)
+        .at(path.span, "read from the reply")
+        .at(task.id.span, "has no `output`");
+    let field = path.value.root().unwrap_or("answer");
+    Some(problem.help(format!("say what the judge answers: `output: {{ {field}: string }}`")))
+}
+
+/// What reading did not notice about a schema, compiling it does.
+fn bad_schema(judge: &Judge) -> Option<Problem> {
+    let output = judge.output.as_ref()?;
+    let error = ReplySchema::compile(&output.schema).err()?;
+    let problem = Problem::new(&codes::BAD_SCHEMA, format!("`output` is not a JSON Schema: {error}"));
+    Some(problem.at(output.span, "this schema"))
+}
+
 fn models(suite: &Suite, task: &Task, judge: &Judge) -> Vec<Problem> {
     let named: Vec<&Spanned<String>> = judge.model.iter().chain(&judge.panel).collect();
-    if named.is_empty() && !suite.models.iter().any(|it| it.name.value == "judge") {
-        let message = format!("`{}` has no model to ask", task.id.value);
-        let problem = Problem::new(&codes::NO_MODEL, message).at(task.id.span, "a judge without a model");
-        return vec![problem.help(
-            "name one under `models: { judge: provider/model }`, or give it with `--model judge=provider/model`",
-        )];
+    if named.is_empty() && !has_role(suite, "judge") {
+        return if task.is_flawed { Vec::new() } else { vec![no_model(suite, task)] };
     }
     let unknown = named.iter().filter(|it| !is_provider_and_model(&it.value) && !has_role(suite, &it.value));
     let mut problems: Vec<Problem> = unknown.map(|it| unknown_model(suite, it)).collect();
@@ -48,8 +68,19 @@ fn models(suite: &Suite, task: &Task, judge: &Judge) -> Vec<Problem> {
     problems
 }
 
+fn no_model(suite: &Suite, task: &Task) -> Problem {
+    let message = format!("`{}` has no model to ask", task.id.value);
+    let problem = Problem::new(&codes::NO_MODEL, message).at(task.id.span, "a judge without a model");
+    let near = nearest("judge", suite.models.iter().map(|it| it.name.value.as_str()));
+    match near.and_then(|near| suite.models.iter().find(|it| it.name.value == near)) {
+        Some(role) => problem.at(role.name.span, "a role with a similar name").help("did you mean to call it `judge`?"),
+        None => problem
+            .help("name one under `models: { judge: provider/model }`, or give it with `--model judge=provider/model`"),
+    }
+}
+
 fn has_role(suite: &Suite, role: &str) -> bool {
-    suite.models.iter().any(|it| it.name.value == role)
+    suite.models.iter().any(|it| it.name.value == role) || suite.lost.has_role(role)
 }
 
 fn models_of<'s>(suite: &'s Suite, role: &str) -> &'s [Model] {
@@ -67,7 +98,7 @@ fn unknown_model(suite: &Suite, name: &Spanned<String>) -> Problem {
             .help(format!("did you mean `{}`?", role.name.value)),
         None => problem,
     };
-    let roles = if roles.is_empty() { "no roles".to_owned() } else { listed(roles) };
+    let roles = if roles.is_empty() { "no roles".to_owned() } else { listed_all(roles) };
     problem.help(format!("`models` has {roles}; a model may also be written as `provider/model`"))
 }
 

@@ -13,8 +13,9 @@ mod shape;
 mod types;
 
 use crate::compare::Assertion;
-use crate::suite::problem::{Code, Problem, Severity};
-use crate::suite::{Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes};
+use crate::judge::{Prompt, ReplyForm, ReplySchema};
+use crate::suite::problem::{Code, Problem, Severity, each_once};
+use crate::suite::{Aggregate, Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Projection, Step, Value};
 
 pub use graph::Stage;
@@ -33,25 +34,24 @@ pub struct Samples {
 pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let mut problems = Vec::new();
     problems.extend(nothing_to_do(suite));
-    let graph = graph::resolve(&suite.tasks, &mut problems);
+    let graph = graph::resolve(suite, &mut problems);
     judges::examine(suite, &mut problems);
     names::examine(suite, &mut problems);
     let base = shape::of_rows(samples);
     context::examine(suite, &graph, base.as_ref(), &mut problems);
     types::examine(suite, &graph, base.as_ref(), &mut problems);
     gates::examine(suite, &graph, &mut problems);
-    problems
+    each_once(problems)
 }
 
 /// A suite without tasks, or without anything to run them on.
 fn nothing_to_do(suite: &Suite) -> Vec<Problem> {
     let mut problems = Vec::new();
-    // A `tasks` whose tasks could not be read has problems enough.
-    if suite.tasks.is_empty() && suite.tasks_key.is_none() {
+    if suite.tasks.is_empty() && !suite.lost.tasks && suite.lost.task_ids.is_empty() {
         let problem = whole_suite(suite, &codes::NO_TASKS, "a suite without tasks");
         problems.push(problem.help("add `tasks`: a list of what is judged"));
     }
-    if suite.records.is_empty() && suite.records_key.is_none() {
+    if suite.records.is_empty() && !suite.lost.cases {
         let problem = whole_suite(suite, &codes::NO_CASES, "a suite without anything to evaluate");
         problems.push(problem.help("add `records`: a file of rows, or the rows"));
     }
@@ -72,7 +72,7 @@ fn whole_suite(suite: &Suite, code: &'static Code, message: &str) -> Problem {
 pub struct TaskIx(pub u32);
 
 impl TaskIx {
-    fn of(ix: usize) -> TaskIx {
+    pub(crate) fn of(ix: usize) -> TaskIx {
         TaskIx(u32::try_from(ix).unwrap_or(u32::MAX))
     }
 
@@ -99,13 +99,34 @@ pub struct PlannedTask {
     /// Its name.
     pub id: String,
     /// What it asks, when it asks a model.
-    pub judge: Option<Judge>,
+    pub judge: Option<PlannedJudge>,
     /// What it compares, ready to judge.
     pub assertion: Option<Assertion>,
     /// The tasks it waits for.
     pub depends_on: Vec<TaskIx>,
     /// Whether it decides what runs after it.
     pub gate: Gate,
+}
+
+/// A judge with everything it takes to ask it.
+#[derive(Debug, Clone)]
+pub struct PlannedJudge {
+    /// Who is asked: roles, or `provider/model`.
+    pub models: Vec<String>,
+    /// The system message.
+    pub system: Option<Prompt>,
+    /// What is asked.
+    pub prompt: Prompt,
+    /// The JSON Schema of the reply.
+    pub output: Option<Value>,
+    /// What a reply must be to count as one.
+    pub form: ReplyForm,
+    /// How many more requests one judgement may take.
+    pub max_retries: u32,
+    /// How often each model is asked.
+    pub repeat: u32,
+    /// How several replies become one.
+    pub aggregate: Option<Aggregate>,
 }
 
 impl Plan {
@@ -115,7 +136,7 @@ impl Plan {
         if problems.iter().any(|it| it.severity() == Severity::Error) {
             return Err(problems);
         }
-        let graph = graph::resolve(&suite.tasks, &mut Vec::new());
+        let graph = graph::resolve(suite, &mut Vec::new());
         let tasks =
             suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
         Ok((Plan { tasks, stages: graph.stages, footprint: footprint(suite) }, problems))
@@ -124,7 +145,7 @@ impl Plan {
 
 fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
     let judge = match &task.kind {
-        TaskKind::Judge(judge) => Some((**judge).clone()),
+        TaskKind::Judge(judge) => Some(planned_judge(judge, task.comparison.as_ref())),
         TaskKind::Assert => None,
     };
     PlannedTask {
@@ -133,6 +154,31 @@ fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: depends_on.to_vec(),
         gate: task.gate,
+    }
+}
+
+fn planned_judge(judge: &Judge, comparison: Option<&TaskComparison>) -> PlannedJudge {
+    let named = judge.panel.iter().chain(judge.model.iter().filter(|_| judge.panel.is_empty()));
+    let mut models: Vec<String> = named.map(|it| it.value.clone()).collect();
+    if models.is_empty() {
+        models.push("judge".to_owned());
+    }
+    let reads_field = comparison.is_some_and(|it| it.path.is_some());
+    let schema = judge.output.as_ref().and_then(|it| ReplySchema::compile(&it.schema).ok());
+    let form = match schema {
+        Some(schema) => ReplyForm::Schema(Box::new(schema)),
+        None if reads_field => ReplyForm::Json,
+        None => ReplyForm::Text,
+    };
+    PlannedJudge {
+        models,
+        system: judge.system.as_ref().map(|it| it.prompt.clone()),
+        prompt: judge.prompt.prompt.clone(),
+        output: judge.output.as_ref().map(|it| it.schema.clone()),
+        form,
+        max_retries: judge.max_retries,
+        repeat: judge.repeat,
+        aggregate: judge.aggregate,
     }
 }
 
@@ -147,7 +193,9 @@ fn footprint(suite: &Suite) -> Projection {
         if reads.everything {
             return Projection::all();
         }
-        let from_base = |it: &&context::Read<'_>| !task.depends_on.iter().any(|id| it.path.root() == Some(&id.value));
+        let from_base = |it: &&context::Read<'_>| {
+            !task.depends_on.iter().any(|id| it.path.root().is_some_and(|root| same_id(root, &id.value)))
+        };
         paths.extend(reads.paths.iter().filter(from_base).map(|it| it.path.clone()));
     }
     Projection::of(&paths)

@@ -1,7 +1,7 @@
 //! Names that point outside the graph: dimensions and thresholds.
 
-use crate::suite::problem::{Problem, listed, nearest};
-use crate::suite::{Suite, codes};
+use crate::suite::problem::{Problem, listed_all, nearest};
+use crate::suite::{Suite, codes, same_id};
 
 /// The dimensions that every suite has.
 const DIMENSIONS: [&str; 6] = ["task", "process", "autonomy", "closeness", "efficiency", "spark"];
@@ -10,7 +10,7 @@ pub(super) fn examine(suite: &Suite, problems: &mut Vec<Problem>) {
     let declared = suite.dimensions.iter().map(|it| it.value.as_str());
     let dimensions: Vec<&str> = DIMENSIONS.into_iter().chain(declared).collect();
     for name in suite.tasks.iter().flat_map(|it| &it.dimensions) {
-        if !dimensions.contains(&name.value.as_str()) {
+        if !dimensions.contains(&name.value.as_str()) && !suite.lost.dimensions {
             let message = format!("there is no dimension `{}`", name.value);
             let problem = Problem::new(&codes::UNKNOWN_DIMENSION, message).at(name.span, "unknown dimension");
             let near = nearest(&name.value, dimensions.iter().copied());
@@ -18,13 +18,13 @@ pub(super) fn examine(suite: &Suite, problems: &mut Vec<Problem>) {
                 Some(declared) => problem.at(declared.span, "a dimension with a similar name"),
                 None => problem,
             };
-            let known = listed(dimensions.iter().copied());
+            let known = listed_all(dimensions.iter().copied());
             let help = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
             problems.push(problem.help(format!("{help}there are {known}; declare others under `dimensions`")));
         }
     }
     for (id, _) in &suite.thresholds.tasks {
-        if !suite.tasks.iter().any(|it| it.id.value == id.value) {
+        if !suite.tasks.iter().any(|it| same_id(&it.id.value, &id.value)) && !suite.lost.has_task(&id.value) {
             let problem = Problem::new(&codes::UNKNOWN_TASK, format!("there is no task `{}`", id.value))
                 .at(id.span, "unknown task");
             let near = nearest(&id.value, suite.tasks.iter().map(|it| it.id.value.as_str()));

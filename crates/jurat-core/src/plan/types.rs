@@ -144,6 +144,11 @@ fn unexpected_type(entry: &Entry, operand: &Value, span: Span, shape: &Shape, wh
                 || wanted.is_empty()
                 || item.is_some_and(|item| wanted.iter().any(|it| item.kinds.contains(it.kind())))
         }
+        // These compare scalars as text or by value, but no scalar is a list or an object.
+        "ExactMatch" | "LiteralMatch" => {
+            let is_scalar = |kind| !matches!(kind, Kind::List | Kind::Object);
+            is_scalar(operand.kind()) || shape.kinds.contains(operand.kind())
+        }
         _ => true,
     };
     (!fits).then(|| {

@@ -34,7 +34,7 @@ codes! {
     BAD_OPERAND = Error "suite::bad_operand", "an expected value or parameter that the operator cannot use";
     BAD_PATTERN = Error "suite::bad_pattern", "a regular expression that cannot be read";
     IGNORED_OPERAND = Warning "suite::ignored_operand", "an expected value that the operator ignores";
-    LITERAL_PLACEHOLDER = Warning "suite::literal_placeholder", "`${…}` in a prompt that is not a path, so it is sent as it is";
+    LITERAL_PLACEHOLDER = Warning "suite::literal_placeholder", "`${…}` that is not filled in, so it stays text";
 
     NO_TASKS = Error "plan::no_tasks", "a suite without a task";
     NO_CASES = Error "plan::no_cases", "a suite without anything to evaluate";
@@ -48,6 +48,7 @@ codes! {
     UNKNOWN_TASK = Error "plan::unknown_task", "a threshold for a task that does not exist";
 
     NO_MODEL = Warning "plan::no_model", "a judge without a model to ask";
+    NO_OUTPUT = Warning "plan::no_output", "a path into a reply that nobody promises has fields";
     SAME_MODEL = Warning "plan::same_model", "a judge that is the model it judges";
     UNKNOWN_FIELD = Warning "plan::unknown_field", "a path into a judge's reply that its schema does not have";
     UNKNOWN_NAME = Warning "plan::unknown_name", "a path or placeholder that no sample row supplies";

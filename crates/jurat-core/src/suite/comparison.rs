@@ -2,11 +2,13 @@
 
 use super::codes;
 use super::form::{Form, Key};
-use super::problem::{Problem, listed, nearest};
+use super::problem::{Problem, listed_all, nearest};
 use super::reader::{Fields, Reading};
+use crate::compare::pattern::Pattern;
 use crate::compare::{
     Args, Assertion, Comparison, Entry, Expected, Operand, Operator, Origin, WhenMissing, entries, find,
 };
+use crate::judge::Prompt;
 use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, Value};
 
 /// What a task compares, and with what.
@@ -83,13 +85,15 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option
     let when_missing =
         fields.get("missing").and_then(|it| reading.choice("`missing`", &choices, it)).unwrap_or_default();
     let Some(node) = fields.get("operator") else {
+        if fields.may_mean("operator") {
+            return None;
+        }
         for name in ["field_path", "item_field_path", "expected_value", "missing"] {
             if let Some(span) = fields.key_span(name) {
                 let message = format!("`{name}` without `operator`");
                 let problem = Problem::new(&codes::MISSING_KEY, message).at(span, "compared with what?");
-                reading.problem(
-                    problem.at(fields.head(), "in this task").help("add `operator`, for example `operator: equals`"),
-                );
+                let problem = if fields.head() == span { problem } else { problem.at(fields.head(), "in this task") };
+                reading.problem(problem.help("add `operator`, for example `operator: equals`"));
                 break;
             }
         }
@@ -136,6 +140,20 @@ fn operator(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<Operat
     parameters(reading, entry, params, node.span).map(|it| Spanned::new(it, node.span))
 }
 
+/// What programming languages call some of them.
+const SYMBOLS: [(&str, &str); 10] = [
+    ("=", "equals"),
+    ("==", "equals"),
+    ("===", "equals"),
+    ("!=", "not_equal"),
+    ("<>", "not_equal"),
+    (">", "greater_than"),
+    (">=", "greater_than_or_equal"),
+    ("<", "less_than"),
+    ("<=", "less_than_or_equal"),
+    ("=~", "matches"),
+];
+
 /// A name may be an operator and a primitive; with parameters the primitive is meant.
 fn by_name(reading: &mut Reading<'_>, name: &str, span: Span, preferred: Origin) -> Option<&'static Entry> {
     let found = find(name);
@@ -144,9 +162,10 @@ fn by_name(reading: &mut Reading<'_>, name: &str, span: Span, preferred: Origin)
         let names: Vec<String> = entries().map(Entry::snake_case).collect();
         let problem = Problem::new(&codes::UNKNOWN_OPERATOR, format!("there is no operator `{name}`"))
             .at(span, "unknown operator");
-        reading.problem(match nearest(name, names.iter().map(String::as_str)) {
+        let symbol = SYMBOLS.iter().find(|(symbol, _)| *symbol == name).map(|(_, name)| *name);
+        reading.problem(match symbol.or_else(|| nearest(name, names.iter().map(String::as_str))) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem.help(format!("there are {}", listed(names.iter().map(String::as_str)))),
+            None => problem.help(format!("there are {}", listed_all(names.iter().map(String::as_str)))),
         });
     }
     chosen.copied()
@@ -167,7 +186,8 @@ fn parameters(reading: &mut Reading<'_>, entry: &'static Entry, node: &Node<'_>,
         Err(error) => {
             let help = entry.params.iter().map(|it| it.name).collect::<Vec<_>>();
             let span = if error.span == node.span { span } else { error.span };
-            reading.problem(bad_operand(&name, &error.message, span).help(format!("`{name}` takes {}", listed(help))));
+            reading
+                .problem(bad_operand(&name, &error.message, span).help(format!("`{name}` takes {}", listed_all(help))));
             return None;
         }
     };
@@ -177,17 +197,22 @@ fn parameters(reading: &mut Reading<'_>, entry: &'static Entry, node: &Node<'_>,
         } else {
             &codes::BAD_OPERAND
         };
-        reading.problem(Problem::new(code, format!("`{name}`: {}", flaw.message)).at(flaw.span, "here"));
+        let span = match &flaw.pattern {
+            Some((pattern, at)) => reading.part_of_text(flaw.span, pattern, at.clone()),
+            None => flaw.span,
+        };
+        reading.problem(Problem::new(code, format!("`{name}`: {}", flaw.message)).at(span, "here"));
     }
     let unknown: Vec<(String, Span)> = args.unknown().map(|(key, span)| (key.to_owned(), span)).collect();
     for (key, span) in unknown {
         let names = entry.params.iter().map(|it| it.name);
         let problem = Problem::new(&codes::UNKNOWN_KEY, format!("`{name}` has no parameter `{key}`"))
             .at(span, "unknown parameter");
-        let listed = listed(names.clone());
+        let listed = listed_all(names.clone());
         reading.problem(problem.did_you_mean(&key, names).help(format!("`{name}` takes {listed}")));
     }
-    Some(operator)
+    // A flaw would show again when the operand is tried.
+    args.flaws().is_empty().then_some(operator)
 }
 
 /// Reads the operand and tries it: what a comparison cannot use is found now, not after the first paid call.
@@ -202,7 +227,7 @@ fn expected(
         if entry.operand.is_required() {
             let problem = Problem::new(&codes::MISSING_KEY, format!("`{name}` needs `expected_value`"));
             let problem = problem.at(operator.span, format!("compares with {}", entry.operand.phrase()));
-            reading.problem(problem.help(format!("add `expected_value`; for example {}", entry.example)));
+            reading.problem(problem.help(format!("add `expected_value`; for example `{}`", entry.example)));
             return None;
         }
         return Some(None);
@@ -213,9 +238,13 @@ fn expected(
             Ok(path) => Some(Some(Spanned::new(ExpectedValue::Path(path), node.span))),
             Err(error) => {
                 let span = reading.part_of_text(node.span, path, error.at.clone());
-                reading.problem(
-                    Problem::new(&codes::BAD_PATH, format!("`expected_value`: {}", error.message)).at(span, "here"),
-                );
+                let problem =
+                    Problem::new(&codes::BAD_PATH, format!("`expected_value`: {}", error.message)).at(span, "here");
+                reading.problem(match (FieldPath::parse(path.trim()), error.help) {
+                    (Ok(meant), _) => problem.help(format!("write `${{{meant}}}`")),
+                    (Err(_), Some(help)) if !path.is_empty() => problem.help(help),
+                    (Err(_), _) => problem.help("`${path}` alone is looked up in the context"),
+                });
                 None
             }
         };
@@ -231,19 +260,32 @@ fn expected(
         Err(inapplicable) => Some(inapplicable.reason),
     };
     if let Some(flaw) = flaw {
-        let code = if entry.operand == Operand::Pattern && value.as_str().is_some() {
-            &codes::BAD_PATTERN
-        } else {
-            &codes::BAD_OPERAND
-        };
-        let problem = Problem::new(code, format!("`{name}`: {flaw}"))
-            .at(node.span, format!("should be {}", entry.operand.phrase()));
-        reading.problem(problem.at(operator.span, "for this operator"));
+        let message = format!("`{name}`: {flaw}");
+        reading.problem(match value.as_str() {
+            Some(pattern) if entry.operand == Operand::Pattern => {
+                let wrong = Pattern::rust(pattern).err().and_then(|it| it.at);
+                let span = wrong.map_or(node.span, |at| reading.part_of_text(node.span, pattern, at));
+                Problem::new(&codes::BAD_PATTERN, message).at(span, "here")
+            }
+            _ => Problem::new(&codes::BAD_OPERAND, message)
+                .at(node.span, format!("should be {}", entry.operand.phrase()))
+                .at(operator.span, "for this operator"),
+        });
         return None;
+    }
+    let text = value.as_str().filter(|_| entry.operand != Operand::Pattern).unwrap_or_default();
+    if let Some(hole) = Prompt::parse(text).holes().first() {
+        let written = &text[hole.range.clone()];
+        let message = format!("`{written}` is looked up only when it stands alone, so this text is compared as it is");
+        let span = reading.part_of_text(node.span, text, hole.range.clone());
+        let problem = Problem::new(&codes::LITERAL_PLACEHOLDER, message).at(span, "compared as text");
+        reading.problem(problem.help(format!("write `expected_value: {written}`, and put the rest into the data")));
     }
     Some(Some(Spanned::new(ExpectedValue::Literal(value), node.span)))
 }
 
+/// Parameters that make no comparison. The message goes on from the name (`needs …`), or starts with a parameter's.
 fn bad_operand(name: &str, message: &str, span: Span) -> Problem {
-    Problem::new(&codes::BAD_OPERAND, format!("`{name}` {message}")).at(span, "here")
+    let colon = if message.starts_with('`') { ":" } else { "" };
+    Problem::new(&codes::BAD_OPERAND, format!("`{name}`{colon} {message}")).at(span, "here")
 }

@@ -10,6 +10,11 @@ pub(crate) fn is_id(text: &str) -> bool {
         && bytes.all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-')
 }
 
+/// Whether two ids name the same thing: case makes no difference, since the systems that suites come from do not keep it.
+pub fn same_id(left: &str, right: &str) -> bool {
+    left.eq_ignore_ascii_case(right)
+}
+
 /// The nearest text that can be an id, for a remedy.
 pub(crate) fn repaired(text: &str) -> String {
     let mapped: String =

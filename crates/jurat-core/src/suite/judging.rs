@@ -9,7 +9,7 @@ use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::source::Source;
 use crate::judge::Prompt;
-use crate::value::{Node, Span, Spanned};
+use crate::value::{Node, Span, Spanned, Val, shown_within};
 
 /// A model asked to judge.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,22 +107,14 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Judge> 
     let system = fields.get("system").and_then(|it| prompt(reading, "`system`", it));
     let asked = fields.get("prompt").and_then(|it| prompt(reading, "`prompt`", it));
     let output = fields.get("output").map(|it| output::read(reading, it));
-    let mut count = |name: &str, least: i64, default: u32| {
-        let number = fields.get(name).and_then(|it| reading.integer(&format!("`{name}`"), least, it));
-        number.and_then(|it| u32::try_from(it).ok()).unwrap_or(default)
+    let mut count = |name: &str, least: u32, default: u32| {
+        fields.get(name).and_then(|it| reading.count(&format!("`{name}`"), least, it)).unwrap_or(default)
     };
     let (max_retries, repeat) = (count("max_retries", 0, MAX_RETRIES), count("repeat", 1, 1));
-    let judge = Judge {
-        model: fields.get("model").and_then(|it| reading.text("`model`", it)),
-        system,
-        prompt: asked?,
-        output: output.flatten(),
-        max_retries,
-        panel: fields.get("panel").map(|it| reading.texts("`panel`", it)).unwrap_or_default(),
-        repeat,
-        aggregate: fields.get("aggregate").and_then(|it| reading.choice("`aggregate`", &Aggregate::NAMED, it)),
-    };
-    Some(judge)
+    let model = fields.get("model").and_then(|it| reading.text("`model`", it));
+    let panel = fields.get("panel").map(|it| reading.texts("`panel`", it)).unwrap_or_default();
+    let aggregate = fields.get("aggregate").and_then(|it| reading.choice("`aggregate`", &Aggregate::NAMED, it));
+    Some(Judge { model, system, prompt: asked?, output: output.flatten(), max_retries, panel, repeat, aggregate })
 }
 
 fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<PromptText> {
@@ -130,26 +122,23 @@ fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Prom
         let fields = Fields::read(reading, &PROMPT_FILE, node)?;
         let file = fields.get("file").and_then(|it| reading.text("`file`", it))?;
         (file_text(reading, &file)?, Some(file.value))
+    } else if let Some(text) = node.as_str() {
+        (Spanned::new(text.to_owned(), node.span), None)
     } else {
-        (reading.text(what, node)?, None)
+        reading.wrong_type(what, "text, or `{file: …}`", node);
+        return None;
     };
     let prompt = Prompt::parse(text.value);
-    for literal in prompt.literals() {
-        let written = &prompt.text()[literal.clone()];
+    let literals = reading.places(text.span, prompt.literals().iter().map(|it| &prompt.text()[it.clone()]));
+    for (literal, place) in prompt.literals().iter().zip(literals) {
+        let written = shown_within(&Val::from(&prompt.text()[literal.clone()]), 40);
         let problem =
-            Problem::new(&codes::LITERAL_PLACEHOLDER, format!("`{written}` is not a path, so it is sent as it is"));
-        let problem = problem.at(reading.occurrence(text.span, written, 0), "sent as text");
+            Problem::new(&codes::LITERAL_PLACEHOLDER, format!("{written} is not a path, so it is sent as it is"));
+        let problem = problem.at(place, "sent as text");
         reading.problem(problem.help("a placeholder is `${name}` or `${name.path}`, without spaces"));
     }
-    let holes = hole_spans(reading, &prompt, text.span);
+    let holes = reading.places(text.span, prompt.holes().iter().map(|it| &prompt.text()[it.range.clone()]));
     Some(PromptText { prompt, span: text.span, holes, file })
-}
-
-/// The places of the holes. A block of YAML is indented and a quoted text has escapes, so each is found by its own text.
-fn hole_spans(reading: &Reading<'_>, prompt: &Prompt, span: Span) -> Vec<Span> {
-    let written = |hole: &crate::judge::Hole| &prompt.text()[hole.range.clone()];
-    let nth = |ix: usize| prompt.holes()[..ix].iter().filter(|it| written(it) == written(&prompt.holes()[ix])).count();
-    prompt.holes().iter().enumerate().map(|(ix, hole)| reading.occurrence(span, written(hole), nth(ix))).collect()
 }
 
 /// The text of a prompt file; it becomes a source of its own, so that problems can point into it.

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::problem::Problem;
+use super::problem::{Problem, each_once};
 use super::reader::{Fields, Reading};
 use super::source::{Files, ReadError, Sources};
 use super::yaml::read_tree;
@@ -29,14 +29,14 @@ pub struct Loaded {
 /// Reads a definition and what it includes.
 pub fn load(path: &Path, files: &dyn Files) -> Loaded {
     let mut loading = Loading {
-        reading: Reading { problems: Vec::new(), sources: Sources::default(), files },
+        reading: Reading { problems: Vec::new(), sources: Sources::default(), files, n_errors: 0 },
         suite: Suite::default(),
         open: Vec::new(),
         done: Vec::new(),
     };
     loading.file(path, None);
     let Loading { reading, suite, .. } = loading;
-    Loaded { suite, sources: reading.sources, problems: reading.problems }
+    Loaded { suite, sources: reading.sources, problems: each_once(reading.problems) }
 }
 
 struct Loading<'f> {
@@ -63,7 +63,10 @@ impl Loading<'_> {
             self.reading.problem(at(problem, named_at, "one too many"));
             return;
         }
-        let Some(text) = read_text(&mut self.reading, &path, named_at) else { return };
+        let Some(text) = read_text(&mut self.reading, &path, named_at) else {
+            self.suite.lost.file();
+            return;
+        };
         let source = self.reading.sources.add(&path, text);
         self.open.push(path.clone());
         self.read(source, &path);
@@ -74,15 +77,28 @@ impl Loading<'_> {
     fn read(&mut self, source: SourceId, path: &Path) {
         let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
         let text = self.reading.sources.get(source).map(|it| it.text.clone()).unwrap_or_default();
-        let Some(node) = read_tree(&text, source, is_json, &mut self.reading.problems) else {
-            if text.trim().is_empty() {
+        let n_before = self.reading.problems.len();
+        let node = match text.trim() {
+            "" => None,
+            _ => read_tree(&text, source, is_json, &mut self.reading.problems),
+        };
+        let is_main = self.open.len() == 1;
+        let Some(node) = node else {
+            if self.reading.problems.len() > n_before {
+                self.suite.lost.file();
+            } else if is_main {
+                // Nothing, or nothing but comments. As an included file that is no trouble.
+                self.suite.lost.file();
                 let problem =
                     Problem::new(&codes::NO_TASKS, "an empty definition").at(Span::new(source, 0..0), "nothing here");
                 self.reading.problem(problem.help("start with `suite: NAME`, then `records` and `tasks`"));
             }
             return;
         };
-        let Some(fields) = Fields::read(&mut self.reading, &sections::SUITE, &node) else { return };
+        let Some(fields) = Fields::read(&mut self.reading, &sections::SUITE, &node) else {
+            self.suite.lost.file();
+            return;
+        };
         // What is included comes first, so that a file reads like a library followed by its use.
         if let Some(include) = fields.get("include") {
             for file in self.reading.texts("`include`", include) {
@@ -90,7 +106,6 @@ impl Loading<'_> {
                 self.file(&path, Some(file.span));
             }
         }
-        let is_main = self.open.len() == 1;
         sections::read(&mut self.reading, &fields, &mut self.suite, is_main);
     }
 }
@@ -101,36 +116,45 @@ pub(super) fn read_text(reading: &mut Reading<'_>, path: &Path, named_at: Option
     let problem = match reading.files.read(path, MAX_BYTES) {
         Ok(bytes) => match text_of(bytes) {
             Ok(text) => return Some(text),
-            Err(offset) => {
-                let problem = Problem::new(
-                    &codes::NOT_TEXT,
-                    format!("`{shown}` is not UTF-8 text: byte {offset} fits no character"),
-                );
-                problem.help("save it as UTF-8")
+            Err(line) => {
+                let message = format!("`{shown}` is not UTF-8 text: line {line} has bytes that are no character");
+                Problem::new(&codes::NOT_TEXT, message).help("save it as UTF-8")
             }
         },
         Err(ReadError::TooLarge { size, limit }) => {
             let message = format!("`{shown}` has {size} bytes; a definition has at most {limit}");
             Problem::new(&codes::TOO_LARGE, message).help("put rows into a data file and name it under `records`")
         }
-        Err(ReadError::NotFound) => Problem::new(&codes::NOT_FOUND, format!("there is no file `{shown}`")),
+        Err(ReadError::NotFound) => {
+            let problem = Problem::new(&codes::NOT_FOUND, format!("there is no file `{shown}`"));
+            match named_at {
+                Some(_) => problem.help("paths are relative to the file that holds them"),
+                None => problem,
+            }
+        }
         Err(error) => Problem::new(&codes::NOT_FOUND, format!("`{shown}` cannot be opened: {error}")),
     };
-    let problem =
-        if named_at.is_some() { problem.help("paths are relative to the file that holds them") } else { problem };
     reading.problem(at(problem, named_at, "named here"));
     None
 }
 
+/// The text without a byte-order mark, or the line that is none.
 fn text_of(bytes: Vec<u8>) -> Result<String, usize> {
-    let text = String::from_utf8(bytes).map_err(|error| error.utf8_error().valid_up_to())?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        good.iter().filter(|it| **it == b'\n').count() + 1
+    })?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 fn include_cycle(open: &[PathBuf], path: &Path, named_at: Option<Span>) -> Problem {
     let from = open.iter().position(|it| it == path).unwrap_or(0);
+    if open[from..].len() == 1 {
+        let problem = Problem::new(&codes::INCLUDE_CYCLE, format!("`{}` includes itself", path.display()));
+        return at(problem, named_at, "the file that this stands in").help("drop it");
+    }
     let names: Vec<String> =
-        open[from..].iter().map(PathBuf::as_path).chain([path]).map(|it| it.display().to_string()).collect();
+        open[from..].iter().map(PathBuf::as_path).chain([path]).map(|it| format!("`{}`", it.display())).collect();
     let problem = Problem::new(&codes::INCLUDE_CYCLE, format!("files include each other: {}", names.join(" → ")));
     at(problem, named_at, "closes the circle").help("move what both need into a third file")
 }
@@ -154,5 +178,5 @@ fn tidy(path: &Path) -> PathBuf {
             part => tidy.push(part),
         }
     }
-    tidy
+    if tidy.as_os_str().is_empty() { PathBuf::from(".") } else { tidy }
 }

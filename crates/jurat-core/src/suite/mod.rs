@@ -22,6 +22,7 @@ pub mod write;
 mod yaml;
 
 pub use comparison::{ExpectedValue, TaskComparison};
+pub use id::same_id;
 pub use judging::{Aggregate, Judge, PromptText};
 pub use load::{Loaded, MAX_BYTES, load};
 pub use models::{Model, Role};
@@ -29,6 +30,8 @@ pub use output::Output;
 pub use records::{CellType, Records, RowFile, RowFormat, RowSource, unreadable};
 pub use sections::Thresholds;
 pub use task::{CaseKind, Gate, Selection, Task, TaskKind};
+
+pub use yaml::read_tree;
 
 use crate::value::{FieldPath, Span, Spanned};
 
@@ -55,10 +58,42 @@ pub struct Suite {
     pub thresholds: Thresholds,
     /// Where the first thing it says stands.
     pub(crate) head: Option<Span>,
-    /// Where `tasks` stands, if it does: a suite whose tasks are all unreadable is not one without tasks.
-    pub(crate) tasks_key: Option<Span>,
-    /// Where `records` stands, if it does.
-    pub(crate) records_key: Option<Span>,
+    /// What it has besides, but could not be read.
+    pub(crate) lost: Lost,
+}
+
+/// What stands in a definition but could not be read. Somebody has complained about it; that it is missing is no news.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lost {
+    /// Whether there may be tasks whose ids are not known.
+    pub(crate) tasks: bool,
+    /// The ids of tasks of which little else could be read.
+    pub(crate) task_ids: Vec<String>,
+    /// Whether there may be cases.
+    pub(crate) cases: bool,
+    /// Whether there may be roles whose names are not known.
+    pub(crate) models: bool,
+    /// The names of roles of which nothing else could be read.
+    pub(crate) roles: Vec<String>,
+    /// Whether there may be dimensions.
+    pub(crate) dimensions: bool,
+}
+
+impl Lost {
+    /// Notes that a whole file is lost.
+    fn file(&mut self) {
+        (self.tasks, self.cases, self.models, self.dimensions) = (true, true, true, true);
+    }
+
+    /// Whether there may be a task with this id.
+    pub(crate) fn has_task(&self, id: &str) -> bool {
+        self.tasks || self.task_ids.iter().any(|it| same_id(it, id))
+    }
+
+    /// Whether there may be a role with this name.
+    pub(crate) fn has_role(&self, name: &str) -> bool {
+        self.models || self.roles.iter().any(|it| it == name)
+    }
 }
 
 /// Two suites are equal wherever their parts stand.

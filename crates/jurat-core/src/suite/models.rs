@@ -128,7 +128,10 @@ fn setting_fits(reading: &mut Reading<'_>, key: &Key, node: &Node<'_>) -> bool {
 }
 
 fn provider_and_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Spanned<String>> {
-    let text = reading.text(&format!("the model of `{role}`"), node)?;
+    let Some(text) = node.as_str().map(|it| Spanned::new(it.to_owned(), node.span)) else {
+        reading.wrong_type(&format!("the model of `{role}`"), "`provider/model`", node);
+        return None;
+    };
     if is_provider_and_model(&text.value) {
         return Some(text);
     }

@@ -10,20 +10,42 @@
 use std::borrow::Cow;
 
 use super::codes;
-use super::problem::{Problem, listed};
+use super::problem::{Problem, listed_all};
 use super::reader::Reading;
 use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 /// What a judge must answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Output {
     /// The JSON Schema, in the author's order.
     pub schema: Value,
+    /// Where it stands.
+    pub span: Span,
     /// The fields on the top level, with the places of their names.
     pub fields: Vec<Spanned<String>>,
 }
 
+/// Two are equal wherever they stand.
+impl PartialEq for Output {
+    fn eq(&self, other: &Self) -> bool {
+        self.schema == other.schema && self.fields == other.fields
+    }
+}
+
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
+
+/// What other languages call them.
+const TYPES_ELSEWHERE: [(&str, &str); 9] = [
+    ("str", "string"),
+    ("text", "string"),
+    ("int", "integer"),
+    ("float", "number"),
+    ("double", "number"),
+    ("bool", "boolean"),
+    ("list", "array"),
+    ("dict", "object"),
+    ("none", "null"),
+];
 
 /// The keywords that make an object a schema rather than a set of fields.
 const KEYWORDS: [&str; 20] = [
@@ -49,6 +71,9 @@ const KEYWORDS: [&str; 20] = [
     "format",
 ];
 
+/// How deep a schema may be nested. Short forms get deeper when they are written out, and must still fit into a file.
+const MAX_DEPTH: usize = 64;
+
 /// Reads `output`.
 pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output> {
     let Some(entries) = node.entries() else {
@@ -60,7 +85,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
         reading.problem(problem.help("name what the judge answers: `output: { reason: string, ok: boolean }`"));
         return None;
     }
-    let before = reading.problems.len();
+    let n_before = reading.n_errors;
     let (schema, fields) = if is_whole_schema(node) {
         check_schema(reading, node);
         let fields = node.get("properties").and_then(Node::entries).unwrap_or(&[]);
@@ -68,8 +93,20 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
     } else {
         (object_of(reading, entries), entries)
     };
+    if depth(&schema) > MAX_DEPTH {
+        let message = format!("an `output` whose schema is nested more than {MAX_DEPTH} deep");
+        reading.problem(Problem::new(&codes::BAD_SCHEMA, message).at(node.span, "too deep"));
+    }
     let fields = fields.iter().map(|it| Spanned::new(it.key.clone().into_owned(), it.key_span)).collect();
-    (reading.problems.len() == before).then_some(Output { schema, fields })
+    (reading.n_errors == n_before).then_some(Output { schema, span: node.span, fields })
+}
+
+fn depth(value: &Val<'_>) -> usize {
+    match value {
+        Val::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Val::Map(map) => 1 + map.iter().map(|(_, it)| depth(it)).max().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 /// On the top level `type: string` alone is a field called `type`; a schema for an object says so.
@@ -121,7 +158,7 @@ fn field(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Value {
                 node.phrase()
             );
             let problem = Problem::new(&codes::BAD_SCHEMA, message).at(node.span, "not a type");
-            reading.problem(problem.help(format!("types are {}", listed(TYPES))));
+            reading.problem(problem.help(format!("types are {}", listed_all(TYPES))));
             Val::Null
         }
     }
@@ -129,7 +166,11 @@ fn field(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Value {
 
 fn unknown_type(written: &str, span: Span) -> Problem {
     let problem = Problem::new(&codes::BAD_SCHEMA, format!("there is no type `{written}`")).at(span, "unknown type");
-    problem.did_you_mean(written, TYPES).help(format!("types are {}", listed(TYPES)))
+    let problem = match TYPES_ELSEWHERE.iter().find(|(name, _)| name.eq_ignore_ascii_case(written)) {
+        Some((_, meant)) => problem.help(format!("did you mean `{meant}`?")),
+        None => problem.did_you_mean(written, TYPES),
+    };
+    problem.help(format!("types are {}", listed_all(TYPES)))
 }
 
 /// Finds what no JSON Schema has: enough to catch slips, not a validator of validators.

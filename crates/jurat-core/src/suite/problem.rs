@@ -3,6 +3,7 @@
 //! Problems are made by small functions beside the code that finds them, collected, and drawn in one place
 //! (`jurat-report`). Nothing here prints.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use crate::value::Span;
@@ -93,6 +94,16 @@ impl Problem {
     }
 }
 
+/// The problems without those that say the same about the same place: what an alias repeats is wrong once.
+pub(crate) fn each_once(problems: Vec<Problem>) -> Vec<Problem> {
+    let mut seen = HashSet::with_capacity(problems.len());
+    let is_new: Vec<bool> = problems
+        .iter()
+        .map(|it| seen.insert((it.code.name, it.labels.first().map(|it| it.span), it.message.as_str())))
+        .collect();
+    problems.into_iter().zip(is_new).filter_map(|(problem, is_new)| is_new.then_some(problem)).collect()
+}
+
 /// The known name that somebody who wrote `written` most likely meant.
 pub fn nearest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let folded = fold(written);
@@ -112,10 +123,19 @@ fn fold(name: &str) -> String {
 
 /// Names in backticks, the way messages list choices: `` `a`, `b` or `c` ``.
 pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    joined(names, "or")
+}
+
+/// Names in backticks, the way messages list what there is: `` `a`, `b` and `c` ``.
+pub fn listed_all<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    joined(names, "and")
+}
+
+fn joined<'n>(names: impl IntoIterator<Item = &'n str>, conjunction: &str) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
         None => "nothing".to_owned(),
         Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        Some((last, rest)) => format!("{} {conjunction} {last}", rest.join(", ")),
     }
 }

@@ -5,26 +5,28 @@
 
 use super::codes;
 use super::form::{Form, Key, Keys};
-use super::problem::{Problem, listed, nearest};
+use super::problem::{Problem, Severity, listed, nearest};
 use super::source::{Files, Sources};
-use crate::value::{Content, FieldPath, Node, Span, Spanned, Val};
+use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, shown_within};
 
 /// Where problems go while a definition is read, and where its other files come from.
 pub(crate) struct Reading<'f> {
     pub(crate) problems: Vec<Problem>,
     pub(crate) sources: Sources,
     pub(crate) files: &'f dyn Files,
+    /// How many errors were noted so far. Whoever reads a part can tell from it whether the part is whole.
+    pub(crate) n_errors: usize,
 }
 
 impl Reading<'_> {
     pub(crate) fn problem(&mut self, problem: Problem) {
+        self.n_errors += usize::from(problem.severity() == Severity::Error);
         self.problems.push(problem);
     }
 
     /// Notes that a value is of the wrong type.
     pub(crate) fn wrong_type(&mut self, what: &str, needs: &str, node: &Node<'_>) {
-        let message = format!("{what} must be {needs}, not {}", node.phrase());
-        self.problem(Problem::new(&codes::WRONG_TYPE, message).at(node.span, format!("should be {needs}")));
+        self.problem(wrong_type(what, needs, node));
     }
 
     /// Text, wherever it stands.
@@ -32,10 +34,11 @@ impl Reading<'_> {
         match node.as_str() {
             Some(text) => Some(Spanned::new(text.to_owned(), node.span)),
             None => {
-                self.wrong_type(what, "text", node);
-                if let (Content::Scalar(value), Some(problem)) = (&node.content, self.problems.last_mut()) {
-                    problem.help.push(format!("quote it: '{value}'"));
-                }
+                let problem = wrong_type(what, "text", node);
+                self.problem(match &node.content {
+                    Content::Scalar(Val::Null) | Content::List(_) | Content::Map(_) => problem,
+                    Content::Scalar(value) => problem.help(format!("quote it: '{value}'")),
+                });
                 None
             }
         }
@@ -54,11 +57,25 @@ impl Reading<'_> {
     pub(crate) fn integer(&mut self, what: &str, least: i64, node: &Node<'_>) -> Option<i64> {
         match node.content {
             Content::Scalar(Val::I(number)) if number >= least => Some(number),
+            Content::Scalar(Val::U(_) | Val::Big(_)) => {
+                self.wrong_type(what, &format!("a whole number from {least} to {}", i64::MAX), node);
+                None
+            }
             _ => {
                 self.wrong_type(what, &format!("a whole number of at least {least}"), node);
                 None
             }
         }
+    }
+
+    /// A whole number that counts something.
+    pub(crate) fn count(&mut self, what: &str, least: u32, node: &Node<'_>) -> Option<u32> {
+        let number = self.integer(what, least.into(), node)?;
+        let count = u32::try_from(number).ok();
+        if count.is_none() {
+            self.wrong_type(what, &format!("a whole number from {least} to {}", u32::MAX), node);
+        }
+        count
     }
 
     pub(crate) fn number(&mut self, what: &str, (least, most): (f64, f64), node: &Node<'_>) -> Option<f64> {
@@ -85,12 +102,11 @@ impl Reading<'_> {
         match node.as_list() {
             Some(items) => items,
             None => {
-                self.wrong_type(what, needs, node);
-                if let (Content::Scalar(value), Some(problem)) = (&node.content, self.problems.last_mut())
-                    && *value != Val::Null
-                {
-                    problem.help.push(format!("write `[{value}]` for a list with one item"));
-                }
+                let problem = wrong_type(what, needs, node);
+                self.problem(match &node.content {
+                    Content::Scalar(Val::Null) | Content::List(_) | Content::Map(_) => problem,
+                    Content::Scalar(value) => problem.help(format!("write `[{value}]` for a list with one item")),
+                });
                 &[]
             }
         }
@@ -99,18 +115,22 @@ impl Reading<'_> {
     /// A list of texts.
     pub(crate) fn texts(&mut self, what: &str, node: &Node<'_>) -> Vec<Spanned<String>> {
         let items = self.list(what, "a list of texts", node);
-        items.iter().filter_map(|item| self.text(what, item)).collect()
+        items.iter().filter_map(|item| self.text(&format!("an item of {what}"), item)).collect()
     }
 
     /// One of a few names.
     pub(crate) fn choice<T: Copy>(&mut self, what: &str, choices: &[(&str, T)], node: &Node<'_>) -> Option<T> {
-        let text = self.text(what, node)?;
-        let chosen = choices.iter().find(|(name, _)| *name == text.value);
+        let Some(text) = node.as_str() else {
+            self.wrong_type(what, &listed(choices.iter().map(|(name, _)| *name)), node);
+            return None;
+        };
+        let chosen = choices.iter().find(|(name, _)| *name == text);
         if chosen.is_none() {
             let names = choices.iter().map(|(name, _)| *name);
-            let message = format!("{what} must be {}, not `{}`", listed(names.clone()), text.value);
-            let problem = Problem::new(&codes::WRONG_VALUE, message).at(text.span, "none of these");
-            self.problem(problem.did_you_mean(&text.value, names));
+            let message =
+                format!("{what} must be {}, not {}", listed(names.clone()), shown_within(&Val::from(text), 40));
+            let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "none of these");
+            self.problem(problem.did_you_mean(text, names));
         }
         chosen.map(|(_, value)| *value)
     }
@@ -133,27 +153,47 @@ impl Reading<'_> {
     /// The place of a part of a text, when the text stands in its source as it is; else the place of the whole.
     pub(crate) fn part_of_text(&self, span: Span, text: &str, part: std::ops::Range<usize>) -> Span {
         let written = self.sources.text(span);
-        match written.find(text) {
+        match written.find(text).filter(|_| !text.is_empty()) {
             Some(at) => span.part(at + part.start..at + part.end.max(part.start + 1)),
             None => span,
         }
     }
 
-    /// The place of the `nth` occurrence of `part` inside a longer text such as a prompt.
-    pub(crate) fn occurrence(&self, span: Span, part: &str, nth: usize) -> Span {
+    /// The places of parts of a longer text such as a prompt, in the order they stand. A block of YAML is indented and a
+    /// quoted text has escapes, so each is looked for by its own text, behind the one before it.
+    pub(crate) fn places<'p>(&self, span: Span, parts: impl Iterator<Item = &'p str>) -> Vec<Span> {
         let written = self.sources.text(span);
-        match written.match_indices(part).nth(nth) {
-            Some((at, _)) => span.part(at..at + part.len()),
-            None => span,
-        }
+        let (mut from, mut misses) = (0, 0);
+        let place = |part: &'p str| match written[from..].find(part) {
+            Some(at) if misses < MAX_MISSES => {
+                let start = from + at;
+                from = start + part.len();
+                span.part(start..from)
+            }
+            _ => {
+                misses += 1;
+                // Each miss reads the text to its end, so there cannot be many.
+                from = if misses < MAX_MISSES { from } else { written.len() };
+                span
+            }
+        };
+        parts.map(place).collect()
     }
 }
+
+/// How many parts of a text may not be found before the others are not looked for.
+const MAX_MISSES: usize = 16;
 
 /// The members of one object, by known key.
 pub(crate) struct Fields<'n, 'a> {
     pub(crate) span: Span,
     keys: &'static Keys,
     found: Vec<(&'static Key, Span, &'n Node<'a>)>,
+    /// Keys of later versions that stand here.
+    reserved: Vec<&'static str>,
+    /// What unknown keys were probably meant to be.
+    meant: Vec<&'static str>,
+    has_unknown: bool,
 }
 
 impl<'n, 'a> Fields<'n, 'a> {
@@ -163,28 +203,40 @@ impl<'n, 'a> Fields<'n, 'a> {
             reading.wrong_type(keys.what, "an object", node);
             return None;
         };
-        let mut found: Vec<(&'static Key, Span, &'n Node<'a>)> = Vec::with_capacity(entries.len());
+        let mut fields = Fields {
+            span: node.span,
+            keys,
+            found: Vec::with_capacity(entries.len()),
+            reserved: Vec::new(),
+            meant: Vec::new(),
+            has_unknown: false,
+        };
         for entry in entries {
             match keys.find(&entry.key) {
                 Some(key) if matches!(key.form, Form::Reserved) => {
+                    fields.reserved.push(key.name);
                     let message = format!("`{}` is not supported by this version", key.name);
                     let problem = Problem::new(&codes::NOT_SUPPORTED, message).at(entry.key_span, key.doc);
                     reading.problem(problem.help(format!("{} may have {}", keys.what, listed(keys.names()))));
                 }
-                Some(key) => match found.iter().find(|(known, ..)| known.name == key.name) {
+                Some(key) => match fields.found.iter().find(|(known, ..)| known.name == key.name) {
                     Some((_, earlier, _)) => {
                         let message = format!("`{}` and `{}` are the same key", entry.key, key.name);
                         let problem = Problem::new(&codes::REPEATED_KEY, message).at(entry.key_span, "again here");
                         reading.problem(problem.at(*earlier, "first here").help("keep one of them"));
                     }
-                    None => found.push((key, entry.key_span, &entry.value)),
+                    None => fields.found.push((key, entry.key_span, &entry.value)),
                 },
-                None => reading.problem(unknown_key(keys, &entry.key, entry.key_span)),
+                None => {
+                    let near = nearest(&entry.key, keys.names());
+                    fields.meant.extend(near);
+                    fields.has_unknown = true;
+                    reading.problem(unknown_key(keys, &entry.key, entry.key_span, near));
+                }
             }
         }
-        let fields = Fields { span: node.span, keys, found };
         for key in keys.keys.iter().filter(|it| it.required) {
-            if fields.get(key.name).is_none() && !fields.misspelt(entries, key) {
+            if fields.get(key.name).is_none() && !fields.may_mean(key.name) {
                 reading.problem(fields.missing(key));
             }
         }
@@ -208,21 +260,30 @@ impl<'n, 'a> Fields<'n, 'a> {
 
     pub(crate) fn missing(&self, key: &Key) -> Problem {
         let message = format!("{} needs `{}`", self.keys.what, key.name);
-        Problem::new(&codes::MISSING_KEY, message).at(self.span, format!("without `{}`", key.name)).help(key.doc)
+        let problem = Problem::new(&codes::MISSING_KEY, message).at(self.span, format!("without `{}`", key.name));
+        problem.help(format!("`{}` is {}", key.name, key.doc))
     }
 
     /// Whether an unknown key was probably meant to be this one: then one problem is enough.
-    fn misspelt(&self, entries: &[crate::value::Entry<'_>], key: &Key) -> bool {
-        let names: Vec<&str> = self.keys.names().collect();
-        let unknown = entries.iter().filter(|it| self.keys.find(&it.key).is_none());
-        unknown.into_iter().any(|it| nearest(&it.key, names.iter().copied()) == Some(key.name))
+    pub(crate) fn may_mean(&self, name: &str) -> bool {
+        self.meant.contains(&name) || (self.has_unknown && self.keys.keys.len() == 1)
+    }
+
+    /// Whether a key of later versions stands here.
+    pub(crate) fn has_reserved(&self, name: &str) -> bool {
+        self.reserved.contains(&name)
     }
 }
 
-fn unknown_key(keys: &'static Keys, written: &str, span: Span) -> Problem {
+fn wrong_type(what: &str, needs: &str, node: &Node<'_>) -> Problem {
+    let message = format!("{what} must be {needs}, not {}", node.phrase());
+    Problem::new(&codes::WRONG_TYPE, message).at(node.span, format!("should be {needs}"))
+}
+
+fn unknown_key(keys: &'static Keys, written: &str, span: Span, near: Option<&str>) -> Problem {
     let problem =
         Problem::new(&codes::UNKNOWN_KEY, format!("{} has no key `{written}`", keys.what)).at(span, "unknown key");
-    match nearest(written, keys.names()) {
+    match near {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help(format!("{} may have {}", keys.what, listed(keys.names()))),
     }

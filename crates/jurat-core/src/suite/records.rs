@@ -147,8 +147,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records
     match &node.content {
         Content::Scalar(Val::Str(_)) => files(reading, std::slice::from_ref(node)).map(plain),
         Content::List(items) if items.is_empty() => {
-            let problem = Problem::new(&codes::NO_CASES, "`records` without a row").at(node.span, "empty");
-            reading.problem(problem.help("name a file: `records: records.jsonl`"));
+            reading.problem(no_rows("`records` without a row", node.span));
             None
         }
         Content::List(items) if items.iter().all(|it| it.as_str().is_some()) => files(reading, items).map(plain),
@@ -159,6 +158,10 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records
             None
         }
     }
+}
+
+fn no_rows(message: &str, span: Span) -> Problem {
+    Problem::new(&codes::NO_CASES, message).at(span, "empty").help("name a file: `records: records.jsonl`")
 }
 
 fn files(reading: &mut Reading<'_>, nodes: &[Node<'_>]) -> Option<RowSource> {
@@ -173,7 +176,7 @@ fn files(reading: &mut Reading<'_>, nodes: &[Node<'_>]) -> Option<RowSource> {
                 );
             }
             let file = |it: &Spanned<String>| RowFile { path: reading.beside(it.span, &it.value), written: it.clone() };
-            Some(RowSource::Files(texts.iter().map(file).collect()))
+            Some(RowSource::Files(texts.iter().filter(|it| it.value != "-").map(file).collect()))
         }
     }
 }
@@ -192,6 +195,10 @@ fn inline(reading: &mut Reading<'_>, items: &[Node<'_>]) -> Option<RowSource> {
 fn described(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records> {
     let fields = Fields::read(reading, &RECORDS, node)?;
     let from = fields.get("path").and_then(|path| match path.as_list() {
+        Some([]) => {
+            reading.problem(no_rows("`path` without a file", path.span));
+            None
+        }
         Some(items) => files(reading, items),
         None => files(reading, std::slice::from_ref(path)),
     });

@@ -5,7 +5,7 @@ use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
 use super::{Suite, codes, models, records, task};
-use crate::value::{Node, Span, Spanned};
+use crate::value::{Node, Spanned};
 
 /// A key of the top level and what becomes of its value.
 struct Section {
@@ -16,7 +16,6 @@ struct Section {
 /// Where a section stands.
 struct At<'n, 'a> {
     node: &'n Node<'a>,
-    key: Span,
     /// Whether it stands in the file that was named, not in one that it includes.
     is_main: bool,
 }
@@ -49,24 +48,19 @@ static SECTIONS: [Section; 20] = [
     section(
         Key::optional("records", records::FORM, "the rows to evaluate: files, `-`, or rows"),
         |reading, suite, at| {
-            suite.records_key = Some(at.key);
-            suite.records.extend(records::read(reading, at.node));
+            let records = records::read(reading, at.node);
+            suite.lost.cases |= records.is_none();
+            suite.records.extend(records);
         },
     ),
-    section(
-        Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "what is judged, as a graph"),
-        |reading, suite, at| {
-            suite.tasks_key = Some(at.key);
-            let tasks: Vec<_> =
-                reading.list("`tasks`", "a list of tasks", at.node).iter().map(|it| task::read(reading, it)).collect();
-            suite.tasks.extend(tasks.into_iter().flatten());
-        },
-    ),
+    section(Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "what is judged, as a graph"), read_tasks),
     section(
         Key::optional("dimensions", Form::List(&Form::Id), "further dimensions that tasks may name"),
         |reading, suite, at| {
+            let n_before = reading.n_errors;
             let items = reading.list("`dimensions`", "a list of names", at.node);
             let names: Vec<_> = items.iter().filter_map(|it| read_id(reading, "a dimension", it)).collect();
+            suite.lost.dimensions |= reading.n_errors > n_before;
             suite.dimensions.extend(names);
         },
     ),
@@ -110,14 +104,40 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &m
         suite.head = Some(fields.head());
     }
     for section in &SECTIONS {
-        if let (Some(node), Some(key)) = (fields.get(section.key.name), fields.key_span(section.key.name)) {
-            (section.read)(reading, suite, At { node, key, is_main });
+        if let Some(node) = fields.get(section.key.name) {
+            (section.read)(reading, suite, At { node, is_main });
+        }
+    }
+    // What other versions evaluate are cases too, and bring their own tasks.
+    let other_cases = ["ask", "cases", "scenarios"].iter().any(|it| fields.has_reserved(it));
+    let lost = &mut suite.lost;
+    lost.tasks |= other_cases || fields.may_mean("tasks");
+    lost.cases |= other_cases || fields.may_mean("records");
+    lost.models |= fields.may_mean("models");
+    lost.dimensions |= fields.may_mean("dimensions");
+}
+
+fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
+    suite.lost.tasks |= at.node.as_list().is_none();
+    for item in reading.list("`tasks`", "a list of tasks", at.node) {
+        match task::read(reading, item) {
+            Ok(task) => suite.tasks.push(task),
+            Err(Some(id)) => suite.lost.task_ids.push(id),
+            Err(None) => suite.lost.tasks = true,
         }
     }
 }
 
 fn read_models(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
-    for role in models::read(reading, at.node) {
+    let roles = models::read(reading, at.node);
+    match at.node.entries() {
+        Some(entries) => {
+            let names = entries.iter().map(|it| it.key.clone().into_owned());
+            suite.lost.roles.extend(names.filter(|name| !roles.iter().any(|it| it.name.value == *name)));
+        }
+        None => suite.lost.models = true,
+    }
+    for role in roles {
         match suite.models.iter().find(|it| it.name == role.name) {
             Some(earlier) => {
                 let problem =

@@ -7,7 +7,7 @@ use super::id;
 use super::judging::{self, Judge};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
-use crate::value::{Content, Node, Span, Spanned, Val};
+use crate::value::{Content, Node, Span, Spanned, Val, shown_within};
 
 /// One task.
 #[derive(Debug, Clone)]
@@ -32,12 +32,14 @@ pub struct Task {
     pub dimensions: Vec<Spanned<String>>,
     /// Where it stands.
     pub span: Span,
+    /// Whether errors were found in it: what it lacks may be what could not be read.
+    pub is_flawed: bool,
 }
 
 /// Two tasks are equal wherever they stand.
 impl PartialEq for Task {
     fn eq(&self, other: &Self) -> bool {
-        let Task { id, description, kind, comparison, depends_on, gate, on, tags, dimensions, span: _ } = self;
+        let Task { id, description, kind, comparison, depends_on, gate, on, tags, dimensions, .. } = self;
         (id, description, kind, comparison) == (&other.id, &other.description, &other.kind, &other.comparison)
             && (depends_on, gate, on) == (&other.depends_on, &other.gate, &other.on)
             && (tags, dimensions) == (&other.tags, &other.dimensions)
@@ -153,28 +155,35 @@ pub(super) static TASK: Keys = Keys {
     ],
 };
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Task> {
-    let fields = Fields::read(reading, &TASK, node)?;
+/// Reads a task; the id of one that cannot be read, when that at least is known.
+pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, Option<String>> {
+    let n_before = reading.n_errors;
+    let fields = Fields::read(reading, &TASK, node).ok_or(None)?;
+    // Everything is read before anything is missed, so that all problems of a task are reported at once.
+    let id = fields.get("id").and_then(|it| read_id(reading, "`id`", it));
+    let description = fields.get("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
     let kind = kind(reading, &fields, node);
-    let comparison = compared(reading, &fields, node, kind.as_ref());
-    let task = Task {
-        id: fields.get("id").and_then(|it| read_id(reading, "`id`", it))?,
-        description: fields.get("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value),
-        kind: kind?,
-        comparison,
-        depends_on: fields.get("depends_on").map(|it| ids(reading, it)).unwrap_or_default(),
-        gate: gate(reading, &fields),
-        on: fields.get("on").and_then(|it| selection(reading, it)).unwrap_or_default(),
-        tags: fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default(),
-        dimensions: fields.get("dimensions").map(|it| reading.texts("`dimensions`", it)).unwrap_or_default(),
-        span: node.span,
+    let comparison = compared(reading, &fields, kind.as_ref());
+    let depends_on = fields.get("depends_on").map(|it| ids(reading, it)).unwrap_or_default();
+    let gate = gate(reading, &fields);
+    let on = fields.get("on").and_then(|it| selection(reading, it)).unwrap_or_default();
+    let tags = fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
+    let dimensions = fields.get("dimensions").map(|it| reading.texts("`dimensions`", it)).unwrap_or_default();
+    let (id, kind) = match (id, kind) {
+        (Some(id), Some(kind)) => (id, kind),
+        (id, _) => return Err(id.map(|it| it.value)),
     };
-    Some(task)
+    let is_flawed = reading.n_errors > n_before;
+    Ok(Task { id, description, kind, comparison, depends_on, gate, on, tags, dimensions, span: node.span, is_flawed })
 }
 
 /// What the task does; `None` when that cannot be known.
 fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> Option<TaskKind> {
     let named: Vec<&Key> = KINDS.iter().filter(|it| node.get(it.name).is_some()).collect();
+    // About a kind of later versions the reader of fields has said enough.
+    if named.iter().any(|it| fields.has_reserved(it.name)) {
+        return None;
+    }
     if let [first, second, ..] = named.as_slice() {
         let message = format!("a task is either `{}` or `{}`, not both", first.name, second.name);
         let problem =
@@ -189,22 +198,17 @@ fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> 
             let judge = fields.get("judge").and_then(|it| judging::read(reading, it))?;
             Some(TaskKind::Judge(Box::new(judge)))
         }
-        // A reserved kind: the reader of fields has said so.
         Some(_) => None,
     }
 }
 
-fn compared(
-    reading: &mut Reading<'_>,
-    fields: &Fields<'_, '_>,
-    node: &Node<'_>,
-    kind: Option<&TaskKind>,
-) -> Option<TaskComparison> {
+fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&TaskKind>) -> Option<TaskComparison> {
     let Some(inside) = fields.get("assert") else {
-        let before = reading.problems.len();
+        let n_before = reading.n_errors;
         let comparison = comparison::read(reading, fields);
         let is_assert = matches!(kind, Some(TaskKind::Assert));
-        if is_assert && comparison.is_none() && reading.problems.len() == before && !says_operator(node) {
+        let may_compare = ["operator", "assert", "judge"].iter().any(|it| fields.may_mean(it));
+        if is_assert && comparison.is_none() && reading.n_errors == n_before && !may_compare {
             let problem = Problem::new(&codes::MISSING_KEY, "a task needs an `operator`, or a `judge`");
             let problem = problem.at(fields.span, "does nothing");
             reading.problem(problem.help("for example `operator: is_not_empty` with a `field_path`"));
@@ -217,22 +221,14 @@ fn compared(
         reading.problem(problem.at(beside, "beside it").at(inside.span, "inside").help("move all of it to one place"));
     }
     let inner = Fields::read(reading, &ASSERT, inside)?;
-    let before = reading.problems.len();
+    let n_before = reading.n_errors;
     let comparison = comparison::read(reading, &inner);
-    if comparison.is_none() && reading.problems.len() == before {
+    if comparison.is_none() && reading.n_errors == n_before && !inner.may_mean("operator") {
         let problem =
             Problem::new(&codes::MISSING_KEY, "`assert` needs an `operator`").at(inside.span, "compared how?");
         reading.problem(problem.help("for example `operator: is_not_empty`"));
     }
     comparison
-}
-
-/// Whether some key was meant to be `operator`: one problem about it is enough.
-fn says_operator(node: &Node<'_>) -> bool {
-    let unknown = node.entries().unwrap_or(&[]).iter().filter(|it| TASK.find(&it.key).is_none());
-    unknown
-        .into_iter()
-        .any(|it| matches!(super::problem::nearest(&it.key, TASK.names()), Some("operator" | "assert" | "judge")))
 }
 
 fn gate(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Gate {
@@ -275,12 +271,16 @@ fn ids(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Spanned<String>> {
 
 /// An id, checked letter by letter.
 pub(super) fn read_id(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Spanned<String>> {
-    let text = reading.text(what, node)?;
+    let Some(text) = node.as_str().map(|it| Spanned::new(it.to_owned(), node.span)) else {
+        reading.wrong_type(what, "a name such as `polite`", node);
+        return None;
+    };
     if !id::is_id(&text.value) {
-        let message = format!("{what}: `{}` is not an id", text.value);
+        let message = format!("{what}: {} is not an id", shown_within(&Val::from(text.value.as_str()), 40));
         let problem =
             Problem::new(&codes::BAD_ID, message).at(text.span, "letters, digits, `_` and `-`; no digit or `-` first");
-        reading.problem(problem.help(format!("for example `{}`", id::repaired(&text.value))));
+        let repaired = id::repaired(&text.value);
+        reading.problem(problem.help(format!("for example `{}`", if repaired == "_" { "polite" } else { &repaired })));
         return None;
     }
     Some(text)

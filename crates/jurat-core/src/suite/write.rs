@@ -208,7 +208,12 @@ fn write_block(out: &mut String, value: &Val<'_>, depth: usize) {
     match value {
         Val::Map(map) if !map.is_empty() => {
             for (key, value) in map.iter() {
-                let _ = write!(out, "{indent}{}:", scalar(&Val::from(key)));
+                let key = scalar(&Val::from(key));
+                let _ = if is_long(&key) {
+                    write!(out, "{indent}? {key}\n{indent}:")
+                } else {
+                    write!(out, "{indent}{key}:")
+                };
                 write_after(out, value, depth);
             }
         }
@@ -255,12 +260,19 @@ fn scalar(value: &Val<'_>) -> String {
         Val::Str(text) => quoted(text),
         Val::List(items) => format!("[{}]", items.iter().map(scalar).collect::<Vec<_>>().join(", ")),
         Val::Map(map) => {
-            let members: Vec<String> =
-                map.iter().map(|(key, value)| format!("{}: {}", scalar(&Val::from(key)), scalar(value))).collect();
-            format!("{{{}}}", members.join(", "))
+            let member = |(key, value): (&str, &Val<'_>)| {
+                let key = scalar(&Val::from(key));
+                format!("{}{key}: {}", if is_long(&key) { "? " } else { "" }, scalar(value))
+            };
+            format!("{{{}}}", map.iter().map(member).collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),
     }
+}
+
+/// YAML looks for the `:` after a key in the next 1024 characters only, unless `?` announces the key.
+fn is_long(key: &str) -> bool {
+    key.len() > 1000
 }
 
 fn is_plain(text: &str) -> bool {

@@ -11,36 +11,51 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as YamlS
 
 use super::codes;
 use super::problem::Problem;
-use crate::value::{Content, Entry, MAX_DEPTH, Node, SourceId, Span, Val, json_node};
+use crate::value::{Content, Entry, MAX_DEPTH, Node, SourceId, Span, Val, json_node, shown_within};
 
 /// How many values a definition may hold, aliases written out. A suite of 10,000 tasks has about 100,000.
 const MAX_NODES: usize = 1_000_000;
 
-/// Reads the tree of a text; JSON when its name says so.
-pub(crate) fn read_tree(
-    text: &str,
-    source: SourceId,
-    is_json: bool,
-    problems: &mut Vec<Problem>,
-) -> Option<Node<'static>> {
+/// Reads the tree of a text with the place of every part; as JSON when it is said to be.
+pub fn read_tree(text: &str, source: SourceId, is_json: bool, problems: &mut Vec<Problem>) -> Option<Node<'static>> {
     if is_json { json(text, source, problems) } else { yaml(text, source, problems) }
 }
 
 fn json(text: &str, source: SourceId, problems: &mut Vec<Problem>) -> Option<Node<'static>> {
     match json_node(text, source) {
         Ok((node, repeated)) => {
-            if let Some(span) = repeated {
-                let key = text.get(span.range()).unwrap_or_default().trim_matches('"');
-                problems.push(repeated_key(key, span, None));
-            }
+            problems.extend(repeated.iter().map(|it| repeated_key(&it.key, it.again, it.first)));
             Some(owned(node))
         }
         Err(error) => {
             let line_start = text.split_inclusive('\n').take(error.line.saturating_sub(1)).map(str::len).sum::<usize>();
             let at = (line_start + error.column.saturating_sub(1)).min(text.len());
-            problems.push(not_readable("JSON", &error.message).at(Span::new(source, at..at + 1), "here"));
+            let problem = not_readable("JSON", &error.message).at(Span::new(source, at..at + 1), "here");
+            problems.push(match json_remedy(text, at, &error.message) {
+                Some(remedy) => problem.help(remedy),
+                None => problem,
+            });
             None
         }
+    }
+}
+
+/// What most likely happened where JSON ends to make sense.
+fn json_remedy(text: &str, at: usize, message: &str) -> Option<&'static str> {
+    let at = text.floor_char_boundary(at);
+    let (before, rest) = (text[..at].trim_end(), text[at..].trim_start());
+    if message.contains("hex escape") || message.contains("surrogate") {
+        Some("a character beyond U+FFFF is written as itself, or as two escapes: `\\ud83d\\ude00`")
+    } else if message.contains("invalid escape") {
+        Some("write a backslash as `\\\\`")
+    } else if message.contains("EOF") {
+        Some("the text ends too early: close what is open")
+    } else if rest.starts_with(['/', '#']) {
+        Some("JSON has no comments; YAML has")
+    } else if before.ends_with(',') && rest.starts_with([']', '}']) {
+        Some("no comma stands after the last item")
+    } else {
+        None
     }
 }
 
@@ -88,7 +103,15 @@ struct Open {
 
 enum Holds {
     List(Vec<Node<'static>>),
-    Map { entries: Vec<Entry<'static>>, key: Option<(Cow<'static, str>, Span)>, merged: Vec<Entry<'static>> },
+    Map { entries: Vec<Entry<'static>>, key: Option<Key>, merged: Vec<Entry<'static>> },
+}
+
+/// A key whose value has not come.
+struct Key {
+    text: Cow<'static, str>,
+    span: Span,
+    /// Whether it is `<<` without quotes; in quotes it is a key like any other.
+    is_merge: bool,
 }
 
 type Taken = Result<(), Box<Problem>>;
@@ -115,7 +138,14 @@ impl Builder<'_, '_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let n_before = self.n_nodes;
                 self.count(1, span)?;
+                let is_merge = text == "<<" && style == ScalarStyle::Plain && tag.is_none();
                 let value = scalar(text, style, tag.as_deref(), span)?;
+                if let Some(Holds::Map { key: key @ None, .. }) = self.open.last_mut().map(|it| &mut it.holds)
+                    && is_merge
+                {
+                    *key = Some(Key { text: Cow::Borrowed("<<"), span, is_merge });
+                    return Ok(());
+                }
                 self.add(Node { span, content: Content::Scalar(value) }, anchor, n_before)
             }
             Event::SequenceStart(anchor, tag) => {
@@ -178,13 +208,13 @@ impl Builder<'_, '_> {
             Some(Holds::List(items)) => items.push(node),
             Some(Holds::Map { key: key @ None, .. }) => *key = Some(key_of(node)?),
             Some(Holds::Map { entries, key, merged }) => {
-                let Some((key, key_span)) = key.take() else { return Ok(()) };
-                if key == "<<" {
+                let Some(Key { text: key, span: key_span, is_merge }) = key.take() else { return Ok(()) };
+                if is_merge {
                     merged.extend(merged_entries(node)?);
                     return Ok(());
                 }
                 if let Some(earlier) = entries.iter().find(|it| it.key == key) {
-                    self.problems.push(repeated_key(&key, key_span, Some(earlier.key_span)));
+                    self.problems.push(repeated_key(&key, key_span, earlier.key_span));
                     return Ok(());
                 }
                 // `key:` with nothing after it is null; pointing at the key is better than at nothing.
@@ -210,14 +240,18 @@ impl Builder<'_, '_> {
     }
 }
 
-fn key_of(node: Node<'static>) -> Result<(Cow<'static, str>, Span), Box<Problem>> {
+fn key_of(node: Node<'static>) -> Result<Key, Box<Problem>> {
     let span = node.span;
-    match node.content {
-        Content::Scalar(Val::Str(key)) => Ok((key, span)),
+    let text = match node.content {
+        Content::Scalar(Val::Str(key)) => key,
         // `5:` and `true:` are keys that somebody wrote as text.
-        Content::Scalar(value) => Ok((Cow::Owned(value.to_string()), span)),
-        _ => Err(Box::new(not_readable("YAML", "a key is text, not a list or an object").at(span, "this key"))),
-    }
+        Content::Scalar(value) => Cow::Owned(value.to_string()),
+        _ => {
+            let problem = not_readable("YAML", "a key is text, not a list or an object");
+            return Err(Box::new(problem.at(span, "this key")));
+        }
+    };
+    Ok(Key { text, span, is_merge: false })
 }
 
 fn merged_entries(node: Node<'static>) -> Result<Vec<Entry<'static>>, Box<Problem>> {
@@ -287,7 +321,16 @@ fn number(text: &str) -> Option<Val<'static>> {
         );
     }
     let float: f64 = text.parse().ok()?;
-    Some(if float.is_finite() { Val::F(float) } else { Val::Big(Cow::Owned(text.trim_start_matches('+').to_owned())) })
+    Some(if float.is_finite() { Val::F(float) } else { Val::Big(Cow::Owned(json_number(sign, whole, fraction, text))) })
+}
+
+/// A number as JSON spells it: a digit before the point, one after it, no zeros in front.
+fn json_number(sign: &str, whole: &str, fraction: &str, text: &str) -> String {
+    let digits = whole.trim_start_matches('0');
+    let whole = if digits.is_empty() { "0" } else { digits };
+    let point = if fraction.is_empty() { "" } else { "." };
+    let exponent = text.find(['e', 'E']).map_or("", |at| &text[at..]);
+    format!("{sign}{whole}{point}{fraction}{exponent}")
 }
 
 fn refuse_tag(tag: Option<&Tag>, known: &[&str], span: Span) -> Taken {
@@ -300,14 +343,10 @@ fn refuse_tag(tag: Option<&Tag>, known: &[&str], span: Span) -> Taken {
     }
 }
 
-fn repeated_key(key: &str, span: Span, earlier: Option<Span>) -> Problem {
-    let problem =
-        Problem::new(&codes::REPEATED_KEY, format!("`{key}` stands twice in one object")).at(span, "again here");
-    match earlier {
-        Some(earlier) => problem.at(earlier, "first here"),
-        None => problem,
-    }
-    .help("keep one of them")
+fn repeated_key(key: &str, span: Span, earlier: Span) -> Problem {
+    let message = format!("{} stands twice in one object", shown_within(&Val::from(key), 40));
+    let problem = Problem::new(&codes::REPEATED_KEY, message).at(span, "again here").at(earlier, "first here");
+    problem.help("keep one of them")
 }
 
 pub(crate) fn not_readable(what: &str, why: &str) -> Problem {
@@ -364,11 +403,29 @@ impl<'t> Places<'t> {
         let too_deep = error.info().contains("recursion limit");
         let info = if too_deep { format!("nested more than {MAX_DEPTH} deep") } else { error.info().to_owned() };
         let problem = not_readable("YAML", &info).at(Span::new(self.source, at..line_end.min(at + 1).max(at)), "here");
-        Box::new(if self.text[..at].contains('\t') {
-            problem.help("YAML is indented with spaces, never with tabs")
-        } else {
-            problem
+        Box::new(match self.remedy(&info, at) {
+            Some(remedy) => problem.help(remedy),
+            None => problem,
         })
+    }
+
+    /// What most likely happened where YAML ends to make sense. The scanner says what it met, which is seldom the cause.
+    fn remedy(&self, info: &str, at: usize) -> Option<&'static str> {
+        let line = &self.text[self.text[..at].rfind('\n').map_or(0, |it| it + 1)..];
+        let indent = &line[..line.len() - line.trim_start().len()];
+        if info.contains("tab") || indent.contains('\t') {
+            Some("YAML is indented with spaces, never with tabs")
+        } else if info.contains("mapping values are not allowed") {
+            Some("quote text that holds `: `, and let the keys of one object start in the same column")
+        } else if info.contains("flow") {
+            Some("close the `[` or `{` before this")
+        } else if info.contains("quoted scalar") {
+            Some("close the quote; a quoted text of several lines is indented more than its key")
+        } else if info.contains("unknown anchor") {
+            Some("`*name` stands for what `&name` marks further up")
+        } else {
+            None
+        }
     }
 }
 

@@ -10,7 +10,7 @@ pub struct Context<'c> {
     /// The evidence document.
     pub base: &'c Val<'c>,
     /// The outputs, by task id; they hide members of the base with the same name.
-    pub outputs: &'c [(&'c str, Val<'c>)],
+    pub outputs: &'c [(&'c str, &'c Val<'c>)],
 }
 
 impl<'c> Context<'c> {
@@ -21,27 +21,31 @@ impl<'c> Context<'c> {
 
     /// Looks up a path.
     pub fn find(&self, path: &FieldPath) -> Result<Cow<'c, Val<'c>>, Missing> {
-        match self.output(path) {
-            Some(output) => path.find_after(1, output),
-            None => path.find(self.base).map_err(|missing| self.with_outputs(missing)),
+        if let Some(output) = self.output(path, |id, root| id == root) {
+            return path.find_after(1, output);
         }
+        path.find(self.base).or_else(|missing| match (missing.step, self.output(path, str::eq_ignore_ascii_case)) {
+            // Nothing in the data is called so; an id is found without regard to case.
+            (0, Some(output)) => path.find_after(1, output),
+            _ => Err(self.with_outputs(missing)),
+        })
     }
 
     /// What a path finds without making anything. `None` says nothing yet: ask [`find`](Self::find).
     pub(crate) fn reach(&self, path: &FieldPath) -> Option<&'c Val<'c>> {
-        match self.output(path) {
+        match self.output(path, |id, root| id == root) {
             Some(output) => path.reach_after(1, output),
             None => path.reach(self.base),
         }
     }
 
     /// The output that a path leads into, if it leads into one.
-    fn output(&self, path: &FieldPath) -> Option<&'c Val<'c>> {
+    fn output(&self, path: &FieldPath, same: fn(&str, &str) -> bool) -> Option<&'c Val<'c>> {
         if self.outputs.is_empty() {
             return None;
         }
         let root = path.root()?;
-        self.outputs.iter().find(|(id, _)| *id == root).map(|(_, output)| output)
+        self.outputs.iter().find(|(id, _)| same(id, root)).map(|(_, output)| *output)
     }
 
     /// The whole context as one value: what a task without a path reads.
@@ -55,7 +59,7 @@ impl<'c> Context<'c> {
             other => [("value", other.clone())].into_iter().collect(),
         };
         for (id, output) in self.outputs {
-            whole.insert(Cow::Borrowed(id), output.clone());
+            whole.insert(Cow::Borrowed(id), (*output).clone());
         }
         Cow::Owned(Val::Map(whole))
     }

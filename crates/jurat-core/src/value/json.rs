@@ -52,7 +52,7 @@ pub fn parse_json(text: &str) -> Result<Record<'_>, JsonError> {
         Ok(()) if !notes.inexact.get() => Ok(Record { value, repeated_key: notes.repeated_key.get() }),
         _ => {
             let (node, repeated) = json_node(text, Span::default().source)?;
-            Ok(Record { value: node.into_val(), repeated_key: repeated.is_some() })
+            Ok(Record { value: node.into_val(), repeated_key: !repeated.is_empty() })
         }
     }
 }

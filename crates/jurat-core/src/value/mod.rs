@@ -18,7 +18,7 @@ mod val;
 
 pub use context::Context;
 pub use json::{JsonError, MAX_DEPTH, Record, parse_json};
-pub use node::{Content, Entry, Node, json_node};
+pub use node::{Content, Entry, Node, RepeatedKey, json_node};
 pub use number::{compare_numbers, decimal_equal};
 pub use path::{FieldPath, Missing, MissingKind, PathError, PathErrorKind, Step};
 pub use projection::Projection;

@@ -1,7 +1,7 @@
 //! A value with the place of each of its parts: what definitions are read from.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -89,24 +89,37 @@ impl<'a> Node<'a> {
     pub fn phrase(&self) -> String {
         match &self.content {
             Content::Scalar(value) => super::shown_within(value, 40),
+            Content::List(items) if items.is_empty() => "an empty list".to_owned(),
             Content::List(_) => "a list".to_owned(),
+            Content::Map(entries) if entries.is_empty() => "an empty object".to_owned(),
             Content::Map(_) => "an object".to_owned(),
         }
     }
 }
 
-/// Reads JSON with the place of every part, exactly. Answers also where a key came a second time; the last value won.
-pub fn json_node(text: &str, source: SourceId) -> Result<(Node<'_>, Option<Span>), JsonError> {
+/// A key that came a second time in one object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RepeatedKey {
+    /// The key.
+    pub key: String,
+    /// Where it came first.
+    pub first: Span,
+    /// Where it came again.
+    pub again: Span,
+}
+
+/// Reads JSON with the place of every part, exactly. Answers also which keys came a second time; the last value won.
+pub fn json_node(text: &str, source: SourceId) -> Result<(Node<'_>, Vec<RepeatedKey>), JsonError> {
     let raw: &RawValue = serde_json::from_str(text)?;
-    let mut reader = Reader { text, source, repeated_key: None };
+    let mut reader = Reader { text, source, repeated: Vec::new() };
     let node = reader.node(raw.get(), 0)?;
-    Ok((node, reader.repeated_key))
+    Ok((node, reader.repeated))
 }
 
 struct Reader<'a> {
     text: &'a str,
     source: SourceId,
-    repeated_key: Option<Span>,
+    repeated: Vec<RepeatedKey>,
 }
 
 impl<'a> Reader<'a> {
@@ -142,16 +155,19 @@ impl<'a> Reader<'a> {
     fn entries(&mut self, piece: &'a str, depth: usize) -> Result<Vec<Entry<'a>>, JsonError> {
         let Members(members) = serde_json::from_str(piece).map_err(|it| self.located(self.span(piece), it))?;
         let mut entries: Vec<Entry<'a>> = Vec::with_capacity(members.len());
-        let mut seen = HashSet::with_capacity(members.len());
+        let mut places = HashMap::with_capacity(members.len());
         for (raw_key, value) in members {
             let key_span = self.span(raw_key.get());
             let Text(key) = serde_json::from_str(raw_key.get()).map_err(|it| self.located(key_span, it))?;
             let value = self.node(value.get(), depth + 1)?;
-            if seen.insert(key.clone()) {
-                entries.push(Entry { key, key_span, value });
-            } else {
-                self.repeated_key.get_or_insert(key_span);
-                if let Some(entry) = entries.iter_mut().find(|it| it.key == key) {
+            match places.get(&key) {
+                None => {
+                    places.insert(key.clone(), entries.len());
+                    entries.push(Entry { key, key_span, value });
+                }
+                Some(place) => {
+                    let entry: &mut Entry<'a> = &mut entries[*place];
+                    self.repeated.push(RepeatedKey { key: key.into_owned(), first: entry.key_span, again: key_span });
                     (entry.key_span, entry.value) = (key_span, value);
                 }
             }
@@ -161,11 +177,14 @@ impl<'a> Reader<'a> {
 
     /// An error inside a piece, counted from the start of the whole text.
     fn located(&self, span: Span, error: serde_json::Error) -> JsonError {
-        self.error(span, JsonError::from(error).message)
+        let JsonError { message, line, column } = JsonError::from(error);
+        let piece = self.text.get(span.range()).unwrap_or_default();
+        let lines_before = piece.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum::<usize>();
+        self.error(span.part(lines_before + column - 1..span.range().len()), message)
     }
 
     fn error(&self, span: Span, message: String) -> JsonError {
-        let before = &self.text[..span.range().start.min(self.text.len())];
+        let before = &self.text[..self.text.floor_char_boundary(span.range().start)];
         let line = before.bytes().filter(|it| *it == b'\n').count() + 1;
         let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
         JsonError { message, line, column }

@@ -25,7 +25,9 @@ pub fn decimal_equal(number: &Val<'_>, text: &str) -> bool {
     }
     let Ok(float) = text.parse::<f64>() else { return false };
     let integral = text.bytes().all(|it| it.is_ascii_digit() || it == b'+' || it == b'-');
-    let written = if integral { Val::Big(text.trim_start_matches('+').into()) } else { Val::F(float) };
+    // `1e400` is no infinity, though the nearest double is; `inf` is one.
+    let too_large = float.is_infinite() && text.contains(|it: char| it.is_ascii_digit());
+    let written = if integral || too_large { Val::Big(text.trim_start_matches('+').into()) } else { Val::F(float) };
     compare_numbers(number, &written) == Some(Ordering::Equal)
 }
 
@@ -178,6 +180,9 @@ mod tests {
             ("9007199254740993", "9007199254740993", true),
             ("9007199254740992", "9007199254740993", false),
             ("123456789012345678901234567890", "123456789012345678901234567890", true),
+            ("1e400", "1e400", true),
+            ("1e400", "+.1e401", true),
+            ("1e400", "1e401", false),
         ] {
             let value = parse_json(number).unwrap().value;
             assert_eq!(decimal_equal(&value, text), equal, "{number} and `{text}`");

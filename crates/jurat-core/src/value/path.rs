@@ -256,7 +256,7 @@ impl fmt::Display for FieldPath {
             let dot = if ix == 0 { "" } else { "." };
             match step {
                 Step::Key(key) if is_name(key) => write!(f, "{dot}{key}")?,
-                Step::Key(key) => write!(f, "[\"{}\"]", key.replace('\\', "\\\\").replace('"', "\\\""))?,
+                Step::Key(key) => write_quoted(f, key)?,
                 Step::Index(index) => write!(f, "[{index}]")?,
                 Step::Each => f.write_str("[*]")?,
                 Step::Json => write!(f, "{dot}@json")?,
@@ -264,6 +264,18 @@ impl fmt::Display for FieldPath {
         }
         Ok(())
     }
+}
+
+/// `["any key"]`, or `['any "key"']` when that takes fewer escapes: a printed path is never longer than what was parsed, and
+/// so it is never too long to be parsed again.
+fn write_quoted(f: &mut fmt::Formatter<'_>, key: &str) -> fmt::Result {
+    let quote = if key.matches('"').count() > key.matches('\'').count() { '\'' } else { '"' };
+    write!(f, "[{quote}")?;
+    for it in key.chars() {
+        f.write_str(if it == quote || it == '\\' { "\\" } else { "" })?;
+        write!(f, "{it}")?;
+    }
+    write!(f, "{quote}]")
 }
 
 fn is_name(key: &str) -> bool {
@@ -361,6 +373,9 @@ impl<'t> Parser<'t> {
                     "write `[{digits}]` for the item of a list, `[\"{digits}…\"]` for a key that starts with a digit"
                 );
                 self.wrong(at, "a name does not start with a digit", &help)
+            }
+            Some('$') if self.rest().starts_with("${") => {
+                self.wrong(at, "`$` is not part of a path", "a path stands alone: write it without `${` and `}`")
             }
             Some('$') => self.wrong(at, "`$` is not part of a path", "paths start at the context: drop `$.`"),
             Some('@') => {

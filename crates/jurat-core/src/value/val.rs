@@ -86,6 +86,13 @@ impl<'a> Val<'a> {
         }
     }
 
+    /// The value as JSON without any space, as models are sent it.
+    pub fn to_json(&self) -> String {
+        let mut json = String::new();
+        write_json(&mut json, self);
+        json
+    }
+
     /// A copy that owns its text.
     pub fn into_owned(self) -> Value {
         match self {
@@ -155,7 +162,7 @@ impl<'a> FromIterator<Val<'a>> for Val<'a> {
     }
 }
 
-/// Compact JSON. What JSON cannot write (a YAML `.nan` or `.inf`) is written as YAML writes it.
+/// JSON on one line, with a space after `,` and `:` for people. What JSON cannot write (a YAML `.nan` or `.inf`) is written as YAML writes it.
 impl fmt::Display for Val<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -185,6 +192,28 @@ impl fmt::Display for Val<'_> {
                 f.write_str("}")
             }
         }
+    }
+}
+
+fn write_json(json: &mut String, value: &Val<'_>) {
+    match value {
+        Val::List(items) => {
+            for (ix, item) in items.iter().enumerate() {
+                json.push(if ix == 0 { '[' } else { ',' });
+                write_json(json, item);
+            }
+            json.push_str(if items.is_empty() { "[]" } else { "]" });
+        }
+        Val::Map(map) => {
+            for (ix, (key, item)) in map.iter().enumerate() {
+                json.push(if ix == 0 { '{' } else { ',' });
+                json.push_str(&Val::from(key).to_string());
+                json.push(':');
+                write_json(json, item);
+            }
+            json.push_str(if map.is_empty() { "{}" } else { "}" });
+        }
+        scalar => json.push_str(&scalar.to_string()),
     }
 }
 

@@ -11,7 +11,7 @@ mod strptime;
 
 use jiff::SignedDuration;
 
-use super::judgement::{Fault, Inapplicable, Test};
+use super::judgement::{Fault, Inapplicable, Test, counted};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Val, Value, python, shown};
 use free::read_free;
@@ -29,7 +29,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             "null",
             "a `strptime` format that both must have; any form when absent",
         )],
-        example: "{ id: approved, field_path: approved, operator: date_match, expected_value: 2016-04-11 }",
+        example: "{ id: approval_date, field_path: approved, operator: date_match, expected_value: 2016-04-11 }",
         read: read_match,
         ..Entry::PRIMITIVE
     },
@@ -144,6 +144,14 @@ impl Unit {
         }
     }
 
+    fn one(self) -> &'static str {
+        match self {
+            Unit::Days => "day",
+            Unit::Hours => "hour",
+            Unit::Minutes => "minute",
+        }
+    }
+
     fn seconds(self) -> i64 {
         match self {
             Unit::Days => 86_400,
@@ -214,17 +222,29 @@ impl Test for Comparison<'_> {
     }
 
     fn expected(&self) -> String {
+        let text = |it: &str| shown(&Val::from(it));
         match &self.rule {
-            Operator::Match(Some(format)) => format!("the date {} written as `{}`", shown(&self.operand), format.text),
+            Operator::Match(Some(format)) => {
+                format!("the date {} written as {}", shown(&self.operand), text(&format.text))
+            }
             Operator::Match(None) => format!("the date {}", shown(&self.operand)),
             Operator::Tolerance { tolerance, unit } => {
-                format!("a date within {tolerance} {} of {}", unit.name(), shown(&self.operand))
+                format!("a date within {} of {}", counted(tolerance, unit.one()), shown(&self.operand))
             }
-            Operator::Range { min, max } => {
-                let min = min.as_ref().map(|it| format!("from `{}`", it.text));
-                let max = max.as_ref().map(|it| format!("up to `{}`", it.text));
-                ["a date".to_owned()].into_iter().chain(min).chain(max).collect::<Vec<_>>().join(" ")
-            }
+            Operator::Range { min, max } => match (min, max) {
+                (None, None) => "a date".to_owned(),
+                (Some(min), None) => format!("a date from {} on", text(&min.text)),
+                (None, Some(max)) => format!("a date up to {}", text(&max.text)),
+                (Some(min), Some(max)) => format!("a date from {} to {}", text(&min.text), text(&max.text)),
+            },
+        }
+    }
+
+    fn found(&self, value: &Val<'_>) -> String {
+        match (&self.rule, self.rule.read(value)) {
+            (_, Some(_)) => shown(value),
+            (Operator::Match(Some(_)), None) => format!("{}, which is not written so", shown(value)),
+            (_, None) => format!("{}, which is not a date", shown(value)),
         }
     }
 

@@ -1,0 +1,73 @@
+//! Running the real binary in a folder of its own.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A folder that lives as long as the test, and is where the command runs.
+pub(crate) struct Folder(TempDir);
+
+/// How the command ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Folder {
+    /// A folder with nothing in it.
+    pub(crate) fn empty() -> Folder {
+        Folder(TempDir::new().expect("the system has a place for temporary files"))
+    }
+
+    /// A folder with one file.
+    pub(crate) fn with(name: &str, content: impl AsRef<[u8]>) -> Folder {
+        Folder::empty().and(name, content)
+    }
+
+    /// The same folder with one more file.
+    pub(crate) fn and(self, name: &str, content: impl AsRef<[u8]>) -> Folder {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("folders can be made");
+        fs::write(path, content).expect("files can be written");
+        self
+    }
+
+    /// The same folder with one more file of so many bytes, which takes no room on disk.
+    pub(crate) fn and_sparse(self, name: &str, n_bytes: u64) -> Folder {
+        let file = fs::File::create(self.path().join(name)).expect("files can be made");
+        file.set_len(n_bytes).expect("files can be as large as this");
+        self
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Runs `jurat` here.
+    pub(crate) fn jurat(&self, arguments: &[&str]) -> Ended {
+        ended(self.command().args(arguments))
+    }
+
+    /// The command, ready to run here, with an environment that does not depend on who runs the tests.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jurat"));
+        command.current_dir(self.path()).env_remove("NO_COLOR");
+        command
+    }
+}
+
+/// Runs a command to its end.
+pub(crate) fn ended(command: &mut Command) -> Ended {
+    let Output { status, stdout, stderr } = command.output().expect("the command starts");
+    let text = |bytes| String::from_utf8(bytes).expect("the command writes UTF-8");
+    Ended { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// The root of the repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate lies two levels below the root")
+}

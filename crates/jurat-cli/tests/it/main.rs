@@ -1,0 +1,8 @@
+//! The command as a user runs it.
+
+mod command;
+mod mutation;
+mod pages;
+mod readme;
+mod schema;
+mod snapshots;

@@ -1,0 +1,197 @@
+//! What jurat concludes: a verdict for each task, counts for each case.
+//!
+//! "The subject failed" and "we could not tell" are kept apart everywhere: rates divide by what was judged, and there is
+//! none when nothing was.
+
+use std::fmt;
+
+use crate::compare::{Judgement, Mismatch};
+use crate::plan::TaskIx;
+use crate::suite::Gate;
+
+/// How a task ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Judged, and right.
+    Passed,
+    /// Judged, and wrong: what we expected, what we found.
+    Failed(Box<Mismatch>),
+    /// An answer that nobody asked to pass.
+    Measured,
+    /// A gate said no, or what it needs was skipped or errored.
+    Skipped(SkipReason),
+    /// Could not be judged: suite, judge or network, never the subject.
+    Error(Box<Reason>),
+    /// A budget, a deadline or Ctrl-C came first.
+    NotRun(StopReason),
+}
+
+/// Why something could not be judged, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason(pub String);
+
+/// Why a task was skipped. The task it names is where it began, however far up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkipReason {
+    /// This gate failed.
+    GateFailed(TaskIx),
+    /// This task could not be judged.
+    Errored(TaskIx),
+}
+
+/// What came before a task could run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// Money, tokens or calls ran out.
+    Budget,
+    /// The time limit.
+    Deadline,
+    /// Something failed, and the author wanted to stop then.
+    FailFast,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl Verdict {
+    /// One word for it, as reports and files have it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Passed => "passed",
+            Verdict::Failed(_) => "failed",
+            Verdict::Measured => "measured",
+            Verdict::Skipped(_) => "skipped",
+            Verdict::Error(_) => "error",
+            Verdict::NotRun(_) => "not_run",
+        }
+    }
+
+    /// The verdict of something that could not be judged.
+    pub fn error(reason: impl Into<String>) -> Verdict {
+        Verdict::Error(Box::new(Reason(reason.into())))
+    }
+}
+
+impl From<Judgement> for Verdict {
+    fn from(judgement: Judgement) -> Verdict {
+        match judgement {
+            Judgement::Passed => Verdict::Passed,
+            Judgement::Failed(mismatch) => Verdict::Failed(mismatch),
+            Judgement::Error(inapplicable) => Verdict::error(inapplicable.reason),
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Failed(mismatch) => write!(f, "failed: {mismatch}"),
+            Verdict::Error(reason) => write!(f, "error: {}", reason.0),
+            other => f.write_str(other.name()),
+        }
+    }
+}
+
+/// How a case ended, over all its tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseVerdict {
+    /// Something counted passed, and nothing failed.
+    Passed,
+    /// Something counted failed.
+    Failed,
+    /// A task could not be judged, whatever the others say.
+    Error,
+    /// A task did not run.
+    NotRun,
+    /// Something was measured, nothing judged.
+    Measured,
+    /// Nothing was judged or measured: gates led past everything.
+    NotJudged,
+}
+
+impl CaseVerdict {
+    /// Draws it from the verdicts of the tasks, each with what kind of gate it is.
+    pub fn of<'v>(verdicts: impl Iterator<Item = (&'v Verdict, Gate)>) -> CaseVerdict {
+        let mut counts = Counts::default();
+        let (mut errored, mut not_run) = (false, false);
+        for (verdict, gate) in verdicts {
+            // A gate is not counted, but one that errored leaves open what should have run.
+            errored |= matches!(verdict, Verdict::Error(_));
+            not_run |= matches!(verdict, Verdict::NotRun(_));
+            counts.add(verdict, gate);
+        }
+        match counts {
+            _ if errored => CaseVerdict::Error,
+            _ if not_run => CaseVerdict::NotRun,
+            Counts { failed: 1.., .. } => CaseVerdict::Failed,
+            Counts { passed: 1.., .. } => CaseVerdict::Passed,
+            Counts { measured: 1.., .. } => CaseVerdict::Measured,
+            _ => CaseVerdict::NotJudged,
+        }
+    }
+
+    /// One word or two for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CaseVerdict::Passed => "passed",
+            CaseVerdict::Failed => "failed",
+            CaseVerdict::Error => "error",
+            CaseVerdict::NotRun => "not_run",
+            CaseVerdict::Measured => "measured",
+            CaseVerdict::NotJudged => "not_judged",
+        }
+    }
+}
+
+/// How many tasks of a case, or of many, ended how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Judged, and right.
+    pub passed: u64,
+    /// Judged, and wrong.
+    pub failed: u64,
+    /// Measured.
+    pub measured: u64,
+    /// Could not be judged.
+    pub errored: u64,
+    /// Skipped; gates too.
+    pub skipped: u64,
+    /// Not run; gates too.
+    pub not_run: u64,
+}
+
+impl Counts {
+    /// Counts one more. A gate that only routes is no judgement of the subject, so it counts only where it did not run.
+    pub fn add(&mut self, verdict: &Verdict, gate: Gate) {
+        let counts = gate != Gate::Condition;
+        match verdict {
+            Verdict::Skipped(_) => self.skipped += 1,
+            Verdict::NotRun(_) => self.not_run += 1,
+            Verdict::Passed if counts => self.passed += 1,
+            Verdict::Failed(_) if counts => self.failed += 1,
+            Verdict::Measured if counts => self.measured += 1,
+            Verdict::Error(_) if counts => self.errored += 1,
+            _ => {}
+        }
+    }
+
+    /// Adds the counts of another.
+    pub fn merge(&mut self, other: &Counts) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.measured += other.measured;
+        self.errored += other.errored;
+        self.skipped += other.skipped;
+        self.not_run += other.not_run;
+    }
+
+    /// What was judged or should have been: passed, failed and errored.
+    pub fn total(&self) -> u64 {
+        self.passed + self.failed + self.errored
+    }
+
+    /// The share that passed of what was judged; `None` when nothing was.
+    pub fn pass_rate(&self) -> Option<f64> {
+        let judged = self.passed + self.failed;
+        (judged > 0).then(|| self.passed as f64 / judged as f64)
+    }
+}

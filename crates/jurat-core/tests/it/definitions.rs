@@ -1,0 +1,343 @@
+//! A definition that is written down reads back as the same definition, without new problems.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use jurat_core::compare::{Operator, WhenMissing};
+use jurat_core::judge::Prompt;
+use jurat_core::suite::problem::Severity;
+use jurat_core::suite::schema::suite_schema;
+use jurat_core::suite::{
+    Aggregate, CaseKind, CellType, ExpectedValue, Gate, Judge, Loaded, Model, Output, PromptText, Records, Role,
+    RowFile, RowFormat, RowSource, Selection, Suite, Task, TaskComparison, TaskKind, Thresholds, codes, load, write,
+};
+use jurat_core::value::{FieldPath, Kind, Map, Span, Spanned, Val, Value, parse_json};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+use crate::InMemory;
+use crate::arbitrary::{path, text, value};
+use crate::vocabulary::{fitting_operand, operators};
+
+const PROMPT: (&str, &str) = ("prompt.md", "Is ${answer} polite?\n");
+
+fn read(name: &str, text: &str) -> Loaded {
+    load(Path::new(name), &InMemory(&[(name, text), PROMPT]))
+}
+
+/// The suite comes back from this text, and the only problems are words about `${…}` that was meant as text.
+fn reads_back(suite: &Suite, name: &str, text: &str) -> Result<(), TestCaseError> {
+    let again = read(name, text);
+    let new: Vec<_> = again.problems.iter().filter(|it| it.code.name != codes::LITERAL_PLACEHOLDER.name).collect();
+    prop_assert!(new.is_empty(), "{:?} in\n{}", new, text);
+    prop_assert_eq!(&again.suite, suite, "written as\n{}", text);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(crate::laws())]
+
+    #[test]
+    fn a_suite_reads_back_from_yaml(suite in suite()) {
+        reads_back(&suite, "suite.yaml", &write::yaml(&suite))?;
+    }
+
+    #[test]
+    fn a_suite_reads_back_from_json(suite in suite()) {
+        reads_back(&suite, "suite.json", &write::value(&suite).to_string())?;
+    }
+
+    #[test]
+    fn what_is_written_satisfies_the_schema(suite in suite()) {
+        // A number beyond doubles is one to us and to editors, not to this validator.
+        let Ok(written) = serde_json::from_str(&write::value(&suite).to_string()) else { return Ok(()) };
+        let errors: Vec<String> = SCHEMA.iter_errors(&written).map(|it| format!("{}: {it}", it.instance_path())).collect();
+        prop_assert!(errors.is_empty(), "{:?}", errors);
+    }
+}
+
+static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+    let schema = serde_json::from_str(&suite_schema().to_json()).expect("the schema is JSON");
+    jsonschema::draft202012::new(&schema).expect("the schema is one")
+});
+
+/// Written, read, written and read again, from what an author wrote.
+#[track_caller]
+fn survives(text: &str) {
+    let Loaded { suite, problems, .. } = read("suite.yaml", text);
+    assert!(problems.iter().all(|it| it.severity() == Severity::Warning), "{problems:?}");
+    for (name, written) in [("suite.yaml", write::yaml(&suite)), ("suite.json", write::value(&suite).to_string())] {
+        reads_back(&suite, name, &written).expect("what was written reads back");
+    }
+}
+
+#[test]
+fn a_quoted_merge_key_is_a_key() {
+    survives("records: [{'<<': {a: 1}}]\n");
+    survives("records: [{'<<': text, <<: {a: 1}}]\n");
+}
+
+#[test]
+fn a_number_beyond_floats_is_kept_as_json_writes_it() {
+    survives("records: [{a: .5e999, b: 01e999, c: +1.e999, d: -00.10E+400, e: 0012345678901234567890123}]\n");
+}
+
+#[test]
+fn a_long_key_is_a_key() {
+    let key = "k".repeat(3000);
+    survives(&format!("records: [{{? '{key} x' : 1, ? {key} : {{? '{key} y' : 2}}}}]\n"));
+}
+
+#[test]
+fn a_short_output_is_not_too_deep_when_it_is_written_out() {
+    let task = |depth: usize| {
+        let (open, close) = ("{a: ".repeat(depth), "}".repeat(depth));
+        format!("tasks: [{{id: a, judge: {{prompt: '${{q}}', output: {open}string{close}}}}}]\n")
+    };
+    survives(&task(30));
+    let messages: Vec<_> = read("suite.yaml", &task(40)).problems.into_iter().map(|it| it.message).collect();
+    assert_eq!(messages, ["an `output` whose schema is nested more than 64 deep"]);
+}
+
+#[test]
+fn a_list_without_a_path_is_not_read() {
+    let messages = |text: &str| read("suite.yaml", text).problems.into_iter().map(|it| it.message).collect::<Vec<_>>();
+    assert_eq!(messages("records: {path: []}\n"), ["`path` without a file"]);
+    assert_eq!(messages("records: []\n"), ["`records` without a row"]);
+}
+
+#[test]
+fn a_count_beyond_reason_is_not_taken_for_the_default() {
+    let text = "tasks: [{id: a, judge: {prompt: '${q}', max_retries: 5000000000}}]\n";
+    let messages: Vec<_> = read("suite.yaml", text).problems.into_iter().map(|it| it.message).collect();
+    assert_eq!(messages, ["`max_retries` must be a whole number from 0 to 4294967295, not 5000000000"]);
+}
+
+fn at<T>(value: T) -> Spanned<T> {
+    Spanned::new(value, Span::default())
+}
+
+fn texts() -> impl Strategy<Value = Vec<Spanned<String>>> {
+    vec(text().prop_map(at), 0..3)
+}
+
+/// Ids, among them words that YAML has ideas about.
+fn id() -> impl Strategy<Value = String> {
+    prop_oneof![
+        select(&["no", "null", "on", "y", "True", "_", "a-", "e1"][..]).prop_map(str::to_owned),
+        "[A-Za-z_][A-Za-z0-9_-]{0,9}"
+    ]
+}
+
+fn ids() -> impl Strategy<Value = Vec<Spanned<String>>> {
+    vec(id().prop_map(at), 0..3)
+}
+
+fn suite() -> impl Strategy<Value = Suite> {
+    let head = (option::of(text().prop_map(at)), option::of(text()), models(), option::of(records()));
+    (head, vec(task(), 0..4), ids(), vec(path().prop_map(at), 0..3), thresholds()).prop_map(
+        |((name, description, models, records), tasks, dimensions, group_by, thresholds)| {
+            let mut suite = Suite::default();
+            suite.name = name;
+            suite.description = description;
+            suite.models = models;
+            suite.records = records.into_iter().collect();
+            suite.tasks = tasks;
+            suite.dimensions = dimensions;
+            suite.group_by = group_by;
+            suite.thresholds = thresholds;
+            suite
+        },
+    )
+}
+
+fn thresholds() -> impl Strategy<Value = Thresholds> {
+    let tasks = proptest::collection::btree_map(text(), 0.0..=1.0, 0..3);
+    (option::of(0.0..=1.0), tasks).prop_map(|(pass_rate, tasks)| Thresholds {
+        pass_rate,
+        tasks: tasks.into_iter().map(|(id, rate)| (at(id), rate)).collect(),
+    })
+}
+
+fn models() -> impl Strategy<Value = Vec<Role>> {
+    proptest::collection::btree_map(id(), vec(model(), 1..3), 0..3)
+        .prop_map(|it| it.into_iter().map(|(name, models)| Role { name: at(name), models }).collect())
+}
+
+fn model() -> impl Strategy<Value = Model> {
+    let texts = vec((text(), text().prop_map(Val::from)), 0..3).prop_map(map);
+    let price =
+        (0..9_i64).prop_map(|it| map(vec![("input".to_owned(), Val::I(it)), ("output".to_owned(), Val::F(0.5))]));
+    // In the order of the reference, which is the order in which they are kept.
+    let settings = (
+        text().prop_map(Val::from),
+        texts,
+        prop_oneof![Just(Val::I(0)), (0.0..2.0).prop_map(Val::F)],
+        (0..i64::MAX).prop_map(Val::I),
+        vec((text(), value()), 0..3).prop_map(map),
+        price,
+    );
+    const NAMES: [&str; 6] = ["base_url", "headers", "temperature", "seed", "extra", "price"];
+    let kept = subsequence((0..NAMES.len()).collect::<Vec<_>>(), 0..=NAMES.len());
+    (text(), text(), settings, kept).prop_map(|(provider, model, settings, kept)| {
+        let (base_url, headers, temperature, seed, extra, price) = settings;
+        let values = [base_url, headers, temperature, seed, extra, price];
+        let settings = kept.into_iter().map(|ix| (NAMES[ix], values[ix].clone())).collect();
+        Model { model: at(format!("p{provider}/m{model}")), settings }
+    })
+}
+
+fn map(pairs: Vec<(String, Value)>) -> Value {
+    Val::Map(pairs.into_iter().collect::<Map<'static>>())
+}
+
+fn records() -> impl Strategy<Value = Records> {
+    let file = text()
+        .prop_filter("standard input", |it| it != "-")
+        .prop_map(|it| RowFile { path: it.clone().into(), written: at(it) });
+    let formats = [RowFormat::JsonLines, RowFormat::Json, RowFormat::Csv, RowFormat::Parquet];
+    let types = [CellType::Number, CellType::Integer, CellType::Boolean, CellType::Json];
+    let types = proptest::collection::btree_map(text(), select(types.to_vec()), 0..3);
+    let types = types.prop_map(|it| it.into_iter().map(|(column, kind)| (at(column), kind)).collect());
+    let files = prop_oneof![Just(RowSource::StandardInput), vec(file, 1..3).prop_map(RowSource::Files)];
+    let described = (files, option::of(select(formats.to_vec())), option::of(path().prop_map(at)), types, texts())
+        .prop_map(|(from, format, id, types, tags)| Records { from, format, id, types, tags });
+    // A row of text would be a path.
+    let row = value().prop_filter("a path", |it| it.kind() != Kind::Text).prop_map(at);
+    let inline = vec(row, 1..4).prop_map(|rows| Records {
+        from: RowSource::Inline(rows),
+        format: None,
+        id: None,
+        types: Vec::new(),
+        tags: Vec::new(),
+    });
+    prop_oneof![described, inline]
+}
+
+fn task() -> impl Strategy<Value = Task> {
+    let kinds = [CaseKind::Records, CaseKind::Cases, CaseKind::Scenarios];
+    let on = prop_oneof![
+        3 => Just(Selection::All),
+        1 => select(kinds.to_vec()).prop_map(Selection::Kind),
+        1 => texts().prop_map(Selection::Ids),
+        1 => text().prop_map(|it| Selection::Tag(at(it))),
+    ];
+    let does = prop_oneof![
+        3 => comparison().prop_map(|it| (TaskKind::Assert, Some(it))),
+        1 => (judge(), option::of(comparison())).prop_map(|(judge, it)| (TaskKind::Judge(Box::new(judge)), it)),
+    ];
+    let gate = select(vec![Gate::None, Gate::Condition, Gate::Required]);
+    (id(), option::of(text()), does, ids(), gate, on, texts(), texts()).prop_map(
+        |(id, description, (kind, comparison), depends_on, gate, on, tags, dimensions)| Task {
+            id: at(id),
+            description,
+            kind,
+            comparison,
+            depends_on,
+            gate,
+            on,
+            tags,
+            dimensions,
+            span: Span::default(),
+            is_flawed: false,
+        },
+    )
+}
+
+fn prompt() -> impl Strategy<Value = PromptText> {
+    let written = vec(text(), 0..4).prop_map(|it| (it.concat(), None));
+    let filed = Just((PROMPT.1.to_owned(), Some(PROMPT.0.to_owned())));
+    prop_oneof![3 => written, 1 => filed].prop_map(|(text, file)| PromptText {
+        prompt: Prompt::parse(text),
+        span: Span::default(),
+        holes: Vec::new(),
+        file,
+    })
+}
+
+fn judge() -> impl Strategy<Value = Judge> {
+    let aggregates = [Aggregate::Majority, Aggregate::Mean, Aggregate::Median, Aggregate::All, Aggregate::Any];
+    let counts = (prop_oneof![Just(3), any::<u32>()], prop_oneof![Just(1), 1..=u32::MAX]);
+    let model = option::of(text().prop_map(at));
+    (
+        model,
+        option::of(prompt()),
+        prompt(),
+        option::of(output()),
+        counts,
+        texts(),
+        option::of(select(aggregates.to_vec())),
+    )
+        .prop_map(|(model, system, prompt, output, (max_retries, repeat), panel, aggregate)| Judge {
+            model,
+            system,
+            prompt,
+            output,
+            max_retries,
+            panel,
+            repeat,
+            aggregate,
+        })
+}
+
+/// A schema as it is after its short form was read.
+fn output() -> impl Strategy<Value = Output> {
+    let leaf = prop_oneof![
+        select(&["string", "integer", "number", "boolean", "null"][..])
+            .prop_map(|it| json(&format!(r#"{{"type": "{it}"}}"#))),
+        vec(value(), 1..4).prop_map(|it| map(vec![("enum".to_owned(), Val::List(it))])),
+        text().prop_map(|it| map(vec![
+            ("const".to_owned(), Val::from(it.clone())),
+            ("description".to_owned(), Val::from(it))
+        ])),
+    ];
+    let field = leaf.prop_recursive(2, 6, 3, |inner| {
+        let list =
+            inner.clone().prop_map(|it| map(vec![("type".to_owned(), Val::from("array")), ("items".to_owned(), it)]));
+        prop_oneof![list, vec((text(), inner), 1..3).prop_map(object)]
+    });
+    vec((text(), field), 1..4).prop_map(|fields| {
+        let schema = object(fields);
+        let names =
+            schema.get("properties").and_then(Val::as_map).map(|it| it.keys().map(str::to_owned).collect::<Vec<_>>());
+        Output { schema, span: Span::default(), fields: names.unwrap_or_default().into_iter().map(at).collect() }
+    })
+}
+
+fn object(fields: Vec<(String, Value)>) -> Value {
+    let properties = map(fields);
+    let names = properties.as_map().into_iter().flat_map(Map::keys).map(|it| Val::from(it.to_owned()));
+    let required = Val::List(names.collect());
+    map(vec![
+        ("type".to_owned(), Val::from("object")),
+        ("properties".to_owned(), properties),
+        ("required".to_owned(), required),
+        ("additionalProperties".to_owned(), Val::Bool(false)),
+    ])
+}
+
+fn json(text: &str) -> Value {
+    parse_json(text).expect("this is JSON").value.into_owned()
+}
+
+static OPERATORS: LazyLock<Vec<Operator>> = LazyLock::new(|| {
+    // No operand suits `semantic_match`: reading it says to ask a judge instead.
+    operators().into_iter().filter(|it| it.entry().name != "SemanticMatch").collect()
+});
+
+fn comparison() -> impl Strategy<Value = TaskComparison> {
+    let operator = select(OPERATORS.as_slice());
+    let expected = |operator: &Operator| {
+        let literal = fitting_operand(operator).prop_map(|it| it.map(ExpectedValue::Literal));
+        let found = path().prop_map(|it| Some(ExpectedValue::Path(it)));
+        prop_oneof![3 => literal, 1 => found]
+    };
+    let place = || option::of(path().prop_map(at::<FieldPath>));
+    let missing = select(vec![WhenMissing::Error, WhenMissing::Fail]);
+    let compared = operator.prop_flat_map(move |it| (expected(&it), Just(it)));
+    (place(), place(), compared, missing).prop_map(|(path, item_path, (expected, operator), when_missing)| {
+        TaskComparison { path, item_path, operator: at(operator), expected: expected.map(at), when_missing }
+    })
+}

@@ -1,0 +1,107 @@
+//! Any text as a definition ends in a suite or in problems, and whatever was read can be planned and judged. A suite
+//! without errors is written and read back as the same suite, as YAML and as JSON.
+
+#![no_main]
+
+use std::cell::Cell;
+use std::path::Path;
+
+use jurat_core::plan::{Plan, Samples, examine};
+use jurat_core::suite::problem::Severity;
+use jurat_core::suite::source::{Files, ReadError};
+use jurat_core::suite::{Loaded, RowSource, Suite, load, write};
+use jurat_core::value::{Context, Val, Value, parse_json};
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    for name in ["suite.yaml", "suite.json"] {
+        let Loaded { suite, problems, .. } = read(name, text);
+        plans_and_judges(&suite);
+        if problems.iter().all(|it| it.severity() == Severity::Warning) {
+            let messages: Vec<String> = problems.into_iter().map(|it| it.message).collect();
+            reads_back(&suite, &messages);
+        }
+    }
+});
+
+/// One definition and one prompt. The definition is there once: a prompt that is the definition itself changes when the
+/// definition is written anew.
+struct InMemory<'t> {
+    definition: Cell<Option<&'t str>>,
+}
+
+impl Files for InMemory<'_> {
+    fn read(&self, path: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
+        let text = match path.to_str() {
+            Some("prompt.md") => Some("Judge ${answer}"),
+            Some("suite.yaml" | "suite.json") => self.definition.take(),
+            _ => None,
+        };
+        text.map(|it| it.as_bytes().to_vec()).ok_or(ReadError::NotFound)
+    }
+}
+
+fn read(name: &str, text: &str) -> Loaded {
+    load(Path::new(name), &InMemory { definition: Cell::new(Some(text)) })
+}
+
+fn plans_and_judges(suite: &Suite) {
+    let samples = Samples { rows: rows(suite), is_partial: false };
+    let problems = examine(suite, &samples);
+    let Ok((plan, _)) = Plan::build(suite, &samples) else {
+        assert!(problems.iter().any(|it| it.severity() == Severity::Error));
+        return;
+    };
+    for row in &samples.rows {
+        for task in &plan.tasks {
+            if let Some(assertion) = &task.assertion {
+                let _ = assertion.judge(Context::of(row)).to_string();
+            }
+            if let Some(judge) = &task.judge {
+                let _ = judge.prompt.bind(Context::of(row));
+            }
+        }
+    }
+}
+
+/// The rows that the suite holds, and two more.
+fn rows(suite: &Suite) -> Vec<Value> {
+    let fixed = [
+        r#"{"id": 1, "answer": "The invoice is paid.", "score": 7, "tags": ["a", "b"], "reply": "{\"ok\": true}"}"#,
+        r#"{"id": 2, "answer": null, "score": 0.5, "tags": []}"#,
+    ];
+    let fixed = fixed.map(|it| parse_json(it).expect("these rows are JSON").value.into_owned());
+    let inline = suite.records.iter().flat_map(|it| match &it.from {
+        RowSource::Inline(rows) => rows.as_slice(),
+        _ => &[],
+    });
+    inline.map(|it| it.value.clone()).chain(fixed).collect()
+}
+
+fn reads_back(suite: &Suite, messages: &[String]) {
+    // NaN is not even equal to itself.
+    if suite != suite {
+        return;
+    }
+    same(suite, messages, "suite.yaml", &write::yaml(suite));
+    let value = write::value(suite);
+    if is_json(&value) {
+        same(suite, messages, "suite.json", &value.to_string());
+    }
+}
+
+fn same(suite: &Suite, messages: &[String], name: &str, text: &str) {
+    let again = read(name, text);
+    let said: Vec<String> = again.problems.into_iter().map(|it| it.message).collect();
+    assert_eq!(said, messages, "written as\n{text}");
+    assert_eq!(again.suite, *suite, "written as\n{text}");
+}
+
+/// YAML has infinities, JSON has not.
+fn is_json(value: &Val<'_>) -> bool {
+    match value {
+        Val::F(number) => number.is_finite(),
+        Val::List(items) => items.iter().all(is_json),
+        Val::Map(map) => map.iter().all(|(_, it)| is_json(it)),
+        _ => true,
+    }
+}
