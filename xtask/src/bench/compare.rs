@@ -44,7 +44,8 @@ fn table(timed: &[Timed], instructions: &[f64]) -> String {
     for (it, instructions) in timed.iter().zip(instructions) {
         let (median, least) = (median(it.rounds.clone()), least(&it.rounds));
         text += &format!("{:28} {median:>10.1} {least:>10.1} {instructions:>13.0}", it.work.name);
-        if it.work.group == "comparison" && median > MOST_NS {
+        // Noise only adds, so a single figure is judged by its least.
+        if it.work.group == "comparison" && least > MOST_NS {
             text += &format!("  more than {MOST_NS} ns");
         }
         text += "\n";
@@ -57,11 +58,11 @@ fn summary(timed: &[Timed]) -> String {
     let rounds = |name: &str| timed.iter().find(|it| it.work.name == name).map(|it| &it.rounds);
     let mut text = "\n".to_owned();
     if let Some(ten) = rounds("ten_assertions") {
-        let ns = median(ten.clone()) / 10.0;
+        let ns = least(ten) / 10.0;
         text += &format!("assertions of mixed kinds: {ns:.0} ns each, {:.1} million per CPU second\n", 1e3 / ns);
     }
     let comparisons = timed.iter().filter(|it| it.work.group == "comparison");
-    let slowest = comparisons.map(|it| (median(it.rounds.clone()), &it.work.name)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let slowest = comparisons.map(|it| (least(&it.rounds), &it.work.name)).max_by(|a, b| a.0.total_cmp(&b.0));
     if let Some((ns, name)) = slowest {
         text += &format!("slowest simple comparison: {ns:.0} ns, `{name}` (target: at most {MOST_NS})\n");
     }
@@ -107,7 +108,7 @@ mod tests {
         let lines = [
             "record ten_assertions 500 480 510",
             "comparison equals_text 30 31 29",
-            "comparison matches 151 160 149",
+            "comparison matches 152 160 151",
             "reading projection 1100 1200 1300",
             "reading typed_serde 1000 1000 1000",
         ];
@@ -117,11 +118,11 @@ mod tests {
 CPU time per repeat           median ns   least ns  instructions
 ten_assertions                    500.0      480.0          4000
 equals_text                        30.0       29.0           200
-matches                           151.0      149.0           900  more than 150 ns
+matches                           152.0      151.0           900  more than 150 ns
 projection                       1200.0     1100.0         11000
 typed_serde                      1000.0     1000.0         10000
 
-assertions of mixed kinds: 50 ns each, 20.0 million per CPU second
+assertions of mixed kinds: 48 ns each, 20.8 million per CPU second
 slowest simple comparison: 151 ns, `matches` (target: at most 150)
 projection / typed parse:  1.20 (target: at most 1.1)
 whole tree / typed parse:  NaN

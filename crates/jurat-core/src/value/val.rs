@@ -233,7 +233,7 @@ impl<'a> Map<'a> {
     /// Makes an object of pairs. A key that comes twice keeps its first place and its last value; the flag says that one did.
     pub fn from_pairs(mut pairs: Vec<(Cow<'a, str>, Val<'a>)>) -> (Map<'a>, bool) {
         let repeated = if pairs.len() <= Self::FEW {
-            (1..pairs.len()).any(|ix| pairs[..ix].iter().any(|(key, _)| *key == pairs[ix].0))
+            (1..pairs.len()).any(|ix| pairs[..ix].iter().any(|(key, _)| same_key(key, &pairs[ix].0)))
         } else {
             let mut seen = std::collections::HashSet::with_capacity(pairs.len());
             !pairs.iter().all(|(key, _)| seen.insert(&**key))
