@@ -216,16 +216,7 @@ impl<'w> Visitor<'_> for Wanted<'w> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    const PATHS: &[&str] =
-        &["a", "a.b", "a[-1]", "b[0].a", "b[*].b[*]", "c[*].a", "dd.a.@json", "eeeeeeeee.a", "a.b.c", "[\"a\\\"b\"]"];
-
-    fn paths() -> Vec<FieldPath> {
-        PATHS.iter().map(|it| FieldPath::parse(it).unwrap()).collect()
-    }
 
     #[track_caller]
     fn reads(paths: &[&str], text: &str, printed: &str, repeated_key: bool) {
@@ -262,32 +253,5 @@ mod tests {
         let record = projection.read(&text).unwrap();
         assert_eq!((record.value.as_map().unwrap().len(), record.repeated_key), (100, true));
         assert_eq!((record.value.get("k99"), record.value.get("k7")), (Some(&Val::I(1)), Some(&Val::I(2))));
-    }
-
-    fn json() -> impl Strategy<Value = String> {
-        let scalar =
-            ["null", "true", "7", "-0.5", "1e999", "\"\"", "\"\\u00e9\\n\"", "\"[1, {}]\"", "18446744073709551616"];
-        let leaf = prop::sample::select(scalar.to_vec()).prop_map(str::to_owned);
-        let key = prop::sample::select(vec!["a", "b", "c", "dd", "eeeeeeeee", "a\\\"b", "\\u0061", "other"]);
-        leaf.prop_recursive(4, 40, 5, move |inner| {
-            let member = (key.clone(), inner.clone()).prop_map(|(key, value)| format!("\"{key}\" : {value}"));
-            prop_oneof![
-                prop::collection::vec(inner, 0..5).prop_map(|it| format!("[{}]", it.join(","))),
-                prop::collection::vec(member, 0..6).prop_map(|it| format!("{{{}}}", it.join(", "))),
-            ]
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn a_path_finds_what_it_finds_in_the_whole(text in json(), wanted in prop::collection::vec(0..PATHS.len(), 1..5)) {
-            let all = paths();
-            let wanted: Vec<&FieldPath> = wanted.iter().map(|ix| &all[*ix]).collect();
-            let projection = Projection::of(wanted.iter().copied());
-            let (part, whole) = (projection.read(&text).unwrap(), parse_json(&text).unwrap());
-            for path in wanted {
-                prop_assert_eq!(path.find(&part.value).ok(), path.find(&whole.value).ok(), "{}", path);
-            }
-        }
     }
 }
