@@ -1,8 +1,10 @@
 //! The command `jurat`: one file for each verb, and what their exit codes mean.
 
 mod check;
+mod definition;
 mod exit;
 mod format;
+mod run;
 mod schema;
 
 use std::process::ExitCode;
@@ -19,12 +21,14 @@ struct Jurat {
 
 #[derive(Subcommand)]
 enum Verb {
+    Run(run::Run),
     Check(check::Check),
     Schema(schema::Schema),
 }
 
 fn main() -> ExitCode {
     let exit = match Jurat::parse().verb {
+        Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
         Verb::Schema(schema) => schema.run(),
     };

@@ -14,7 +14,31 @@ pub enum Style {
     Colour,
 }
 
+/// What a text says beyond its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// As it should be.
+    Good,
+    /// Not as it should be.
+    Bad,
+    /// Nobody can tell.
+    Unknown,
+    /// The name of what stands below.
+    Name,
+}
+
 impl Style {
+    /// The text, marked with what it means.
+    pub(crate) fn meant(self, meaning: Meaning, text: &str) -> String {
+        let colour = match meaning {
+            Meaning::Good => "32",
+            Meaning::Bad => "31",
+            Meaning::Unknown => "33",
+            Meaning::Name => "1",
+        };
+        if self == Style::Plain { text.to_owned() } else { format!("\u{1b}[{colour}m{text}\u{1b}[0m") }
+    }
+
     /// What draws problems in this style.
     pub(crate) fn renderer(self) -> Renderer {
         match self {

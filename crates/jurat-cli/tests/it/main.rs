@@ -4,5 +4,6 @@ mod command;
 mod mutation;
 mod pages;
 mod readme;
+mod run;
 mod schema;
 mod snapshots;

@@ -1,25 +1,48 @@
-//! `tests/problems/`: suites that are wrong, each beside the text that `jurat check` writes about it.
+//! Directories of suites, each beside what the command writes about it. A new directory is a new test.
 //!
-//! A directory holds `suite.yaml` or `suite.json`, whatever files it names, and `problems.txt`. A file `NAME.size` stands
-//! for a file `NAME` of as many bytes as its text says. `JURAT_BLESS=1` writes `problems.txt` anew.
+//! `tests/problems/`: suites that are wrong, and `problems.txt`, what `jurat check` writes. A directory holds `suite.yaml` or `suite.json`, whatever files it names, and `problems.txt`. A file `NAME.size` stands
+//! for a file `NAME` of as many bytes as its text says.
+//!
+//! `tests/cases/`: suites that run, and `report.txt`, what `jurat run --tasks` writes and how it ends. Judges are answered from
+//! `replies.jsonl` when there is one; `arguments.txt` holds further arguments, `stdin.txt` what comes on standard input.
+//! Durations are shown as `T`, and columns are one space apart.
+//!
+//! `JURAT_BLESS=1` writes the expected texts anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use jurat_core::suite::codes;
 
-use crate::command::{Folder, root};
+use crate::command::{Folder, ended, root};
 
-const EXPECTED: &str = "problems.txt";
+const PROBLEMS: &str = "problems.txt";
+const REPORT: &str = "report.txt";
 
 #[test]
 fn every_directory_shows_its_problems() {
+    let texts = compared("tests/problems", PROBLEMS, drawn);
+    let is_shown = |code: &str| texts.contains(&format!("[{code}]: "));
+    let hidden: Vec<&str> = codes::ALL.iter().map(|it| it.name).filter(|it| !is_shown(it)).collect();
+    assert!(hidden.is_empty(), "no directory of `tests/problems/` shows {}", hidden.join(", "));
+}
+
+#[test]
+fn every_case_runs_as_it_should() {
+    let texts = compared("tests/cases", REPORT, reported);
+    for code in [0, 1, 2, 3, 5] {
+        assert!(texts.contains(&format!("exit {code}\n")), "no directory of `tests/cases/` ends with {code}");
+    }
+}
+
+/// Compares what is written about each directory with what should be, and returns it all.
+fn compared(place: &str, expected: &str, write: fn(&Path) -> String) -> String {
     let bless = std::env::var_os("JURAT_BLESS").is_some_and(|it| it == "1");
     let (mut wrong, mut texts) = (Vec::new(), String::new());
-    for directory in directories() {
-        let text = drawn(&directory);
+    for directory in directories(place) {
+        let text = write(&directory);
         texts += &text;
-        let file = directory.join(EXPECTED);
+        let file = directory.join(expected);
         let expected = fs::read_to_string(&file).unwrap_or_default();
         if text != expected && bless {
             fs::write(file, text).expect("snapshots can be written");
@@ -28,17 +51,49 @@ fn every_directory_shows_its_problems() {
         }
     }
     assert!(wrong.is_empty(), "{}\nif this is meant: JURAT_BLESS=1 cargo test, then read the diff", wrong.join("\n"));
-
-    let is_shown = |code: &str| texts.contains(&format!("[{code}]: "));
-    let hidden: Vec<&str> = codes::ALL.iter().map(|it| it.name).filter(|it| !is_shown(it)).collect();
-    assert!(hidden.is_empty(), "no directory of `tests/problems/` shows {}", hidden.join(", "));
+    texts
 }
 
-fn directories() -> Vec<PathBuf> {
-    let entries = fs::read_dir(root().join("tests/problems")).expect("the directory can be listed");
+fn directories(place: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root().join(place)).expect("the directory can be listed");
     let mut directories: Vec<PathBuf> = entries.map(|it| it.expect("it can be listed").path()).collect();
     directories.sort();
     directories
+}
+
+/// What `jurat run` writes about the suite of a directory, and how it ends.
+fn reported(directory: &Path) -> String {
+    let folder = copied(directory);
+    let given = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+    let mut command = folder.command();
+    command.args(["run", "suite.yaml", "--tasks"]).args(given("arguments.txt").split_whitespace());
+    if folder.path().join("replies.jsonl").exists() {
+        command.args(["--model", "judge=script/replies.jsonl"]);
+    }
+    if folder.path().join("stdin.txt").exists() {
+        let stdin = fs::File::open(folder.path().join("stdin.txt")).expect("files can be read");
+        command.stdin(stdin);
+    }
+    let ended = ended(&mut command);
+    let errors = if ended.stderr.is_empty() { String::new() } else { format!("{}\n", ended.stderr.trim_end()) };
+    format!("{errors}{}exit {}\n", settled(&ended.stdout), ended.code.expect("an exit code"))
+}
+
+/// The text without what differs from run to run.
+pub(crate) fn settled(text: &str) -> String {
+    let mut settled = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        if let [.., number, "µs" | "ms" | "s"] = words.as_slice()
+            && number.parse::<f64>().is_ok()
+        {
+            words.truncate(words.len() - 2);
+            words.push("T");
+        }
+        settled += words.join(" ").as_str();
+        settled.push('\n');
+    }
+    settled
 }
 
 /// What `jurat check` writes about the suite of a directory.
@@ -58,7 +113,7 @@ fn copied(directory: &Path) -> Folder {
     for entry in fs::read_dir(directory).expect("the directory can be listed") {
         let path = entry.expect("it can be listed").path();
         let name = path.file_name().and_then(|it| it.to_str()).expect("names are text");
-        if name == EXPECTED {
+        if name == PROBLEMS || name == REPORT {
             continue;
         }
         let content = fs::read(&path).expect("files can be read");

@@ -1,0 +1,116 @@
+//! Who answers when a judge is asked.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use jurat_core::effect::{ModelRequest, Outcome};
+use jurat_core::plan::Plan;
+use jurat_core::suite::Suite;
+use jurat_core::suite::source::Files;
+use jurat_model::script::{Asker, Script, ScriptError};
+
+/// The largest script that is read.
+const MAX_SCRIPT: u64 = 256 << 20;
+
+/// The models of a run, by the names that requests have: roles, or `provider/model`.
+#[derive(Debug)]
+pub struct Models(BTreeMap<String, Mutex<Script>>);
+
+/// A model that cannot be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// Nobody plays the role.
+    #[error("`{task}` asks the role `{role}`, which no model plays; give one with `--model {role}=provider/model`")]
+    NoModel {
+        /// The task that asks.
+        task: String,
+        /// The role.
+        role: String,
+    },
+    /// The role has several models, and a judge asks one.
+    #[error("the role `{role}` has {n} models; a judge asks one, a panel names several roles")]
+    Several {
+        /// The role.
+        role: String,
+        /// How many there are.
+        n: usize,
+    },
+    /// The provider cannot be spoken to yet.
+    #[error("models of `{provider}` are not asked by this version; it has `script/FILE`, a file of answers")]
+    Provider {
+        /// The provider.
+        provider: String,
+    },
+    /// The script cannot be opened.
+    #[error("the script `{file}` cannot be opened: {reason}")]
+    NoScript {
+        /// The file.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+    /// The script cannot be read.
+    #[error("the script `{file}` cannot be read: {error}")]
+    BadScript {
+        /// The file.
+        file: String,
+        /// Why.
+        error: ScriptError,
+    },
+}
+
+impl Models {
+    /// The models that the judges of a plan ask. `given` are `role=provider/model` from the command line, relative to the current
+    /// directory; models of the suite are relative to `folder`.
+    pub fn of(
+        plan: &Plan,
+        suite: &Suite,
+        given: &[(String, String)],
+        folder: &Path,
+        files: &dyn Files,
+    ) -> Result<Models, ModelError> {
+        let mut models = BTreeMap::new();
+        for task in &plan.tasks {
+            for role in task.judge.iter().flat_map(|it| &it.models) {
+                if models.contains_key(role) {
+                    continue;
+                }
+                let (model, folder) = match given.iter().find(|(name, _)| name == role) {
+                    Some((_, model)) => (model.clone(), Path::new("")),
+                    None => (played_by(suite, role, &task.id)?, folder),
+                };
+                models.insert(role.clone(), Mutex::new(opened(&model, folder, files)?));
+            }
+        }
+        Ok(Models(models))
+    }
+
+    /// Asks a model.
+    pub(crate) fn ask(&self, asker: Asker<'_>, request: &ModelRequest, max_requests: u32) -> Option<Outcome> {
+        let mut script = self.0.get(&request.model)?.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(script.answer(asker, request, max_requests))
+    }
+}
+
+fn played_by(suite: &Suite, role: &str, task: &str) -> Result<String, ModelError> {
+    if role.contains('/') {
+        return Ok(role.to_owned());
+    }
+    match suite.models.iter().find(|it| it.name.value == role).map(|it| it.models.as_slice()) {
+        Some([only]) => Ok(only.model.value.clone()),
+        Some(several) => Err(ModelError::Several { role: role.to_owned(), n: several.len() }),
+        None => Err(ModelError::NoModel { task: task.to_owned(), role: role.to_owned() }),
+    }
+}
+
+fn opened(model: &str, folder: &Path, files: &dyn Files) -> Result<Script, ModelError> {
+    let (provider, file) = model.split_once('/').unwrap_or((model, ""));
+    if provider != "script" {
+        return Err(ModelError::Provider { provider: provider.to_owned() });
+    }
+    let no_script = |reason: String| ModelError::NoScript { file: file.to_owned(), reason };
+    let bytes = files.read(&folder.join(file), MAX_SCRIPT).map_err(|error| no_script(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| no_script("it is not UTF-8 text".to_owned()))?;
+    Script::parse(&text).map_err(|error| ModelError::BadScript { file: file.to_owned(), error })
+}
