@@ -5,6 +5,7 @@
 //! * [`mod@test`]: everything that must hold before a change is merged.
 //! * [`conformance`]: recorded behaviour against ours.
 //! * [`fuzz`]: coverage-guided fuzzing of the readers.
+//! * [`generated`]: files that are made from the program.
 //!
 //! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
 //! programs and sees to it that they exist.
@@ -14,6 +15,7 @@
 mod chore;
 mod conformance;
 mod fuzz;
+mod generated;
 mod program;
 mod test;
 
@@ -21,7 +23,7 @@ use std::process::ExitCode;
 
 use chore::{Arguments, Chore, Failure};
 
-const CHORES: &[Chore] = &[test::CHORE, conformance::CHORE, fuzz::CHORE];
+const CHORES: &[Chore] = &[test::CHORE, conformance::CHORE, fuzz::CHORE, generated::CHORE];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

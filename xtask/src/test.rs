@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use crate::chore::{Arguments, Chore, Failure};
-use crate::{fuzz, program};
+use crate::{fuzz, generated, program};
 
 pub(crate) const CHORE: Chore = Chore {
     name: "test",
@@ -21,6 +21,7 @@ const SLOWEST: usize = 8;
 
 const STEPS: &[Step] = &[
     Step { name: "format", when: When::Always, work: Work::Cargo(&["fmt", "--all", "--check"], &[]) },
+    Step { name: "generated files", when: When::Always, work: Work::Function(generated::check) },
     // The fuzz targets are a workspace of their own.
     Step {
         name: "format of fuzz targets",

@@ -2,5 +2,6 @@
 
 mod command;
 mod mutation;
+mod pages;
 mod readme;
 mod snapshots;

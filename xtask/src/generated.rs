@@ -1,0 +1,78 @@
+//! `cargo xtask generate`: files that are made from the program, so that they say what it does.
+//!
+//! A generated file is an entry of [`FILES`]. Nobody edits it; `cargo xtask test` says when one is stale.
+
+use std::fs;
+
+use jurat_core::suite::codes;
+use jurat_core::suite::problem::Code;
+
+use crate::chore::{Arguments, Chore, Failure};
+use crate::program;
+
+pub(crate) const CHORE: Chore = Chore {
+    name: "generate",
+    arguments: "",
+    about: "writes the files that are made from the program: indexes, schemas, reference pages",
+    run,
+};
+
+/// Where a generated file lies in the repository, and what makes its text.
+type Generated = (&'static str, fn() -> String);
+
+const FILES: &[Generated] = &[("docs/problems/README.md", problem_index)];
+
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    arguments.finish()?;
+    for (path, text) in stale() {
+        let file = program::root().join(path);
+        let written = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&file, text));
+        written.map_err(|error| Failure::new(format!("cannot write `{path}`: {error}")))?;
+        eprintln!("wrote {path}");
+    }
+    Ok(())
+}
+
+/// Fails when a generated file is not what it would be made now.
+pub(crate) fn check() -> Result<(), Failure> {
+    let stale: Vec<&str> = stale().into_iter().map(|(path, _)| path).collect();
+    if stale.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("stale: {}; run `cargo xtask generate` and commit what it writes", stale.join(", "))))
+}
+
+/// The files that differ from what is made now, with their new texts.
+fn stale() -> Vec<(&'static str, String)> {
+    let made = FILES.iter().map(|(path, make)| (*path, make()));
+    made.filter(|(path, text)| fs::read_to_string(program::root().join(path)).ok().as_ref() != Some(text)).collect()
+}
+
+/// The table of all problem codes, with a link to the page of each.
+pub(crate) fn problem_index() -> String {
+    let mut text = "<!-- Made by `cargo xtask generate`. -->\n\n\
+                    # Problems\n\n\
+                    Everything that `jurat check` may say about a suite. An *error* means that nothing runs until it is \
+                    mended; a *warning* is printed and\nthe run goes on, unless `--strict` makes it an error. A code never \
+                    changes its name or its meaning.\n\n\
+                    | code | severity | what it is |\n|---|---|---|\n"
+        .to_owned();
+    for Code { name, severity, summary } in codes::ALL {
+        let page = name.replace("::", "/");
+        text += &format!("| [`{name}`]({page}.md) | {severity} | {summary} |\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_in_the_index_with_its_page() {
+        let index = problem_index();
+        let line = "| [`file::not_found`](file/not_found.md) | error | a file that is not there, or cannot be opened |";
+        assert!(index.lines().any(|it| it == line), "{index}");
+        assert_eq!(index.lines().filter(|it| it.starts_with("| [`")).count(), codes::ALL.len());
+    }
+}
