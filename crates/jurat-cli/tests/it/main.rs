@@ -2,6 +2,7 @@
 
 mod check;
 mod command;
+mod hostile;
 mod mutation;
 mod pages;
 mod readme;

@@ -436,6 +436,8 @@ impl<'t> Places<'t> {
             Some("close the `[` or `{` before this")
         } else if info.contains("quoted scalar") {
             Some("close the quote; a quoted text of several lines is indented more than its key")
+        } else if info.contains("simple key") {
+            Some("a key stands on one line, has at most 1024 characters, and `:` comes after it")
         } else if info.contains("unknown anchor") {
             Some("`*name` stands for what `&name` marks further up")
         } else {
