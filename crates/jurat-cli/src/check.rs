@@ -31,40 +31,47 @@ impl Check {
         let files = if self.files.is_empty() { &default[..] } else { &self.files };
         let checked: Vec<Definition> = files.iter().map(|it| Definition::read(it)).collect();
         let printed = match self.format.get() {
-            Format::Text => print_text(&checked, self.files.is_empty()),
+            Format::Text => self.print_text(&checked),
             Format::Json => print_json(&checked),
         };
-        let worst = checked.iter().flat_map(|it| &it.problems).map(Problem::severity).min();
-        match (printed, worst) {
+        match printed {
             // A reader that goes away early is no failure of ours; anything else about output is.
-            (Err(error), _) if error.kind() != io::ErrorKind::BrokenPipe => Exit::Wrong,
-            (_, Some(Severity::Error)) => Exit::Wrong,
-            (_, Some(Severity::Warning)) if self.strict => Exit::Wrong,
-            _ => Exit::Good,
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Exit::Wrong,
+            _ if checked.iter().all(|it| self.accepts(it)) => Exit::Good,
+            _ => Exit::Wrong,
         }
     }
-}
 
-fn print_text(checked: &[Definition], is_default: bool) -> io::Result<()> {
-    let mut out = io::stderr().lock();
-    let style = style(&out);
-    for Definition { sources, problems, .. } in checked {
-        jurat_report::write_problems(&mut out, problems, sources, style)?;
+    /// Whether a suite would run.
+    fn accepts(&self, checked: &Definition) -> bool {
+        match checked.problems.iter().map(Problem::severity).min() {
+            None => true,
+            Some(Severity::Warning) => !self.strict,
+            Some(Severity::Error) => false,
+        }
     }
-    let all: Vec<Problem> = checked.iter().flat_map(|it| &it.problems).cloned().collect();
-    if !all.is_empty() {
-        jurat_report::write_summary(&mut out, &all, style)?;
+
+    fn print_text(&self, checked: &[Definition]) -> io::Result<()> {
+        let mut out = io::stderr().lock();
+        let style = style(&out);
+        for Definition { sources, problems, .. } in checked {
+            jurat_report::write_problems(&mut out, problems, sources, style)?;
+        }
+        let all: Vec<Problem> = checked.iter().flat_map(|it| &it.problems).cloned().collect();
+        if !all.is_empty() {
+            jurat_report::write_summary(&mut out, &all, style)?;
+        }
+        if self.files.is_empty() && checked.iter().any(|it| it.sources.iter().next().is_none()) {
+            writeln!(out, "name a suite: `jurat check FILE...`")?;
+        }
+        let mut out = io::stdout().lock();
+        for Definition { file, suite, samples, .. } in checked.iter().filter(|it| self.accepts(it)) {
+            let file = file.display().to_string();
+            let (tasks, rows) = (counted(suite.tasks.len(), "task"), counted(samples.rows.len(), "sample row"));
+            writeln!(out, "{}: {tasks}, {rows}, ready to run", jurat_report::visible_line(&file))?;
+        }
+        Ok(())
     }
-    if is_default && checked.iter().any(|it| it.sources.iter().next().is_none()) {
-        writeln!(out, "name a suite: `jurat check FILE...`")?;
-    }
-    let mut out = io::stdout().lock();
-    for Definition { file, suite, samples, .. } in checked.iter().filter(|it| !it.has_errors()) {
-        let file = file.display().to_string();
-        let (tasks, rows) = (counted(suite.tasks.len(), "task"), counted(samples.rows.len(), "sample row"));
-        writeln!(out, "{}: {tasks}, {rows}, ready to run", jurat_report::visible_line(&file))?;
-    }
-    Ok(())
 }
 
 /// `1 task`, `2 tasks`

@@ -13,7 +13,7 @@ use clap::{Parser, Subcommand};
 
 /// Evaluates language models and agents: write down what should happen, see what did, and why.
 #[derive(Parser)]
-#[command(name = "jurat", version, about, after_help = exit::HELP)]
+#[command(name = "jurat", version, after_help = exit::HELP)]
 struct Jurat {
     #[command(subcommand)]
     verb: Verb,

@@ -1,6 +1,8 @@
 //! The command as a user runs it.
 
+mod check;
 mod command;
+mod hostile;
 mod mutation;
 mod pages;
 mod readme;

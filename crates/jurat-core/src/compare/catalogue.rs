@@ -1,5 +1,8 @@
 //! What there is to know about each comparison before it is used: its name, what it takes, what it can judge.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::args::{ArgError, Args};
 use super::{FAMILIES, Rule};
 use crate::value::{Kind, Kinds};
@@ -183,7 +186,16 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// The comparisons with this name, as the seeds spell it or in snake case: the operator first, then the primitive.
 pub fn find(name: &str) -> Vec<&'static Entry> {
-    entries().filter(|it| it.name == name || it.snake_case() == name).collect()
+    static BY_NAME: LazyLock<HashMap<String, Vec<&'static Entry>>> = LazyLock::new(|| {
+        let mut by_name: HashMap<String, Vec<&'static Entry>> = HashMap::new();
+        for entry in entries() {
+            let names = [entry.name.to_owned(), entry.snake_case()];
+            let n_names = if names[0] == names[1] { 1 } else { 2 };
+            names.into_iter().take(n_names).for_each(|name| by_name.entry(name).or_default().push(entry));
+        }
+        by_name
+    });
+    BY_NAME.get(name).cloned().unwrap_or_default()
 }
 
 /// `HasLengthEqual` → `has_length_equal`, `IsIso8601` → `is_iso8601`.

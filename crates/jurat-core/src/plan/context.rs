@@ -1,8 +1,9 @@
 //! What tasks read, against what their contexts can supply.
 
+use super::TaskIx;
 use super::graph::Graph;
 use super::shape::{Leads, Shape};
-use crate::suite::problem::{Problem, nearest};
+use crate::suite::problem::{Problem, Problems, listed_plainly, nearest};
 use crate::suite::{ExpectedValue, PromptText, Suite, Task, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Kind, Span, Spanned, Step, Val};
 
@@ -59,88 +60,108 @@ pub(super) fn output_shape(task: &Task) -> Shape {
 }
 
 /// What a path leads to in a task's context.
-pub(super) enum Source<'s> {
+pub(super) enum Source {
     /// The output of a task it depends on, and the rest of the path in it.
-    Output(&'s Task),
+    Output(TaskIx),
     /// The data.
     Base,
     /// A task that it does not depend on.
-    Stranger(&'s Task),
+    Stranger(TaskIx),
     /// Nobody has it.
     Nobody,
     /// It cannot be known.
     Unknown,
 }
 
-/// Who supplies the first step of a path.
-pub(super) fn source<'s>(
-    suite: &'s Suite,
-    graph: &Graph,
-    ix: usize,
-    path: &FieldPath,
-    base: Option<&Shape>,
-) -> Source<'s> {
-    let Some(root) = path.root() else { return base.map_or(Source::Unknown, |_| Source::Base) };
-    let is_base = base.is_some_and(|it| it.names().contains(&root));
-    // The same order as when the path is looked up: an id letter by letter, the data, an id in another case.
-    let exactly = suite.tasks.iter().position(|it| it.id.value == root);
-    let named = exactly.or(suite.tasks.iter().position(|it| same_id(&it.id.value, root)));
-    let depends = |task: usize| graph.depends_on[ix].iter().any(|it| it.index() == task);
-    match (exactly, named) {
-        (Some(task), _) if depends(task) => Source::Output(&suite.tasks[task]),
-        _ if is_base => Source::Base,
-        (_, Some(task)) if depends(task) => Source::Output(&suite.tasks[task]),
-        (_, Some(task)) => Source::Stranger(&suite.tasks[task]),
-        (_, None) if suite.lost.task_ids.iter().any(|it| same_id(it, root)) => Source::Unknown,
-        (_, None) if base.is_some_and(|it| !it.is_open()) => Source::Nobody,
-        (_, None) => Source::Unknown,
+/// What is known before running: the suite, its graph, and what values look like.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'s> {
+    pub(super) suite: &'s Suite,
+    pub(super) graph: &'s Graph,
+    /// The rows, when there are any to look at.
+    pub(super) base: Option<&'s Shape>,
+    /// The output of each task.
+    pub(super) outputs: &'s [Shape],
+}
+
+impl<'s> Known<'s> {
+    /// The output of a task, as those that depend on it see it.
+    pub(super) fn output(self, task: TaskIx) -> &'s Shape {
+        &self.outputs[task.index()]
+    }
+
+    /// Who supplies the first step of a path.
+    pub(super) fn source(self, ix: usize, path: &FieldPath) -> Source {
+        let Some(root) = path.root() else { return self.base.map_or(Source::Unknown, |_| Source::Base) };
+        let is_base = self.base.is_some_and(|it| it.has(root));
+        // The same order as when the path is looked up: an id letter by letter, the data, an id in another case.
+        let named = self.graph.find(root);
+        let exactly = named.filter(|it| self.suite.tasks[it.index()].id.value == root);
+        match (exactly, named) {
+            (Some(task), _) if self.graph.depends(ix, task) => Source::Output(task),
+            _ if is_base => Source::Base,
+            (_, Some(task)) if self.graph.depends(ix, task) => Source::Output(task),
+            (_, Some(task)) => Source::Stranger(task),
+            (_, None) if self.suite.lost.task_ids.iter().any(|it| same_id(it, root)) => Source::Unknown,
+            (_, None) if self.base.is_some_and(|it| !it.is_open()) => Source::Nobody,
+            (_, None) => Source::Unknown,
+        }
     }
 }
 
-pub(super) fn examine(suite: &Suite, graph: &Graph, base: Option<&Shape>, problems: &mut Vec<Problem>) {
-    for (ix, task) in suite.tasks.iter().enumerate() {
-        if let Some(base) = base {
+pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
+    for (ix, task) in known.suite.tasks.iter().enumerate() {
+        if let Some(base) = known.base {
             problems.extend(hidden_name(task, base));
         }
         for read in reads(task).paths.into_iter().filter(|it| !expects_absence(task, it)) {
-            problems.extend(examine_read(suite, graph, ix, &read, base));
+            examine_read(known, ix, &read, problems);
         }
-        problems.extend(examine_reply(task));
+        examine_reply(known, ix, problems);
     }
-    for path in &suite.group_by {
+    for path in &known.suite.group_by {
         let read = Read { path: &path.value, at: Place::Alone(path.span) };
-        if let Some(base) = base
+        if let Some(base) = known.base
+            && problems.has_room(&codes::UNKNOWN_NAME)
             && let Leads::Nowhere { step, place } = base.at(path.value.steps())
         {
-            problems.push(unknown_name(suite, None, &read, step, &place));
+            problems.push(unknown_name(known.suite, None, &read, step, &place));
         }
     }
 }
 
-fn examine_read(suite: &Suite, graph: &Graph, ix: usize, read: &Read<'_>, base: Option<&Shape>) -> Option<Problem> {
-    let task = &suite.tasks[ix];
-    match source(suite, graph, ix, read.path, base) {
-        Source::Unknown => None,
-        Source::Stranger(other) if other.id.value == task.id.value => {
-            let problem = Problem::new(&codes::NOT_A_DEPENDENCY, format!("`{}` reads its own output", task.id.value));
-            Some(pointed(problem, read, "read here").help("a task sees the data and the tasks in its `depends_on`"))
+fn examine_read(known: Known<'_>, ix: usize, read: &Read<'_>, problems: &mut Problems) {
+    let task = &known.suite.tasks[ix];
+    match (known.source(ix, read.path), known.base) {
+        (Source::Stranger(other), _) => {
+            problems.push(not_a_dependency(task, &known.suite.tasks[other.index()], read));
         }
-        Source::Stranger(other) => {
-            let message = format!("`{}` reads `{}` without depending on it", task.id.value, other.id.value);
-            let problem = pointed(Problem::new(&codes::NOT_A_DEPENDENCY, message), read, "read here");
-            let problem = problem.at(task.id.span, "in this task").at(other.id.span, "which is this task");
-            Some(problem.help(format!("add `{}` to `depends_on`", other.id.value)))
+        (Source::Nobody, Some(base)) if problems.has_room(&codes::UNKNOWN_NAME) => {
+            problems.push(unknown_name(known.suite, Some(task), read, 0, base));
         }
-        Source::Nobody => Some(unknown_name(suite, Some(task), read, 0, base?)),
-        Source::Base => match base?.at(read.path.steps()) {
-            Leads::To(_) => None,
-            Leads::Nowhere { step, place } => Some(unknown_name(suite, Some(task), read, step, &place)),
-        },
-        Source::Output(other) => match output_shape(other).at(read.path.rest().steps()) {
-            Leads::To(_) => None,
-            Leads::Nowhere { step, place } => Some(unknown_field(other, read, step + 1, &place)),
-        },
+        (Source::Base, Some(base)) if problems.has_room(&codes::UNKNOWN_NAME) => {
+            if let Leads::Nowhere { step, place } = base.at(read.path.steps()) {
+                problems.push(unknown_name(known.suite, Some(task), read, step, &place));
+            }
+        }
+        (Source::Output(other), _) if problems.has_room(&codes::UNKNOWN_FIELD) => {
+            if let Leads::Nowhere { step, place } = known.output(other).at(read.path.rest().steps()) {
+                problems.push(unknown_field(&known.suite.tasks[other.index()], read, step + 1, &place));
+            }
+        }
+        _ => {}
     }
+}
+
+fn not_a_dependency(task: &Task, other: &Task, read: &Read<'_>) -> Problem {
+    if other.id.value == task.id.value {
+        let problem = Problem::new(&codes::NOT_A_DEPENDENCY, format!("`{}` reads its own output", task.id.value));
+        return pointed(problem, read, "read here").help("a task sees the data and the tasks in its `depends_on`");
+    }
+    let message = format!("`{}` reads `{}` without depending on it", task.id.value, other.id.value);
+    let problem = pointed(Problem::new(&codes::NOT_A_DEPENDENCY, message), read, "read here");
+    let problem = problem.at(task.id.span, "in this task").at(other.id.span, "which is this task");
+    problem.help(format!("add `{}` to `depends_on`", other.id.value))
 }
 
 /// Whether a task says that there should be nothing: then nothing is what a row should have.
@@ -152,14 +173,15 @@ fn expects_absence(task: &Task, read: &Read<'_>) -> bool {
 }
 
 /// A judge's own path leads into its reply.
-fn examine_reply(task: &Task) -> Option<Problem> {
-    let path = task.comparison.as_ref().and_then(|it| it.path.as_ref())?;
-    let TaskKind::Judge(_) = &task.kind else { return None };
-    match output_shape(task).at(path.value.steps()) {
-        Leads::To(_) => None,
-        Leads::Nowhere { step, place } => {
-            Some(unknown_field(task, &Read { path: &path.value, at: Place::Alone(path.span) }, step, &place))
-        }
+fn examine_reply(known: Known<'_>, ix: usize, problems: &mut Problems) {
+    let task = &known.suite.tasks[ix];
+    if let TaskKind::Judge(_) = &task.kind
+        && let Some(path) = task.comparison.as_ref().and_then(|it| it.path.as_ref())
+        && problems.has_room(&codes::UNKNOWN_FIELD)
+        && let Leads::Nowhere { step, place } = known.outputs[ix].at(path.value.steps())
+    {
+        let read = Read { path: &path.value, at: Place::Alone(path.span) };
+        problems.push(unknown_field(task, &read, step, &place));
     }
 }
 
@@ -194,8 +216,8 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
     };
     let what = if is_top { format!("`{}` produces", judge.id.value) } else { "there it has".to_owned() };
     problem.help(match near {
-        Some(near) => format!("{what} {}; did you mean `{near}`?", names.join(", ")),
-        None => format!("{what} {}", names.join(", ")),
+        Some(near) => format!("{what} {}; did you mean `{near}`?", listed_plainly(&names)),
+        None => format!("{what} {}", listed_plainly(&names)),
     })
 }
 
@@ -226,8 +248,8 @@ fn unknown_name(suite: &Suite, task: Option<&Task>, read: &Read<'_>, step: usize
     };
     match step {
         _ if names.is_empty() => problem,
-        0 => problem.help(format!("the rows have {}", names.join(", "))),
-        _ => problem.help(format!("it has {}", names.join(", "))),
+        0 => problem.help(format!("the rows have {}", listed_plainly(&names))),
+        _ => problem.help(format!("it has {}", listed_plainly(&names))),
     }
 }
 
@@ -246,7 +268,7 @@ fn place_text(path: &FieldPath, step: usize, whole: &str) -> String {
 }
 
 fn hidden_name(task: &Task, base: &Shape) -> Option<Problem> {
-    base.names().contains(&task.id.value.as_str()).then(|| {
+    base.has(&task.id.value).then(|| {
         let message = format!("the task `{}` has the name of a field of the data", task.id.value);
         let problem = Problem::new(&codes::HIDDEN_NAME, message)
             .at(task.id.span, "hides that field from tasks that depend on this one");

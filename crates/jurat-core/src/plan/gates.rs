@@ -1,40 +1,31 @@
 //! Gates: what they lead to, and whether they can all be open at once.
 
 use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 
-use super::context::{self, Source};
-use super::graph::Graph;
+use super::context::{Known, Source};
 use super::types;
 use crate::compare::{Comparison, Judgement};
-use crate::suite::problem::Problem;
+use crate::suite::problem::{Problem, Problems};
 use crate::suite::{ExpectedValue, Gate, Suite, Task, TaskKind, codes};
 use crate::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, compare_numbers};
 
-pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Vec<Problem>) {
+pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
+    let Known { suite, graph, .. } = known;
     let counted = |it: &Task| it.gate != Gate::Condition && it.comparison.is_some();
     let is_lost = suite.lost.tasks || !suite.lost.task_ids.is_empty() || suite.tasks.iter().any(|it| it.is_flawed);
     if !suite.tasks.is_empty() && !is_lost && !suite.tasks.iter().any(counted) {
         problems.push(nothing_judged(suite));
     }
-    let mut blamed: Vec<(usize, usize)> = Vec::new();
     // Names that lead nowhere and cycles come first: nothing follows from half a graph.
     if !graph.is_whole {
         return;
     }
-    for (ix, task) in suite.tasks.iter().enumerate() {
-        if task.gate == Gate::Condition && !graph.depends_on.iter().flatten().any(|it| it.index() == ix) {
-            problems.push(unused_gate(task));
-        }
-        let gates: Vec<usize> =
-            graph.ancestors(ix).into_iter().filter(|it| suite.tasks[*it].gate != Gate::None).collect();
-        if let Some((first, second)) = contradiction(suite, graph, &gates)
-            && !blamed.contains(&(first, second))
-        {
-            // What lies behind a task that never runs never runs either; one problem for each pair is enough.
-            blamed.push((first, second));
-            problems.push(never_runs(task, &suite.tasks[first], &suite.tasks[second]));
-        }
-    }
+    let mut is_used = vec![false; suite.tasks.len()];
+    graph.depends_on.iter().flatten().for_each(|it| is_used[it.index()] = true);
+    let unused = suite.tasks.iter().zip(is_used).filter(|(task, is_used)| task.gate == Gate::Condition && !is_used);
+    problems.extend(unused.map(|(task, _)| unused_gate(task)));
+    problems.extend(contradictions(known));
 }
 
 fn nothing_judged(suite: &Suite) -> Problem {
@@ -72,58 +63,155 @@ fn claim_span(task: &Task) -> Span {
 struct Claim<'s> {
     gate: usize,
     /// The task whose output it is, or the data.
-    of: Option<&'s str>,
-    steps: Vec<Step>,
+    of: Option<usize>,
+    steps: &'s [Step],
     comparison: Comparison<'static>,
     operator: &'static str,
     operand: Option<Value>,
     domain: Option<Vec<Value>>,
 }
 
-/// Two gates that cannot both pass.
-fn contradiction(suite: &Suite, graph: &Graph, gates: &[usize]) -> Option<(usize, usize)> {
-    if gates.len() < 2 {
-        return None;
+impl Claim<'_> {
+    /// What it is about.
+    fn place(&self) -> (Option<usize>, &[Step]) {
+        (self.of, self.steps)
     }
-    let claims: Vec<Claim<'_>> = gates.iter().flat_map(|gate| claims(suite, graph, *gate)).collect();
-    for (ix, first) in claims.iter().enumerate() {
-        for second in &claims[ix + 1..] {
-            if first.gate != second.gate
-                && first.of == second.of
-                && first.steps == second.steps
-                && exclude_each_other(first, second)
-            {
-                return Some((first.gate.min(second.gate), first.gate.max(second.gate)));
-            }
-        }
-    }
-    None
 }
 
-/// A gate claims something about the value it compares; and that its own output is true, when it is an assertion.
-fn claims<'s>(suite: &'s Suite, graph: &Graph, gate: usize) -> Vec<Claim<'s>> {
-    let task = &suite.tasks[gate];
-    let Some(comparison) = &task.comparison else { return Vec::new() };
-    let mut claims = Vec::new();
-    if let (Some(fixed), None) = (comparison.fixed(), &comparison.item_path) {
-        let steps = comparison.path.as_ref().map(|it| it.value.steps().to_vec()).unwrap_or_default();
-        let operand = match &comparison.expected {
-            Some(Spanned { value: ExpectedValue::Literal(value), .. }) => Some(value.clone()),
-            _ => None,
-        };
-        let (of, steps) = match (&task.kind, &comparison.path) {
-            (TaskKind::Judge(_), _) => (Some(task.id.value.as_str()), steps),
-            (TaskKind::Assert, Some(path)) => match context::source(suite, graph, gate, &path.value, None) {
-                Source::Output(other) => (Some(other.id.value.as_str()), steps[1..].to_vec()),
-                _ => (None, steps),
-            },
-            (TaskKind::Assert, None) => (None, steps),
-        };
-        let shape = types::compared_shape(suite, graph, gate, comparison, None);
-        let domain = shape.as_ref().and_then(types::domain);
-        claims.push(Claim { gate, of, steps, operator: fixed.entry().name, comparison: fixed, operand, domain });
+/// How many pairs of claims are looked at. Each task adds the pairs that come together at it; a chain of ten thousand gates
+/// has fifty million, of which nobody wrote the last by hand.
+const MAX_PAIRS: usize = 100_000;
+
+/// How many words of 64 bits the sets of gates may take.
+const MAX_WORDS: usize = 4 << 20;
+
+/// The tasks at which two gates come together that cannot both pass. What lies behind them never runs either, and is not
+/// named.
+fn contradictions(known: Known<'_>) -> Vec<Problem> {
+    let Known { suite, graph, .. } = known;
+    let claims = claims_that_meet(known);
+    let n_words = claims.len().div_ceil(64).min(MAX_WORDS / suite.tasks.len().max(1));
+    let bit_of: HashMap<usize, usize> =
+        claims.iter().enumerate().take(n_words * 64).map(|(bit, claim)| (claim.gate, bit)).collect();
+    // Which claims hold when a task runs.
+    let mut behind = vec![Bits::default(); suite.tasks.len()];
+    let mut pairs = Pairs { claims: &claims, n_left: MAX_PAIRS };
+    let mut found: Vec<(usize, usize, usize)> = Vec::new();
+    for task in graph.stages.iter().flatten().map(|it| it.index()) {
+        let mut held = Bits::default();
+        let mut contradiction = None;
+        for dependency in graph.depends_on[task].iter().map(|it| it.index()) {
+            let mut new = behind[dependency].clone();
+            if let Some(gate) = bit_of.get(&dependency) {
+                // Everything before a gate holds together with it, for the first time behind it.
+                let own = Bits::of(*gate, n_words);
+                contradiction = contradiction.or_else(|| pairs.first_contradiction(&own, &new));
+                new.add(&own);
+            }
+            contradiction =
+                contradiction.or_else(|| pairs.first_contradiction(&new.without(&held), &held.without(&new)));
+            held.add(&new);
+        }
+        behind[task] = held;
+        if let Some((left, right)) = contradiction {
+            found.push((task, left.min(right), left.max(right)));
+        }
     }
-    claims
+    found.sort_unstable();
+    let mut blamed = HashSet::new();
+    found.retain(|(_, first, second)| blamed.insert((*first, *second)));
+    let task = |ix: usize| &suite.tasks[ix];
+    found.iter().map(|(ix, first, second)| never_runs(task(*ix), task(*first), task(*second))).collect()
+}
+
+/// The claims of gates about values that another gate makes a claim about too.
+fn claims_that_meet(known: Known<'_>) -> Vec<Claim<'_>> {
+    let gates = known.suite.tasks.iter().enumerate().filter(|(_, task)| task.gate != Gate::None);
+    let claims: Vec<Claim<'_>> = gates.filter_map(|(gate, _)| claim(known, gate)).collect();
+    let mut n_about: HashMap<_, usize> = HashMap::new();
+    for claim in &claims {
+        *n_about.entry(claim.place()).or_default() += 1;
+    }
+    let meets: Vec<bool> = claims.iter().map(|it| n_about[&it.place()] > 1).collect();
+    claims.into_iter().zip(meets).filter_map(|(claim, meets)| meets.then_some(claim)).collect()
+}
+
+/// The pairs of claims, as long as there is patience for them.
+struct Pairs<'c, 's> {
+    claims: &'c [Claim<'s>],
+    n_left: usize,
+}
+
+impl Pairs<'_, '_> {
+    /// The gates of the first two claims, one of each set, that cannot both hold.
+    fn first_contradiction(&mut self, left: &Bits, right: &Bits) -> Option<(usize, usize)> {
+        if self.n_left == 0 {
+            return None;
+        }
+        for first in left.ones().map(|it| &self.claims[it]) {
+            for second in right.ones().map(|it| &self.claims[it]) {
+                self.n_left = self.n_left.checked_sub(1)?;
+                if first.place() == second.place() && exclude_each_other(first, second) {
+                    return Some((first.gate, second.gate));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A set of small numbers.
+#[derive(Clone, Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn of(bit: usize, n_words: usize) -> Bits {
+        let mut words = vec![0; n_words];
+        words[bit / 64] = 1 << (bit % 64);
+        Bits(words)
+    }
+
+    fn add(&mut self, other: &Bits) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    /// What is here and not there.
+    fn without(&self, other: &Bits) -> Bits {
+        let others = other.0.iter().copied().chain(std::iter::repeat(0));
+        Bits(self.0.iter().zip(others).map(|(word, other)| word & !other).collect())
+    }
+
+    fn ones(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().flat_map(|(ix, word)| {
+            let rest = std::iter::successors(Some(*word), |rest| (*rest != 0).then(|| rest & (rest - 1)));
+            rest.take_while(|rest| *rest != 0).map(move |rest| ix * 64 + rest.trailing_zeros() as usize)
+        })
+    }
+}
+
+/// What a gate claims about the value it compares.
+fn claim(known: Known<'_>, gate: usize) -> Option<Claim<'_>> {
+    let task = &known.suite.tasks[gate];
+    let comparison = task.comparison.as_ref().filter(|it| it.item_path.is_none())?;
+    let fixed = comparison.fixed()?;
+    let operand = match &comparison.expected {
+        Some(Spanned { value: ExpectedValue::Literal(value), .. }) => Some(value.clone()),
+        _ => None,
+    };
+    // What the sample rows look like is no proof.
+    let known = Known { base: None, ..known };
+    let steps = comparison.path.as_ref().map(|it| it.value.steps()).unwrap_or_default();
+    let (of, steps) = match (&task.kind, &comparison.path) {
+        (TaskKind::Judge(_), _) => (Some(gate), steps),
+        (TaskKind::Assert, Some(path)) => match known.source(gate, &path.value) {
+            Source::Output(other) => (Some(other.index()), &steps[1..]),
+            _ => (None, steps),
+        },
+        (TaskKind::Assert, None) => (None, steps),
+    };
+    let domain = types::compared_shape(known, gate, comparison).as_deref().and_then(types::domain);
+    Some(Claim { gate, of, steps, operator: fixed.entry().name, comparison: fixed, operand, domain })
 }
 
 /// Whether no value could satisfy both.

@@ -1,9 +1,9 @@
 //! The graph of tasks: ids, dependencies, stages.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::TaskIx;
-use crate::suite::problem::{Problem, Severity, nearest};
+use crate::suite::problem::{Problem, Problems, nearest};
 use crate::suite::{Suite, Task, codes, same_id};
 
 /// The tasks that may run together.
@@ -15,41 +15,42 @@ pub(super) struct Graph {
     pub(super) depends_on: Vec<Vec<TaskIx>>,
     /// The stages; tasks in a cycle, and those behind one, are in none.
     pub(super) stages: Vec<Stage>,
+    /// The same, each list in order: for looking up.
+    sorted: Vec<Vec<TaskIx>>,
+    /// The tasks by id in lower case.
+    by_id: HashMap<String, TaskIx>,
     /// Whether every dependency was found; a graph that lacks some says little about who depends on whom.
     pub(super) is_whole: bool,
 }
 
 impl Graph {
-    /// The tasks that must have run before this one, near and far, each once.
-    pub(super) fn ancestors(&self, task: usize) -> Vec<usize> {
-        let mut seen = vec![false; self.depends_on.len()];
-        let mut open: Vec<usize> = self.depends_on[task].iter().map(|it| it.index()).collect();
-        let mut ancestors = Vec::new();
-        while let Some(next) = open.pop() {
-            if !std::mem::replace(&mut seen[next], true) {
-                ancestors.push(next);
-                open.extend(self.depends_on[next].iter().map(|it| it.index()));
-            }
-        }
-        ancestors.sort_unstable();
-        ancestors
+    /// The task with this id, whatever its case.
+    pub(super) fn find(&self, id: &str) -> Option<TaskIx> {
+        self.by_id.get(&id.to_ascii_lowercase()).copied()
+    }
+
+    /// Whether one task names another in its `depends_on`.
+    pub(super) fn depends(&self, task: usize, on: TaskIx) -> bool {
+        self.sorted[task].binary_search(&on).is_ok()
     }
 }
 
 /// Resolves ids and dependencies, noting what does not fit together.
-pub(super) fn resolve(suite: &Suite, problems: &mut Vec<Problem>) -> Graph {
+pub(super) fn resolve(suite: &Suite, problems: &mut Problems) -> Graph {
     let tasks = suite.tasks.as_slice();
-    let n_before = problems.len();
+    let n_before = problems.n_errors();
     let by_id = index(tasks, problems);
     let mut is_whole = !suite.lost.tasks;
     let mut depends_on = Vec::with_capacity(tasks.len());
     for task in tasks {
         let mut found: Vec<TaskIx> = Vec::with_capacity(task.depends_on.len());
+        let mut seen = HashSet::with_capacity(task.depends_on.len());
         for (nth, id) in task.depends_on.iter().enumerate() {
             match by_id.get(&id.value.to_ascii_lowercase()) {
                 None if suite.lost.has_task(&id.value) => is_whole = false,
+                None if !problems.has_room(&codes::UNKNOWN_DEPENDENCY) => is_whole = false,
                 None => problems.push(unknown_dependency(tasks, task, nth)),
-                Some(ix) if found.contains(ix) => {
+                Some(ix) if !seen.insert(*ix) => {
                     let problem = Problem::new(&codes::REPEATED_DEPENDENCY, format!("`{}` is named twice", id.value));
                     problems.push(problem.at(id.span, "again here").help("keep one of them"));
                 }
@@ -58,14 +59,16 @@ pub(super) fn resolve(suite: &Suite, problems: &mut Vec<Problem>) -> Graph {
         }
         depends_on.push(found);
     }
-    problems.extend(cycles(tasks, &depends_on));
-    is_whole &= !problems[n_before..].iter().any(|it| it.severity() == Severity::Error);
+    find_cycles(tasks, &depends_on, problems);
+    is_whole &= problems.n_errors() == n_before;
     let stages = stages(&depends_on);
-    Graph { depends_on, stages, is_whole }
+    let mut sorted = depends_on.clone();
+    sorted.iter_mut().for_each(|it| it.sort_unstable());
+    Graph { depends_on, sorted, by_id, stages, is_whole }
 }
 
 /// Ids are unique without regard to case, and found so.
-fn index(tasks: &[Task], problems: &mut Vec<Problem>) -> HashMap<String, TaskIx> {
+fn index(tasks: &[Task], problems: &mut Problems) -> HashMap<String, TaskIx> {
     let mut by_id: HashMap<String, TaskIx> = HashMap::with_capacity(tasks.len());
     for (ix, task) in tasks.iter().enumerate() {
         let id = task.id.value.as_str();
@@ -110,7 +113,7 @@ fn unknown_dependency(tasks: &[Task], task: &Task, nth: usize) -> Problem {
 }
 
 /// Every cycle once, as the path it is.
-fn cycles(tasks: &[Task], depends_on: &[Vec<TaskIx>]) -> Vec<Problem> {
+fn find_cycles(tasks: &[Task], depends_on: &[Vec<TaskIx>], problems: &mut Problems) {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
@@ -118,7 +121,6 @@ fn cycles(tasks: &[Task], depends_on: &[Vec<TaskIx>]) -> Vec<Problem> {
         Done,
     }
     let mut marks = vec![Mark::New; tasks.len()];
-    let mut problems = Vec::new();
     for start in 0..tasks.len() {
         if marks[start] != Mark::New {
             continue;
@@ -138,6 +140,7 @@ fn cycles(tasks: &[Task], depends_on: &[Vec<TaskIx>]) -> Vec<Problem> {
                     marks[next] = Mark::Open;
                     stack.push((next, 0));
                 }
+                Mark::Open if !problems.has_room(&codes::CYCLE) => {}
                 Mark::Open => {
                     let from = stack.iter().position(|(it, _)| *it == next).unwrap_or(0);
                     let path: Vec<usize> = stack[from..].iter().map(|(it, _)| *it).collect();
@@ -146,17 +149,26 @@ fn cycles(tasks: &[Task], depends_on: &[Vec<TaskIx>]) -> Vec<Problem> {
             }
         }
     }
-    problems
 }
 
+/// How much of a long cycle is shown.
+const MAX_SHOWN: usize = 20;
+
 fn cycle(tasks: &[Task], path: &[usize]) -> Problem {
-    let names: Vec<String> = path.iter().chain(path.first()).map(|ix| format!("`{}`", tasks[*ix].id.value)).collect();
+    let name = |ix: &usize| format!("`{}`", tasks[*ix].id.value);
     let message = match path {
-        [_] => format!("{} depends on itself", names[0]),
-        _ => format!("tasks wait for each other: {}", names.join(" → ")),
+        [only] => format!("{} depends on itself", name(only)),
+        _ => {
+            let mut names: Vec<String> = path.iter().take(MAX_SHOWN).map(name).collect();
+            if path.len() > MAX_SHOWN {
+                names.push(format!("{} more", path.len() - MAX_SHOWN));
+            }
+            names.extend(path.first().map(name));
+            format!("tasks wait for each other: {}", names.join(" → "))
+        }
     };
     let mut problem = Problem::new(&codes::CYCLE, message);
-    for (ix, next) in path.iter().zip(path.iter().cycle().skip(1)) {
+    for (ix, next) in path.iter().zip(path.iter().cycle().skip(1)).take(MAX_SHOWN) {
         let edge = tasks[*ix].depends_on.iter().find(|it| same_id(&it.value, &tasks[*next].id.value));
         if let Some(edge) = edge {
             problem = problem.at(edge.span, format!("`{}` waits for `{}`", tasks[*ix].id.value, edge.value));

@@ -1,11 +1,11 @@
 //! Judges: a model to ask, and something to ask about.
 
 use crate::judge::ReplySchema;
-use crate::suite::problem::{Problem, listed_all, nearest};
+use crate::suite::problem::{Problem, Problems, listed_all, nearest};
 use crate::suite::{Gate, Judge, Model, Suite, Task, TaskKind, codes, is_provider_and_model};
 use crate::value::Spanned;
 
-pub(super) fn examine(suite: &Suite, problems: &mut Vec<Problem>) {
+pub(super) fn examine(suite: &Suite, problems: &mut Problems) {
     for task in &suite.tasks {
         if let TaskKind::Judge(judge) = &task.kind {
             problems.extend(no_placeholder(task, judge));

@@ -14,10 +14,11 @@ mod types;
 
 use crate::compare::Assertion;
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
-use crate::suite::problem::{Code, Problem, Severity, each_once};
+use crate::suite::problem::{Code, Problem, Problems, Severity};
 use crate::suite::{Aggregate, Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Projection, Step, Value};
 
+use context::Known;
 pub use graph::Stage;
 pub use shape::Shape;
 
@@ -32,16 +33,18 @@ pub struct Samples {
 
 /// Everything that can be known about a suite before running it, beyond what reading it found.
 pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     problems.extend(nothing_to_do(suite));
     let graph = graph::resolve(suite, &mut problems);
     judges::examine(suite, &mut problems);
-    names::examine(suite, &mut problems);
+    names::examine(suite, &graph, &mut problems);
     let base = shape::of_rows(samples);
-    context::examine(suite, &graph, base.as_ref(), &mut problems);
-    types::examine(suite, &graph, base.as_ref(), &mut problems);
-    gates::examine(suite, &graph, &mut problems);
-    each_once(problems)
+    let outputs: Vec<Shape> = suite.tasks.iter().map(context::output_shape).collect();
+    let known = Known { suite, graph: &graph, base: base.as_ref(), outputs: &outputs };
+    context::examine(known, &mut problems);
+    types::examine(known, &mut problems);
+    gates::examine(known, &mut problems);
+    problems.into_vec()
 }
 
 /// A suite without tasks, or without anything to run them on.
@@ -136,7 +139,7 @@ impl Plan {
         if problems.iter().any(|it| it.severity() == Severity::Error) {
             return Err(problems);
         }
-        let graph = graph::resolve(suite, &mut Vec::new());
+        let graph = graph::resolve(suite, &mut Problems::default());
         let tasks =
             suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
         Ok((Plan { tasks, stages: graph.stages, footprint: footprint(suite) }, problems))

@@ -1,16 +1,21 @@
 //! Names that point outside the graph: dimensions and thresholds.
 
-use crate::suite::problem::{Problem, listed_all, nearest};
-use crate::suite::{Suite, codes, same_id};
+use std::collections::HashSet;
+
+use super::graph::Graph;
+use crate::suite::problem::{Problem, Problems, listed_all, nearest};
+use crate::suite::{Suite, codes};
 
 /// The dimensions that every suite has.
 const DIMENSIONS: [&str; 6] = ["task", "process", "autonomy", "closeness", "efficiency", "spark"];
 
-pub(super) fn examine(suite: &Suite, problems: &mut Vec<Problem>) {
+pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
     let declared = suite.dimensions.iter().map(|it| it.value.as_str());
     let dimensions: Vec<&str> = DIMENSIONS.into_iter().chain(declared).collect();
+    let known: HashSet<&str> = dimensions.iter().copied().collect();
     for name in suite.tasks.iter().flat_map(|it| &it.dimensions) {
-        if !dimensions.contains(&name.value.as_str()) && !suite.lost.dimensions {
+        let is_unknown = !known.contains(name.value.as_str()) && !suite.lost.dimensions;
+        if is_unknown && problems.has_room(&codes::UNKNOWN_DIMENSION) {
             let message = format!("there is no dimension `{}`", name.value);
             let problem = Problem::new(&codes::UNKNOWN_DIMENSION, message).at(name.span, "unknown dimension");
             let near = nearest(&name.value, dimensions.iter().copied());
@@ -24,7 +29,8 @@ pub(super) fn examine(suite: &Suite, problems: &mut Vec<Problem>) {
         }
     }
     for (id, _) in &suite.thresholds.tasks {
-        if !suite.tasks.iter().any(|it| same_id(&it.id.value, &id.value)) && !suite.lost.has_task(&id.value) {
+        let is_unknown = graph.find(&id.value).is_none() && !suite.lost.has_task(&id.value);
+        if is_unknown && problems.has_room(&codes::UNKNOWN_TASK) {
             let problem = Problem::new(&codes::UNKNOWN_TASK, format!("there is no task `{}`", id.value))
                 .at(id.span, "unknown task");
             let near = nearest(&id.value, suite.tasks.iter().map(|it| it.id.value.as_str()));

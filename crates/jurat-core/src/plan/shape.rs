@@ -1,6 +1,8 @@
 //! What is known of a value before it is there: from an output schema, or from sample rows.
 
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashMap;
 
 use super::Samples;
 use crate::value::{Kind, Kinds, Step, Val, Value};
@@ -18,28 +20,33 @@ pub struct Shape {
     items: Option<Box<Shape>>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 struct Members {
+    /// In the order in which they came.
     named: Vec<(String, Shape)>,
+    places: HashMap<String, usize>,
     open: bool,
 }
 
 /// Where a path leads in a shape.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Leads {
+pub(super) enum Leads<'s> {
     /// To something of this shape.
-    To(Shape),
+    To(Cow<'s, Shape>),
     /// Nowhere: no value of this shape has this step.
     Nowhere {
         /// The step that finds nothing.
         step: usize,
         /// What is there instead.
-        place: Shape,
+        place: Cow<'s, Shape>,
     },
 }
 
 /// How deep schemas are followed; one that refers to itself is anything below that.
 const MAX_DEPTH: usize = 16;
+
+/// How many parts of a schema are followed. A schema that refers to itself in two places doubles on each level.
+const MAX_PARTS: usize = 10_000;
 
 impl Shape {
     /// Anything.
@@ -54,7 +61,7 @@ impl Shape {
 
     /// What a JSON Schema allows, as far as it is understood here; what is not understood is anything.
     pub fn of_schema(schema: &Val<'_>) -> Shape {
-        of_schema(schema, schema, 0)
+        of_schema(schema, &Root { schema, n_parts: Cell::new(0) }, 0)
     }
 
     /// Exactly this value's shape.
@@ -66,8 +73,8 @@ impl Shape {
                 Shape { items: items.map(Box::new), ..shape }
             }
             Val::Map(map) => {
-                let named = map.iter().map(|(key, value)| (key.to_owned(), Shape::of_value(value))).collect();
-                Shape { members: Some(Members { named, open: false }), ..shape }
+                let named = map.iter().map(|(key, value)| (key.to_owned(), Shape::of_value(value)));
+                Shape { members: Some(Members::new(named, false)), ..shape }
             }
             _ => shape,
         }
@@ -100,50 +107,62 @@ impl Shape {
     }
 
     /// Where a path leads.
-    pub(super) fn at(&self, steps: &[Step]) -> Leads {
+    pub(super) fn at<'s>(&'s self, steps: &[Step]) -> Leads<'s> {
         let mut shape = Cow::Borrowed(self);
         for (ix, step) in steps.iter().enumerate() {
             let next = match step {
-                Step::Key(key) => shape.member(key),
-                Step::Index(_) => shape.item(),
+                Step::Key(key) => part(&shape, |it| it.member(key)),
+                Step::Index(_) => part(&shape, Shape::item),
                 Step::Each => {
-                    return match shape.item().map(|item| item.at(&steps[ix + 1..])) {
-                        None => Leads::Nowhere { step: ix, place: shape.into_owned() },
-                        Some(Leads::To(item)) => {
-                            Leads::To(Shape { items: Some(Box::new(item)), ..Shape::of_kinds(&[Kind::List]) })
+                    let Some(item) = part(&shape, Shape::item) else {
+                        return Leads::Nowhere { step: ix, place: shape };
+                    };
+                    let rest = &steps[ix + 1..];
+                    return match item.at(rest) {
+                        Leads::To(item) => {
+                            let items = Some(Box::new(item.into_owned()));
+                            Leads::To(Cow::Owned(Shape { items, ..Shape::of_kinds(&[Kind::List]) }))
                         }
-                        Some(Leads::Nowhere { step, place }) => Leads::Nowhere { step: ix + 1 + step, place },
+                        Leads::Nowhere { step, place } => {
+                            Leads::Nowhere { step: ix + 1 + step, place: Cow::Owned(place.into_owned()) }
+                        }
                     };
                 }
-                Step::Json => shape.kinds.contains(Kind::Text).then(Shape::any),
+                Step::Json => shape.kinds.contains(Kind::Text).then(|| Cow::Owned(Shape::any())),
             };
             match next {
-                Some(next) => shape = Cow::Owned(next),
-                None => return Leads::Nowhere { step: ix, place: shape.into_owned() },
+                Some(next) => shape = next,
+                None => return Leads::Nowhere { step: ix, place: shape },
             }
         }
-        Leads::To(shape.into_owned())
+        Leads::To(shape)
     }
 
-    fn member(&self, key: &str) -> Option<Shape> {
+    fn member(&self, key: &str) -> Option<Cow<'_, Shape>> {
         if !self.kinds.contains(Kind::Object) {
             return None;
         }
-        let Some(members) = &self.members else { return Some(Shape::any()) };
-        match members.named.iter().find(|(name, _)| name == key) {
-            Some((_, shape)) => Some(shape.clone()),
-            None => members.open.then(Shape::any),
+        let Some(members) = &self.members else { return Some(Cow::Owned(Shape::any())) };
+        match members.get(key) {
+            Some(shape) => Some(Cow::Borrowed(shape)),
+            None => members.open.then(|| Cow::Owned(Shape::any())),
         }
     }
 
     /// What an item is, when this may be a list.
-    pub(super) fn item(&self) -> Option<Shape> {
-        self.kinds.contains(Kind::List).then(|| self.items.as_deref().cloned().unwrap_or_else(Shape::any))
+    pub(super) fn item(&self) -> Option<Cow<'_, Shape>> {
+        let item = || self.items.as_deref().map_or_else(|| Cow::Owned(Shape::any()), Cow::Borrowed);
+        self.kinds.contains(Kind::List).then(item)
     }
 
     /// The names of the members that are known.
     pub(super) fn names(&self) -> Vec<&str> {
         self.members.iter().flat_map(|it| &it.named).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Whether a member of this name is known.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.members.as_ref().is_some_and(|it| it.get(name).is_some())
     }
 
     /// Whether there may be members beyond the known ones.
@@ -152,15 +171,43 @@ impl Shape {
     }
 }
 
+/// A part of a shape that may itself be borrowed.
+fn part<'s>(shape: &Cow<'s, Shape>, find: impl Fn(&Shape) -> Option<Cow<'_, Shape>>) -> Option<Cow<'s, Shape>> {
+    match shape {
+        Cow::Borrowed(shape) => find(shape),
+        Cow::Owned(shape) => find(shape).map(|it| Cow::Owned(it.into_owned())),
+    }
+}
+
 impl Members {
-    fn or(mut self, other: Members) -> Members {
-        for (name, shape) in other.named {
-            match self.named.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, known)) => *known = std::mem::replace(known, Shape::any()).or(shape),
-                None => self.named.push((name, shape)),
+    fn new(named: impl IntoIterator<Item = (String, Shape)>, open: bool) -> Members {
+        let members = Members { open, ..Members::default() };
+        named.into_iter().fold(members, |members, (name, shape)| members.with(name, shape))
+    }
+
+    fn get(&self, name: &str) -> Option<&Shape> {
+        self.places.get(name).map(|ix| &self.named[*ix].1)
+    }
+
+    /// With one more member; it may be either when it is there already.
+    fn with(mut self, name: String, shape: Shape) -> Members {
+        match self.places.get(&name) {
+            Some(ix) => {
+                let known = &mut self.named[*ix].1;
+                *known = std::mem::replace(known, Shape::any()).or(shape);
+            }
+            None => {
+                self.places.insert(name.clone(), self.named.len());
+                self.named.push((name, shape));
             }
         }
-        Members { named: self.named, open: self.open || other.open }
+        self
+    }
+
+    fn or(self, other: Members) -> Members {
+        let open = self.open || other.open;
+        let members = other.named.into_iter().fold(self, |members, (name, shape)| members.with(name, shape));
+        Members { open, ..members }
     }
 }
 
@@ -177,13 +224,20 @@ pub(super) fn of_rows(samples: &Samples) -> Option<Shape> {
     samples.rows.iter().map(row).reduce(Shape::or)
 }
 
-fn of_schema(schema: &Val<'_>, root: &Val<'_>, depth: usize) -> Shape {
-    if depth > MAX_DEPTH {
+/// The schema that references lead into, and how much of it has been followed.
+struct Root<'r, 'v> {
+    schema: &'r Val<'v>,
+    n_parts: Cell<usize>,
+}
+
+fn of_schema(schema: &Val<'_>, root: &Root<'_, '_>, depth: usize) -> Shape {
+    root.n_parts.set(root.n_parts.get() + 1);
+    if depth > MAX_DEPTH || root.n_parts.get() > MAX_PARTS {
         return Shape::any();
     }
     let below = |schema: &Val<'_>| of_schema(schema, root, depth + 1);
     if let Some(target) = schema.get("$ref").and_then(Val::as_str) {
-        return resolved(root, target).map_or_else(Shape::any, below);
+        return resolved(root.schema, target).map_or_else(Shape::any, below);
     }
     if let Some(choices) = schema.get("anyOf").or(schema.get("oneOf")).and_then(Val::as_list) {
         return choices.iter().map(below).reduce(Shape::or).unwrap_or_else(Shape::any);
@@ -205,11 +259,10 @@ fn of_schema(schema: &Val<'_>, root: &Val<'_>, depth: usize) -> Shape {
         (None, None) if schema.get("properties").is_some() => Kinds::of(&[Kind::Object]),
         (None, None) => Kinds::ALL,
     };
-    let members = schema.get("properties").and_then(Val::as_map).map(|properties| Members {
-        named: properties.iter().map(|(name, it)| (name.to_owned(), below(it))).collect(),
-        // A field that the schema does not name is allowed by JSON Schema; a judge has no reason to produce it.
-        open: matches!(schema.get("additionalProperties"), Some(Val::Bool(true) | Val::Map(_))),
-    });
+    // A field that the schema does not name is allowed by JSON Schema; a judge has no reason to produce it.
+    let open = matches!(schema.get("additionalProperties"), Some(Val::Bool(true) | Val::Map(_)));
+    let properties = schema.get("properties").and_then(Val::as_map);
+    let members = properties.map(|it| Members::new(it.iter().map(|(name, it)| (name.to_owned(), below(it))), open));
     let items = schema.get("items").map(|it| Box::new(below(it)));
     Shape { kinds, values, members, items }
 }

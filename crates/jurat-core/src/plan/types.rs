@@ -1,17 +1,18 @@
 //! Comparisons against what is known of the values they will see.
 
-use super::context::{self, Source};
-use super::graph::Graph;
+use std::borrow::Cow;
+
+use super::context::{Known, Source};
 use super::shape::{Leads, Shape};
 use crate::compare::{Arrays, Comparison, Entry, Judgement};
-use crate::suite::problem::Problem;
-use crate::suite::{ExpectedValue, Suite, Task, TaskComparison, TaskKind, codes};
+use crate::suite::problem::{Problem, Problems, listed_plainly};
+use crate::suite::{ExpectedValue, Task, TaskComparison, TaskKind, codes};
 use crate::value::{Kind, Kinds, Span, Spanned, Val, Value, shown};
 
-pub(super) fn examine(suite: &Suite, graph: &Graph, base: Option<&Shape>, problems: &mut Vec<Problem>) {
-    for (ix, task) in suite.tasks.iter().enumerate() {
+pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
+    for (ix, task) in known.suite.tasks.iter().enumerate() {
         if let Some(comparison) = &task.comparison
-            && let Some(shape) = compared_shape(suite, graph, ix, comparison, base)
+            && let Some(shape) = compared_shape(known, ix, comparison)
         {
             problems.extend(examine_comparison(task, comparison, &shape));
         }
@@ -19,23 +20,16 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, base: Option<&Shape>, proble
 }
 
 /// What is known of the value that a task compares.
-pub(super) fn compared_shape(
-    suite: &Suite,
-    graph: &Graph,
-    ix: usize,
-    comparison: &TaskComparison,
-    base: Option<&Shape>,
-) -> Option<Shape> {
-    let task = &suite.tasks[ix];
-    let leads = match (&task.kind, &comparison.path) {
+pub(super) fn compared_shape<'s>(known: Known<'s>, ix: usize, comparison: &TaskComparison) -> Option<Cow<'s, Shape>> {
+    let leads = match (&known.suite.tasks[ix].kind, &comparison.path) {
         (TaskKind::Judge(_), path) => {
             let steps = path.as_ref().map(|it| it.value.steps()).unwrap_or_default();
-            context::output_shape(task).at(steps)
+            known.outputs[ix].at(steps)
         }
         (TaskKind::Assert, None) => return None,
-        (TaskKind::Assert, Some(path)) => match context::source(suite, graph, ix, &path.value, base) {
-            Source::Output(other) => context::output_shape(other).at(path.value.rest().steps()),
-            Source::Base => base?.at(path.value.steps()),
+        (TaskKind::Assert, Some(path)) => match known.source(ix, &path.value) {
+            Source::Output(other) => known.output(other).at(path.value.rest().steps()),
+            Source::Base => known.base?.at(path.value.steps()),
             Source::Stranger(_) | Source::Nobody | Source::Unknown => return None,
         },
     };
@@ -43,7 +37,7 @@ pub(super) fn compared_shape(
     match &comparison.item_path {
         None => Some(shape),
         Some(item_path) => match shape.item()?.at(item_path.value.steps()) {
-            Leads::To(shape) => Some(shape),
+            Leads::To(shape) => Some(Cow::Owned(shape.into_owned())),
             Leads::Nowhere { .. } => None,
         },
     }
@@ -89,10 +83,13 @@ fn passing(entry: &Entry) -> Kinds {
     entry.passes
 }
 
+/// How many values a comparison is tried on. Larger enums are lists of names; a hint about those is not worth the time.
+const MAX_DOMAIN: usize = 1000;
+
 /// The values a shape may have, when they can be counted.
 pub(super) fn domain(shape: &Shape) -> Option<Vec<Value>> {
     if let Some(values) = &shape.values {
-        return Some(values.clone());
+        return (values.len() <= MAX_DOMAIN).then(|| values.clone());
     }
     (shape.kinds == Kinds::of(&[Kind::Boolean])).then(|| vec![Val::Bool(true), Val::Bool(false)])
 }
@@ -106,7 +103,8 @@ fn outside(
     operator: Span,
 ) -> Problem {
     let values: Vec<String> = domain.iter().map(shown).collect();
-    let help = format!("{what} is one of {}", values.join(", "));
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+    let help = format!("{what} is one of {}", listed_plainly(&values));
     match literal {
         Some((value, span)) if entry.name == "Equals" => {
             let problem = Problem::new(&codes::OUTSIDE_ENUM, format!("{what} is never {}", shown(value)))

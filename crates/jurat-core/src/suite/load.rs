@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::problem::{Problem, each_once};
+use super::problem::{Problem, Problems};
 use super::reader::{Fields, Reading};
 use super::source::{Files, ReadError, Sources};
 use super::yaml::read_tree;
@@ -29,14 +29,14 @@ pub struct Loaded {
 /// Reads a definition and what it includes.
 pub fn load(path: &Path, files: &dyn Files) -> Loaded {
     let mut loading = Loading {
-        reading: Reading { problems: Vec::new(), sources: Sources::default(), files, n_errors: 0 },
+        reading: Reading { problems: Problems::default(), sources: Sources::default(), files },
         suite: Suite::default(),
         open: Vec::new(),
         done: Vec::new(),
     };
     loading.file(path, None);
     let Loading { reading, suite, .. } = loading;
-    Loaded { suite, sources: reading.sources, problems: each_once(reading.problems) }
+    Loaded { suite, sources: reading.sources, problems: reading.problems.into_vec() }
 }
 
 struct Loading<'f> {
@@ -77,14 +77,16 @@ impl Loading<'_> {
     fn read(&mut self, source: SourceId, path: &Path) {
         let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
         let text = self.reading.sources.get(source).map(|it| it.text.clone()).unwrap_or_default();
-        let n_before = self.reading.problems.len();
+        let mut problems = Vec::new();
         let node = match text.trim() {
             "" => None,
-            _ => read_tree(&text, source, is_json, &mut self.reading.problems),
+            _ => read_tree(&text, source, is_json, &mut problems),
         };
+        let is_broken = node.is_none() && !problems.is_empty();
+        self.reading.problems.extend(problems);
         let is_main = self.open.len() == 1;
         let Some(node) = node else {
-            if self.reading.problems.len() > n_before {
+            if is_broken {
                 self.suite.lost.file();
             } else if is_main {
                 // Nothing, or nothing but comments. As an included file that is no trouble.

@@ -7,7 +7,7 @@
 //! An object without schema keywords names fields, all of them required and nothing else allowed. Fields keep the order
 //! they were written in: models answer in that order.
 
-use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::codes;
 use super::problem::{Problem, listed_all};
@@ -85,7 +85,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
         reading.problem(problem.help("name what the judge answers: `output: { reason: string, ok: boolean }`"));
         return None;
     }
-    let n_before = reading.n_errors;
+    let n_before = reading.n_errors();
     let (schema, fields) = if is_whole_schema(node) {
         check_schema(reading, node);
         let fields = node.get("properties").and_then(Node::entries).unwrap_or(&[]);
@@ -98,7 +98,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
         reading.problem(Problem::new(&codes::BAD_SCHEMA, message).at(node.span, "too deep"));
     }
     let fields = fields.iter().map(|it| Spanned::new(it.key.clone().into_owned(), it.key_span)).collect();
-    (reading.n_errors == n_before).then_some(Output { schema, span: node.span, fields })
+    (reading.n_errors() == n_before).then_some(Output { schema, span: node.span, fields })
 }
 
 fn depth(value: &Val<'_>) -> usize {
@@ -120,11 +120,8 @@ fn is_whole_schema(node: &Node<'_>) -> bool {
 
 /// An object with these fields and no others.
 fn object_of(reading: &mut Reading<'_>, entries: &[Entry<'_>]) -> Value {
-    let mut properties: Map<'static> = Map::default();
-    for entry in entries {
-        let schema = field(reading, &entry.key, &entry.value);
-        properties.insert(Cow::Owned(entry.key.clone().into_owned()), schema);
-    }
+    let field = |entry: &Entry<'_>| (entry.key.clone().into_owned(), field(reading, &entry.key, &entry.value));
+    let properties: Map<'static> = entries.iter().map(field).collect();
     let required = properties.keys().map(|it| Val::from(it.to_owned())).collect();
     Val::Map(super::form::object([
         ("type", Val::from("object")),
@@ -186,9 +183,10 @@ fn check_schema(reading: &mut Reading<'_>, node: &Node<'_>) {
         check_keyword(reading, entry);
     }
     let properties = node.get("properties").and_then(Node::entries).unwrap_or(&[]);
+    let names: HashSet<&str> = properties.iter().map(|it| &*it.key).collect();
     for name in node.get("required").and_then(Node::as_list).unwrap_or(&[]) {
         let Some(text) = name.as_str() else { continue };
-        if !properties.is_empty() && !properties.iter().any(|it| it.key == text) {
+        if !names.is_empty() && !names.contains(text) && reading.problems.has_room(&codes::BAD_SCHEMA) {
             let message = format!("`{text}` is required, but no property is called so");
             let problem = Problem::new(&codes::BAD_SCHEMA, message).at(name.span, "required here");
             reading.problem(problem.did_you_mean(text, properties.iter().map(|it| &*it.key)));

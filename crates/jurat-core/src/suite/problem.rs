@@ -3,7 +3,8 @@
 //! Problems are made by small functions beside the code that finds them, collected, and drawn in one place
 //! (`jurat-report`). Nothing here prints.
 
-use std::collections::HashSet;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use crate::value::Span;
@@ -94,8 +95,51 @@ impl Problem {
     }
 }
 
+/// Problems as they are found. Of each kind the first hundred are kept: nobody mends more at once, and a file of slips must
+/// not take more memory than a file. Since the kind decides how bad a problem is, no error is lost behind warnings.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    kept: Vec<Problem>,
+    n_found: HashMap<&'static str, usize>,
+    n_errors: usize,
+}
+
+const MAX_OF_A_KIND: usize = 100;
+
+impl Problems {
+    pub(crate) fn push(&mut self, problem: Problem) {
+        self.n_errors += usize::from(problem.severity() == Severity::Error);
+        let n_found = self.n_found.entry(problem.code.name).or_default();
+        *n_found += 1;
+        match (*n_found).cmp(&MAX_OF_A_KIND) {
+            Ordering::Less => self.kept.push(problem),
+            Ordering::Equal => self.kept.push(problem.help("there may be more of this kind; they are not listed")),
+            Ordering::Greater => {}
+        }
+    }
+
+    pub(crate) fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        problems.into_iter().for_each(|it| self.push(it));
+    }
+
+    /// Whether another problem of this kind would be kept. Worth asking before one that takes a search to make.
+    pub(crate) fn has_room(&self, code: &Code) -> bool {
+        self.n_found.get(code.name).is_none_or(|it| *it < MAX_OF_A_KIND)
+    }
+
+    /// How many errors were found, kept or not.
+    pub(crate) fn n_errors(&self) -> usize {
+        self.n_errors
+    }
+
+    /// The problems, without those that say the same about the same place.
+    pub(crate) fn into_vec(self) -> Vec<Problem> {
+        each_once(self.kept)
+    }
+}
+
 /// The problems without those that say the same about the same place: what an alias repeats is wrong once.
-pub(crate) fn each_once(problems: Vec<Problem>) -> Vec<Problem> {
+fn each_once(problems: Vec<Problem>) -> Vec<Problem> {
     let mut seen = HashSet::with_capacity(problems.len());
     let is_new: Vec<bool> = problems
         .iter()
@@ -110,15 +154,43 @@ pub fn nearest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> O
     let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&folded, &fold(name));
     known
         .into_iter()
+        .filter(|name| may_be_near(&folded, name))
+        .take(MAX_LIKENESSES)
         .map(|name| (name, likeness(name)))
         .filter(|(name, likeness)| *likeness >= 0.6 || (written.len() <= 4 && name.len() <= 4 && *likeness >= 0.5))
         .max_by(|left, right| left.1.total_cmp(&right.1))
         .map(|(name, _)| name)
 }
 
+/// How many names are looked at closely; a suite may have a hundred thousand.
+const MAX_LIKENESSES: usize = 2000;
+
+/// Whether the lengths alone do not rule out that two names are near each other. Costs nothing, unlike the comparison.
+fn may_be_near(folded: &str, name: &str) -> bool {
+    const LONGEST: usize = 200;
+    // `fold` drops what is neither letter nor digit, and nothing else.
+    let n_dropped = || name.bytes().filter(|it| it.is_ascii_punctuation() || it.is_ascii_whitespace()).count();
+    folded.len() <= LONGEST && name.len() <= LONGEST && {
+        let (left, right) = (folded.len(), name.len() - n_dropped());
+        left.abs_diff(right) * 2 <= left.max(right)
+    }
+}
+
 /// `fieldPath`, `field-path` and `field_path` are near each other.
 fn fold(name: &str) -> String {
     name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// How many names a message lists. There are fewer operators than this.
+const MAX_LISTED: usize = 150;
+
+/// Names of data, the way messages list them: plain, and only some when there are many.
+pub(crate) fn listed_plainly(names: &[&str]) -> String {
+    const SOME: usize = 40;
+    match names.len().checked_sub(SOME) {
+        None | Some(0) => names.join(", "),
+        Some(n_more) => format!("{} and {n_more} more", names[..SOME].join(", ")),
+    }
 }
 
 /// Names in backticks, the way messages list choices: `` `a`, `b` or `c` ``.
@@ -132,7 +204,12 @@ pub fn listed_all<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 }
 
 fn joined<'n>(names: impl IntoIterator<Item = &'n str>, conjunction: &str) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    let mut rest = names.into_iter();
+    let mut names: Vec<String> = rest.by_ref().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let n_more = rest.count();
+    if n_more > 0 {
+        names.push(format!("{n_more} more"));
+    }
     match names.split_last() {
         None => "nothing".to_owned(),
         Some((last, [])) => last.clone(),

@@ -5,23 +5,25 @@
 
 use super::codes;
 use super::form::{Form, Key, Keys};
-use super::problem::{Problem, Severity, listed, nearest};
+use super::problem::{Problem, Problems, listed, nearest};
 use super::source::{Files, Sources};
 use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, shown_within};
 
 /// Where problems go while a definition is read, and where its other files come from.
 pub(crate) struct Reading<'f> {
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Problems,
     pub(crate) sources: Sources,
     pub(crate) files: &'f dyn Files,
-    /// How many errors were noted so far. Whoever reads a part can tell from it whether the part is whole.
-    pub(crate) n_errors: usize,
 }
 
 impl Reading<'_> {
     pub(crate) fn problem(&mut self, problem: Problem) {
-        self.n_errors += usize::from(problem.severity() == Severity::Error);
         self.problems.push(problem);
+    }
+
+    /// How many errors were noted so far. Whoever reads a part can tell from it whether the part is whole.
+    pub(crate) fn n_errors(&self) -> usize {
+        self.problems.n_errors()
     }
 
     /// Notes that a value is of the wrong type.
@@ -228,7 +230,9 @@ impl<'n, 'a> Fields<'n, 'a> {
                     None => fields.found.push((key, entry.key_span, &entry.value)),
                 },
                 None => {
-                    let near = nearest(&entry.key, keys.names());
+                    // A key that nobody will read about is not worth a search; what it was meant to be is then open.
+                    let has_room = reading.problems.has_room(&codes::UNKNOWN_KEY);
+                    let near = has_room.then(|| nearest(&entry.key, keys.names())).flatten();
                     fields.meant.extend(near);
                     fields.has_unknown = true;
                     reading.problem(unknown_key(keys, &entry.key, entry.key_span, near));

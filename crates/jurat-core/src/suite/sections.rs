@@ -1,11 +1,13 @@
 //! The sections of a definition: one entry each. A new section is a file of its own and a line in [`SECTIONS`].
 
+use std::collections::{HashMap, HashSet};
+
 use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
 use super::{Suite, codes, models, records, task};
-use crate::value::{Node, Spanned};
+use crate::value::{Node, Span, Spanned};
 
 /// A key of the top level and what becomes of its value.
 struct Section {
@@ -57,10 +59,10 @@ static SECTIONS: [Section; 20] = [
     section(
         Key::optional("dimensions", Form::List(&Form::Id), "further dimensions that tasks may name"),
         |reading, suite, at| {
-            let n_before = reading.n_errors;
+            let n_before = reading.n_errors();
             let items = reading.list("`dimensions`", "a list of names", at.node);
             let names: Vec<_> = items.iter().filter_map(|it| read_id(reading, "a dimension", it)).collect();
-            suite.lost.dimensions |= reading.n_errors > n_before;
+            suite.lost.dimensions |= reading.n_errors() > n_before;
             suite.dimensions.extend(names);
         },
     ),
@@ -130,19 +132,18 @@ fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
 
 fn read_models(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
     let roles = models::read(reading, at.node);
-    match at.node.entries() {
-        Some(entries) => {
-            let names = entries.iter().map(|it| it.key.clone().into_owned());
-            suite.lost.roles.extend(names.filter(|name| !roles.iter().any(|it| it.name.value == *name)));
-        }
-        None => suite.lost.models = true,
-    }
+    let read: HashSet<&str> = roles.iter().map(|it| it.name.value.as_str()).collect();
+    let names = at.node.entries().unwrap_or(&[]).iter().map(|it| &*it.key);
+    suite.lost.roles.extend(names.filter(|it| !read.contains(it)).map(str::to_owned));
+    suite.lost.models |= at.node.entries().is_none();
+
+    let known: HashMap<String, Span> = suite.models.iter().map(|it| (it.name.value.clone(), it.name.span)).collect();
     for role in roles {
-        match suite.models.iter().find(|it| it.name == role.name) {
+        match known.get(&role.name.value) {
             Some(earlier) => {
                 let problem =
                     Problem::new(&codes::CONFLICT, format!("the role `{}` is defined twice", role.name.value));
-                let problem = problem.at(role.name.span, "again here").at(earlier.name.span, "first here");
+                let problem = problem.at(role.name.span, "again here").at(*earlier, "first here");
                 reading.problem(problem.help("keep one of them"));
             }
             None => suite.models.push(role),

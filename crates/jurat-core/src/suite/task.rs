@@ -157,7 +157,7 @@ pub(super) static TASK: Keys = Keys {
 
 /// Reads a task; the id of one that cannot be read, when that at least is known.
 pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, Option<String>> {
-    let n_before = reading.n_errors;
+    let n_before = reading.n_errors();
     let fields = Fields::read(reading, &TASK, node).ok_or(None)?;
     // Everything is read before anything is missed, so that all problems of a task are reported at once.
     let id = fields.get("id").and_then(|it| read_id(reading, "`id`", it));
@@ -173,7 +173,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, O
         (Some(id), Some(kind)) => (id, kind),
         (id, _) => return Err(id.map(|it| it.value)),
     };
-    let is_flawed = reading.n_errors > n_before;
+    let is_flawed = reading.n_errors() > n_before;
     Ok(Task { id, description, kind, comparison, depends_on, gate, on, tags, dimensions, span: node.span, is_flawed })
 }
 
@@ -204,11 +204,11 @@ fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> 
 
 fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&TaskKind>) -> Option<TaskComparison> {
     let Some(inside) = fields.get("assert") else {
-        let n_before = reading.n_errors;
+        let n_before = reading.n_errors();
         let comparison = comparison::read(reading, fields);
         let is_assert = matches!(kind, Some(TaskKind::Assert));
         let may_compare = ["operator", "assert", "judge"].iter().any(|it| fields.may_mean(it));
-        if is_assert && comparison.is_none() && reading.n_errors == n_before && !may_compare {
+        if is_assert && comparison.is_none() && reading.n_errors() == n_before && !may_compare {
             let problem = Problem::new(&codes::MISSING_KEY, "a task needs an `operator`, or a `judge`");
             let problem = problem.at(fields.span, "does nothing");
             reading.problem(problem.help("for example `operator: is_not_empty` with a `field_path`"));
@@ -221,9 +221,9 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
         reading.problem(problem.at(beside, "beside it").at(inside.span, "inside").help("move all of it to one place"));
     }
     let inner = Fields::read(reading, &ASSERT, inside)?;
-    let n_before = reading.n_errors;
+    let n_before = reading.n_errors();
     let comparison = comparison::read(reading, &inner);
-    if comparison.is_none() && reading.n_errors == n_before && !inner.may_mean("operator") {
+    if comparison.is_none() && reading.n_errors() == n_before && !inner.may_mean("operator") {
         let problem =
             Problem::new(&codes::MISSING_KEY, "`assert` needs an `operator`").at(inside.span, "compared how?");
         reading.problem(problem.help("for example `operator: is_not_empty`"));

@@ -11,10 +11,12 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as YamlS
 
 use super::codes;
 use super::problem::Problem;
-use crate::value::{Content, Entry, MAX_DEPTH, Node, SourceId, Span, Val, json_node, shown_within};
+use crate::value::{Content, Entry, MAX_DEPTH, Node, SourceId, Span, Val, json_node_within, shown_within};
 
 /// How many values a definition may hold, aliases written out. A suite of 10,000 tasks has about 100,000.
 const MAX_NODES: usize = 1_000_000;
+
+const DATA_ELSEWHERE: &str = "put data into a file of its own and name it under `records`";
 
 /// Reads the tree of a text with the place of every part; as JSON when it is said to be.
 pub fn read_tree(text: &str, source: SourceId, is_json: bool, problems: &mut Vec<Problem>) -> Option<Node<'static>> {
@@ -22,9 +24,9 @@ pub fn read_tree(text: &str, source: SourceId, is_json: bool, problems: &mut Vec
 }
 
 fn json(text: &str, source: SourceId, problems: &mut Vec<Problem>) -> Option<Node<'static>> {
-    match json_node(text, source) {
+    match json_node_within(text, source, MAX_NODES) {
         Ok((node, repeated)) => {
-            problems.extend(repeated.iter().map(|it| repeated_key(&it.key, it.again, it.first)));
+            problems.extend(repeated.iter().take(MAX_REPEATED).map(|it| repeated_key(&it.key, it.again, it.first)));
             Some(owned(node))
         }
         Err(error) => {
@@ -48,6 +50,8 @@ fn json_remedy(text: &str, at: usize, message: &str) -> Option<&'static str> {
         Some("a character beyond U+FFFF is written as itself, or as two escapes: `\\ud83d\\ude00`")
     } else if message.contains("invalid escape") {
         Some("write a backslash as `\\\\`")
+    } else if message.ends_with("values") {
+        Some(DATA_ELSEWHERE)
     } else if message.contains("EOF") {
         Some("the text ends too early: close what is open")
     } else if rest.starts_with(['/', '#']) {
@@ -65,6 +69,7 @@ fn yaml(text: &str, source: SourceId, problems: &mut Vec<Problem>) -> Option<Nod
         open: Vec::new(),
         anchors: HashMap::new(),
         n_nodes: 0,
+        n_repeated: 0,
         root: None,
         problems,
     };
@@ -89,6 +94,7 @@ struct Builder<'t, 'p> {
     open: Vec<Open>,
     anchors: HashMap<usize, (Node<'static>, usize)>,
     n_nodes: usize,
+    n_repeated: usize,
     root: Option<Node<'static>>,
     problems: &'p mut Vec<Problem>,
 }
@@ -103,7 +109,7 @@ struct Open {
 
 enum Holds {
     List(Vec<Node<'static>>),
-    Map { entries: Vec<Entry<'static>>, key: Option<Key>, merged: Vec<Entry<'static>> },
+    Map { members: Members, key: Option<Key>, merged: Vec<Entry<'static>> },
 }
 
 /// A key whose value has not come.
@@ -113,6 +119,37 @@ struct Key {
     /// Whether it is `<<` without quotes; in quotes it is a key like any other.
     is_merge: bool,
 }
+
+/// The members of an object that is being read. Many are found through a map rather than one by one.
+#[derive(Default)]
+struct Members {
+    entries: Vec<Entry<'static>>,
+    places: HashMap<Cow<'static, str>, usize>,
+}
+
+impl Members {
+    const FEW: usize = 24;
+
+    fn get(&self, key: &str) -> Option<&Entry<'static>> {
+        if self.places.is_empty() {
+            return self.entries.iter().find(|it| it.key == key);
+        }
+        self.places.get(key).map(|ix| &self.entries[*ix])
+    }
+
+    fn push(&mut self, entry: Entry<'static>) {
+        if self.entries.len() == Self::FEW {
+            self.places = self.entries.iter().enumerate().map(|(ix, it)| (it.key.clone(), ix)).collect();
+        }
+        if !self.places.is_empty() {
+            self.places.insert(entry.key.clone(), self.entries.len());
+        }
+        self.entries.push(entry);
+    }
+}
+
+/// How many repeated keys of one file are reported.
+const MAX_REPEATED: usize = 100;
 
 type Taken = Result<(), Box<Problem>>;
 
@@ -154,7 +191,7 @@ impl Builder<'_, '_> {
             }
             Event::MappingStart(anchor, tag) => {
                 refuse_tag(tag.as_deref(), &["map"], span)?;
-                self.open(span, anchor, Holds::Map { entries: Vec::new(), key: None, merged: Vec::new() })
+                self.open(span, anchor, Holds::Map { members: Members::default(), key: None, merged: Vec::new() })
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span),
         }
@@ -178,15 +215,16 @@ impl Builder<'_, '_> {
                 let ends = (items.first().map(|it| it.span), items.last().map(|it| it.span));
                 (ends.0, ends.1, Content::List(items))
             }
-            Holds::Map { mut entries, merged, .. } => {
-                let ends = (entries.first().map(|it| it.key_span), entries.last().map(|it| it.value.span));
+            Holds::Map { mut members, merged, .. } => {
+                let ends = (members.entries.first(), members.entries.last());
+                let ends = (ends.0.map(|it| it.key_span), ends.1.map(|it| it.value.span));
                 // `<<` gives what the object does not say itself.
                 for entry in merged {
-                    if !entries.iter().any(|it| it.key == entry.key) {
-                        entries.push(entry);
+                    if members.get(&entry.key).is_none() {
+                        members.push(entry);
                     }
                 }
-                (ends.0, ends.1, Content::Map(entries))
+                (ends.0, ends.1, Content::Map(members.entries))
             }
         };
         // A block ends where its last part ends; the event stands before whatever comes next. Flow style has brackets.
@@ -201,20 +239,26 @@ impl Builder<'_, '_> {
     /// Puts a finished node where it belongs.
     fn add(&mut self, node: Node<'static>, anchor: usize, n_before: usize) -> Taken {
         if anchor > 0 {
-            self.anchors.insert(anchor, (node.clone(), self.n_nodes - n_before));
+            // The copy counts as if it stood there: anchors inside anchors would otherwise copy the same text many times.
+            let n_nodes = self.n_nodes - n_before;
+            self.count(n_nodes, node.span)?;
+            self.anchors.insert(anchor, (node.clone(), n_nodes));
         }
         match self.open.last_mut().map(|it| &mut it.holds) {
             None => self.root = Some(node),
             Some(Holds::List(items)) => items.push(node),
             Some(Holds::Map { key: key @ None, .. }) => *key = Some(key_of(node)?),
-            Some(Holds::Map { entries, key, merged }) => {
+            Some(Holds::Map { members, key, merged }) => {
                 let Some(Key { text: key, span: key_span, is_merge }) = key.take() else { return Ok(()) };
                 if is_merge {
                     merged.extend(merged_entries(node)?);
                     return Ok(());
                 }
-                if let Some(earlier) = entries.iter().find(|it| it.key == key) {
-                    self.problems.push(repeated_key(&key, key_span, earlier.key_span));
+                if let Some(earlier) = members.get(&key) {
+                    self.n_repeated += 1;
+                    if self.n_repeated <= MAX_REPEATED {
+                        self.problems.push(repeated_key(&key, key_span, earlier.key_span));
+                    }
                     return Ok(());
                 }
                 // `key:` with nothing after it is null; pointing at the key is better than at nothing.
@@ -222,7 +266,7 @@ impl Builder<'_, '_> {
                 if value.span.start == value.span.end {
                     value.span = key_span;
                 }
-                entries.push(Entry { key, key_span, value });
+                members.push(Entry { key, key_span, value });
             }
         }
         Ok(())
@@ -233,10 +277,9 @@ impl Builder<'_, '_> {
         if self.n_nodes <= MAX_NODES {
             return Ok(());
         }
-        let problem = not_readable("this file", &format!("more than {MAX_NODES} values once aliases are written out"));
-        Err(Box::new(
-            problem.at(span, "the one too many").help("put data into a file of its own and name it under `records`"),
-        ))
+        let problem =
+            not_readable("this file", &format!("more than {MAX_NODES} values, what aliases stand for included"));
+        Err(Box::new(problem.at(span, "the one too many").help(DATA_ELSEWHERE)))
     }
 }
 
@@ -421,6 +464,8 @@ impl<'t> Places<'t> {
             Some("close the `[` or `{` before this")
         } else if info.contains("quoted scalar") {
             Some("close the quote; a quoted text of several lines is indented more than its key")
+        } else if info.contains("simple key") {
+            Some("a key stands on one line, has at most 1024 characters, and `:` comes after it")
         } else if info.contains("unknown anchor") {
             Some("`*name` stands for what `&name` marks further up")
         } else {
@@ -494,10 +539,13 @@ mod tests {
         let bomb = (1..40).fold("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned(), |text, n| {
             format!("{text}a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(", "))
         });
+        let nested_anchors: String =
+            (0..120).map(|n| format!("&a{n} [")).chain(["x, ".repeat(10_000), "]".repeat(120)]).collect();
         let deep = "[".repeat(100_000);
         let deep_block = (0..300).map(|n| format!("{}a:\n", " ".repeat(n))).collect::<String>();
         for (text, message) in [
-            (bomb.as_str(), "more than 1000000 values once aliases are written out"),
+            (bomb.as_str(), "more than 1000000 values, what aliases stand for included"),
+            (nested_anchors.as_str(), "more than 1000000 values, what aliases stand for included"),
             (deep.as_str(), "nested more than 128 deep"),
             (deep_block.as_str(), "nested more than 128 deep"),
             ("a: &a [*a]", "an alias inside what it names"),

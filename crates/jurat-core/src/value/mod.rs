@@ -18,6 +18,7 @@ mod val;
 
 pub use context::Context;
 pub use json::{JsonError, MAX_DEPTH, Record, parse_json};
+pub(crate) use node::json_node_within;
 pub use node::{Content, Entry, Node, RepeatedKey, json_node};
 pub use number::{compare_numbers, decimal_equal};
 pub use path::{FieldPath, Missing, MissingKind, PathError, PathErrorKind, Step};

@@ -110,56 +110,69 @@ pub struct RepeatedKey {
 
 /// Reads JSON with the place of every part, exactly. Answers also which keys came a second time; the last value won.
 pub fn json_node(text: &str, source: SourceId) -> Result<(Node<'_>, Vec<RepeatedKey>), JsonError> {
-    let raw: &RawValue = serde_json::from_str(text)?;
-    let mut reader = Reader { text, source, repeated: Vec::new() };
-    let node = reader.node(raw.get(), 0)?;
-    Ok((node, reader.repeated))
+    json_node_within(text, source, usize::MAX)
 }
 
-struct Reader<'a> {
+/// Like [`json_node`], for texts that hold no more than so many values.
+pub(crate) fn json_node_within(
+    text: &str,
+    source: SourceId,
+    max_nodes: usize,
+) -> Result<(Node<'_>, Vec<RepeatedKey>), JsonError> {
+    // Once the text is known to be JSON, one walk over it finds every part.
+    let raw: &RawValue = serde_json::from_str(text)?;
+    let at = raw.get().as_ptr() as usize - text.as_ptr() as usize;
+    let mut walk = Walk { text, source, at, n_nodes: 0, max_nodes, repeated: Vec::new() };
+    let node = walk.node(0)?;
+    Ok((node, walk.repeated))
+}
+
+/// A place in a text that is JSON.
+struct Walk<'a> {
     text: &'a str,
     source: SourceId,
+    at: usize,
+    n_nodes: usize,
+    max_nodes: usize,
     repeated: Vec<RepeatedKey>,
 }
 
-impl<'a> Reader<'a> {
-    /// Every piece that `serde_json` hands out is a slice of the text, so its address says where it stands.
-    fn span(&self, piece: &str) -> Span {
-        let start = (piece.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        Span::new(self.source, start..start + piece.len())
-    }
-
-    fn node(&mut self, piece: &'a str, depth: usize) -> Result<Node<'a>, JsonError> {
-        let span = self.span(piece);
+impl<'a> Walk<'a> {
+    fn node(&mut self, depth: usize) -> Result<Node<'a>, JsonError> {
+        let start = self.at;
         if depth > MAX_DEPTH {
-            return Err(self.error(span, format!("nested more than {MAX_DEPTH} deep")));
+            return Err(self.error(start, format!("nested more than {MAX_DEPTH} deep")));
         }
-        let content = match piece.as_bytes().first() {
-            Some(b'{') => Content::Map(self.entries(piece, depth)?),
-            Some(b'[') => {
-                let items: Vec<&RawValue> = serde_json::from_str(piece).map_err(|it| self.located(span, it))?;
-                Content::List(items.into_iter().map(|it| self.node(it.get(), depth + 1)).collect::<Result<_, _>>()?)
-            }
-            Some(b'"') => {
-                let text: Text<'_> = serde_json::from_str(piece).map_err(|it| self.located(span, it))?;
-                Content::Scalar(Val::Str(text.0))
-            }
-            Some(b't') => Content::Scalar(Val::Bool(true)),
-            Some(b'f') => Content::Scalar(Val::Bool(false)),
-            Some(b'n') => Content::Scalar(Val::Null),
-            _ => Content::Scalar(number(piece)),
+        self.n_nodes += 1;
+        if self.n_nodes > self.max_nodes {
+            return Err(self.error(start, format!("more than {} values", self.max_nodes)));
+        }
+        let content = match self.byte() {
+            b'{' => Content::Map(self.entries(depth)?),
+            b'[' => Content::List(self.items(depth)?),
+            b'"' => Content::Scalar(Val::Str(self.string()?)),
+            _ => Content::Scalar(self.word()),
         };
-        Ok(Node { span, content })
+        Ok(Node { span: self.span(start), content })
     }
 
-    fn entries(&mut self, piece: &'a str, depth: usize) -> Result<Vec<Entry<'a>>, JsonError> {
-        let Members(members) = serde_json::from_str(piece).map_err(|it| self.located(self.span(piece), it))?;
-        let mut entries: Vec<Entry<'a>> = Vec::with_capacity(members.len());
-        let mut places = HashMap::with_capacity(members.len());
-        for (raw_key, value) in members {
-            let key_span = self.span(raw_key.get());
-            let Text(key) = serde_json::from_str(raw_key.get()).map_err(|it| self.located(key_span, it))?;
-            let value = self.node(value.get(), depth + 1)?;
+    fn items(&mut self, depth: usize) -> Result<Vec<Node<'a>>, JsonError> {
+        let mut items = Vec::new();
+        while self.next_part() {
+            items.push(self.node(depth + 1)?);
+        }
+        Ok(items)
+    }
+
+    fn entries(&mut self, depth: usize) -> Result<Vec<Entry<'a>>, JsonError> {
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        let mut places = HashMap::new();
+        while self.next_part() {
+            let start = self.at;
+            let key = self.string()?;
+            let key_span = self.span(start);
+            self.skip(|it| it.is_ascii_whitespace() || it == b':');
+            let value = self.node(depth + 1)?;
             match places.get(&key) {
                 None => {
                     places.insert(key.clone(), entries.len());
@@ -175,16 +188,66 @@ impl<'a> Reader<'a> {
         Ok(entries)
     }
 
-    /// An error inside a piece, counted from the start of the whole text.
-    fn located(&self, span: Span, error: serde_json::Error) -> JsonError {
-        let JsonError { message, line, column } = JsonError::from(error);
-        let piece = self.text.get(span.range()).unwrap_or_default();
-        let lines_before = piece.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum::<usize>();
-        self.error(span.part(lines_before + column - 1..span.range().len()), message)
+    /// Steps over an opening bracket or a comma to the next part of a list or an object, or over its end.
+    fn next_part(&mut self) -> bool {
+        let is_end = |it| matches!(it, b']' | b'}');
+        self.skip(|it| it.is_ascii_whitespace());
+        if !is_end(self.byte()) {
+            self.at += 1;
+            self.skip(|it| it.is_ascii_whitespace());
+        }
+        let ended = is_end(self.byte());
+        self.at += usize::from(ended);
+        !ended
     }
 
-    fn error(&self, span: Span, message: String) -> JsonError {
-        let before = &self.text[..self.text.floor_char_boundary(span.range().start)];
+    fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
+        let start = self.at;
+        let mut is_escaped = false;
+        self.at += 1;
+        self.skip(|it| {
+            let goes_on = is_escaped || it != b'"';
+            is_escaped = !is_escaped && it == b'\\';
+            goes_on
+        });
+        self.at += 1;
+        let piece = &self.text[start..self.at];
+        match serde_json::from_str(piece) {
+            Ok(Text(text)) => Ok(text),
+            Err(error) => {
+                let JsonError { message, column, .. } = JsonError::from(error);
+                Err(self.error(start + column - 1, message))
+            }
+        }
+    }
+
+    /// `null`, `true`, `false` or a number.
+    fn word(&mut self) -> Val<'a> {
+        let start = self.at;
+        self.skip(|it| !it.is_ascii_whitespace() && !matches!(it, b',' | b']' | b'}'));
+        match &self.text[start..self.at] {
+            "null" => Val::Null,
+            "true" => Val::Bool(true),
+            "false" => Val::Bool(false),
+            digits => number(digits),
+        }
+    }
+
+    fn byte(&self) -> u8 {
+        self.text.as_bytes().get(self.at).copied().unwrap_or(b'}')
+    }
+
+    fn skip(&mut self, mut goes_on: impl FnMut(u8) -> bool) {
+        let rest = &self.text.as_bytes()[self.at..];
+        self.at += rest.iter().position(|it| !goes_on(*it)).unwrap_or(rest.len());
+    }
+
+    fn span(&self, start: usize) -> Span {
+        Span::new(self.source, start..self.at)
+    }
+
+    fn error(&self, at: usize, message: String) -> JsonError {
+        let before = &self.text[..self.text.floor_char_boundary(at)];
         let line = before.bytes().filter(|it| *it == b'\n').count() + 1;
         let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
         JsonError { message, line, column }
@@ -209,29 +272,6 @@ pub(crate) fn number(text: &str) -> Val<'_> {
 /// Text, borrowed when it holds no escape.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-/// The members of an object in the order they were written, keys and values as they stand.
-struct Members<'a>(Vec<(&'a RawValue, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-        impl<'de> serde::de::Visitor<'de> for Each {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Each)
-    }
-}
 
 #[cfg(test)]
 mod tests {

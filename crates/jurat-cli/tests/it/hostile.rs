@@ -1,0 +1,206 @@
+//! Files that are written to do harm, or by a program that went wrong: each ends in a clear problem or in a result, with
+//! bounded work and memory.
+//!
+//! The bounds are processor time and address space, not the clock, and generous: the worst of these takes a tenth of them
+//! in a debug build. What they catch is work that grows faster than the file.
+
+use std::fmt::Write;
+use std::process::Command;
+
+use crate::command::{Ended, Folder, ended};
+
+const MOST_SECONDS_OF_WORK: u32 = 120;
+const MOST_KIB_OF_MEMORY: u32 = 2_000_000;
+
+/// The start of suites that are about their tasks.
+const HEAD: &str = "suite: support\nrecords: [{ answer: Paid. }]\ntasks:\n";
+
+/// Checks a suite under limits.
+fn checked(folder: &Folder, suite: &str) -> Ended {
+    let jurat = folder.command();
+    let mut limited = if cfg!(target_os = "linux") {
+        let limits = format!("ulimit -t {MOST_SECONDS_OF_WORK}; ulimit -v {MOST_KIB_OF_MEMORY}; exec \"$0\" \"$@\"");
+        let mut shell = Command::new("sh");
+        shell.current_dir(folder.path()).args(["-c", &limits]).arg(jurat.get_program());
+        shell
+    } else {
+        jurat
+    };
+    ended(limited.args(["check", suite]))
+}
+
+/// Checks that a suite is refused, and how.
+#[track_caller]
+fn refused(content: impl AsRef<[u8]>, name: &str, message: &str) {
+    let Ended { code, stderr, .. } = checked(&Folder::with(name, content), name);
+    assert!(code == Some(2) && stderr.contains(message), "{code:?}, not `{message}`:\n{}", start(&stderr));
+}
+
+/// Checks that nothing is wrong with a suite.
+#[track_caller]
+fn accepted(content: &str) {
+    let Ended { code, stdout, stderr } = checked(&Folder::with("suite.yaml", content), "suite.yaml");
+    assert!(code == Some(0) && stdout.contains("ready to run"), "{code:?}:\n{}", start(&stderr));
+}
+
+fn start(text: &str) -> &str {
+    &text[..text.floor_char_boundary(2000)]
+}
+
+/// A text of many parts.
+fn repeated(n: usize, part: impl Fn(usize) -> String) -> String {
+    (0..n).fold(String::new(), |mut text, ix| {
+        text.write_str(&part(ix)).expect("text has room");
+        text
+    })
+}
+
+#[test]
+fn aliases_of_aliases() {
+    let first = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    let others = repeated(40, |n| format!("a{}: &a{} [{}]\n", n + 1, n + 1, vec![format!("*a{n}"); 10].join(", ")));
+    refused(first + &others, "suite.yaml", "more than 1000000 values, what aliases stand for included");
+}
+
+#[test]
+fn anchors_inside_anchors() {
+    let text = repeated(120, |n| format!("&a{n} [")) + &"x, ".repeat(300_000) + &"]".repeat(120);
+    refused(text, "suite.yaml", "more than 1000000 values, what aliases stand for included");
+}
+
+#[test]
+fn deep_nesting() {
+    refused("[".repeat(100_000), "suite.yaml", "nested more than 128 deep");
+    refused("{a: ".repeat(100_000), "suite.yaml", "nested more than 128 deep");
+    refused(repeated(3000, |n| format!("{}a:\n", " ".repeat(n))), "suite.yaml", "nested more than 128 deep");
+    refused("[".repeat(100_000) + &"]".repeat(100_000), "suite.json", "nested more than 128 deep");
+    refused("{\"a\": ".repeat(100_000) + "1" + &"}".repeat(100_000), "suite.json", "nested more than 128 deep");
+}
+
+#[test]
+fn json_that_is_deep_and_wide() {
+    let text = "{\"a\":".repeat(120) + "[" + &"1,".repeat(3_000_000) + "1]" + &"}".repeat(120);
+    refused(text, "suite.json", "more than 1000000 values");
+}
+
+#[test]
+fn one_huge_scalar() {
+    let text = "x".repeat(6 << 20);
+    accepted(&format!("{HEAD}- {{ id: same, field_path: answer, operator: equals, expected_value: '{text}' }}\n"));
+    refused(format!("suite: support\n{text}: 1\n"), "suite.yaml", "a key stands on one line");
+}
+
+#[test]
+fn files_that_include_each_other() {
+    let folder = Folder::with("suite.yaml", "include: [a.yaml]\n")
+        .and("a.yaml", "include: [./b.yaml]\n")
+        .and("b.yaml", "include: [x/../suite.yaml]\n");
+    let Ended { code, stderr, .. } = checked(&folder, "suite.yaml");
+    let circle = "files include each other: `suite.yaml` → `a.yaml` → `b.yaml` → `suite.yaml`";
+    assert!(code == Some(2) && stderr.contains(circle), "{stderr}");
+}
+
+#[test]
+fn many_files() {
+    let names: Vec<String> = (0..400).map(|n| format!("f{n}.yaml")).collect();
+    let folder = Folder::with("suite.yaml", format!("include: [{}]\n", names.join(", ")));
+    let folder = names.iter().fold(folder, |folder, name| folder.and(name, "suite: part\n"));
+    let Ended { code, stderr, .. } = checked(&folder, "suite.yaml");
+    assert!(code == Some(2) && stderr.contains("a definition of more than 256 files"), "{}", start(&stderr));
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    refused(b"suite: support\ndescription: caf\xe9\n", "suite.yaml", "is not UTF-8 text: line 2");
+    refused([0xff, 0xfe, b's', 0, b'u', 0], "suite.yaml", "is not UTF-8 text: line 1");
+    refused([0; 100], "suite.yaml", "cannot be read");
+}
+
+#[test]
+fn a_file_of_a_hundred_megabytes() {
+    let folder = Folder::empty().and_sparse("suite.yaml", 100_000_000);
+    let Ended { code, stderr, .. } = checked(&folder, "suite.yaml");
+    assert!(code == Some(2) && stderr.contains("`suite.yaml` has 100000000 bytes"), "{stderr}");
+}
+
+#[test]
+fn seven_mebibytes_of_small_tasks() {
+    let text = repeated(130_000, |n| format!("- {{ id: t{n}, field_path: answer, operator: is_string }}\n"));
+    assert!(text.len() > 7 << 20);
+    accepted(&format!("{HEAD}{text}"));
+}
+
+#[test]
+fn ten_thousand_gates_in_a_row() {
+    let text = repeated(10_000, |n| {
+        let before = n.checked_sub(1).map_or(String::new(), |it| format!("t{it}"));
+        format!(
+            "- {{ id: t{n}, depends_on: [{before}], field_path: answer, operator: is_not_empty, required: true }}\n"
+        )
+    });
+    accepted(&format!("{HEAD}{text}"));
+}
+
+#[test]
+fn ten_thousand_tasks_in_a_circle() {
+    let text = repeated(10_000, |n| {
+        let next = (n + 1) % 10_000;
+        format!("- {{ id: t{n}, depends_on: [t{next}, t0], field_path: answer, operator: is_not_empty }}\n")
+    });
+    refused(format!("{HEAD}{text}"), "suite.yaml", "→ 9980 more → `t0`");
+}
+
+#[test]
+fn many_gates_before_many_tasks() {
+    let gates = repeated(2000, |n| {
+        format!("- {{ id: g{n}, field_path: answer, operator: not_equal, expected_value: v{n}, condition: true }}\n")
+    });
+    let all = repeated(2000, |n| format!("g{n}, "));
+    let tasks =
+        repeated(20, |n| format!("- {{ id: t{n}, depends_on: [{all}], field_path: answer, operator: is_string }}\n"));
+    accepted(&format!("{HEAD}{gates}{tasks}"));
+}
+
+#[test]
+fn objects_of_many_keys() {
+    let members = repeated(200_000, |n| format!("k{n}: x, "));
+    let task = "tasks: [{ id: first, field_path: k1, operator: is_string }]";
+    accepted(&format!("suite: support\nrecords:\n- {{ {members} }}\n{task}\n"));
+    let keys = repeated(200_000, |n| format!("k{n}: 1\n"));
+    refused(format!("suite: support\n{keys}"), "suite.yaml", "a suite has no key `k0`");
+}
+
+#[test]
+fn nothing_but_slips() {
+    let text = repeated(40_000, |n| {
+        format!("- {{ id: t{n}, depends_on: [u{n}], field_path: anwser{n}, operater: is_empty, dimensions: [d{n}] }}\n")
+    });
+    refused(format!("{HEAD}{text}"), "suite.yaml", "a task has no key `operater`");
+    let text = repeated(40_000, |n| {
+        format!("- {{ id: t{n}, depends_on: [u{n}], field_path: anwser{n}, operator: is_empty, dimensions: [d{n}] }}\n")
+    });
+    refused(format!("{HEAD}{text}"), "suite.yaml", "there is no task `u0`");
+}
+
+#[test]
+fn prompts_of_many_placeholders() {
+    let judged = |prompt: &str| {
+        let models = "models: { judge: openai/gpt-5-mini }\n";
+        format!(
+            "{models}{HEAD}- {{ id: polite, judge: {{ prompt: {prompt} }}, operator: equals, expected_value: yes }}\n"
+        )
+    };
+    accepted(&judged(&format!("'{}'", "${answer}".repeat(400_000))));
+    accepted(&judged(&format!("\"{}\"", "\\x24{answer}".repeat(200_000))));
+    accepted(&judged(&format!("'${{answer}}{}'", "${ x }".repeat(400_000))));
+    accepted(&judged(&format!("'${{answer}}{}}}'", "${ ".repeat(1_000_000))));
+}
+
+#[test]
+fn a_schema_that_refers_to_itself() {
+    let fields = repeated(20, |n| format!("f{n}: {{ $ref: '#' }}, "));
+    let judge = "- id: tree\n  judge:\n    model: openai/gpt-5-mini\n    prompt: '${answer}'\n";
+    let schema = format!("    output: {{ type: object, properties: {{ {fields} }} }}\n");
+    let compared = "  field_path: f1.f2.f3\n  operator: exists\n";
+    accepted(&format!("{HEAD}{judge}{schema}{compared}"));
+}
