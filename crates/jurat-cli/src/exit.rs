@@ -21,8 +21,12 @@ pub(crate) enum Exit {
 }
 
 pub(crate) const HELP: &str = "\
-Exit codes: 0 passed, 1 something failed or a threshold was missed, 2 the definition or the command is wrong,
-3 something could not be judged, 5 nothing was judged.";
+Exit codes:
+  0  passed
+  1  something failed, or a threshold was missed
+  2  the definition or the command is wrong
+  3  something could not be judged
+  5  nothing was judged";
 
 impl Exit {
     /// How a run ended. Thresholds, where there are any, decide what counts as a failure.
