@@ -2,7 +2,7 @@
 //!
 //! The works stand in `crates/jurat-core/benches/compare`; this chore runs them and draws conclusions. Times are for people
 //! ([`compare`]): the machine is noisy, so they are CPU time, interleaved, and judged as ratios within one run. What a
-//! change may not make worse is counted in instructions ([`gate`]), which do not depend on the neighbours.
+//! change may not make worse is counted in instructions ([`mod@gate`]), which do not depend on the neighbours.
 
 mod compare;
 mod gate;
