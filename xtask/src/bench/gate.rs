@@ -25,11 +25,11 @@ use crate::program;
 const MARGIN: f64 = 3.0;
 
 /// How many percent more are let pass when compiler, valgrind or processor differ.
-const MARGIN_ELSEWHERE: f64 = 10.0;
+const MARGIN_ELSEWHERE: f64 = 15.0;
 
-/// So many instructions more are never a finding: three percent of the cheapest comparison are less than what moving an
-/// unrelated function can change.
-const FEW: f64 = 8.0;
+/// So many instructions more are never a finding: a few texts that come to lie near the end of a page cost that much, and
+/// they are a tenth of a cheap comparison. What costs more than a record is read with is found all the same.
+const FEW: f64 = 40.0;
 
 /// How often a work is counted before its least count is believed.
 const TRIES: usize = 3;
@@ -216,12 +216,12 @@ mod tests {
 
     #[test]
     fn more_is_a_finding_and_less_is_a_note() {
-        let recorded = counts("rustc 1", &[("equals", 100.0), ("projection", 1000.0), ("tree", 2000.0)]);
+        let recorded = counts("rustc 1", &[("equals", 400.0), ("projection", 10000.0), ("tree", 20000.0)]);
         judged(
             &recorded,
-            &counts("rustc 1", &[("equals", 107.0), ("projection", 1031.0), ("tree", 1900.0)]),
-            &["`tree` needs 1900 instructions, -5.0 % from 2000; record it: `cargo xtask bench gate --accept`"],
-            &["`projection` needs 1031 instructions, +3.1 % from 1000"],
+            &counts("rustc 1", &[("equals", 439.0), ("projection", 10310.0), ("tree", 19000.0)]),
+            &["`tree` needs 19000 instructions, -5.0 % from 20000; record it: `cargo xtask bench gate --accept`"],
+            &["`projection` needs 10310 instructions, +3.1 % from 10000"],
         );
     }
 
@@ -229,9 +229,9 @@ mod tests {
     fn elsewhere_the_margin_is_wider() {
         judged(
             &counts("rustc 1", &[("projection", 1000.0), ("tree", 1000.0)]),
-            &counts("rustc 2", &[("projection", 1090.0), ("tree", 1110.0)]),
-            &["recorded with rustc 1, counted with rustc 2", "counts from elsewhere may be 10 % higher instead of 3 %"],
-            &["`tree` needs 1110 instructions, +11.0 % from 1000"],
+            &counts("rustc 2", &[("projection", 1140.0), ("tree", 1160.0)]),
+            &["recorded with rustc 1, counted with rustc 2", "counts from elsewhere may be 15 % higher instead of 3 %"],
+            &["`tree` needs 1160 instructions, +16.0 % from 1000"],
         );
     }
 
