@@ -1,8 +1,8 @@
 //! `BooleanMatch`: true where the ground truth is true, in Python's sense; null matches only null.
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::{Entry, Operand};
-use crate::value::{Val, Value, python};
+use crate::value::{Val, python};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "BooleanMatch",
@@ -17,23 +17,20 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
 pub(super) struct Operator;
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v> {
+pub(super) struct Comparison {
     /// `None` is null.
     wanted: Option<bool>,
-    operand: std::marker::PhantomData<&'v ()>,
 }
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, operand: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
-        Ok(Comparison { wanted: truth(&operand), operand: std::marker::PhantomData })
-    }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
+    pub(super) fn bind(&self, operand: Val<'_>) -> Result<Comparison, Inapplicable> {
+        Ok(Comparison { wanted: truth(&operand) })
     }
 }
 
-impl Test for Comparison<'_> {
+impl Parameters for Operator {}
+
+impl Test for Comparison {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         Ok(truth(value) == self.wanted)
     }

@@ -1,8 +1,8 @@
 //! `is_empty`, `is_not_empty`: nothing in it. Text of spaces is not empty; numbers and booleans are neither.
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::{Arrays, Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value};
+use crate::value::{Kind, Kinds, Val};
 
 const CAN_BE_EMPTY: Kinds = Kinds::of(&[Kind::Null, Kind::Text, Kind::List, Kind::Object]);
 const EMPTINESS: Entry = Entry { operand: Operand::Ignored, arrays: Arrays::Whole, ..Entry::OPERATOR };
@@ -32,22 +32,19 @@ pub(super) struct Operator {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v> {
+pub(super) struct Comparison {
     negated: bool,
-    operand: std::marker::PhantomData<&'v ()>,
 }
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, _: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
-        Ok(Comparison { negated: self.negated, operand: std::marker::PhantomData })
-    }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
+    pub(super) fn bind(&self, _: Val<'_>) -> Result<Comparison, Inapplicable> {
+        Ok(Comparison { negated: self.negated })
     }
 }
 
-impl Test for Comparison<'_> {
+impl Parameters for Operator {}
+
+impl Test for Comparison {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         let empty = match value {
             Val::Null => true,

@@ -3,9 +3,9 @@
 //! Numbers are compared by value (`5` equals `5.0`) and text that reads as a number equals it (`"5"` equals `5`), because
 //! models write numbers as text. Inside lists and objects nothing is converted.
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::{Arrays, Entry, Operand};
-use crate::value::{Kind, Val, Value, compare_numbers, decimal_equal, shown};
+use crate::value::{Kind, Val, compare_numbers, decimal_equal, shown};
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
@@ -43,11 +43,9 @@ impl Operator {
     pub(super) fn bind<'v>(&self, operand: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
         Ok(Comparison { operand, negated: self.negated })
     }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
-    }
 }
+
+impl Parameters for Operator {}
 
 impl Test for Comparison<'_> {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::normalise::{self, Normaliser, normalise};
 use super::{Entry, Operand, Param};
 use crate::value::{Val, Value, python, shown};
@@ -43,8 +43,10 @@ impl Operator {
         };
         Ok(Comparison { normalisers: self.normalisers.clone(), wanted: normalise(&self.normalisers, text)?, operand })
     }
+}
 
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+impl Parameters for Operator {
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
         vec![("normalize", normalise::to_value(&self.normalisers))]
     }
 }

@@ -1,9 +1,9 @@
 //! `exists`: the path finds something, null included. The one comparison for which a path that finds nothing is an
 //! answer rather than an error.
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::{Arrays, Entry, Operand};
-use crate::value::{Val, Value};
+use crate::value::Val;
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "Exists",
@@ -19,34 +19,31 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
 pub(super) struct Operator;
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v> {
+pub(super) struct Comparison {
     wanted: bool,
-    operand: std::marker::PhantomData<&'v ()>,
 }
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, operand: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
+    pub(super) fn bind(&self, operand: Val<'_>) -> Result<Comparison, Inapplicable> {
         let wanted = match operand {
             Val::Null => true,
             Val::Bool(wanted) => wanted,
             other => return Err(Inapplicable::operand("`true` or `false`", &other)),
         };
-        Ok(Comparison { wanted, operand: std::marker::PhantomData })
-    }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
+        Ok(Comparison { wanted })
     }
 }
 
-impl Comparison<'_> {
+impl Parameters for Operator {}
+
+impl Comparison {
     /// Whether it should be there.
     pub(super) fn wanted(&self) -> bool {
         self.wanted
     }
 }
 
-impl Test for Comparison<'_> {
+impl Test for Comparison {
     fn holds(&self, _: &Val<'_>) -> Result<bool, Inapplicable> {
         Ok(self.wanted)
     }

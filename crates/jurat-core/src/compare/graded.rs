@@ -2,7 +2,7 @@
 //!
 //! Passing is a matter of yes or no as everywhere; the score falls from 1 to 0 over a margin.
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::numeric::{Band, Mode, READ_AS_NUMBERS, at_least, at_most, number, within};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Val, Value};
@@ -171,19 +171,20 @@ impl Decay {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v> {
+pub(super) struct Comparison {
     rule: Operator,
     operand: f64,
-    borrowed: std::marker::PhantomData<&'v ()>,
 }
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, operand: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
+    pub(super) fn bind(&self, operand: Val<'_>) -> Result<Comparison, Inapplicable> {
         let operand = if let Operator::Range { .. } = self { 0.0 } else { number(&operand)? };
-        Ok(Comparison { rule: self.clone(), operand, borrowed: std::marker::PhantomData })
+        Ok(Comparison { rule: self.clone(), operand })
     }
+}
 
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+impl Parameters for Operator {
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
         match self {
             Operator::Near { cutoff, full_credit, mode, decay } => vec![
                 ("cutoff", Val::F(*cutoff)),
@@ -211,7 +212,7 @@ impl Operator {
     }
 }
 
-impl Comparison<'_> {
+impl Comparison {
     /// How far beyond the threshold, counted in the wrong direction; 0 or less is fine.
     fn beyond(&self, direction: Direction, found: f64) -> f64 {
         match direction {
@@ -221,7 +222,7 @@ impl Comparison<'_> {
     }
 }
 
-impl Test for Comparison<'_> {
+impl Test for Comparison {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         let found = number(value)?;
         Ok(match &self.rule {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::value::{Val, shown};
+use crate::value::{Val, Value, shown};
 
 /// The answer of a comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,6 +113,14 @@ impl fmt::Display for Judgement {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "expected {}, found {}", self.expected, self.found)
+    }
+}
+
+/// What every family's operator can tell about itself.
+pub(super) trait Parameters {
+    /// The parameters with their defaults filled in; most operators have none.
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
     }
 }
 

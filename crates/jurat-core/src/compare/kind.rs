@@ -1,8 +1,8 @@
 //! `is_numeric`, `is_string` and their kin: what kind of value it is.
 
-use super::judgement::{Inapplicable, Test, shown_with_kind};
+use super::judgement::{Inapplicable, Parameters, Test, shown_with_kind};
 use super::{Arrays, Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value};
+use crate::value::{Kind, Kinds, Val};
 
 const KIND: Entry = Entry { operand: Operand::Ignored, arrays: Arrays::Whole, ..Entry::OPERATOR };
 
@@ -61,19 +61,17 @@ pub(super) const ENTRIES: &[Entry] = &[
 pub(super) struct Operator(Kind);
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v>(Kind, std::marker::PhantomData<&'v ()>);
+pub(super) struct Comparison(Kind);
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, _: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
-        Ok(Comparison(self.0, std::marker::PhantomData))
-    }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
+    pub(super) fn bind(&self, _: Val<'_>) -> Result<Comparison, Inapplicable> {
+        Ok(Comparison(self.0))
     }
 }
 
-impl Test for Comparison<'_> {
+impl Parameters for Operator {}
+
+impl Test for Comparison {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         Ok(value.kind() == self.0)
     }

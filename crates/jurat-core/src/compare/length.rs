@@ -1,8 +1,8 @@
 //! `has_length_equal` and its kin: how many characters, items or members there are. What has no length fails.
 
-use super::judgement::{Inapplicable, Test, counted};
+use super::judgement::{Inapplicable, Parameters, Test, counted};
 use super::{Arrays, Entry, Operand, order};
-use crate::value::{Kind, Kinds, Val, Value};
+use crate::value::{Kind, Kinds, Val};
 
 const LENGTH: Entry = Entry {
     operand: Operand::Number,
@@ -59,11 +59,9 @@ impl Operator {
     pub(super) fn bind<'v>(&self, bound: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
         self.0.bind(bound).map(Comparison)
     }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
-    }
 }
+
+impl Parameters for Operator {}
 
 impl Test for Comparison<'_> {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {

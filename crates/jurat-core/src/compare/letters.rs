@@ -1,8 +1,8 @@
 //! `is_alphabetic`, `is_lower_case` and their kin: which letters a text is made of.
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::{Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value};
+use crate::value::{Kind, Kinds, Val};
 
 const LETTERS: Entry = Entry { operand: Operand::Ignored, passes: Kinds::of(&[Kind::Text]), ..Entry::OPERATOR };
 
@@ -46,19 +46,17 @@ pub(super) enum Operator {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v>(Operator, std::marker::PhantomData<&'v ()>);
+pub(super) struct Comparison(Operator);
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, _: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
-        Ok(Comparison(*self, std::marker::PhantomData))
-    }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
+    pub(super) fn bind(&self, _: Val<'_>) -> Result<Comparison, Inapplicable> {
+        Ok(Comparison(*self))
     }
 }
 
-impl Test for Comparison<'_> {
+impl Parameters for Operator {}
+
+impl Test for Comparison {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         let text = value.as_str().ok_or_else(|| Inapplicable::kind("text", value))?;
         match self.0 {

@@ -1,8 +1,8 @@
 //! `LiteralMatch`: equal as Python's `==` has it: `1`, `1.0` and `true` are equal, text is compared letter by letter.
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::{Entry, Operand};
-use crate::value::{Val, Value, python, shown};
+use crate::value::{Val, python, shown};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "LiteralMatch",
@@ -23,11 +23,9 @@ impl Operator {
     pub(super) fn bind<'v>(&self, operand: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
         Ok(Comparison(operand))
     }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
-    }
 }
+
+impl Parameters for Operator {}
 
 impl Test for Comparison<'_> {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {

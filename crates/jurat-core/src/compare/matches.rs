@@ -3,10 +3,10 @@
 //! The expressions are Rust's: linear in time, Unicode, `$` only at the very end unless `(?m)`. Look-around and
 //! back-references are understood too; such an expression gives up after a fixed number of steps, as an error.
 
-use super::judgement::{Fault, Inapplicable, Test};
+use super::judgement::{Fault, Inapplicable, Parameters, Test};
 use super::pattern::Pattern;
 use super::{Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value, shown};
+use crate::value::{Kind, Kinds, Val, shown};
 
 const PATTERN: Entry = Entry {
     operand: Operand::Pattern,
@@ -34,27 +34,24 @@ pub(super) const ENTRIES: &[Entry] = &[
 pub(super) struct Operator;
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v> {
+pub(super) struct Comparison {
     pattern: Pattern,
-    operand: std::marker::PhantomData<&'v str>,
 }
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, operand: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
+    pub(super) fn bind(&self, operand: Val<'_>) -> Result<Comparison, Inapplicable> {
         let text = operand.as_str().ok_or_else(|| Inapplicable::operand("a regular expression", &operand))?;
         let pattern = Pattern::rust(text).map_err(|error| Inapplicable {
             fault: Fault::Pattern,
             reason: format!("not a regular expression: {}", error.message),
         })?;
-        Ok(Comparison { pattern, operand: std::marker::PhantomData })
-    }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
+        Ok(Comparison { pattern })
     }
 }
 
-impl Test for Comparison<'_> {
+impl Parameters for Operator {}
+
+impl Test for Comparison {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         let text = value.as_str().ok_or_else(|| Inapplicable::kind("text", value))?;
         self.pattern.is_match(text).map_err(Inapplicable::from)

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use memchr::memmem::Finder;
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::{Arrays, Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value, shown};
+use crate::value::{Kind, Kinds, Val, shown};
 
 const WHOLE: Entry = Entry { arrays: Arrays::Whole, ..Entry::OPERATOR };
 const LISTS: Entry = Entry { operand: Operand::List, passes: Kinds::of(&[Kind::List]), ..WHOLE };
@@ -117,11 +117,9 @@ impl Operator {
             (_, other) => return Err(Inapplicable::operand("a list", &other)),
         })
     }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
-    }
 }
+
+impl Parameters for Operator {}
 
 impl Test for Comparison<'_> {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {

@@ -45,18 +45,19 @@ pub use catalogue::{Arrays, Entry, Family, Operand, Origin, Param, entries, fami
 pub use judgement::{Fault, Inapplicable, Judgement, Mismatch};
 
 use crate::value::{Node, Val, Value};
-use judgement::Test;
+use judgement::{Parameters, Test};
 
-/// Makes the two enums and their dispatch from the list of families, so that the list stands once.
+/// Makes the two enums and their dispatch from the list of families, so that the list stands once. A family whose comparisons
+/// keep their operand says so with `<'v>`.
 macro_rules! families {
-    ($($family:ident in $module:ident),* $(,)?) => {
+    ($($family:ident in $module:ident $(<$operand:lifetime>)?),* $(,)?) => {
         /// What distinguishes an operator within its family, with its parameters.
         #[derive(Debug, Clone, PartialEq)]
         enum Rule { $($family($module::Operator)),* }
 
         /// A family's comparison, with its operand.
         #[derive(Debug, Clone)]
-        enum Bound<'v> { $($family($module::Comparison<'v>)),* }
+        enum Bound<'v> { $($family($module::Comparison $(<$operand>)?)),* }
 
         $(impl From<$module::Operator> for Rule {
             fn from(operator: $module::Operator) -> Rule {
@@ -91,29 +92,29 @@ macro_rules! families {
 }
 
 families! {
-    Equality in equality,
-    Order in order,
-    Membership in membership,
-    Text in text,
+    Equality in equality<'v>,
+    Order in order<'v>,
+    Membership in membership<'v>,
+    Text in text<'v>,
     Matches in matches,
-    Length in length,
+    Length in length<'v>,
     Kind in kind,
     Emptiness in emptiness,
     Format in format,
-    Range in range,
+    Range in range<'v>,
     Letters in letters,
     Exists in exists,
     BooleanMatch in boolean_match,
-    ExactMatch in exact_match,
+    ExactMatch in exact_match<'v>,
     Substrings in substrings,
     RegexMatch in regex_match,
     SemanticMatch in semantic_match,
     Numeric in numeric,
     Graded in graded,
-    SetContainment in set_containment,
-    OrderedMatch in ordered_match,
-    LiteralMatch in literal_match,
-    Date in date,
+    SetContainment in set_containment<'v>,
+    OrderedMatch in ordered_match<'v>,
+    LiteralMatch in literal_match<'v>,
+    Date in date<'v>,
     Trace in trace,
 }
 

@@ -1,7 +1,7 @@
 //! `NumericExact`, `NumericTolerance`, `NumericRange`, `NumericMinimum`, `NumericMaximum`: numbers as Python's `float`
 //! reads them, from numbers and from text.
 
-use super::judgement::{Fault, Inapplicable, Test};
+use super::judgement::{Fault, Inapplicable, Parameters, Test};
 use super::{Entry, Operand, Param};
 use crate::value::{Kind, Kinds, Val, Value, python, shown};
 
@@ -177,19 +177,20 @@ pub(super) fn within(tolerance: f64, mode: Mode, reference: f64) -> String {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v> {
+pub(super) struct Comparison {
     rule: Operator,
     operand: f64,
-    borrowed: std::marker::PhantomData<&'v ()>,
 }
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, operand: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
+    pub(super) fn bind(&self, operand: Val<'_>) -> Result<Comparison, Inapplicable> {
         let operand = if let Operator::Range(_) = self { 0.0 } else { number(&operand)? };
-        Ok(Comparison { rule: self.clone(), operand, borrowed: std::marker::PhantomData })
+        Ok(Comparison { rule: self.clone(), operand })
     }
+}
 
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+impl Parameters for Operator {
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
         match self {
             Operator::Exact => Vec::new(),
             Operator::Tolerance { tolerance, mode } => {
@@ -220,7 +221,7 @@ pub(super) fn number(value: &Val<'_>) -> Result<f64, Inapplicable> {
     })
 }
 
-impl Test for Comparison<'_> {
+impl Test for Comparison {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         let found = number(value)?;
         let operand = self.operand;

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::judgement::{Inapplicable, Test, shown_with_kind};
+use super::judgement::{Inapplicable, Parameters, Test, shown_with_kind};
 use super::{Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value, compare_numbers, shown};
+use crate::value::{Kind, Kinds, Val, compare_numbers, shown};
 
 const NUMBER: Entry = Entry { operand: Operand::Number, passes: Kinds::of(&[Kind::Number]), ..Entry::OPERATOR };
 
@@ -59,11 +59,6 @@ impl Operator {
     pub(super) fn bind<'v>(&self, bound: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
         Ok(Comparison { order: *self, bound })
     }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
-    }
-
     fn allows(self, ordering: Ordering) -> bool {
         match self {
             Operator::Equal => ordering.is_eq(),
@@ -74,6 +69,8 @@ impl Operator {
         }
     }
 }
+
+impl Parameters for Operator {}
 
 impl Comparison<'_> {
     /// The number that values are compared with, when it is one.

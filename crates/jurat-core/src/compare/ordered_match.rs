@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::normalise::{self, Normaliser, normalise};
 use super::{Entry, Operand, Param};
 use crate::value::{Kind, Kinds, Val, Value, python, shown};
@@ -41,8 +41,10 @@ impl Operator {
         let texts = texts(&operand)?.into_iter().map(|it| normalise(&self.normalisers, it).map(Cow::into_owned));
         Ok(Comparison { normalisers: self.normalisers.clone(), wanted: texts.collect::<Result<_, _>>()?, operand })
     }
+}
 
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+impl Parameters for Operator {
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
         vec![("normalize", normalise::to_value(&self.normalisers))]
     }
 }

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::{Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value, compare_numbers};
+use crate::value::{Kind, Kinds, Val, compare_numbers};
 
 const NUMBER: Entry = Entry { operand: Operand::Ignored, passes: Kinds::of(&[Kind::Number]), ..Entry::OPERATOR };
 
@@ -90,11 +90,9 @@ impl Operator {
             }
         })
     }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
-    }
 }
+
+impl Parameters for Operator {}
 
 fn two_numbers<'v>(operand: Val<'v>, needs: &str) -> Result<[Val<'v>; 2], Inapplicable> {
     let Val::List(items) = operand else { return Err(Inapplicable::operand(needs, &operand)) };

@@ -1,7 +1,7 @@
 //! `RegexMatch`: the text matches an expression of Python's `re`, anywhere in it.
 
 use super::args::CompiledPattern;
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::pattern::{Pattern, PythonFlags};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::suite::problem::listed_all;
@@ -49,23 +49,24 @@ pub(super) struct Operator {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v> {
+pub(super) struct Comparison {
     pattern: Pattern,
-    operand: std::marker::PhantomData<&'v ()>,
 }
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, _: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
-        Ok(Comparison { pattern: self.pattern.program()?.clone(), operand: std::marker::PhantomData })
+    pub(super) fn bind(&self, _: Val<'_>) -> Result<Comparison, Inapplicable> {
+        Ok(Comparison { pattern: self.pattern.program()?.clone() })
     }
+}
 
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+impl Parameters for Operator {
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
         let flags = self.flags.iter().map(|it| Val::from(it.clone())).collect();
         vec![("pattern", Val::from(self.pattern.source.clone())), ("flags", flags)]
     }
 }
 
-impl Test for Comparison<'_> {
+impl Test for Comparison {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         self.pattern.is_match(&python::str(value)).map_err(Inapplicable::from)
     }

@@ -1,6 +1,6 @@
 //! `SemanticMatch`: near in meaning. A marker: it takes a model to decide, so a comparison alone answers with an error.
 
-use super::judgement::{Fault, Inapplicable, Test};
+use super::judgement::{Fault, Inapplicable, Parameters, Test};
 use super::{Entry, Operand, Param};
 use crate::value::{Kinds, Val, Value};
 
@@ -21,19 +21,21 @@ pub(super) struct Operator {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v>(std::marker::PhantomData<&'v ()>);
+pub(super) struct Comparison;
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, _: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
-        Ok(Comparison(std::marker::PhantomData))
+    pub(super) fn bind(&self, _: Val<'_>) -> Result<Comparison, Inapplicable> {
+        Ok(Comparison)
     }
+}
 
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+impl Parameters for Operator {
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
         vec![("threshold", Val::F(self.threshold))]
     }
 }
 
-impl Test for Comparison<'_> {
+impl Test for Comparison {
     fn holds(&self, _: &Val<'_>) -> Result<bool, Inapplicable> {
         let reason = "`semantic_match` needs a model to decide".to_owned();
         Err(Inapplicable { fault: Fault::Unsupported, reason })

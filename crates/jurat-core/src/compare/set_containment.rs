@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::judgement::{Fault, Inapplicable, Test, counted};
+use super::judgement::{Fault, Inapplicable, Parameters, Test, counted};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Kind, Kinds, Val, Value, python, shown};
 
@@ -77,8 +77,10 @@ impl Operator {
         let mode = self.mode.ok_or_else(|| Inapplicable::content(format!("there is no mode `{}`", self.named)))?;
         Ok(Comparison { mode, min_overlap: self.min_overlap, wanted, operand })
     }
+}
 
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+impl Parameters for Operator {
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
         vec![("mode", Val::from(self.named.clone())), ("min_overlap", self.min_overlap.map_or(Val::Null, Val::I))]
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::normalise::{self, Normaliser, normalise};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Val, Value, python, shown};
@@ -45,17 +45,16 @@ pub(super) struct Operator {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v> {
+pub(super) struct Comparison {
     all: bool,
     /// As the author wrote them, for messages.
     substrings: Vec<String>,
     parts: Vec<String>,
     normalisers: Vec<Normaliser>,
-    operand: std::marker::PhantomData<&'v ()>,
 }
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, _: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
+    pub(super) fn bind(&self, _: Val<'_>) -> Result<Comparison, Inapplicable> {
         let normal = |part: &String| normalise(&self.normalisers, Cow::Borrowed(part)).map(Cow::into_owned);
         let parts = self.substrings.iter().map(normal).collect::<Result<_, _>>()?;
         Ok(Comparison {
@@ -63,17 +62,18 @@ impl Operator {
             substrings: self.substrings.clone(),
             parts,
             normalisers: self.normalisers.clone(),
-            operand: std::marker::PhantomData,
         })
     }
+}
 
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+impl Parameters for Operator {
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
         let substrings = self.substrings.iter().map(|it| Val::from(it.clone())).collect();
         vec![("substrings", substrings), ("normalize", normalise::to_value(&self.normalisers))]
     }
 }
 
-impl Test for Comparison<'_> {
+impl Test for Comparison {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         let text = normalise(&self.normalisers, python::str(value))?;
         let mut found = self.parts.iter().map(|part| text.contains(part.as_str()));

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::judgement::{Inapplicable, Test};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::{Entry, Operand};
-use crate::value::{Kind, Kinds, Val, Value, shown};
+use crate::value::{Kind, Kinds, Val, shown};
 
 const TEXT: Entry = Entry { operand: Operand::Text, passes: Kinds::of(&[Kind::Text]), ..Entry::OPERATOR };
 
@@ -52,11 +52,9 @@ impl Operator {
             other => Err(Inapplicable::operand("text", &other)),
         }
     }
-
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
-    }
 }
+
+impl Parameters for Operator {}
 
 impl Test for Comparison<'_> {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {

@@ -1,7 +1,7 @@
 //! `TraceRegex`, `TraceContains`, `TraceLength`: about the raw text that a model wrote, rather than a value read from it.
 
 use super::args::CompiledPattern;
-use super::judgement::{Inapplicable, Test, counted};
+use super::judgement::{Inapplicable, Parameters, Test, counted};
 use super::pattern::{Pattern, PythonFlags};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Kind, Kinds, Val, Value, python, shown};
@@ -71,20 +71,21 @@ pub(super) enum Operator {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Comparison<'v> {
+pub(super) struct Comparison {
     rule: Operator,
-    operand: std::marker::PhantomData<&'v ()>,
 }
 
 impl Operator {
-    pub(super) fn bind<'v>(&self, _: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
+    pub(super) fn bind(&self, _: Val<'_>) -> Result<Comparison, Inapplicable> {
         if let Operator::Regex { pattern, .. } = self {
             pattern.program()?;
         }
-        Ok(Comparison { rule: self.clone(), operand: std::marker::PhantomData })
+        Ok(Comparison { rule: self.clone() })
     }
+}
 
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+impl Parameters for Operator {
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
         let number = |it: &Option<i64>| it.map_or(Val::Null, Val::I);
         match self {
             Operator::Regex { pattern, count_min } => {
@@ -98,7 +99,7 @@ impl Operator {
     }
 }
 
-impl Test for Comparison<'_> {
+impl Test for Comparison {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         let text = value.as_str().ok_or_else(|| Inapplicable::kind("text", value))?;
         Ok(match &self.rule {

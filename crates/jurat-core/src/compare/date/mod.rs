@@ -11,7 +11,7 @@ mod strptime;
 
 use jiff::SignedDuration;
 
-use super::judgement::{Fault, Inapplicable, Test, counted};
+use super::judgement::{Fault, Inapplicable, Parameters, Test, counted};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
 use crate::value::{Val, Value, python, shown};
 use free::read_free;
@@ -177,8 +177,17 @@ impl Operator {
         };
         Ok(Comparison { rule: self.clone(), operand, wanted })
     }
+    fn read(&self, value: &Val<'_>) -> Option<Moment> {
+        let text = python::str(value);
+        match self {
+            Operator::Match(Some(format)) => format.format.as_ref()?.read(&text),
+            _ => read_free(&text),
+        }
+    }
+}
 
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Value)> {
+impl Parameters for Operator {
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
         let text = |it: &Option<Limit>| it.as_ref().map_or(Val::Null, |it| Val::from(it.text.clone()));
         match self {
             Operator::Match(format) => {
@@ -188,14 +197,6 @@ impl Operator {
                 vec![("tolerance", Val::I(*tolerance)), ("unit", Val::from(unit.name()))]
             }
             Operator::Range { min, max } => vec![("min", text(min)), ("max", text(max))],
-        }
-    }
-
-    fn read(&self, value: &Val<'_>) -> Option<Moment> {
-        let text = python::str(value);
-        match self {
-            Operator::Match(Some(format)) => format.format.as_ref()?.read(&text),
-            _ => read_free(&text),
         }
     }
 }
