@@ -1,5 +1,6 @@
 //! `jurat run`: evaluates a suite and prints what came of it.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -8,7 +9,7 @@ use std::thread;
 
 use clap::Args;
 use jurat_core::plan::{Plan, PlannedTask};
-use jurat_core::suite::{ExpectedValue, Gate, Suite, Task};
+use jurat_core::suite::{CaseKind, ExpectedValue, Gate, Selection, Suite, Task};
 use jurat_core::value::{Map, Val, Value};
 use jurat_core::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 use jurat_engine::{CaseResult, Models, Options, TaskResult, run};
@@ -69,6 +70,14 @@ impl Run {
         let [records] = suite.records.as_slice() else {
             return Err("`records` in several files of one suite are not run together by this version".to_owned());
         };
+        // Running a task on cases that its author left out would be silently wrong.
+        let narrowed = |it: &&Task| !matches!(it.on, Selection::All | Selection::Kind(CaseKind::Records));
+        if let Some(task) = suite.tasks.iter().find(narrowed) {
+            return Err(format!(
+                "`on` of `{}` is not obeyed by this version: leave it out, or make a suite of its own",
+                task.id.value
+            ));
+        }
         let folder = self.file.parent().unwrap_or(Path::new(""));
         let models = Models::of(&plan, suite, &self.models, folder, &Disk).map_err(|error| error.to_string())?;
         let threads = self.threads.or(thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
@@ -115,6 +124,8 @@ struct Printer<'p> {
     tasks: Vec<TaskLine>,
     totals: Vec<Counts>,
     all: Counts,
+    /// By path of `group_by` and what was found there.
+    slices: BTreeMap<(usize, String), Counts>,
     n_cases: [u64; 6],
 }
 
@@ -129,19 +140,17 @@ const VERDICTS: [CaseVerdict; 6] = [
 
 impl<'p> Printer<'p> {
     fn new(plan: &'p Plan, suite: &'p Suite, with_tasks: bool, is_json: bool) -> Printer<'p> {
-        let totals = vec![Counts::default(); plan.tasks.len()];
-        let style = style(&io::stdout());
-        let (cases, tasks) = (Vec::new(), Vec::new());
         Printer {
             plan,
             suite,
             with_tasks,
             is_json,
-            style,
-            cases,
-            tasks,
-            totals,
+            style: style(&io::stdout()),
+            cases: Vec::new(),
+            tasks: Vec::new(),
+            totals: vec![Counts::default(); plan.tasks.len()],
             all: Counts::default(),
+            slices: BTreeMap::new(),
             n_cases: [0; 6],
         }
     }
@@ -153,6 +162,10 @@ impl<'p> Printer<'p> {
             // In its own line a gate says how often it was open, though it is not counted in the sum.
             let gate = if planned.gate == Gate::Condition { Gate::None } else { planned.gate };
             total.add(&task.verdict, gate);
+        }
+        for (ix, group) in result.groups.iter().enumerate() {
+            let group = group.clone().unwrap_or_else(|| "(nothing)".to_owned());
+            self.slices.entry((ix, group)).or_default().merge(&result.counts);
         }
         if let Some(ix) = VERDICTS.iter().position(|it| *it == result.verdict) {
             self.n_cases[ix] += 1;
@@ -177,12 +190,16 @@ impl<'p> Printer<'p> {
         let n_cases: u64 = self.n_cases.iter().sum();
         if self.is_json {
             let start = if n_cases == 0 { "{\"version\":1,\"cases\":[" } else { "" };
-            return writeln!(
-                out,
-                "{start}],\"counts\":{},\"missed\":{}}}",
-                counts_json(&self.all).to_json(),
-                self.missed_json().to_json()
-            );
+            let slices = self.slice_lines().into_iter().map(|it| (it.task, counts_json(&it.counts)));
+            let members: Map<'static> = [
+                ("counts", counts_json(&self.all)),
+                ("slices", Val::Map(slices.collect())),
+                ("missed", self.missed_json()),
+            ]
+            .into_iter()
+            .collect();
+            let rest = Val::Map(members).to_json();
+            return writeln!(out, "{start}],{}", rest.trim_start_matches('{'));
         }
         jurat_report::write_cases(&mut out, &self.cases, self.style)?;
         if n_cases > self.cases.len() as u64 {
@@ -197,6 +214,10 @@ impl<'p> Printer<'p> {
             totals.map(|(task, counts)| TotalLine { task: task.id.clone(), counts: *counts }).collect();
         writeln!(out)?;
         jurat_report::write_totals(&mut out, &totals, self.style)?;
+        if !self.slices.is_empty() {
+            writeln!(out)?;
+            jurat_report::write_slices(&mut out, &self.slice_lines(), self.style)?;
+        }
         let ended = VERDICTS.iter().zip(self.n_cases).filter(|(_, n)| *n > 0);
         let ended: Vec<String> =
             ended.map(|(verdict, n)| format!("{n} {}", verdict.name().replace('_', " "))).collect();
@@ -206,6 +227,14 @@ impl<'p> Printer<'p> {
             writeln!(out, "threshold missed: {missed}")?;
         }
         Ok(())
+    }
+
+    fn slice_lines(&self) -> Vec<TotalLine> {
+        let line = |((path, group), counts): (&(usize, String), &Counts)| TotalLine {
+            task: format!("{} = {group}", self.plan.group_by[*path]),
+            counts: *counts,
+        };
+        self.slices.iter().map(line).collect()
     }
 
     fn exit(&self) -> Exit {

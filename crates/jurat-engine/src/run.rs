@@ -44,6 +44,8 @@ pub struct CaseResult {
     pub verdict: CaseVerdict,
     /// How many of its tasks ended how.
     pub counts: Counts,
+    /// What it has at each path of `group_by`, in words; `None` when there is nothing.
+    pub groups: Vec<Option<String>>,
     /// Its tasks, in the order of the plan.
     pub tasks: Vec<TaskResult>,
     /// How long it took.
@@ -231,9 +233,9 @@ impl Worker<'_> {
         let mut result = if errored && !asked && !self.plan.footprint.is_all() {
             // Only what tasks read was read. A reader of the message wants to know what else is there.
             let whole = base_context(parse_json(text).map_err(|error| RunError::Json { row: row(), error })?.value);
-            self.result(&self.finished(&whole, &name))
+            self.result(&self.finished(&whole, &name), &whole)
         } else {
-            self.result(&state)
+            self.result(&state, &base)
         };
         result.took = started.elapsed();
         Ok((id, result))
@@ -257,7 +259,9 @@ impl Worker<'_> {
         }
     }
 
-    fn result(&self, state: &CaseState<'_>) -> CaseResult {
+    fn result(&self, state: &CaseState<'_>, base: &Val<'_>) -> CaseResult {
+        let group =
+            |path: &FieldPath| path.find(base).ok().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
         let task = |(ix, verdict): (usize, Option<&Verdict>)| {
             let ix = TaskIx(u32::try_from(ix).unwrap_or(u32::MAX));
             let found = self.details.then(|| state.compared(ix)).flatten().map(|it| shown(&it));
@@ -267,6 +271,7 @@ impl Worker<'_> {
             id: String::new(),
             verdict: state.verdict().unwrap_or(CaseVerdict::Error),
             counts: state.counts(),
+            groups: self.plan.group_by.iter().map(group).collect(),
             tasks: state.verdicts().enumerate().map(task).collect(),
             took: Duration::ZERO,
         }

@@ -5,7 +5,7 @@
 //!
 //! * [`write_problems`] and [`write_summary`]: what is wrong with a definition, for people.
 //! * [`problems_json`]: the same for editors; its shape is in [`wire`].
-//! * [`write_cases`], [`write_tasks`], [`write_totals`]: results as tables.
+//! * [`write_cases`], [`write_tasks`], [`write_totals`], [`write_slices`]: results as tables.
 //! * [`pretty_json`]: a value for people who read JSON.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
 
@@ -25,5 +25,5 @@ pub use pretty_json::pretty_json;
 pub use problem_json::problems_json;
 pub use problem_text::{MAX_PROBLEMS, write_problems, write_summary};
 pub use style::Style;
-pub use tables::{CaseLine, TaskLine, TotalLine, write_cases, write_tasks, write_totals};
+pub use tables::{CaseLine, TaskLine, TotalLine, write_cases, write_slices, write_tasks, write_totals};
 pub use visible::{visible, visible_line};

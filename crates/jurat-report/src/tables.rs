@@ -47,10 +47,10 @@ pub struct TaskLine {
     pub message: String,
 }
 
-/// A task over all cases.
+/// A task over all cases, or all tasks over a slice of them.
 #[derive(Debug, Clone)]
 pub struct TotalLine {
-    /// The task, or all of them.
+    /// The task, or the slice.
     pub task: String,
     /// How often it ended how.
     pub counts: Counts,
@@ -95,9 +95,18 @@ pub fn write_tasks(out: &mut dyn Write, tasks: &[TaskLine], style: Style) -> io:
     write_rows(out, &rows, style)
 }
 
-/// Writes the table of totals.
+/// Writes the table of totals, one line for each task.
 pub fn write_totals(out: &mut dyn Write, totals: &[TotalLine], style: Style) -> io::Result<()> {
-    let mut rows = vec![header(&["task", "passed", "failed", "measured", "skipped", "error", "pass rate"])];
+    write_counts(out, "task", totals, style)
+}
+
+/// Writes the table of slices, one line for each group of cases.
+pub fn write_slices(out: &mut dyn Write, slices: &[TotalLine], style: Style) -> io::Result<()> {
+    write_counts(out, "slice", slices, style)
+}
+
+fn write_counts(out: &mut dyn Write, what: &str, totals: &[TotalLine], style: Style) -> io::Result<()> {
+    let mut rows = vec![header(&[what, "passed", "failed", "measured", "skipped", "error", "pass rate"])];
     for TotalLine { task, counts } in totals {
         rows.push(vec![
             text(task),

@@ -94,6 +94,8 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// What is read of each record.
     pub footprint: Projection,
+    /// The paths whose values make slices of the summary.
+    pub group_by: Vec<FieldPath>,
 }
 
 /// A task with its names resolved.
@@ -142,7 +144,8 @@ impl Plan {
         let graph = graph::resolve(suite, &mut Problems::default());
         let tasks =
             suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
-        Ok((Plan { tasks, stages: graph.stages, footprint: footprint(suite) }, problems))
+        let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
+        Ok((Plan { tasks, stages: graph.stages, footprint: footprint(suite), group_by }, problems))
     }
 }
 
