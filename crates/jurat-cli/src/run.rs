@@ -89,9 +89,10 @@ impl Run {
             written = printer.case(&result);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        written = written.and_then(|()| printer.end());
-        match (written, ended) {
-            (_, Err(error)) => Err(error.to_string()),
+        let stopped = ended.err().map(|error| error.to_string());
+        written = written.and_then(|()| printer.end(stopped.as_deref()));
+        match (written, stopped) {
+            (_, Some(reason)) => Err(reason),
             (Err(error), _) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.to_string()),
             _ => Ok(printer.exit()),
         }
@@ -120,13 +121,28 @@ struct Printer<'p> {
     with_tasks: bool,
     is_json: bool,
     style: Style,
-    cases: Vec<CaseLine>,
-    tasks: Vec<TaskLine>,
+    /// The first cases, and the first that did not pass: those are shown when there are many.
+    first: Shown,
+    not_passed: Shown,
     totals: Vec<Counts>,
     all: Counts,
     /// By path of `group_by` and what was found there.
     slices: BTreeMap<(usize, String), Counts>,
     n_cases: [u64; 6],
+}
+
+/// Cases and their tasks, as tables show them.
+#[derive(Default)]
+struct Shown {
+    cases: Vec<CaseLine>,
+    tasks: Vec<TaskLine>,
+}
+
+impl Shown {
+    fn add(&mut self, case: &CaseLine, tasks: &[TaskLine]) {
+        self.cases.push(case.clone());
+        self.tasks.extend_from_slice(tasks);
+    }
 }
 
 const VERDICTS: [CaseVerdict; 6] = [
@@ -146,8 +162,8 @@ impl<'p> Printer<'p> {
             with_tasks,
             is_json,
             style: style(&io::stdout()),
-            cases: Vec::new(),
-            tasks: Vec::new(),
+            first: Shown::default(),
+            not_passed: Shown::default(),
             totals: vec![Counts::default(); plan.tasks.len()],
             all: Counts::default(),
             slices: BTreeMap::new(),
@@ -174,18 +190,24 @@ impl<'p> Printer<'p> {
             let start = if is_first { "{\"version\":1,\"cases\":[" } else { "," };
             return write!(io::stdout().lock(), "{start}{}", self.case_json(result).to_json());
         }
-        if self.cases.len() < MOST_CASES {
-            self.cases.push(CaseLine { id: result.id.clone(), counts: result.counts, took: result.took });
-            if self.with_tasks {
-                let lines = result.tasks.iter().enumerate().map(|(ix, task)| self.task_line(&result.id, ix, task));
-                let lines: Vec<TaskLine> = lines.collect();
-                self.tasks.extend(lines);
+        let is_shown = self.first.cases.len() < MOST_CASES;
+        let is_kept = result.verdict != CaseVerdict::Passed && self.not_passed.cases.len() < MOST_CASES;
+        if is_shown || is_kept {
+            let case = CaseLine { id: result.id.clone(), counts: result.counts, took: result.took };
+            let lines = result.tasks.iter().enumerate().filter(|_| self.with_tasks);
+            let lines: Vec<TaskLine> = lines.map(|(ix, task)| self.task_line(&result.id, ix, task)).collect();
+            if is_shown {
+                self.first.add(&case, &lines);
+            }
+            if is_kept {
+                self.not_passed.add(&case, &lines);
             }
         }
         Ok(())
     }
 
-    fn end(&self) -> io::Result<()> {
+    /// Prints what is left to say; `stopped` is why not all cases were judged.
+    fn end(&self, stopped: Option<&str>) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let n_cases: u64 = self.n_cases.iter().sum();
         if self.is_json {
@@ -195,19 +217,23 @@ impl<'p> Printer<'p> {
                 ("counts", counts_json(&self.all)),
                 ("slices", Val::Map(slices.collect())),
                 ("missed", self.missed_json()),
+                ("complete", Val::Bool(stopped.is_none())),
+                ("error", stopped.map_or(Val::Null, |it| Val::from(it.to_owned()))),
             ]
             .into_iter()
             .collect();
             let rest = Val::Map(members).to_json();
             return writeln!(out, "{start}],{}", rest.trim_start_matches('{'));
         }
-        jurat_report::write_cases(&mut out, &self.cases, self.style)?;
-        if n_cases > self.cases.len() as u64 {
-            writeln!(out, "… and {} more cases", n_cases - self.cases.len() as u64)?;
+        let shown = if n_cases > MOST_CASES as u64 { &self.not_passed } else { &self.first };
+        jurat_report::write_cases(&mut out, &shown.cases, self.style)?;
+        let n_hidden = n_cases - shown.cases.len() as u64;
+        if n_hidden > 0 {
+            writeln!(out, "… and {n_hidden} more cases; of many, only those that did not pass are shown")?;
         }
         if self.with_tasks {
             writeln!(out)?;
-            jurat_report::write_tasks(&mut out, &self.tasks, self.style)?;
+            jurat_report::write_tasks(&mut out, &shown.tasks, self.style)?;
         }
         let totals = self.plan.tasks.iter().zip(&self.totals);
         let totals: Vec<TotalLine> =
@@ -223,6 +249,9 @@ impl<'p> Printer<'p> {
             ended.map(|(verdict, n)| format!("{n} {}", verdict.name().replace('_', " "))).collect();
         let n_cases = counted(usize::try_from(n_cases).unwrap_or(usize::MAX), "case");
         writeln!(out, "\n{n_cases}{}{}", if ended.is_empty() { "" } else { ": " }, ended.join(", "))?;
+        if stopped.is_some() {
+            writeln!(out, "stopped before the end: not all cases were judged")?;
+        }
         for missed in self.missed() {
             writeln!(out, "threshold missed: {missed}")?;
         }

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use jurat_core::effect::{ModelRequest, Outcome};
 use jurat_core::plan::Plan;
 use jurat_core::suite::Suite;
+use jurat_core::suite::problem::listed_all;
 use jurat_core::suite::source::Files;
 use jurat_model::script::{Asker, Script, ScriptError};
 
@@ -20,6 +21,14 @@ pub struct Models(BTreeMap<String, Mutex<Script>>);
 /// A model that cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
+    /// A role was given a model, and nobody asks it.
+    #[error("no judge asks the role `{role}`, which `--model` gives a model; judges ask {asked}")]
+    NobodyAsks {
+        /// The role.
+        role: String,
+        /// The roles that are asked, in words.
+        asked: String,
+    },
     /// Nobody plays the role.
     #[error("`{task}` asks the role `{role}`, which no model plays; give one with `--model {role}=provider/model`")]
     NoModel {
@@ -82,6 +91,12 @@ impl Models {
                 };
                 models.insert(role.clone(), Mutex::new(opened(&model, folder, files)?));
             }
+        }
+        // A misspelt role would leave the judge with another model than its author thinks.
+        if let Some((role, _)) = given.iter().find(|(role, _)| !models.contains_key(role)) {
+            let asked =
+                if models.is_empty() { "nobody".to_owned() } else { listed_all(models.keys().map(String::as_str)) };
+            return Err(ModelError::NobodyAsks { role: role.clone(), asked });
         }
         Ok(Models(models))
     }

@@ -217,8 +217,22 @@ impl Worker<'_> {
     fn judge_row(&self, at: &RowAt, text: &str) -> Result<(RowId<'static>, CaseResult), RunError> {
         let started = Instant::now();
         let row = || self.names.row(at.source, at.number);
-        let record = self.plan.footprint.read(text).map_err(|error| RunError::Json { row: row(), error })?;
-        let id = match row_id(&record.value, self.id_path, text).map_err(|error| RunError::Id { row: row(), error })? {
+        // The place in the file, not in the row.
+        let placed = |error: JsonError| JsonError { line: at.line as usize + error.line - 1, ..error };
+        let not_json = |error| RunError::Json { row: row(), error: placed(error) };
+        // Asking judges costs so much more than reading that the whole row may as well be there for messages.
+        let asked = self.plan.tasks.iter().any(|it| it.judge.is_some());
+        let record = if asked { parse_json(text) } else { self.plan.footprint.read(text) }.map_err(not_json)?;
+        let id = row_id(&record.value, self.id_path, text).or_else(|_| {
+            // Once more over the whole row, so that the message knows what is there.
+            let whole = parse_json(text).map_err(not_json)?.value;
+            let error = match row_id(&whole, self.id_path, text) {
+                Err(error) => error,
+                Ok(_) => IdError::Missing { path: "id".to_owned(), why: "it was not read".to_owned() },
+            };
+            Err(RunError::Id { row: row(), error })
+        });
+        let id = match id? {
             RowId::Given(id) => RowId::Given(id.into_owned().into()),
             RowId::Content(hash) => RowId::Content(hash),
         };
@@ -229,10 +243,9 @@ impl Worker<'_> {
         let base = base_context(record.value);
         let state = self.finished(&base, &name);
         let errored = state.verdicts().flatten().any(|it| matches!(it, Verdict::Error(_)));
-        let asked = self.plan.tasks.iter().any(|it| it.judge.is_some());
         let mut result = if errored && !asked && !self.plan.footprint.is_all() {
             // Only what tasks read was read. A reader of the message wants to know what else is there.
-            let whole = base_context(parse_json(text).map_err(|error| RunError::Json { row: row(), error })?.value);
+            let whole = base_context(parse_json(text).map_err(not_json)?.value);
             self.result(&self.finished(&whole, &name), &whole)
         } else {
             self.result(&state, &base)

@@ -51,6 +51,9 @@ pub(super) const ENTRIES: &[Entry] = &[
                 exclusive_min: args.boolean("exclusive_min")?,
                 exclusive_max: args.boolean("exclusive_max")?,
             };
+            if band.min.is_none() && band.max.is_none() {
+                args.flaw(args.span(), "needs `min` or `max`: without them every number passes");
+            }
             if let (Some(min), Some(max)) = (band.min, band.max)
                 && min > max
             {

@@ -54,6 +54,9 @@ fn read_length(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
         let span = args.take("unit").map_or(args.span(), |it| it.span);
         args.flaw(span, format!("there is no unit `{unit}`; there are `chars` or `words`"));
     }
+    if min.is_none() && max.is_none() {
+        args.flaw(args.span(), "needs `min` or `max`: without them every text passes");
+    }
     if let (Some(min), Some(max)) = (min, max)
         && min > max
     {

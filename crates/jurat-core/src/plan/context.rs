@@ -118,6 +118,7 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
             examine_read(known, ix, &read, problems);
         }
         examine_reply(known, ix, problems);
+        problems.extend(no_path(task));
     }
     for path in &known.suite.group_by {
         let read = Read { path: &path.value, at: Place::Alone(path.span) };
@@ -128,6 +129,19 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
             problems.push(unknown_name(known.suite, None, &read, step, &place));
         }
     }
+}
+
+/// The whole record is not empty and contains nothing, so a forgotten path passes or fails without meaning anything.
+fn no_path(task: &Task) -> Option<Problem> {
+    let comparison = task.comparison.as_ref().filter(|it| it.is_path_forgotten && !task.is_flawed)?;
+    let TaskKind::Assert = task.kind else { return None };
+    let message = format!("`{}` does not say where to look, so it compares the whole record", task.id.value);
+    let problem = Problem::new(&codes::NO_PATH, message).at(comparison.operator.span, "compares the whole record");
+    Some(
+        problem
+            .at(task.id.span, "without `field_path`")
+            .help("add `field_path`, or `field_path: null` if the whole record is meant"),
+    )
 }
 
 fn examine_read(known: Known<'_>, ix: usize, read: &Read<'_>, problems: &mut Problems) {

@@ -50,6 +50,8 @@ codes! {
     NO_MODEL = Warning "plan::no_model", "a judge without a model to ask";
     NO_OUTPUT = Warning "plan::no_output", "a path into a reply that nobody promises has fields";
     SAME_MODEL = Warning "plan::same_model", "a judge that is the model it judges";
+    NO_PATH = Warning "plan::no_path", "an assertion that does not say where to look";
+    NO_ROWS = Warning "plan::no_rows", "data without a row";
     UNKNOWN_FIELD = Warning "plan::unknown_field", "a path into a judge's reply that its schema does not have";
     UNKNOWN_NAME = Warning "plan::unknown_name", "a path or placeholder that no sample row supplies";
     NOT_A_DEPENDENCY = Warning "plan::not_a_dependency", "a task that reads a task it does not depend on";

@@ -12,7 +12,7 @@ use crate::judge::Prompt;
 use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, Value};
 
 /// What a task compares, and with what.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct TaskComparison {
     /// Where to look; the whole context, or the whole reply of a judge, when absent.
     pub path: Option<Spanned<FieldPath>>,
@@ -24,6 +24,17 @@ pub struct TaskComparison {
     pub expected: Option<Spanned<ExpectedValue>>,
     /// What a path that finds nothing means.
     pub when_missing: WhenMissing,
+    /// Whether `field_path` is absent, rather than null on purpose.
+    pub is_path_forgotten: bool,
+}
+
+/// Two are equal when they compare the same in the same way.
+impl PartialEq for TaskComparison {
+    fn eq(&self, other: &Self) -> bool {
+        let TaskComparison { path, item_path, operator, expected, when_missing, is_path_forgotten: _ } = self;
+        (path, item_path, operator) == (&other.path, &other.item_path, &other.operator)
+            && (expected, when_missing) == (&other.expected, &other.when_missing)
+    }
 }
 
 /// What an author wrote as `expected_value`.
@@ -101,7 +112,10 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option
     };
     let operator = operator(reading, node)?;
     let expected = expected(reading, fields, &operator);
+    // `field_path: null` says on purpose what a forgotten path would say by accident.
+    let is_path_forgotten = fields.get("field_path").is_none();
     Some(TaskComparison {
+        is_path_forgotten,
         path: path.flatten(),
         item_path: item_path.flatten(),
         operator,
@@ -141,7 +155,19 @@ fn operator(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<Operat
 }
 
 /// What programming languages call some of them.
-const SYMBOLS: [(&str, &str); 10] = [
+const ELSEWHERE: [(&str, &str); 22] = [
+    ("eq", "equals"),
+    ("equal", "equals"),
+    ("is", "equals"),
+    ("ne", "not_equal"),
+    ("gt", "greater_than"),
+    ("gte", "greater_than_or_equal"),
+    ("lt", "less_than"),
+    ("lte", "less_than_or_equal"),
+    ("regex", "matches"),
+    ("in", "contains_any"),
+    ("between", "in_range"),
+    ("length", "has_length_equal"),
     ("=", "equals"),
     ("==", "equals"),
     ("===", "equals"),
@@ -162,7 +188,7 @@ fn by_name(reading: &mut Reading<'_>, name: &str, span: Span, preferred: Origin)
         let names: Vec<String> = entries().map(Entry::snake_case).collect();
         let problem = Problem::new(&codes::UNKNOWN_OPERATOR, format!("there is no operator `{name}`"))
             .at(span, "unknown operator");
-        let symbol = SYMBOLS.iter().find(|(symbol, _)| *symbol == name).map(|(_, name)| *name);
+        let symbol = ELSEWHERE.iter().find(|(symbol, _)| *symbol == name).map(|(_, name)| *name);
         reading.problem(match symbol.or_else(|| nearest(name, names.iter().map(String::as_str))) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem.help(format!("there are {}", listed_all(names.iter().map(String::as_str)))),
@@ -175,6 +201,14 @@ fn parameters(reading: &mut Reading<'_>, entry: &'static Entry, node: &Node<'_>,
     let name = entry.snake_case();
     let mut args = match Args::new(node) {
         Ok(args) => args,
+        Err(error) if entry.params.is_empty() => {
+            let problem =
+                Problem::new(&codes::BAD_OPERAND, format!("`{name}` takes no parameters")).at(error.span, "here");
+            reading.problem(
+                problem.help(format!("write `operator: {name}`, and what it compares with as `expected_value`")),
+            );
+            return None;
+        }
         Err(error) => {
             reading.problem(bad_operand(&name, &error.message, error.span));
             return None;
@@ -210,6 +244,9 @@ fn parameters(reading: &mut Reading<'_>, entry: &'static Entry, node: &Node<'_>,
             .at(span, "unknown parameter");
         let listed = listed_all(names.clone());
         reading.problem(problem.did_you_mean(&key, names).help(format!("`{name}` takes {listed}")));
+    }
+    if !entry.params.iter().any(|it| it.name == "pattern") {
+        literal_placeholders(reading, node);
     }
     // A flaw would show again when the operand is tried.
     args.flaws().is_empty().then_some(operator)
@@ -267,21 +304,40 @@ fn expected(
                 let span = wrong.map_or(node.span, |at| reading.part_of_text(node.span, pattern, at));
                 Problem::new(&codes::BAD_PATTERN, message).at(span, "here")
             }
-            _ => Problem::new(&codes::BAD_OPERAND, message)
-                .at(node.span, format!("should be {}", entry.operand.phrase()))
-                .at(operator.span, "for this operator"),
+            text => {
+                let problem = Problem::new(&codes::BAD_OPERAND, message)
+                    .at(node.span, format!("should be {}", entry.operand.phrase()))
+                    .at(operator.span, "for this operator");
+                let is_quoted_number =
+                    entry.operand == Operand::Number && text.is_some_and(|it| it.parse::<f64>().is_ok());
+                if is_quoted_number { problem.help("drop the quotes") } else { problem }
+            }
         });
         return None;
     }
-    let text = value.as_str().filter(|_| entry.operand != Operand::Pattern).unwrap_or_default();
-    if let Some(hole) = Prompt::parse(text).holes().first() {
-        let written = &text[hole.range.clone()];
-        let message = format!("`{written}` is looked up only when it stands alone, so this text is compared as it is");
-        let span = reading.part_of_text(node.span, text, hole.range.clone());
-        let problem = Problem::new(&codes::LITERAL_PLACEHOLDER, message).at(span, "compared as text");
-        reading.problem(problem.help(format!("write `expected_value: {written}`, and put the rest into the data")));
+    if entry.operand != Operand::Pattern {
+        literal_placeholders(reading, node);
     }
     Some(Some(Spanned::new(ExpectedValue::Literal(value), node.span)))
+}
+
+/// Notes every `${path}` that is compared as it is, however deep it stands.
+fn literal_placeholders(reading: &mut Reading<'_>, node: &Node<'_>) {
+    match &node.content {
+        Content::List(items) => items.iter().for_each(|it| literal_placeholders(reading, it)),
+        Content::Map(entries) => entries.iter().for_each(|it| literal_placeholders(reading, &it.value)),
+        Content::Scalar(value) => {
+            let text = value.as_str().unwrap_or_default();
+            let Some(hole) = Prompt::parse(text).holes().first().cloned() else { return };
+            let written = &text[hole.range.clone()];
+            let message = format!(
+                "`{written}` is looked up only when it is the whole `expected_value`, so this is compared as it is"
+            );
+            let span = reading.part_of_text(node.span, text, hole.range.clone());
+            let problem = Problem::new(&codes::LITERAL_PLACEHOLDER, message).at(span, "compared as text");
+            reading.problem(problem.help(format!("write `expected_value: {written}`, and put the rest into the data")));
+        }
+    }
 }
 
 /// Parameters that make no comparison. The message goes on from the name (`needs …`), or starts with a parameter's.

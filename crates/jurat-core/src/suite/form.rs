@@ -118,7 +118,7 @@ impl Form {
             }
             Form::Id => object([("type", Val::from("string")), ("pattern", Val::from(super::id::PATTERN))]),
             Form::Path => object([
-                ("type", Val::from("string")),
+                ("type", [Val::from("string"), Val::from("null")].into_iter().collect()),
                 ("examples", [Val::from("answer"), Val::from("expert.scores[0]")].into_iter().collect()),
             ]),
             Form::Choice(names) => object([("enum", names.iter().map(|it| Val::from(*it)).collect())]),

@@ -27,7 +27,7 @@ pub use judging::{Aggregate, Judge, PromptText};
 pub use load::{Loaded, MAX_BYTES, load};
 pub use models::{Model, Role};
 pub use output::Output;
-pub use records::{CellType, Records, RowFile, RowFormat, RowSource, unreadable};
+pub use records::{CellType, Records, RowFile, RowFormat, RowSource, bad_row, file_without_rows, unreadable};
 pub use sections::Thresholds;
 pub use task::{CaseKind, Gate, Selection, Task, TaskKind};
 

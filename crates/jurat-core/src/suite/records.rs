@@ -225,6 +225,17 @@ fn types(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(Spanned<String>, Ce
     entries.iter().filter_map(read).collect()
 }
 
+/// A row that cannot be a case.
+pub fn bad_row(span: Span, why: &str) -> Problem {
+    Problem::new(&codes::BAD_ROWS, why).at(span, "these rows")
+}
+
+/// A row file in which there is nothing.
+pub fn file_without_rows(span: Span, written: &str) -> Problem {
+    let problem = Problem::new(&codes::NO_ROWS, format!("`{written}` has no rows")).at(span, "named here");
+    problem.help("a run over it judges nothing")
+}
+
 /// A row file that could not be read.
 pub fn unreadable(span: Span, written: &str, why: &str, is_missing: bool) -> Problem {
     if is_missing {

@@ -181,6 +181,9 @@ fn prompt(prompt: &PromptText) -> Value {
 
 fn compared(map: &mut Members, comparison: &TaskComparison) {
     map.text("field_path", comparison.path.as_ref().map(|it| it.value.to_string()).as_ref());
+    if comparison.path.is_none() && !comparison.is_path_forgotten {
+        map.put("field_path", Val::Null);
+    }
     map.text("item_field_path", comparison.item_path.as_ref().map(|it| it.value.to_string()).as_ref());
     map.put("operator", operator(&comparison.operator.value));
     match comparison.expected.as_ref().map(|it| &it.value) {

@@ -338,6 +338,13 @@ fn comparison() -> impl Strategy<Value = TaskComparison> {
     let missing = select(vec![WhenMissing::Error, WhenMissing::Fail]);
     let compared = operator.prop_flat_map(move |it| (expected(&it), Just(it)));
     (place(), place(), compared, missing).prop_map(|(path, item_path, (expected, operator), when_missing)| {
-        TaskComparison { path, item_path, operator: at(operator), expected: expected.map(at), when_missing }
+        TaskComparison {
+            path,
+            item_path,
+            operator: at(operator),
+            expected: expected.map(at),
+            when_missing,
+            is_path_forgotten: false,
+        }
     })
 }

@@ -23,10 +23,7 @@ const PARAMETERS: &[(&str, &[&str])] = &[
     ),
     ("SemanticMatch", &["{}", r#"{"threshold": 0.5}"#]),
     ("NumericTolerance", &[r#"{"tolerance": 0.1}"#, r#"{"tolerance": 2, "mode": "absolute"}"#]),
-    (
-        "NumericRange",
-        &["{}", r#"{"min": -1.5}"#, r#"{"min": 0, "max": 10, "exclusive_min": true, "exclusive_max": true}"#],
-    ),
+    ("NumericRange", &[r#"{"min": -1.5}"#, r#"{"min": 0, "max": 10, "exclusive_min": true, "exclusive_max": true}"#]),
     ("NumericMinimum", &["{}", r#"{"exclusive": true}"#]),
     ("NumericMaximum", &["{}", r#"{"exclusive": true}"#]),
     (
@@ -68,10 +65,10 @@ const PARAMETERS: &[(&str, &[&str])] = &[
         "DateTolerance",
         &[r#"{"tolerance": 30}"#, r#"{"tolerance": 90, "unit": "minutes"}"#, r#"{"tolerance": 8999999999999999}"#],
     ),
-    ("DateRange", &["{}", r#"{"min": "2015-01-01"}"#, r#"{"min": "2015-01-01", "max": "31 Dec 2015"}"#]),
+    ("DateRange", &[r#"{"min": "2015-01-01"}"#, r#"{"min": "2015-01-01", "max": "31 Dec 2015"}"#]),
     ("TraceRegex", &[r#"{"pattern": "a"}"#, r#"{"pattern": "\\[\\d+\\]", "count_min": 2}"#]),
     ("TraceContains", &[r#"{"substring": ""}"#, r#"{"substring": "no"}"#]),
-    ("TraceLength", &["{}", r#"{"min": 1, "max": 5}"#, r#"{"max": 2, "unit": "words"}"#]),
+    ("TraceLength", &[r#"{"min": 1, "max": 5}"#, r#"{"max": 2, "unit": "words"}"#]),
 ];
 
 const NORMALIZED: &str = r#"{"normalize": ["remove_punctuation", "collapse_whitespace", {"mapping": {"no": "0x1", "<<": "\n"}}, "lowercase"]}"#;

@@ -88,6 +88,9 @@ fn read_tolerance(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
 fn read_range(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
     let min = read_bound(args, "min")?;
     let max = read_bound(args, "max")?;
+    if min.is_none() && max.is_none() {
+        args.flaw(args.span(), "needs `min` or `max`: without them every date passes");
+    }
     if let (Some(Limit { moment: Some(min), .. }), Some(Limit { moment: Some(max), .. })) = (&min, &max)
         && max.since(min).is_some_and(|it| it.is_negative())
     {
