@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 
 use clap::Args;
 use jurat_core::plan::{Plan, PlannedTask};
-use jurat_core::suite::{CaseKind, ExpectedValue, Gate, Selection, Suite, Task};
+use jurat_core::suite::{CaseKind, ExpectedValue, Gate, Selection, Suite, Task, same_id};
 use jurat_core::value::{Map, Val, Value};
 use jurat_core::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 use jurat_engine::{CaseResult, Models, Options, TaskResult, run};
@@ -78,8 +78,8 @@ impl Run {
                 task.id.value
             ));
         }
-        let folder = self.file.parent().unwrap_or(Path::new(""));
-        let models = Models::of(&plan, suite, &self.models, folder, &Disk).map_err(|error| error.to_string())?;
+        let models =
+            Models::of(&plan, suite, &definition.sources, &self.models, &Disk).map_err(|error| error.to_string())?;
         let threads = self.threads.or(thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
         let is_json = self.format.get() == Format::Json;
         let options = Options { threads, limit: self.limit, details: self.tasks || is_json };
@@ -279,7 +279,7 @@ impl<'p> Printer<'p> {
         let whole = thresholds.pass_rate.filter(|it| below(&self.all, *it));
         let whole = whole.map(|least| format!("pass rate {}, at least {least} wanted", shown(self.all.pass_rate())));
         let tasks = thresholds.tasks.iter().filter_map(|(id, least)| {
-            let ix = self.plan.tasks.iter().position(|it| it.id == id.value)?;
+            let ix = self.plan.tasks.iter().position(|it| same_id(&it.id, &id.value))?;
             let counts = &self.totals[ix];
             below(counts, *least)
                 .then(|| format!("`{}` {}, at least {least} wanted", id.value, shown(counts.pass_rate())))

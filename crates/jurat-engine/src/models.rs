@@ -8,7 +8,8 @@ use jurat_core::effect::{ModelRequest, Outcome};
 use jurat_core::plan::Plan;
 use jurat_core::suite::Suite;
 use jurat_core::suite::problem::listed_all;
-use jurat_core::suite::source::Files;
+use jurat_core::suite::source::{Files, Sources};
+use jurat_core::value::SourceId;
 use jurat_model::script::{Asker, Script, ScriptError};
 
 /// The largest script that is read.
@@ -71,12 +72,12 @@ pub enum ModelError {
 
 impl Models {
     /// The models that the judges of a plan ask. `given` are `role=provider/model` from the command line, relative to the current
-    /// directory; models of the suite are relative to `folder`.
+    /// directory; models of the suite are relative to the file that names them.
     pub fn of(
         plan: &Plan,
         suite: &Suite,
+        sources: &Sources,
         given: &[(String, String)],
-        folder: &Path,
         files: &dyn Files,
     ) -> Result<Models, ModelError> {
         let mut models = BTreeMap::new();
@@ -85,11 +86,15 @@ impl Models {
                 if models.contains_key(role) {
                     continue;
                 }
-                let (model, folder) = match given.iter().find(|(name, _)| name == role) {
-                    Some((_, model)) => (model.clone(), Path::new("")),
-                    None => (played_by(suite, role, &task.id)?, folder),
+                let script = match given.iter().find(|(name, _)| name == role) {
+                    Some((_, model)) => opened(model, Path::new(""), files)?,
+                    None => {
+                        let (model, source) = played_by(suite, role, &task.id)?;
+                        let folder = sources.get(source).and_then(|it| it.path.parent()).unwrap_or(Path::new(""));
+                        opened(&model, folder, files)?
+                    }
                 };
-                models.insert(role.clone(), Mutex::new(opened(&model, folder, files)?));
+                models.insert(role.clone(), Mutex::new(script));
             }
         }
         // A misspelt role would leave the judge with another model than its author thinks.
@@ -108,12 +113,13 @@ impl Models {
     }
 }
 
-fn played_by(suite: &Suite, role: &str, task: &str) -> Result<String, ModelError> {
+/// The model of a role, and the file that names it.
+fn played_by(suite: &Suite, role: &str, task: &str) -> Result<(String, SourceId), ModelError> {
     if role.contains('/') {
-        return Ok(role.to_owned());
+        return Ok((role.to_owned(), SourceId::default()));
     }
     match suite.models.iter().find(|it| it.name.value == role).map(|it| it.models.as_slice()) {
-        Some([only]) => Ok(only.model.value.clone()),
+        Some([only]) => Ok((only.model.value.clone(), only.model.span.source)),
         Some(several) => Err(ModelError::Several { role: role.to_owned(), n: several.len() }),
         None => Err(ModelError::NoModel { task: task.to_owned(), role: role.to_owned() }),
     }
@@ -127,5 +133,6 @@ fn opened(model: &str, folder: &Path, files: &dyn Files) -> Result<Script, Model
     let no_script = |reason: String| ModelError::NoScript { file: file.to_owned(), reason };
     let bytes = files.read(&folder.join(file), MAX_SCRIPT).map_err(|error| no_script(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| no_script("it is not UTF-8 text".to_owned()))?;
-    Script::parse(&text).map_err(|error| ModelError::BadScript { file: file.to_owned(), error })
+    let text = text.trim_start_matches('\u{feff}');
+    Script::parse(text).map_err(|error| ModelError::BadScript { file: file.to_owned(), error })
 }

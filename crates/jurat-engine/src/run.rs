@@ -223,6 +223,9 @@ impl Worker<'_> {
         // Asking judges costs so much more than reading that the whole row may as well be there for messages.
         let asked = self.plan.tasks.iter().any(|it| it.judge.is_some());
         let record = if asked { parse_json(text) } else { self.plan.footprint.read(text) }.map_err(not_json)?;
+        // Paths of a row that is not an object start with `value`, which the footprint cannot know.
+        let is_object = matches!(record.value, Val::Map(_));
+        let record = if is_object { record } else { parse_json(text).map_err(not_json)? };
         let id = row_id(&record.value, self.id_path, text).or_else(|_| {
             // Once more over the whole row, so that the message knows what is there.
             let whole = parse_json(text).map_err(not_json)?.value;

@@ -15,6 +15,7 @@ pub struct Asking {
     request: ModelRequest,
     attempt: u32,
     requests_left: u32,
+    n_requests: u32,
     end: Option<End>,
 }
 
@@ -32,7 +33,7 @@ pub enum End {
 impl Asking {
     /// Starts with a request; `max_retries` more may follow.
     pub fn new(request: ModelRequest, max_retries: u32) -> Asking {
-        Asking { request, attempt: 0, requests_left: max_retries.saturating_add(1), end: None }
+        Asking { request, attempt: 0, requests_left: max_retries.saturating_add(1), n_requests: 0, end: None }
     }
 
     /// The request to make now, which attempt it is, and how many requests it may take; `None` when it is over.
@@ -52,15 +53,18 @@ impl Asking {
         }
         let answer = match outcome {
             Outcome::NotRun(reason) => return self.end = Some(End::NotRun(reason)),
-            Outcome::Fault(fault) => return self.end = Some(End::Fault(fault)),
+            Outcome::Fault(fault) => {
+                let n_requests = self.n_requests.saturating_add(fault.n_requests);
+                return self.end = Some(End::Fault(Fault { n_requests, ..fault }));
+            }
             Outcome::Answer(answer) => answer,
         };
         self.requests_left = self.requests_left.saturating_sub(answer.n_requests.max(1));
+        self.n_requests = self.n_requests.saturating_add(answer.n_requests);
         match form.read(&answer.text) {
             Ok(reply) => self.end = Some(End::Reply(reply)),
             Err(problem) if self.requests_left == 0 => {
-                let n_requests = self.attempt + 1;
-                self.end = Some(End::Fault(Fault { message: problem, n_requests }));
+                self.end = Some(End::Fault(Fault { message: problem, n_requests: self.n_requests }));
             }
             Err(problem) => {
                 let again = format!(
