@@ -2,6 +2,7 @@
 
 mod check;
 mod command;
+mod guides;
 mod hostile;
 mod mutation;
 mod pages;

@@ -1,0 +1,32 @@
+//! The suites that the reference pages show are suites.
+
+use std::fs;
+
+use crate::command::{Folder, root};
+
+/// The complete suites of a page: the blocks whose info string is `yaml` alone.
+fn suites(page: &str) -> Vec<&str> {
+    let opening = "```yaml\n";
+    let starts = page.match_indices(opening).map(|(at, _)| &page[at + opening.len()..]);
+    starts.map(|it| &it[..it.find("```").expect("a block ends")]).collect()
+}
+
+#[test]
+fn every_suite_of_the_reference_is_clean() {
+    let (mut n_suites, mut wrong) = (0, Vec::new());
+    for name in ["suites.md", "scripts.md", "results.md"] {
+        let page = fs::read_to_string(root().join("docs/reference").join(name)).expect("the page is there");
+        for suite in suites(&page) {
+            n_suites += 1;
+            let row = "{\"id\": \"r1\", \"answer\": \"Hello!\", \"question\": \"Hi?\", \"language\": \"en\"}\n";
+            let folder =
+                Folder::with("suite.yaml", suite).and("records.jsonl", row).and("prompts/tone.md", "Rate ${answer}");
+            let checked = folder.jurat(&["check", "--strict", "suite.yaml"]);
+            if checked.code != Some(0) {
+                wrong.push(format!("{name}:\n{suite}\n{}", checked.stderr));
+            }
+        }
+    }
+    assert!(n_suites > 10, "only {n_suites} suites");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
