@@ -22,7 +22,7 @@ use crate::chore::Failure;
 use crate::program;
 
 /// How many percent more are let pass when the count was made in the same place.
-const MARGIN: f64 = 3.0;
+const MARGIN: f64 = 5.0;
 
 /// How many percent more are let pass when compiler, valgrind or processor differ.
 const MARGIN_ELSEWHERE: f64 = 15.0;
@@ -219,9 +219,9 @@ mod tests {
         let recorded = counts("rustc 1", &[("equals", 400.0), ("projection", 10000.0), ("tree", 20000.0)]);
         judged(
             &recorded,
-            &counts("rustc 1", &[("equals", 439.0), ("projection", 10310.0), ("tree", 19000.0)]),
-            &["`tree` needs 19000 instructions, -5.0 % from 20000; record it: `cargo xtask bench gate --accept`"],
-            &["`projection` needs 10310 instructions, +3.1 % from 10000"],
+            &counts("rustc 1", &[("equals", 439.0), ("projection", 10510.0), ("tree", 18900.0)]),
+            &["`tree` needs 18900 instructions, -5.5 % from 20000; record it: `cargo xtask bench gate --accept`"],
+            &["`projection` needs 10510 instructions, +5.1 % from 10000"],
         );
     }
 
@@ -230,7 +230,7 @@ mod tests {
         judged(
             &counts("rustc 1", &[("projection", 1000.0), ("tree", 1000.0)]),
             &counts("rustc 2", &[("projection", 1140.0), ("tree", 1160.0)]),
-            &["recorded with rustc 1, counted with rustc 2", "counts from elsewhere may be 15 % higher instead of 3 %"],
+            &["recorded with rustc 1, counted with rustc 2", "counts from elsewhere may be 15 % higher instead of 5 %"],
             &["`tree` needs 1160 instructions, +16.0 % from 1000"],
         );
     }
