@@ -114,6 +114,7 @@ pub fn run(
         models,
         id_path: records.id.as_ref().map(|it| &it.value),
         names: &names,
+        reads_whole: asks || plan.footprint.is_all(),
         details: options.details,
     };
     thread::scope(|scope| {
@@ -189,6 +190,8 @@ struct Worker<'p> {
     models: &'p Models,
     id_path: Option<&'p FieldPath>,
     names: &'p RowNames,
+    /// Whether rows are read whole at once.
+    reads_whole: bool,
     details: bool,
 }
 
@@ -214,47 +217,39 @@ impl Worker<'_> {
         Judged { results, error: None }
     }
 
+    /// Judges a row by the part of it that the plan reads. Whatever that part does not settle is judged again with the whole
+    /// row there: messages should know what else the row has, and paths of a row that is not an object start with
+    /// `value`, which is no part of it. Asking judges costs so much more than reading that they get the whole row at once.
     fn judge_row(&self, at: &RowAt, text: &str) -> Result<(RowId<'static>, CaseResult), RunError> {
         let started = Instant::now();
-        let row = || self.names.row(at.source, at.number);
-        // The place in the file, not in the row.
-        let placed = |error: JsonError| JsonError { line: at.line as usize + error.line - 1, ..error };
-        let not_json = |error| RunError::Json { row: row(), error: placed(error) };
-        // Asking judges costs so much more than reading that the whole row may as well be there for messages.
-        let asked = self.plan.tasks.iter().any(|it| it.judge.is_some());
-        let record = if asked { parse_json(text) } else { self.plan.footprint.read(text) }.map_err(not_json)?;
-        // Paths of a row that is not an object start with `value`, which the footprint cannot know.
-        let is_object = matches!(record.value, Val::Map(_));
-        let record = if is_object { record } else { parse_json(text).map_err(not_json)? };
-        let id = row_id(&record.value, self.id_path, text).or_else(|_| {
-            // Once more over the whole row, so that the message knows what is there.
-            let whole = parse_json(text).map_err(not_json)?.value;
-            let error = match row_id(&whole, self.id_path, text) {
-                Err(error) => error,
-                Ok(_) => IdError::Missing { path: "id".to_owned(), why: "it was not read".to_owned() },
-            };
-            Err(RunError::Id { row: row(), error })
-        });
-        let id = match id? {
-            RowId::Given(id) => RowId::Given(id.into_owned().into()),
-            RowId::Content(hash) => RowId::Content(hash),
+        let not_json = |error: JsonError| {
+            // The place in the file, not in the row.
+            let error = JsonError { line: at.line as usize + error.line - 1, ..error };
+            RunError::Json { row: self.names.row(at.source, at.number), error }
         };
-        let name = match &id {
-            RowId::Given(id) => id.to_string(),
-            RowId::Content(hash) => format!("{hash:032x}"),
+        if !self.reads_whole {
+            let part = self.plan.footprint.read(text).map_err(not_json)?.value;
+            if let Val::Map(_) = part
+                && let Ok((id, result)) = self.judge_value(at, text, part)
+                && result.verdict != CaseVerdict::Error
+            {
+                return Ok((id, CaseResult { took: started.elapsed(), ..result }));
+            }
+        }
+        let whole = parse_json(text).map_err(not_json)?.value;
+        self.judge_value(at, text, whole).map(|(id, result)| (id, CaseResult { took: started.elapsed(), ..result }))
+    }
+
+    fn judge_value(&self, at: &RowAt, text: &str, row: Val<'_>) -> Result<(RowId<'static>, CaseResult), RunError> {
+        let id = row_id(&row, self.id_path, text)
+            .map_err(|error| RunError::Id { row: self.names.row(at.source, at.number), error })?;
+        let (id, name) = match id {
+            RowId::Given(id) => (RowId::Given(id.to_string().into()), id.into_owned()),
+            RowId::Content(hash) => (RowId::Content(hash), format!("{hash:032x}")),
         };
-        let base = base_context(record.value);
+        let base = base_context(row);
         let state = self.finished(&base, &name);
-        let errored = state.verdicts().flatten().any(|it| matches!(it, Verdict::Error(_)));
-        let mut result = if errored && !asked && !self.plan.footprint.is_all() {
-            // Only what tasks read was read. A reader of the message wants to know what else is there.
-            let whole = base_context(parse_json(text).map_err(not_json)?.value);
-            self.result(&self.finished(&whole, &name), &whole)
-        } else {
-            self.result(&state, &base)
-        };
-        result.took = started.elapsed();
-        Ok((id, result))
+        Ok((id, self.result(&state, &base)))
     }
 
     /// Takes a case to its end.
