@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Fault, Outcome};
+use jurat_core::effect::{Fault, FaultKind, Outcome};
 use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::suite::Records;
 use jurat_core::value::{FieldPath, JsonError, Val, parse_json, shown};
@@ -257,10 +257,11 @@ impl Worker<'_> {
         let mut state = CaseState::start(self.plan, base);
         loop {
             let Some((site, outcome)) = state.steps().next().map(|ready| {
-                let task = &self.plan.tasks[ready.site.task.index()].id;
+                let task = ready.site.asker.task().map_or("", |ix| self.plan.tasks[ix.index()].id.as_str());
                 let answer = self.models.ask(Asker { case, task }, ready.request, ready.max_requests);
                 let nobody = || {
-                    Outcome::Fault(Fault { message: format!("nobody plays `{}`", ready.request.model), n_requests: 0 })
+                    let message = format!("nobody plays `{}`", ready.request.model);
+                    Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)))
                 };
                 (ready.site, answer.unwrap_or_else(nobody))
             }) else {

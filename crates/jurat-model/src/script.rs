@@ -13,7 +13,7 @@
 //! `times` is how often the line may answer: once unless said, `"*"` for ever. A request that no line answers is an error that shows
 //! the prompt, so that a script cannot fall silent unnoticed.
 
-use jurat_core::effect::{Answer, Fault, ModelRequest, Outcome};
+use jurat_core::effect::{Answer, Fault, FaultKind, Message, ModelRequest, Outcome};
 use jurat_core::value::{Val, parse_json, shown_within};
 use regex::Regex;
 
@@ -70,7 +70,7 @@ impl Script {
 
     /// Answers a request. A fault that may be repeated is, as a transport would: `max_requests` times at most.
     pub fn answer(&mut self, asker: Asker<'_>, request: &ModelRequest, max_requests: u32) -> Outcome {
-        let prompt: Vec<&str> = request.messages.iter().map(|it| it.text.as_str()).collect();
+        let prompt: Vec<&str> = request.messages.iter().map(Message::text).collect();
         let prompt = prompt.join("\n\n");
         let mut n_requests = 0;
         loop {
@@ -83,13 +83,15 @@ impl Script {
                     "no line of the script answers `{}` for `{}`; the prompt is {shown}",
                     asker.task, asker.case
                 );
-                return Outcome::Fault(Fault { message, n_requests });
+                return Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, n_requests)));
             };
             line.left = line.left.map(|left| left - 1);
             match &line.says {
-                Says::Reply(text) => return Outcome::Answer(Answer { text: text.clone(), n_requests }),
+                Says::Reply(text) => {
+                    return Outcome::Answer(Box::new(Answer { n_requests, ..Answer::new(text.clone()) }));
+                }
                 Says::Fault(fault) if n_requests >= max_requests || !may_be_repeated(fault) => {
-                    return Outcome::Fault(Fault { message: described(fault), n_requests });
+                    return Outcome::Fault(Box::new(Fault::new(kind(fault), described(fault), n_requests)));
                 }
                 Says::Fault(_) => {}
             }
@@ -121,6 +123,18 @@ fn may_be_repeated(fault: &str) -> bool {
     match fault.strip_prefix("status:") {
         Some(status) => matches!(status, "408" | "409" | "429") || status.starts_with('5'),
         None => FAULTS.iter().any(|(name, repeated, _)| *name == fault && *repeated),
+    }
+}
+
+fn kind(fault: &str) -> FaultKind {
+    match fault.strip_prefix("status:").and_then(|it| it.parse().ok()) {
+        Some(status) => FaultKind::Status(status),
+        None => match fault {
+            "timeout" => FaultKind::Timeout,
+            "refusal" => FaultKind::Judging,
+            "truncate" => FaultKind::Garbled,
+            _ => FaultKind::Cut,
+        },
     }
 }
 
@@ -204,11 +218,9 @@ fn known_keys<'k>(keys: impl Iterator<Item = &'k str>, known: &[&str]) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jurat_core::effect::{Message, Speaker};
 
     fn asked(script: &mut Script, task: &str, prompt: &str) -> String {
-        let messages = vec![Message { speaker: Speaker::User, text: prompt.to_owned() }];
-        let request = ModelRequest { model: "judge".to_owned(), messages, output: None, repeat: 0 };
+        let request = ModelRequest::new("judge", vec![Message::User(prompt.to_owned())]);
         match script.answer(Asker { case: "c1", task }, &request, 3) {
             Outcome::Answer(answer) => format!("{} after {}", answer.text, answer.n_requests),
             Outcome::Fault(fault) => format!("fault: {} after {}", fault.message, fault.n_requests),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Answer, Fault, Outcome};
+use jurat_core::effect::{Answer, Asker, Fault, FaultKind, Outcome};
 use jurat_core::plan::{Plan, Samples};
 use jurat_core::suite::problem::{Problem, Severity};
 use jurat_core::suite::source::{Files, ReadError};
@@ -106,10 +106,11 @@ fn performed(plan: &Plan, context: &Val<'_>, replies: &BTreeMap<String, &Val<'_>
     let mut prompts: BTreeMap<String, String> = BTreeMap::new();
     loop {
         let Some((site, outcome)) = state.steps().next().map(|ready| {
-            let id = plan.tasks[ready.site.task.index()].id.to_lowercase();
+            let Asker::Task(task) = ready.site.asker else { unreachable!("a record asks nobody itself") };
+            let id = plan.tasks[task.index()].id.to_lowercase();
             let (outcome, n_requests) = reply_of(replies[&id], ready.max_requests);
             *attempts.entry(id.clone()).or_default() += n_requests;
-            prompts.entry(id).or_insert_with(|| ready.request.messages[0].text.clone());
+            prompts.entry(id).or_insert_with(|| ready.request.messages[0].text().to_owned());
             (ready.site, outcome)
         }) else {
             break;
@@ -121,13 +122,13 @@ fn performed(plan: &Plan, context: &Val<'_>, replies: &BTreeMap<String, &Val<'_>
 
 /// A call that fails each time is repeated as often as it may be; that is the transport's part.
 fn reply_of(task: &Val<'_>, max_requests: u32) -> (Outcome, u32) {
-    let answer = |text: String| (Outcome::Answer(Answer { text, n_requests: 1 }), 1);
+    let answer = |text: String| (Outcome::Answer(Box::new(Answer::new(text))), 1);
     match (task.get("output"), task.get("raw").and_then(Val::as_str), task.get("http_status")) {
         (Some(output), ..) => answer(output.to_string()),
         (None, Some(raw), _) => answer(raw.to_owned()),
         (None, None, status) => {
             let message = format!("status {}", status.map(Val::to_string).unwrap_or_default());
-            (Outcome::Fault(Fault { message, n_requests: max_requests }), max_requests)
+            (Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, max_requests))), max_requests)
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! No clock, no IO. Any order in which outcomes arrive gives the same verdicts, the ones that all outcomes together give.
 
-use crate::effect::{Message, ModelRequest, Outcome, Speaker, StepSite};
-use crate::judge::{Asking, Ballot, End, combine};
+use crate::effect::{Asker, Message, ModelRequest, Outcome, StepSite, ToolChoice};
+use crate::judge::{Asking, Ballot, End, Prompt, combine};
 use crate::plan::{Plan, PlannedJudge, PlannedTask, TaskIx};
 use crate::suite::Gate;
 use crate::value::{Context, Val, Value};
@@ -57,9 +57,10 @@ impl<'p> CaseState<'p> {
                 _ => &[],
             };
             seats.iter().enumerate().filter_map(move |(seat, asking)| {
-                let (attempt, request, max_requests) = asking.step()?;
+                let (turn, request, max_requests) = asking.step()?;
                 let seat = u32::try_from(seat).unwrap_or(u32::MAX);
-                Some(Ready { site: StepSite { task: TaskIx::of(task), seat, attempt }, request, max_requests })
+                let asker = Asker::Task(TaskIx::of(task));
+                Some(Ready { site: StepSite { asker, seat, turn }, request, max_requests })
             })
         })
     }
@@ -67,18 +68,19 @@ impl<'p> CaseState<'p> {
     /// Takes in one outcome. Outcomes of requests that are not open change nothing.
     pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
         let plan = self.plan;
-        let Some(judge) = plan.tasks.get(site.task.index()).and_then(|it| it.judge.as_ref()) else { return };
-        let Some(TaskState::Asking(seats)) = self.tasks.get_mut(site.task.index()) else { return };
+        let Asker::Task(ix) = site.asker else { return };
+        let Some(judge) = plan.tasks.get(ix.index()).and_then(|it| it.judge.as_ref()) else { return };
+        let Some(TaskState::Asking(seats)) = self.tasks.get_mut(ix.index()) else { return };
         let Some(asking) = seats.get_mut(site.seat as usize) else { return };
-        asking.apply(site.attempt, outcome, &judge.form);
+        asking.apply(site.turn, outcome, &judge.form);
         let ends: Option<Vec<End>> = seats.iter().map(|it| it.end().cloned()).collect();
         if let Some(ends) = ends {
             let ends: Vec<&End> = ends.iter().collect();
-            let task = &plan.tasks[site.task.index()];
+            let task = &plan.tasks[ix.index()];
             let outputs = self.outputs(task);
             let context = Context { base: self.base, outputs: &outputs };
             let ballot = combine(&ends, task.assertion.as_ref(), judge.aggregate, context);
-            self.tasks[site.task.index()] = TaskState::Done(ballot);
+            self.tasks[ix.index()] = TaskState::Done(ballot);
             self.settle();
         }
     }
@@ -216,19 +218,22 @@ impl<'p> CaseState<'p> {
 
 /// The first request to each seat, or why the prompt cannot be filled.
 fn requests(judge: &PlannedJudge, context: Context<'_>) -> Result<Vec<ModelRequest>, String> {
-    let mut messages = Vec::with_capacity(2);
-    let prompts = [(Speaker::System, judge.system.as_ref()), (Speaker::User, Some(&judge.prompt))];
-    for (speaker, prompt) in prompts {
-        let Some(prompt) = prompt else { continue };
-        let text = prompt
+    let bound = |prompt: &Prompt| {
+        prompt
             .bind(context)
-            .map_err(|(hole, missing)| format!("the prompt needs `{}`: {}", hole.path, missing.explain(&hole.path)))?;
-        messages.push(Message { speaker, text });
+            .map_err(|(hole, missing)| format!("the prompt needs `{}`: {}", hole.path, missing.explain(&hole.path)))
+    };
+    let mut messages = Vec::with_capacity(2);
+    if let Some(system) = &judge.system {
+        messages.push(Message::System(bound(system)?));
     }
+    messages.push(Message::User(bound(&judge.prompt)?));
     let request = |model: &String, repeat| ModelRequest {
         model: model.clone(),
         messages: messages.clone(),
         output: judge.output.clone(),
+        tools: Vec::new(),
+        tool_choice: ToolChoice::Auto,
         repeat,
     };
     Ok(judge

@@ -5,15 +5,15 @@
 //! answer in the end is a fault of judging, never a failure of the subject.
 
 use super::ReplyForm;
-use crate::effect::{Fault, Message, ModelRequest, Outcome, Speaker};
-use crate::value::Value;
+use crate::effect::{Fault, FaultKind, Finish, Message, ModelRequest, Outcome};
+use crate::value::{Value, shown};
 use crate::verdict::StopReason;
 
 /// One judge being asked.
 #[derive(Debug, Clone)]
 pub struct Asking {
     request: ModelRequest,
-    attempt: u32,
+    turn: u32,
     requests_left: u32,
     n_requests: u32,
     end: Option<End>,
@@ -33,12 +33,12 @@ pub enum End {
 impl Asking {
     /// Starts with a request; `max_retries` more may follow.
     pub fn new(request: ModelRequest, max_retries: u32) -> Asking {
-        Asking { request, attempt: 0, requests_left: max_retries.saturating_add(1), n_requests: 0, end: None }
+        Asking { request, turn: 0, requests_left: max_retries.saturating_add(1), n_requests: 0, end: None }
     }
 
-    /// The request to make now, which attempt it is, and how many requests it may take; `None` when it is over.
+    /// The request to make now, which turn it is, and how many requests it may take; `None` when it is over.
     pub fn step(&self) -> Option<(u32, &ModelRequest, u32)> {
-        self.end.is_none().then_some((self.attempt, &self.request, self.requests_left))
+        self.end.is_none().then_some((self.turn, &self.request, self.requests_left))
     }
 
     /// How it ended, once it has.
@@ -46,36 +46,46 @@ impl Asking {
         self.end.as_ref()
     }
 
-    /// Takes in the outcome of an attempt. An outcome of another attempt, or after the end, changes nothing.
-    pub fn apply(&mut self, attempt: u32, outcome: Outcome, form: &ReplyForm) {
-        if attempt != self.attempt || self.end.is_some() {
+    /// Takes in the outcome of a turn. An outcome of another turn, or after the end, changes nothing.
+    pub fn apply(&mut self, turn: u32, outcome: Outcome, form: &ReplyForm) {
+        if turn != self.turn || self.end.is_some() {
             return;
         }
         let answer = match outcome {
             Outcome::NotRun(reason) => return self.end = Some(End::NotRun(reason)),
             Outcome::Fault(fault) => {
                 let n_requests = self.n_requests.saturating_add(fault.n_requests);
-                return self.end = Some(End::Fault(Fault { n_requests, ..fault }));
+                return self.end = Some(End::Fault(Fault { n_requests, ..*fault }));
             }
             Outcome::Answer(answer) => answer,
         };
         self.requests_left = self.requests_left.saturating_sub(answer.n_requests.max(1));
         self.n_requests = self.n_requests.saturating_add(answer.n_requests);
-        match form.read(&answer.text) {
+        if answer.finish == Finish::Refusal {
+            let said = if answer.text.is_empty() { String::new() } else { format!(": {}", shown(&answer.text.into())) };
+            let message = format!("the judge refused to answer{said}");
+            return self.end = Some(End::Fault(Fault::new(FaultKind::Judging, message, self.n_requests)));
+        }
+        match form.read(&answer.text).map_err(|problem| cut_off(problem, &answer.finish)) {
             Ok(reply) => self.end = Some(End::Reply(reply)),
             Err(problem) if self.requests_left == 0 => {
-                self.end = Some(End::Fault(Fault { message: problem, n_requests: self.n_requests }));
+                self.end = Some(End::Fault(Fault::new(FaultKind::Judging, problem, self.n_requests)));
             }
             Err(problem) => {
                 let again = format!(
                     "That answer cannot be used: {problem}. Answer again, with nothing but the JSON that was asked for."
                 );
-                self.request.messages.push(Message { speaker: Speaker::Assistant, text: answer.text });
-                self.request.messages.push(Message { speaker: Speaker::User, text: again });
-                self.attempt += 1;
+                self.request.messages.push(Message::assistant(answer.text));
+                self.request.messages.push(Message::User(again));
+                self.turn += 1;
             }
         }
     }
+}
+
+/// An answer that stopped at `max_tokens` is rarely whole, and its author should know why.
+fn cut_off(problem: String, finish: &Finish) -> String {
+    if *finish == Finish::Length { format!("{problem}; the answer was cut off at `max_tokens`") } else { problem }
 }
 
 #[cfg(test)]
@@ -84,21 +94,20 @@ mod tests {
     use crate::effect::Answer;
 
     fn asking(max_retries: u32) -> Asking {
-        let messages = vec![Message { speaker: Speaker::User, text: "Judge it".to_owned() }];
-        Asking::new(ModelRequest { model: "judge".to_owned(), messages, output: None, repeat: 0 }, max_retries)
+        Asking::new(ModelRequest::new("judge", vec![Message::User("Judge it".to_owned())]), max_retries)
     }
 
     fn answer(text: &str) -> Outcome {
-        Outcome::Answer(Answer { text: text.to_owned(), n_requests: 1 })
+        Outcome::Answer(Box::new(Answer::new(text)))
     }
 
     #[test]
     fn an_invalid_reply_is_asked_again_with_the_problem_stated() {
         let mut asking = asking(1);
         asking.apply(0, answer("Sure!"), &ReplyForm::Json);
-        let (attempt, request, left) = asking.step().unwrap();
-        assert_eq!((attempt, left), (1, 1));
-        let texts: Vec<&str> = request.messages.iter().map(|it| it.text.as_str()).collect();
+        let (turn, request, left) = asking.step().unwrap();
+        assert_eq!((turn, left), (1, 1));
+        let texts: Vec<&str> = request.messages.iter().map(Message::text).collect();
         assert_eq!(texts[..2], ["Judge it", "Sure!"]);
         assert!(texts[2].contains("the reply is not JSON"), "{}", texts[2]);
         asking.apply(1, answer("4"), &ReplyForm::Json);
@@ -108,8 +117,8 @@ mod tests {
     #[test]
     fn without_a_valid_reply_it_is_a_fault() {
         let mut asking = asking(2);
-        for attempt in 0..3 {
-            asking.apply(attempt, answer("no"), &ReplyForm::Json);
+        for turn in 0..3 {
+            asking.apply(turn, answer("no"), &ReplyForm::Json);
         }
         assert!(matches!(asking.end(), Some(End::Fault(fault)) if fault.n_requests == 3), "{:?}", asking.end());
         assert_eq!(asking.step(), None);

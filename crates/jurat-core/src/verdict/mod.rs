@@ -52,6 +52,24 @@ pub enum StopReason {
     Interrupted,
 }
 
+impl StopReason {
+    /// One word for it, as reports and files have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::Budget => "budget",
+            StopReason::Deadline => "deadline",
+            StopReason::FailFast => "fail_fast",
+            StopReason::Interrupted => "interrupted",
+        }
+    }
+
+    /// The reason that a word of [`StopReason::name`] means.
+    pub fn named(word: &str) -> Option<StopReason> {
+        use StopReason::{Budget, Deadline, FailFast, Interrupted};
+        [Budget, Deadline, FailFast, Interrupted].into_iter().find(|it| it.name() == word)
+    }
+}
+
 impl Verdict {
     /// One word for it, as reports and files have it.
     pub fn name(&self) -> &'static str {

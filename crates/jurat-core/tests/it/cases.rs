@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Answer, Fault, Outcome, StepSite};
+use jurat_core::effect::{Answer, Fault, FaultKind, Outcome, StepSite};
 use jurat_core::plan::{Plan, Samples};
 use jurat_core::suite::load;
 use jurat_core::value::{Val, parse_json};
@@ -67,17 +67,19 @@ fn plan(tasks: &[Drawn]) -> Plan {
 fn outcome(site: StepSite, seed: u64) -> Outcome {
     let mixed = seed
         .wrapping_add(
-            u64::from(site.task.0) * 1_000_003 + u64::from(site.seat) * 10_007 + u64::from(site.attempt) * 101,
+            u64::from(site.asker.task().map_or(0, |it| it.0)) * 1_000_003
+                + u64::from(site.seat) * 10_007
+                + u64::from(site.turn) * 101,
         )
         .wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let text = match (mixed >> 60) % 8 {
-        0 => return Outcome::Fault(Fault { message: "down".to_owned(), n_requests: 1 }),
+        0 => return Outcome::Fault(Box::new(Fault::new(FaultKind::Connect, "down", 1))),
         1 => return Outcome::NotRun(StopReason::Budget),
         2 | 3 => "no JSON",
         4 => "{\"ok\": false}",
         _ => "{\"ok\": true}",
     };
-    Outcome::Answer(Answer { text: text.to_owned(), n_requests: 1 })
+    Outcome::Answer(Box::new(Answer::new(text)))
 }
 
 /// Runs a case, each time choosing one of the open requests.

@@ -1,0 +1,171 @@
+//! The name of a request by its content.
+//!
+//! A key is BLAKE3 over a framing of the *logical* request: each field has a tag and a length, JSON stays in the author's order (the order of
+//! a schema's properties changes what a model writes), integers are exact, 1 and 1.0 are two values. What decides nothing about the
+//! answer is left out: who asks, when, how often it may be tried.
+//!
+//! Keys are stored for years. Whatever changes here changes [`KEY_REVISION`]; golden keys in the tests see to it.
+
+use std::fmt;
+
+use super::{Endpoint, Message, ModelRequest, ToolChoice};
+use crate::value::{Val, Value};
+
+/// The revision of the framing.
+pub const KEY_REVISION: u32 = 1;
+
+/// The name of a request by its content.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EffectKey(pub [u8; 32]);
+
+impl EffectKey {
+    /// The first eight bytes as a number: what indexes look at.
+    pub fn prefix(&self) -> i64 {
+        let mut first = [0; 8];
+        first.copy_from_slice(&self.0[..8]);
+        i64::from_be_bytes(first)
+    }
+
+    /// The key that 64 hexadecimal digits write.
+    pub fn parse(text: &str) -> Option<EffectKey> {
+        blake3::Hash::from_hex(text).ok().map(|it| EffectKey(*it.as_bytes()))
+    }
+}
+
+impl fmt::Display for EffectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for EffectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EffectKey({self})")
+    }
+}
+
+/// An endpoint with its share of every key computed once.
+#[derive(Debug, Clone)]
+pub struct EndpointKey(Framing);
+
+impl EndpointKey {
+    /// The share of an endpoint.
+    pub fn new(endpoint: &Endpoint) -> EndpointKey {
+        let mut framing = Framing(blake3::Hasher::new());
+        framing.number(b'R', u64::from(KEY_REVISION));
+        framing.text(b'K', "model");
+        framing.text(b'C', &endpoint.codec);
+        framing.number(b'r', u64::from(endpoint.codec_revision));
+        framing.text(b'E', &endpoint.address);
+        framing.text(b'M', &endpoint.model);
+        framing.number(b'S', endpoint.settings.len() as u64);
+        for (name, value) in &endpoint.settings {
+            framing.text(b'k', name);
+            framing.value(value);
+        }
+        framing.number(b'H', endpoint.headers.len() as u64);
+        for (name, value) in &endpoint.headers {
+            // Names of headers have no case.
+            framing.text(b'k', &name.to_ascii_lowercase());
+            framing.text(b't', value);
+        }
+        EndpointKey(framing)
+    }
+
+    /// The key of a request to this endpoint.
+    pub fn of(&self, request: &ModelRequest) -> EffectKey {
+        let mut framing = self.0.clone();
+        framing.number(b'm', request.messages.len() as u64);
+        for message in &request.messages {
+            framing.message(message);
+        }
+        match &request.output {
+            Some(schema) => framing.value(schema),
+            None => framing.tag(b'-'),
+        }
+        framing.number(b'T', request.tools.len() as u64);
+        for tool in &request.tools {
+            framing.text(b'k', &tool.name);
+            match &tool.description {
+                Some(text) => framing.text(b't', text),
+                None => framing.tag(b'-'),
+            }
+            framing.value(&tool.parameters);
+        }
+        match &request.tool_choice {
+            ToolChoice::Auto => framing.tag(b'a'),
+            ToolChoice::None => framing.tag(b'0'),
+            ToolChoice::Required => framing.tag(b'1'),
+            ToolChoice::Named(name) => framing.text(b'n', name),
+        }
+        framing.number(b'#', u64::from(request.repeat));
+        EffectKey(*framing.0.finalize().as_bytes())
+    }
+}
+
+/// Fields written one after the other so that no two requests can be written alike.
+#[derive(Debug, Clone)]
+struct Framing(blake3::Hasher);
+
+impl Framing {
+    fn tag(&mut self, tag: u8) {
+        self.0.update(&[tag]);
+    }
+
+    fn number(&mut self, tag: u8, number: u64) {
+        let mut frame = [tag; 9];
+        frame[1..].copy_from_slice(&number.to_le_bytes());
+        self.0.update(&frame);
+    }
+
+    fn text(&mut self, tag: u8, text: &str) {
+        self.number(tag, text.len() as u64);
+        self.0.update(text.as_bytes());
+    }
+
+    fn message(&mut self, message: &Message) {
+        match message {
+            Message::System(text) => self.text(b's', text),
+            Message::User(text) => self.text(b'u', text),
+            Message::Assistant { text, tool_calls } => {
+                self.text(b'a', text);
+                self.number(b'c', tool_calls.len() as u64);
+                for call in tool_calls {
+                    self.text(b'i', &call.id);
+                    self.text(b'k', &call.name);
+                    self.value(&call.arguments);
+                }
+            }
+            Message::Tool { call_id, name, text, is_error } => {
+                self.text(b'i', call_id);
+                self.text(b'k', name);
+                self.text(if *is_error { b'e' } else { b't' }, text);
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Val::Null => self.tag(b'N'),
+            Val::Bool(false) => self.tag(b'F'),
+            Val::Bool(true) => self.tag(b'Y'),
+            Val::I(number) => self.text(b'I', &number.to_string()),
+            Val::U(number) => self.text(b'I', &number.to_string()),
+            Val::F(number) if number.is_nan() => self.tag(b'?'),
+            Val::F(number) => self.number(b'D', number.to_bits()),
+            Val::Big(text) => self.text(b'B', text),
+            Val::Str(text) => self.text(b'"', text),
+            Val::List(items) => {
+                self.number(b'[', items.len() as u64);
+                items.iter().for_each(|it| self.value(it));
+            }
+            Val::Map(map) => {
+                self.number(b'{', map.len() as u64);
+                for (key, value) in map.iter() {
+                    self.text(b'k', key);
+                    self.value(value);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What became of a request.
+
+use std::time::Duration;
+
+use super::ToolCall;
+use crate::verdict::StopReason;
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// A complete answer, whatever it says.
+    Answer(Box<Answer>),
+    /// No answer.
+    Fault(Box<Fault>),
+    /// It was never made.
+    NotRun(StopReason),
+}
+
+/// A complete answer of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What it said.
+    pub text: String,
+    /// The tools it wants to call.
+    pub tool_calls: Vec<ToolCall>,
+    /// Why it stopped.
+    pub finish: Finish,
+    /// The tokens it took, where the provider says.
+    pub usage: Option<Usage>,
+    /// What it cost in dollars, where usage and price are known.
+    pub cost_usd: Option<f64>,
+    /// Who answered.
+    pub served: Served,
+    /// How long the request that was answered took; waiting for a turn and failed requests are not in it.
+    pub latency: Duration,
+    /// When the answer was complete, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// How many requests it took, failed ones included.
+    pub n_requests: u32,
+    /// The requests that failed before it.
+    pub failed: Vec<Attempt>,
+}
+
+impl Answer {
+    /// An answer of which nothing but the text is known.
+    pub fn new(text: impl Into<String>) -> Answer {
+        Answer {
+            text: text.into(),
+            tool_calls: Vec::new(),
+            finish: Finish::Stop,
+            usage: None,
+            cost_usd: None,
+            served: Served::default(),
+            latency: Duration::ZERO,
+            at_ms: 0,
+            n_requests: 1,
+            failed: Vec::new(),
+        }
+    }
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finish {
+    /// It was done.
+    Stop,
+    /// It reached `max_tokens`.
+    Length,
+    /// It wants tools to be called.
+    ToolCalls,
+    /// It, or a filter of its provider, refused.
+    Refusal,
+    /// Something else, in the provider's word.
+    Other(String),
+}
+
+impl Finish {
+    /// One word for it.
+    pub fn name(&self) -> &str {
+        match self {
+            Finish::Stop => "stop",
+            Finish::Length => "length",
+            Finish::ToolCalls => "tool_calls",
+            Finish::Refusal => "refusal",
+            Finish::Other(word) => word,
+        }
+    }
+
+    /// The reason that a word of [`Finish::name`] means.
+    pub fn named(word: &str) -> Finish {
+        match word {
+            "stop" => Finish::Stop,
+            "length" => Finish::Length,
+            "tool_calls" => Finish::ToolCalls,
+            "refusal" => Finish::Refusal,
+            other => Finish::Other(other.to_owned()),
+        }
+    }
+}
+
+/// Tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Read, cached ones included.
+    pub input: u64,
+    /// Written, thinking included.
+    pub output: u64,
+    /// Of those read: from the provider's cache.
+    pub cached: u64,
+    /// Of those written: thinking.
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// Read and written.
+    pub fn total(&self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
+    /// Adds the tokens of another answer.
+    pub fn merge(&mut self, other: &Usage) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
+}
+
+/// Who answered, as the provider says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Served {
+    /// The model.
+    pub model: Option<String>,
+    /// The fingerprint of what ran it.
+    pub fingerprint: Option<String>,
+    /// The provider's name for the request.
+    pub request_id: Option<String>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What kind it is.
+    pub kind: FaultKind,
+    /// What went wrong, in words.
+    pub message: String,
+    /// How many requests were made.
+    pub n_requests: u32,
+    /// Each of them.
+    pub failed: Vec<Attempt>,
+}
+
+impl Fault {
+    /// A fault of which nothing but the words are known.
+    pub fn new(kind: FaultKind, message: impl Into<String>, n_requests: u32) -> Fault {
+        Fault { kind, message: message.into(), n_requests, failed: Vec::new() }
+    }
+}
+
+/// What kind of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The endpoint answered with this status.
+    Status(u16),
+    /// No answer in time.
+    Timeout,
+    /// No connection.
+    Connect,
+    /// The connection ended in the middle.
+    Cut,
+    /// What came is not what the provider's interface promises.
+    Garbled,
+    /// The provider cannot do what was asked.
+    Unsupported,
+    /// A script has no line for it, or a program gave no answer.
+    NoAnswer,
+    /// A judge refused, or never gave a valid answer.
+    Judging,
+    /// It was dropped by the second Ctrl-C.
+    Cancelled,
+    /// A replay met a request that the recording does not have.
+    Diverged,
+}
+
+impl FaultKind {
+    /// One word for it, as it is stored.
+    pub fn name(self) -> String {
+        match self {
+            FaultKind::Status(status) => format!("status:{status}"),
+            FaultKind::Timeout => "timeout".to_owned(),
+            FaultKind::Connect => "connect".to_owned(),
+            FaultKind::Cut => "cut".to_owned(),
+            FaultKind::Garbled => "garbled".to_owned(),
+            FaultKind::Unsupported => "unsupported".to_owned(),
+            FaultKind::NoAnswer => "no_answer".to_owned(),
+            FaultKind::Judging => "judging".to_owned(),
+            FaultKind::Cancelled => "cancelled".to_owned(),
+            FaultKind::Diverged => "diverged".to_owned(),
+        }
+    }
+
+    /// The kind that a word of [`FaultKind::name`] means.
+    pub fn named(word: &str) -> Option<FaultKind> {
+        Some(match word {
+            "timeout" => FaultKind::Timeout,
+            "connect" => FaultKind::Connect,
+            "cut" => FaultKind::Cut,
+            "garbled" => FaultKind::Garbled,
+            "unsupported" => FaultKind::Unsupported,
+            "no_answer" => FaultKind::NoAnswer,
+            "judging" => FaultKind::Judging,
+            "cancelled" => FaultKind::Cancelled,
+            "diverged" => FaultKind::Diverged,
+            other => FaultKind::Status(other.strip_prefix("status:")?.parse().ok()?),
+        })
+    }
+}
+
+/// One request that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// What kind of failure.
+    pub kind: FaultKind,
+    /// What went wrong, in words; the body of an error is in it, cut.
+    pub message: String,
+    /// How long the provider asked to wait.
+    pub retry_after: Option<Duration>,
+    /// How long the request took.
+    pub took: Duration,
+}

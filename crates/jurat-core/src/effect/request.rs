@@ -1,0 +1,118 @@
+//! What is asked of a model.
+
+use crate::value::Value;
+
+/// A question to a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelRequest {
+    /// A role under `models`, or `provider/model`.
+    pub model: String,
+    /// The conversation so far.
+    pub messages: Vec<Message>,
+    /// The JSON Schema that the answer must have.
+    pub output: Option<Value>,
+    /// The tools that the model may call.
+    pub tools: Vec<Tool>,
+    /// Whether it must call one.
+    pub tool_choice: ToolChoice,
+    /// Which repetition of the same question this is: answers to equal questions are told apart by it.
+    pub repeat: u32,
+}
+
+impl ModelRequest {
+    /// A conversation, and nothing else.
+    pub fn new(model: impl Into<String>, messages: Vec<Message>) -> ModelRequest {
+        let model = model.into();
+        ModelRequest { model, messages, output: None, tools: Vec::new(), tool_choice: ToolChoice::Auto, repeat: 0 }
+    }
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// What the model is told to be.
+    System(String),
+    /// What is asked.
+    User(String),
+    /// What the model said before.
+    Assistant {
+        /// Its words.
+        text: String,
+        /// The tools it called.
+        tool_calls: Vec<ToolCall>,
+    },
+    /// What a tool returned.
+    Tool {
+        /// The call that it answers.
+        call_id: String,
+        /// The tool.
+        name: String,
+        /// What it returned.
+        text: String,
+        /// Whether it failed.
+        is_error: bool,
+    },
+}
+
+impl Message {
+    /// What the model said, when it called no tool.
+    pub fn assistant(text: impl Into<String>) -> Message {
+        Message::Assistant { text: text.into(), tool_calls: Vec::new() }
+    }
+
+    /// Its words.
+    pub fn text(&self) -> &str {
+        match self {
+            Message::System(text)
+            | Message::User(text)
+            | Message::Assistant { text, .. }
+            | Message::Tool { text, .. } => text,
+        }
+    }
+
+    /// Who says it, in one word.
+    pub fn role(&self) -> &'static str {
+        match self {
+            Message::System(_) => "system",
+            Message::User(_) => "user",
+            Message::Assistant { .. } => "assistant",
+            Message::Tool { .. } => "tool",
+        }
+    }
+}
+
+/// A call of a tool that a model asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// What the model calls it, so that its result can be told from others; made up where a provider has none.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// What it is called with. Text that is not JSON is kept as text.
+    pub arguments: Value,
+}
+
+/// A tool that a model may call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The JSON Schema of its arguments.
+    pub parameters: Value,
+}
+
+/// Whether a model must call a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ToolChoice {
+    /// As it likes.
+    #[default]
+    Auto,
+    /// It must not.
+    None,
+    /// It must call one.
+    Required,
+    /// It must call this one.
+    Named(String),
+}
