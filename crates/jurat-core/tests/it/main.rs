@@ -1,6 +1,6 @@
 //! The laws of the core, and its words.
 //!
-//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`]. They draw
+//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`effects`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`examples`] reads the examples of the catalogue.
 //!
@@ -11,6 +11,7 @@ mod arbitrary;
 mod cases;
 mod comparisons;
 mod definitions;
+mod effects;
 mod examples;
 mod numbers;
 mod paths;
