@@ -5,6 +5,7 @@
 //!
 //! * [`value`]: values borrowed from their text, and the paths that lead into them;
 //! * [`compare`]: one vocabulary of comparison;
+//! * [`expression`]: expressions that authors write;
 //! * [`suite`]: what authors write, read with positions;
 //! * [`judge`]: asking a model to judge;
 //! * [`plan`]: names resolved, and everything that can be known before running;
@@ -15,6 +16,7 @@
 pub mod case;
 pub mod compare;
 pub mod effect;
+pub mod expression;
 pub mod judge;
 pub mod plan;
 pub mod suite;
