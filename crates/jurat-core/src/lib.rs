@@ -10,12 +10,14 @@
 //! * [`judge`]: asking a model to judge;
 //! * [`plan`]: names resolved, and everything that can be known before running;
 //! * [`effect`]: what is asked of the world, and what came back;
+//! * [`evidence`]: what happened in a case, as one document;
 //! * [`case`]: one case on its way through its task graph;
 //! * [`verdict`]: what is concluded.
 
 pub mod case;
 pub mod compare;
 pub mod effect;
+pub mod evidence;
 pub mod expression;
 pub mod judge;
 pub mod plan;

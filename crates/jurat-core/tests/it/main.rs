@@ -2,7 +2,7 @@
 //!
 //! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`effects`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
-//! [`examples`] reads the examples of the catalogue.
+//! [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
 //! Properties try the same inputs in every run, so that a change fails for its own reasons. `PROPTEST_RNG_SEED=7` tries
 //! others, `PROPTEST_CASES=10000` more; the fuzz targets look further still.
@@ -15,6 +15,7 @@ mod effects;
 mod examples;
 mod numbers;
 mod paths;
+mod plans;
 mod projections;
 mod prompts;
 mod vocabulary;
