@@ -10,13 +10,15 @@
 //! * [`plan`]: names resolved, and everything that can be known before running;
 //! * [`effect`]: what is asked of the world, and what came back;
 //! * [`case`]: one case on its way through its task graph;
-//! * [`verdict`]: what is concluded.
+//! * [`verdict`]: what is concluded;
+//! * [`statistics`]: how sure a figure is.
 
 pub mod case;
 pub mod compare;
 pub mod effect;
 pub mod judge;
 pub mod plan;
+pub mod statistics;
 pub mod suite;
 pub mod value;
 pub mod verdict;

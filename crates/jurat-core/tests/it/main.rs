@@ -1,6 +1,7 @@
 //! The laws of the core, and its words.
 //!
-//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`]. They draw
+//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`],
+//! [`statistics`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`examples`] reads the examples of the catalogue.
 //!
@@ -16,6 +17,7 @@ mod numbers;
 mod paths;
 mod projections;
 mod prompts;
+mod statistics;
 mod vocabulary;
 mod words;
 
