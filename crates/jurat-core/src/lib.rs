@@ -12,7 +12,8 @@
 //! * [`effect`]: what is asked of the world, and what came back;
 //! * [`evidence`]: what happened in a case, as one document;
 //! * [`case`]: one case on its way through its task graph;
-//! * [`verdict`]: what is concluded.
+//! * [`verdict`]: what is concluded;
+//! * [`statistics`]: how sure a figure is.
 
 pub mod case;
 pub mod compare;
@@ -21,6 +22,7 @@ pub mod evidence;
 pub mod expression;
 pub mod judge;
 pub mod plan;
+pub mod statistics;
 pub mod suite;
 pub mod value;
 pub mod verdict;

@@ -1,6 +1,7 @@
 //! The laws of the core, and its words.
 //!
-//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`effects`]. They draw
+//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`effects`],
+//! [`statistics`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
@@ -18,6 +19,7 @@ mod paths;
 mod plans;
 mod projections;
 mod prompts;
+mod statistics;
 mod vocabulary;
 mod words;
 
