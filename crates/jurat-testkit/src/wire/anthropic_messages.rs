@@ -21,19 +21,18 @@ impl Format for AnthropicMessages {
         if body["max_tokens"].as_u64().is_none_or(|it| it == 0) {
             return Err("max_tokens: Field required".to_owned());
         }
-        let mut conversation = Vec::new();
-        conversation.extend(body.get("system").map(|it| ("system".to_owned(), text_of(it))));
-        conversation.extend(turns(incoming.list("messages")?));
-        if let Some((role, _)) = conversation.iter().skip_while(|it| it.0 == "system").find(|it| !is_speaker(&it.0)) {
+        let said: Vec<(String, String)> = turns(incoming.list("messages")?).collect();
+        if let Some((role, _)) = said.iter().find(|(role, _)| !matches!(role.as_str(), "user" | "assistant")) {
             return Err(format!("messages: the role `{role}` is none of `user`, `assistant`"));
         }
+        let system = body.get("system").map(|it| ("system".to_owned(), text_of(it)));
         // The second place is that of the beta.
         let formats = [&body["output_config"]["format"], &body["output_format"]];
         let format = formats.into_iter().find(|it| it["type"] == "json_schema");
         let choice = &body["tool_choice"];
         Ok(Asked {
             model: incoming.text("model")?,
-            conversation,
+            conversation: system.into_iter().chain(said).collect(),
             schema: format.map(|it| it["schema"].clone()),
             tools: tools(&body["tools"])?,
             must_call: match (choice["type"].as_str(), choice["name"].as_str()) {
@@ -99,10 +98,6 @@ impl Format for AnthropicMessages {
         let error = json!({ "type": "overloaded_error", "message": trouble.message });
         StreamEvent::typed("error", json!({ "error": error }))
     }
-}
-
-fn is_speaker(role: &str) -> bool {
-    matches!(role, "user" | "assistant")
 }
 
 fn tools(list: &Value) -> Result<Vec<Tool>, String> {

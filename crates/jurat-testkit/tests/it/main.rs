@@ -5,3 +5,4 @@ mod endpoint;
 mod faults;
 mod process;
 mod schemas;
+mod wires;
