@@ -3,7 +3,7 @@
 //! No clock, no IO. Any order in which outcomes arrive gives the same verdicts, the ones that all outcomes together give.
 
 use crate::effect::{Asker, Message, ModelRequest, Outcome, StepSite, ToolChoice};
-use crate::judge::{Asking, Ballot, End, Prompt, combine};
+use crate::judge::{Asking, Ballot, End, combine};
 use crate::plan::{Plan, PlannedJudge, PlannedTask, TaskIx};
 use crate::suite::Gate;
 use crate::value::{Context, Val, Value};
@@ -232,16 +232,11 @@ impl<'p> CaseState<'p> {
 
 /// The first request to each seat, or why the prompt cannot be filled.
 fn requests(judge: &PlannedJudge, context: Context<'_>) -> Result<Vec<ModelRequest>, String> {
-    let bound = |prompt: &Prompt| {
-        prompt
-            .bind(context)
-            .map_err(|(hole, missing)| format!("the prompt needs `{}`: {}", hole.path, missing.explain(&hole.path)))
-    };
     let mut messages = Vec::with_capacity(2);
     if let Some(system) = &judge.system {
-        messages.push(Message::System(bound(system)?));
+        messages.push(Message::System(system.bound(context)?));
     }
-    messages.push(Message::User(bound(&judge.prompt)?));
+    messages.push(Message::User(judge.prompt.bound(context)?));
     let request = |model: &String, repeat| ModelRequest {
         model: model.clone(),
         messages: messages.clone(),

@@ -3,7 +3,62 @@
 //! What a probe adds hides fields of the row with the same names, also where the probe has nothing under that name: a
 //! task that reads `cost_usd` must not find what somebody else's answer cost. What is not known is absent, never null.
 
-use crate::value::{Map, Val, Value, parse_json};
+use crate::effect::{Answer, Message, ModelRequest, ToolCall};
+use crate::plan::PlannedAsk;
+use crate::value::{Context, Map, Val, Value, parse_json};
+
+/// What is asked about a row: one of the prompts, of one model. The replicate is part of the question, so that asking again is asking anew.
+pub fn request(
+    ask: &PlannedAsk,
+    prompt: usize,
+    model: &str,
+    row: &Val<'_>,
+    replicate: u32,
+) -> Result<ModelRequest, String> {
+    let context = Context::of(row);
+    let mut messages = Vec::with_capacity(2);
+    if let Some(system) = &ask.system {
+        messages.push(Message::System(system.bound(context)?));
+    }
+    let (_, prompt) = ask.prompts.get(prompt).ok_or("there is no such prompt")?;
+    messages.push(Message::User(prompt.bound(context)?));
+    Ok(ModelRequest { output: ask.output.clone(), repeat: replicate, ..ModelRequest::new(model, messages) })
+}
+
+/// The evidence of a probe that was answered.
+pub fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, request: &'e ModelRequest, answer: &'e Answer) -> Val<'e> {
+    let object = |members: [(&'static str, Val<'e>); 3]| Val::Map(members.into_iter().collect());
+    let said = |message: &'e Message| {
+        let members = [("role", Val::from(message.role())), ("content", Val::from(message.text()))];
+        Val::Map(members.into_iter().collect())
+    };
+    let called = |call: &'e ToolCall| {
+        object([
+            ("id", Val::from(call.id.as_str())),
+            ("name", Val::from(call.name.as_str())),
+            ("arguments", call.arguments.borrowed()),
+        ])
+    };
+    let asked = request.messages.iter().rev().find(|it| matches!(it, Message::User(_)));
+    let exchange = Exchange {
+        input: asked.map_or("", Message::text),
+        messages: request.messages.iter().map(said).collect(),
+        output: &answer.text,
+        parsed: ask.output.as_ref().and_then(|_| ask.form.read(&answer.text).ok()),
+        tool_calls: answer.tool_calls.iter().map(called).collect(),
+        usage: answer.usage.map(|it| {
+            object([
+                ("input_tokens", Val::from(it.input)),
+                ("output_tokens", Val::from(it.output)),
+                ("total_tokens", Val::from(it.total())),
+            ])
+        }),
+        cost_usd: answer.cost_usd,
+        latency_ms: answer.latency.as_micros() as f64 / 1e3,
+        finish_reason: Some(answer.finish.name()),
+    };
+    exchange.over(row)
+}
 
 /// The names that a probe adds to its row.
 pub const KEYS: [&str; 9] =
