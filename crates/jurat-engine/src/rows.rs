@@ -1,0 +1,165 @@
+//! Rows on their way to being judged: read in order, numbered, and only those that were selected.
+
+use std::io::Read;
+use std::ops::ControlFlow;
+
+use jurat_core::expression::{Expression, ExpressionError};
+use jurat_core::suite::Records;
+use jurat_core::value::{JsonError, Map, Val, parse_json};
+use jurat_store::records::{Chunk, RowAt, RowId, RowNames, read_all, row_id, sections_by_source};
+
+use crate::{RunError, Stop};
+
+/// Which rows are run.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// So many at most, of those that the rest selects.
+    pub limit: Option<u64>,
+    /// Those for which this holds. It reads the members of the row, and `row`, `id` and `tags`.
+    pub filter: Option<Expression>,
+    /// Those that carry one of these tags; all when there are none.
+    pub tags: Vec<String>,
+}
+
+/// Some rows, each with its place among all rows, selected or not: the place stays the same whatever is selected.
+pub(crate) struct Batch {
+    pub(crate) chunk: Chunk,
+    first: u64,
+    /// The places of the rows when they do not follow each other.
+    places: Option<Vec<u64>>,
+}
+
+impl Batch {
+    /// The rows and their places.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &RowAt, &str)> {
+        self.chunk.iter().enumerate().map(|(ix, (at, text))| {
+            let place = self.places.as_ref().map_or(self.first + ix as u64, |it| it[ix]);
+            (place, at, text)
+        })
+    }
+}
+
+/// Where rows come from and how they are named.
+pub(crate) struct Rows<'r> {
+    records: &'r [Records],
+    sections: Vec<&'r Records>,
+    pub(crate) names: RowNames,
+}
+
+impl<'r> Rows<'r> {
+    pub(crate) fn of(records: &'r [Records]) -> Rows<'r> {
+        Rows { records, sections: sections_by_source(records), names: RowNames::of_all(records) }
+    }
+
+    /// Reads the selected rows for as long as somebody wants them and nobody stops the run.
+    pub(crate) fn read(
+        &self,
+        selection: &Selection,
+        stdin: &mut dyn Read,
+        stop: &Stop,
+        each: &mut dyn FnMut(Batch) -> ControlFlow<()>,
+    ) -> Result<(), RunError> {
+        let (mut n_rows, mut n_selected) = (0, 0);
+        let mut failed = None;
+        read_all(self.records, stdin, &mut |chunk| {
+            let first = n_rows;
+            n_rows += chunk.rows.len() as u64;
+            let batch = match self.selected(selection, chunk, first) {
+                Ok(batch) => batch,
+                Err(error) => {
+                    failed = Some(error);
+                    return ControlFlow::Break(());
+                }
+            };
+            let Some(batch) = limited(batch, selection.limit, &mut n_selected) else { return ControlFlow::Break(()) };
+            if !batch.chunk.rows.is_empty() {
+                each(batch)?;
+            }
+            // A budget that is used up leaves the rest undone, but known; whatever else stops a run stops reading, too.
+            let is_stopped = stop.reason().is_some_and(|it| it != jurat_core::verdict::StopReason::Budget);
+            if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// The rows of a chunk that the filter and the tags select.
+    fn selected(&self, selection: &Selection, mut chunk: Chunk, first: u64) -> Result<Batch, RunError> {
+        if selection.filter.is_none() && selection.tags.is_empty() {
+            return Ok(Batch { chunk, first, places: None });
+        }
+        let mut kept = Vec::with_capacity(chunk.rows.len());
+        for (ix, (at, text)) in chunk.iter().enumerate() {
+            if self.is_selected(selection, at, text)? {
+                kept.push(ix);
+            }
+        }
+        let places = kept.iter().map(|ix| first + *ix as u64).collect();
+        chunk.rows = kept.into_iter().map(|ix| chunk.rows[ix].clone()).collect();
+        Ok(Batch { chunk, first, places: Some(places) })
+    }
+
+    fn is_selected(&self, selection: &Selection, at: &RowAt, text: &str) -> Result<bool, RunError> {
+        let row = self.parsed(at, text)?;
+        let tags = self.tags(at, &row);
+        if !selection.tags.is_empty() && !selection.tags.iter().any(|it| tags.contains(&it.as_str())) {
+            return Ok(false);
+        }
+        let Some(filter) = &selection.filter else { return Ok(true) };
+        let id = match self.id(at, &row, text)? {
+            RowId::Given(id) => id.into_owned(),
+            RowId::Content(hash) => format!("{hash:032x}"),
+        };
+        let tags: Val<'_> = tags.iter().map(|it| Val::from(*it)).collect();
+        let members = row.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key, it.borrowed()));
+        let own = [("row", row.borrowed()), ("id", Val::from(id.as_str())), ("tags", tags)];
+        let names = Val::Map(members.chain(own).collect::<Map<'_>>());
+        filter.holds(&names).map_err(|error| self.bad_filter(at, error))
+    }
+
+    /// The tags of a row: those of its section, and its own.
+    pub(crate) fn tags<'t>(&'t self, at: &RowAt, row: &'t Val<'_>) -> Vec<&'t str> {
+        let section = self.sections.get(at.source as usize);
+        let of_section = section.into_iter().flat_map(|it| &it.tags).map(|it| it.value.as_str());
+        let own = row.get("tags").and_then(Val::as_list).unwrap_or_default().iter().filter_map(Val::as_str);
+        of_section.chain(own).collect()
+    }
+
+    /// The id of a row.
+    pub(crate) fn id<'v>(&self, at: &RowAt, row: &'v Val<'_>, text: &str) -> Result<RowId<'v>, RunError> {
+        let path = self.sections.get(at.source as usize).and_then(|it| it.id.as_ref()).map(|it| &it.value);
+        row_id(row, path, text).map_err(|error| RunError::Id { row: self.name(at), error })
+    }
+
+    /// The whole row.
+    pub(crate) fn parsed<'t>(&self, at: &RowAt, text: &'t str) -> Result<Val<'t>, RunError> {
+        parse_json(text).map(|it| it.value).map_err(|error| self.not_json(at, error))
+    }
+
+    /// A row that is not JSON: the place is that in the file, not that in the row.
+    pub(crate) fn not_json(&self, at: &RowAt, error: JsonError) -> RunError {
+        let error = JsonError { line: at.line as usize + error.line - 1, ..error };
+        RunError::Json { row: self.name(at), error }
+    }
+
+    /// The row in words.
+    pub(crate) fn name(&self, at: &RowAt) -> String {
+        self.names.row(at.source, at.number)
+    }
+
+    fn bad_filter(&self, at: &RowAt, error: ExpressionError) -> RunError {
+        RunError::Filter { row: self.name(at), error }
+    }
+}
+
+/// The batch without the rows beyond the limit; `None` when the limit was reached before it.
+fn limited(mut batch: Batch, limit: Option<u64>, n_selected: &mut u64) -> Option<Batch> {
+    let left = limit.map_or(u64::MAX, |it| it - *n_selected);
+    if left == 0 {
+        return None;
+    }
+    if (batch.chunk.rows.len() as u64) > left {
+        batch.chunk.rows.truncate(left as usize);
+    }
+    *n_selected += batch.chunk.rows.len() as u64;
+    Some(batch)
+}
