@@ -37,24 +37,30 @@ impl Definition {
     }
 }
 
-/// The first rows of each source. What cannot be looked at now (standard input, Parquet) makes the sample partial.
+/// The first rows of each source. Standard input cannot be looked at now, and makes the sample partial.
 fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
     let mut samples = Samples::default();
+    let mut known = KnownIds::of(&suite.records);
+    let mut sources = 0..;
     for records in &suite.records {
-        let mut ids = Ids::new(RowNames::of(records));
         match &records.from {
-            RowSource::StandardInput => samples.is_partial = true,
+            RowSource::StandardInput => {
+                sources.next();
+                samples.is_partial = true;
+            }
             RowSource::Inline(rows) => {
-                for (ix, row) in rows.iter().enumerate() {
-                    problems.extend(bad_id(records, &mut ids, &row.value, (0, ix)).map(|why| bad_row(row.span, &why)));
+                let source = sources.next().unwrap_or_default();
+                for (number, row) in (1..).zip(rows) {
+                    let wrong = known.wrong_id(records, &row.value, source, number);
+                    problems.extend(wrong.map(|why| bad_row(row.span, &why)));
                     samples.rows.push(row.value.clone());
                 }
             }
             RowSource::Files(files) => {
-                for (source, file) in files.iter().enumerate() {
+                for file in files {
+                    let source = sources.next().unwrap_or_default();
                     let rows = file_sample(records, file, &mut samples.is_partial, problems);
-                    let wrong =
-                        rows.iter().enumerate().find_map(|(ix, row)| bad_id(records, &mut ids, row, (source, ix)));
+                    let wrong = (1..).zip(&rows).find_map(|(number, row)| known.wrong_id(records, row, source, number));
                     problems.extend(wrong.map(|why| bad_row(file.written.span, &why)));
                     samples.rows.extend(rows);
                 }
@@ -83,14 +89,25 @@ fn file_sample(records: &Records, file: &RowFile, is_partial: &mut bool, problem
     Vec::new()
 }
 
-/// What a run would say about the id of this row, by source and number.
-fn bad_id(records: &Records, ids: &mut Ids, row: &Value, (source, ix): (usize, usize)) -> Option<String> {
-    let number = ix as u64 + 1;
-    let at = RowAt { range: 0..0, source: u32::try_from(source).ok()?, number, line: number, offset: None };
-    let name = RowNames::of(records).row(at.source, number);
-    match row_id(row, records.id.as_ref().map(|it| &it.value), &row.to_json()) {
-        Err(error) => Some(format!("{name}: {error}")),
-        Ok(id) => ids.admit(id, &at).err().map(|it| it.to_string()),
+/// The ids of the rows that were looked at so far.
+struct KnownIds {
+    names: RowNames,
+    ids: Ids,
+}
+
+impl KnownIds {
+    fn of(sections: &[Records]) -> KnownIds {
+        let names = RowNames::of_all(sections);
+        KnownIds { ids: Ids::new(names.clone()), names }
+    }
+
+    /// What a run would say about the id of this row.
+    fn wrong_id(&mut self, records: &Records, row: &Value, source: u32, number: u64) -> Option<String> {
+        let at = RowAt { range: 0..0, source, number, line: number, offset: None };
+        match row_id(row, records.id.as_ref().map(|it| &it.value), &row.to_json()) {
+            Err(error) => Some(format!("{}: {error}", self.names.row(source, number))),
+            Ok(id) => self.ids.admit(id, &at).err().map(|it| it.to_string()),
+        }
     }
 }
 

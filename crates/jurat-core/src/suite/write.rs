@@ -1,4 +1,5 @@
-//! A definition written down again: what is read back is equal to what was written.
+//! A definition written down again: what is read back is equal to what was written. A suite whose `records` came from
+//! several files has no form in one file, and is written without them.
 
 use std::borrow::Cow;
 use std::fmt::Write;

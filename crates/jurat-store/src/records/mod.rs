@@ -2,7 +2,7 @@
 //!
 //! `jurat check` looks at a few rows to see whether the paths a suite reads lead anywhere. It should cost the same for a
 //! hundred rows and for a hundred million, so [`sample`] reads the start of the file and parses no more rows than were
-//! asked for; what comes after them is neither read nor judged. A run reads all of them with [`read_rows`], in chunks.
+//! asked for; what comes after them is neither read nor judged. A run reads all of them with [`read_all`], in chunks.
 
 mod csv;
 mod error;
@@ -23,7 +23,10 @@ pub use error::SampleError;
 pub use format::Format;
 use head::Head;
 pub use ids::{DuplicateId, IdError, Ids, RowId, RowNames, row_id};
-pub use rows::{Chunk, ReadSummary, RowAt, RowLimits, RowsError, RowsFault, read_rows, read_rows_within};
+pub use rows::{
+    Chunk, ReadSummary, RowAt, RowLimits, RowsError, RowsFault, read_all, read_all_within, read_rows,
+    sections_by_source,
+};
 
 /// The first rows of a file.
 #[derive(Debug, Clone, PartialEq, Default)]

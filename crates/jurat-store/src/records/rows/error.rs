@@ -2,8 +2,6 @@
 
 use std::io;
 
-use jurat_core::suite::RowFile;
-
 use super::super::{Format, SampleError};
 
 /// Where the rows come from, and what is wrong with them.
@@ -66,20 +64,6 @@ pub enum RowsFault {
         /// The number.
         number: String,
     },
-}
-
-impl RowsFault {
-    pub(super) fn in_file(self, file: &RowFile) -> RowsError {
-        RowsError { from: format!("`{}`", file.written.value), fault: self }
-    }
-
-    pub(super) fn in_standard_input(self) -> RowsError {
-        RowsError { from: "standard input".to_owned(), fault: self }
-    }
-
-    pub(super) fn in_definition(self) -> RowsError {
-        RowsError { from: "`records`".to_owned(), fault: self }
-    }
 }
 
 impl From<io::Error> for RowsFault {
