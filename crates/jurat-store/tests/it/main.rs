@@ -4,3 +4,4 @@ mod definitions;
 mod ids;
 mod records;
 mod rows;
+mod runs;

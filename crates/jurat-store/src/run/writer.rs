@@ -1,0 +1,273 @@
+//! Writing a run.
+//!
+//! One thread owns the file. What it is handed it writes in the order it came; effects are gathered for a few milliseconds, so that many
+//! share a commit, and whoever handed one over is told when it is safe. Once writing fails, nothing more is written, and everybody
+//! is told why.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::block::Block;
+use super::claim::Claim;
+use super::error::{DuplicateIds, FinishError, WriteError};
+use super::file::RunFile;
+use super::{FinishState, RunFileError, RunHead};
+use crate::effects::RecordedEffect;
+use crate::journal::Journal;
+
+/// How a run is written.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WriterOptions<'o> {
+    /// Whether each commit waits until the disk has it, so that it survives a power failure too.
+    pub durable: bool,
+    /// The journal that takes effects which ask for it.
+    pub journal: Option<&'o Journal>,
+}
+
+/// A run that is being written.
+///
+/// It can be shared between threads. Dropped without [`RunWriter::finish`], it leaves a run that [`RunWriter::resume`] goes on with.
+#[derive(Debug)]
+pub struct RunWriter {
+    path: PathBuf,
+    messages: Sender<Message>,
+    blocks: Arc<Permits>,
+    failure: Arc<OnceLock<WriteError>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A row of the summary that is not counted from verdicts: cost, tokens, times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummaryRow {
+    /// What it is about.
+    pub column: super::Column,
+    /// The slice; empty for the whole.
+    pub slice: String,
+    /// What it says, as JSON.
+    pub body: String,
+}
+
+/// Called when effects are safe, or cannot be.
+pub type Done = Box<dyn FnOnce(Result<(), WriteError>) + Send>;
+
+/// What the thread is told.
+pub(super) enum Message {
+    Block(Box<Block>),
+    Effects(Vec<RecordedEffect>, Done),
+    Event(u64, String),
+    Summary(Vec<SummaryRow>),
+    Document(super::Document),
+    Sync(SyncSender<Result<(), WriteError>>),
+    Finish(FinishState, SyncSender<Result<Option<DuplicateIds>, WriteError>>),
+}
+
+impl RunWriter {
+    /// Begins a run in a new file.
+    pub fn create(path: &Path, head: &RunHead, options: WriterOptions<'_>) -> Result<RunWriter, RunFileError> {
+        let claim = Claim::new(path)?;
+        let file = RunFile::create(path, head, options)?;
+        Ok(RunWriter::start(path, file, claim))
+    }
+
+    /// Goes on with a run that was killed or stopped. Its effects are kept; what is computed from them is computed again.
+    pub fn resume(path: &Path, options: WriterOptions<'_>) -> Result<RunWriter, RunFileError> {
+        let claim = Claim::new(path)?;
+        let file = RunFile::resume(path, options)?;
+        Ok(RunWriter::start(path, file, claim))
+    }
+
+    fn start(path: &Path, file: RunFile, claim: Claim) -> RunWriter {
+        let (messages, waiting) = channel();
+        let blocks = Arc::new(Permits::new(MOST_BLOCKS));
+        let failure = Arc::new(OnceLock::new());
+        let writing =
+            Writing { file: Some(file), claim: Some(claim), blocks: blocks.clone(), failure: failure.clone() };
+        let thread = thread::Builder::new().name("jurat-writer".to_owned()).spawn(move || writing.run(&waiting));
+        // Without a thread the channel is closed, and the first message says so.
+        RunWriter { path: path.to_owned(), messages, blocks, failure, thread: thread.ok() }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Hands over a block. Waits while too many are on their way.
+    pub fn block(&self, block: Block) -> Result<(), WriteError> {
+        self.blocks.take();
+        self.send(Message::Block(Box::new(block)))
+    }
+
+    /// Hands over effects; `done` is called on the writer's thread, once they are committed. Does not wait.
+    pub fn effects(&self, effects: Vec<RecordedEffect>, done: Done) {
+        if let Err(unsent) = self.messages.send(Message::Effects(effects, done))
+            && let Message::Effects(_, done) = unsent.0
+        {
+            done(Err(self.failure()));
+        }
+    }
+
+    /// Writes down that something happened.
+    pub fn event(&self, at_ms: u64, text: impl Into<String>) -> Result<(), WriteError> {
+        self.send(Message::Event(at_ms, text.into()))
+    }
+
+    /// Writes rows of the summary, in place of what they said before.
+    pub fn summary(&self, rows: Vec<SummaryRow>) -> Result<(), WriteError> {
+        self.send(Message::Summary(rows))
+    }
+
+    /// Writes a document, in place of what it said before.
+    pub fn document(&self, document: super::Document) -> Result<(), WriteError> {
+        self.send(Message::Document(document))
+    }
+
+    /// Waits until everything that was handed over so far is committed.
+    pub fn sync(&self) -> Result<(), WriteError> {
+        let (answer, answered) = sync_channel(1);
+        self.send(Message::Sync(answer))?;
+        answered.recv().unwrap_or_else(|_| Err(self.failure()))
+    }
+
+    /// Ends the run: puts its ids in order, and leaves one file that can be read wherever it is.
+    pub fn finish(self, state: FinishState) -> Result<(), FinishError> {
+        let (answer, answered) = sync_channel(1);
+        self.send(Message::Finish(state, answer))?;
+        let finished = answered.recv().unwrap_or_else(|_| Err(self.failure()));
+        match finished? {
+            None => Ok(()),
+            Some(duplicates) => Err(duplicates.into()),
+        }
+    }
+
+    fn send(&self, message: Message) -> Result<(), WriteError> {
+        if let Some(failure) = self.failure.get() {
+            return Err(failure.clone());
+        }
+        self.messages.send(message).map_err(|_| self.failure())
+    }
+
+    fn failure(&self) -> WriteError {
+        self.failure.get().cloned().unwrap_or(WriteError::Gone)
+    }
+}
+
+impl Drop for RunWriter {
+    fn drop(&mut self) {
+        // The thread ends when nobody can send any more, and the file is closed when it has ended.
+        let (closed, _) = channel();
+        drop(std::mem::replace(&mut self.messages, closed));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// How many blocks may be on their way.
+const MOST_BLOCKS: usize = 4;
+/// How long effects are gathered at most, in steps.
+const GATHERING: u32 = 5;
+/// When nothing came for so long, what is there is committed.
+const STEP: Duration = Duration::from_millis(1);
+/// How many effects are gathered at most.
+const MOST_EFFECTS: usize = 256;
+
+/// The thread that writes.
+struct Writing {
+    file: Option<RunFile>,
+    claim: Option<Claim>,
+    blocks: Arc<Permits>,
+    failure: Arc<OnceLock<WriteError>>,
+}
+
+impl Writing {
+    fn run(mut self, waiting: &Receiver<Message>) {
+        let mut batch = Vec::new();
+        while let Ok(message) = waiting.recv() {
+            batch.push(message);
+            batch.extend(waiting.try_iter().take(MOST_EFFECTS));
+            gather(&mut batch, waiting);
+            self.commit(&mut batch);
+        }
+        // The file first: whoever claims the run next must not find it open.
+        drop(self.file.take());
+        drop(self.claim.take());
+    }
+
+    /// Writes a batch in one transaction, then tells everybody.
+    fn commit(&mut self, batch: &mut Vec<Message>) {
+        let result = self.write(batch);
+        for message in batch.drain(..) {
+            match message {
+                Message::Block(_) => self.blocks.give(),
+                Message::Effects(_, done) => done(result.clone()),
+                Message::Sync(answer) => drop(answer.send(result.clone())),
+                Message::Finish(state, answer) => drop(answer.send(result.clone().and_then(|()| self.finish(state)))),
+                Message::Event(..) | Message::Summary(_) | Message::Document(_) => {}
+            }
+        }
+    }
+
+    fn write(&mut self, batch: &[Message]) -> Result<(), WriteError> {
+        if let Some(failure) = self.failure.get() {
+            return Err(failure.clone());
+        }
+        let written = self.file.as_mut().ok_or(WriteError::Gone).and_then(|file| Ok(file.write(batch)?));
+        written.inspect_err(|it| drop(self.failure.set(it.clone())))
+    }
+
+    fn finish(&mut self, state: FinishState) -> Result<Option<DuplicateIds>, WriteError> {
+        let finished = self.file.take().ok_or(WriteError::Gone).and_then(|file| Ok(file.finish(state)?));
+        drop(self.claim.take());
+        finished.inspect_err(|it| drop(self.failure.set(it.clone())))
+    }
+}
+
+/// Waits for more effects, when there is one and nobody waits for something else.
+fn gather(batch: &mut Vec<Message>, waiting: &Receiver<Message>) {
+    let n_effects = |batch: &[Message]| {
+        let count = |it: &Message| if let Message::Effects(effects, _) = it { effects.len() } else { 0 };
+        batch.iter().map(count).sum::<usize>()
+    };
+    for _ in 0..GATHERING {
+        let is_urgent = batch.iter().any(|it| matches!(it, Message::Sync(_) | Message::Finish(..)));
+        let n = n_effects(batch);
+        if n == 0 || n >= MOST_EFFECTS || is_urgent {
+            return;
+        }
+        // Sleeping rather than receiving: a wake-up for each effect would cost more than the effect.
+        thread::sleep(STEP);
+        let before = batch.len();
+        batch.extend(waiting.try_iter().take(MOST_EFFECTS));
+        if batch.len() == before {
+            return;
+        }
+    }
+}
+
+/// So many of something.
+#[derive(Debug)]
+struct Permits {
+    left: Mutex<usize>,
+    returned: Condvar,
+}
+
+impl Permits {
+    fn new(n: usize) -> Permits {
+        Permits { left: Mutex::new(n), returned: Condvar::new() }
+    }
+
+    fn take(&self) {
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.returned.wait_while(left, |it| *it == 0).unwrap_or_else(PoisonError::into_inner);
+        *left -= 1;
+    }
+
+    fn give(&self) {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.returned.notify_one();
+    }
+}
