@@ -16,15 +16,15 @@ use jurat_core::evidence::probe;
 use jurat_core::plan::Plan;
 use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
-use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
 
 use crate::effects::{At, Effects};
 use crate::kept::{Done, Keeping};
 use crate::record_lane::{OpenCase, base_context};
+use crate::rows::{Rows, id_text};
 use crate::variants::Asked;
-use crate::{CaseName, Progress, RunError, Stop};
+use crate::{CaseLabel, Progress, RunError, Stop};
 
 /// A block is written after so long even if it is not full.
 const BLOCK_TIME: Duration = Duration::from_millis(250);
@@ -32,6 +32,7 @@ const BLOCK_TIME: Duration = Duration::from_millis(250);
 /// What the cases that ask need.
 pub(crate) struct EffectLane<'r> {
     pub(crate) plan: &'r Plan,
+    pub(crate) rows: &'r Rows<'r>,
     pub(crate) effects: &'r Effects<'r>,
     pub(crate) keeping: Keeping<'r>,
     pub(crate) writer: &'r RunWriter,
@@ -95,19 +96,18 @@ impl EffectLane<'_> {
         let started = Instant::now();
         // The row was read before, when it was found to have something to ask.
         let row = parse_json(&case.text).map(|it| it.value).unwrap_or(Val::Null);
-        let id = match &case.id {
-            RowId::Given(id) => id.to_string(),
-            RowId::Content(hash) => format!("{hash:032x}"),
-        };
+        let id = id_text(&case.id);
+        let source = case.place.source;
         let variant = match self.variants {
             [] => None,
             variants => variants.get((case.case_ix % variants.len() as u64) as usize),
         };
-        let name = CaseName { id: &id, variant };
+        let name = CaseLabel { id: &id, variant };
         match &self.plan.ask {
             None => {
                 let base = base_context(row);
-                let state = self.judged(CaseState::start(self.plan, &base), &case, name).await?;
+                let state = self.rows.started(self.plan, &base, &case.id, (source, &base));
+                let state = self.judged(state, &case, name).await?;
                 self.put(&case, &base, &state, started)?;
             }
             Some(ask) => {
@@ -124,12 +124,13 @@ impl EffectLane<'_> {
                 };
                 match (&request, &answer) {
                     (Ok(request), Ok(answer)) => {
-                        let evidence = probe::evidence(ask, base, request, answer);
-                        let state = self.judged(CaseState::start(self.plan, &evidence), &case, name).await?;
+                        let evidence = probe::evidence(ask, base.borrowed(), request, answer);
+                        let state = self.rows.started(self.plan, &evidence, &case.id, (source, &base));
+                        let state = self.judged(state, &case, name).await?;
                         self.put(&case, &evidence, &state, started)?;
                     }
                     (_, Err(verdict)) => {
-                        let state = CaseState::without_evidence(self.plan, verdict);
+                        let state = self.rows.without_evidence(self.plan, &case.id, (source, &base), verdict);
                         self.put(&case, &base, &state, started)?;
                     }
                     (Err(_), Ok(_)) => unreachable!("what was not asked was not answered"),
@@ -144,7 +145,7 @@ impl EffectLane<'_> {
         &self,
         mut state: CaseState<'s>,
         case: &OpenCase,
-        name: CaseName<'_>,
+        name: CaseLabel<'_>,
     ) -> Result<CaseState<'s>, RunError> {
         let mut asked: Vec<StepSite> = Vec::new();
         let mut running = FuturesUnordered::new();

@@ -17,19 +17,17 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jurat_core::effect::wire::{outcome_json, read_outcome, request_json};
-use jurat_core::effect::{
-    EffectKey, Endpoint, Fault, FaultKind, ModelRequest, Outcome, StepSite,
-};
+use jurat_core::effect::{EffectKey, Endpoint, Fault, FaultKind, ModelRequest, Outcome, StepSite};
 use jurat_core::plan::Plan;
 use jurat_core::verdict::StopReason;
-use jurat_store::effects::RecordedEffect;
 use jurat_store::journal::Journal;
+use jurat_store::run::RecordedEffect;
 use jurat_store::run::{RunLog, RunWriter};
 use tokio::sync::oneshot;
 
 use crate::perform::{Perform, Question};
 use crate::recording::Recording;
-use crate::{CaseName, Progress, RunError, Stop};
+use crate::{CaseLabel, Progress, RunError, Stop};
 
 /// An answer that took longer is kept for other runs even if it was free.
 const LONG: Duration = Duration::from_millis(50);
@@ -65,7 +63,7 @@ pub(crate) struct Effects<'r> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct At<'c> {
     pub(crate) case_ix: u64,
-    pub(crate) name: CaseName<'c>,
+    pub(crate) name: CaseLabel<'c>,
     pub(crate) site: StepSite,
 }
 
@@ -112,7 +110,11 @@ impl Effects<'_> {
                 attempt: 0,
             },
             other => {
-                let why = if other.is_some() { "the recording has another request there" } else { "the recording has nothing there" };
+                let why = if other.is_some() {
+                    "the recording has another request there"
+                } else {
+                    "the recording has nothing there"
+                };
                 Found {
                     outcome: diverged(why),
                     key: EffectKey([0; 32]),
@@ -163,9 +165,9 @@ impl Effects<'_> {
         }
         if let Some(journal) = journal
             && asked.is_paid
-            && let Some(outcome) = journal.get(&key, *not_before_ms)?
+            && let Some(answer) = journal.get(&key, *not_before_ms)?
         {
-            return Ok(found(read_outcome(&outcome)?, true, attempt));
+            return Ok(found(read_outcome(&answer.outcome)?, true, attempt));
         }
         if let Some(reason) = self.stop.reason() {
             return Ok(found(Outcome::NotRun(reason), false, attempt));

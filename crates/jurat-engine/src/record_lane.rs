@@ -75,7 +75,7 @@ impl RecordLane<'_> {
     /// part of it. Asking costs so much more than reading that plans which ask get the whole row at once.
     fn row(&self, block: &mut BlockBuilder, row_ix: u64, at: &RowAt, text: &str) -> Result<(), RunError> {
         let plan = self.keeping.plan;
-        if self.open.is_none() && !plan.footprint.is_all() {
+        if self.open.is_none() && !plan.footprint.is_all() && !plan.narrows() {
             let started = Instant::now();
             let part = plan.footprint.read(text).map_err(|error| self.rows.not_json(at, error))?.value;
             if let Val::Map(_) = part
@@ -99,7 +99,7 @@ impl RecordLane<'_> {
         let plan = self.keeping.plan;
         if plan.ask.is_none() {
             let base = base_context(row);
-            let state = CaseState::start(plan, &base);
+            let state = self.rows.started(plan, &base, &id, (at.source, &base));
             if state.is_done() {
                 self.put(block, row_ix, at, text, (&id, &base, &state), started);
                 return Ok(());
@@ -133,7 +133,8 @@ impl RecordLane<'_> {
         started: Instant,
     ) {
         let n_variants = self.keeping.variants.len().max(1) as u64;
-        let done = Done { case_ix: row_ix * n_variants, id, place: place(at), text, base, state, took: started.elapsed() };
+        let done =
+            Done { case_ix: row_ix * n_variants, id, place: place(at), text, base, state, took: started.elapsed() };
         let verdict = self.keeping.put(block, &done);
         self.progress.count(verdict);
         if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {
@@ -148,7 +149,8 @@ impl RecordLane<'_> {
         match ids.insert(xxh3_64(text.as_bytes()), (at.source, at.number)) {
             None => Ok(()),
             Some((source, number)) => {
-                let (first, second) = ((source, number).min((at.source, at.number)), (source, number).max((at.source, at.number)));
+                let (first, second) =
+                    ((source, number).min((at.source, at.number)), (source, number).max((at.source, at.number)));
                 Err(RunError::Duplicate(jurat_store::records::DuplicateId {
                     id: text.to_string(),
                     first: self.rows.names.row(first.0, first.1),

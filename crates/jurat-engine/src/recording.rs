@@ -11,7 +11,7 @@ use jurat_store::run::RunReader;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{CaseName, RunError};
+use crate::{CaseLabel, RunError};
 
 /// An outcome as it was recorded.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ pub trait Recording {
     fn outcome(
         &self,
         case_ix: u64,
-        case: CaseName<'_>,
+        case: CaseLabel<'_>,
         task: Option<&str>,
         site: StepSite,
     ) -> Result<Option<Recorded>, RunError>;
@@ -60,14 +60,14 @@ impl Recording for RunReader {
     fn outcome(
         &self,
         case_ix: u64,
-        _: CaseName<'_>,
+        _: CaseLabel<'_>,
         task: Option<&str>,
         site: StepSite,
     ) -> Result<Option<Recorded>, RunError> {
         // The suite may have other tasks than it had: a task is known by its id, not by its place.
         let asker = match task {
             None => Asker::Case,
-            Some(id) => match self.tasks().iter().position(|it| it.id == id) {
+            Some(id) => match self.head().tasks.iter().position(|it| it.id == id) {
                 Some(ix) => Asker::Task(jurat_core::plan::TaskIx(ix as u32)),
                 None => return Ok(None),
             },
@@ -165,7 +165,7 @@ impl Recording for EffectLines {
     fn outcome(
         &self,
         _: u64,
-        case: CaseName<'_>,
+        case: CaseLabel<'_>,
         task: Option<&str>,
         site: StepSite,
     ) -> Result<Option<Recorded>, RunError> {

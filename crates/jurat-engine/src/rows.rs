@@ -1,11 +1,15 @@
 //! Rows on their way to being judged: read in order, numbered, and only those that were selected.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::ops::ControlFlow;
 
+use jurat_core::case::CaseState;
 use jurat_core::expression::{Expression, ExpressionError};
-use jurat_core::suite::Records;
+use jurat_core::plan::{CaseName, Plan, row_tags};
+use jurat_core::suite::{CaseKind, Records};
 use jurat_core::value::{JsonError, Map, Val, parse_json};
+use jurat_core::verdict::{StopReason, Verdict};
 use jurat_store::records::{Chunk, RowAt, RowId, RowNames, read_all, row_id, sections_by_source};
 
 use crate::{RunError, Stop};
@@ -76,7 +80,7 @@ impl<'r> Rows<'r> {
                 each(batch)?;
             }
             // A budget that is used up leaves the rest undone, but known; whatever else stops a run stops reading, too.
-            let is_stopped = stop.reason().is_some_and(|it| it != jurat_core::verdict::StopReason::Budget);
+            let is_stopped = stop.reason().is_some_and(|it| it != StopReason::Budget);
             if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         failed.map_or(Ok(()), Err)
@@ -100,15 +104,12 @@ impl<'r> Rows<'r> {
 
     fn is_selected(&self, selection: &Selection, at: &RowAt, text: &str) -> Result<bool, RunError> {
         let row = self.parsed(at, text)?;
-        let tags = self.tags(at, &row);
+        let tags = self.tags(at.source, &row);
         if !selection.tags.is_empty() && !selection.tags.iter().any(|it| tags.contains(&it.as_str())) {
             return Ok(false);
         }
         let Some(filter) = &selection.filter else { return Ok(true) };
-        let id = match self.id(at, &row, text)? {
-            RowId::Given(id) => id.into_owned(),
-            RowId::Content(hash) => format!("{hash:032x}"),
-        };
+        let id = id_text(&self.id(at, &row, text)?).into_owned();
         let tags: Val<'_> = tags.iter().map(|it| Val::from(*it)).collect();
         let members = row.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key, it.borrowed()));
         let own = [("row", row.borrowed()), ("id", Val::from(id.as_str())), ("tags", tags)];
@@ -117,11 +118,38 @@ impl<'r> Rows<'r> {
     }
 
     /// The tags of a row: those of its section, and its own.
-    pub(crate) fn tags<'t>(&'t self, at: &RowAt, row: &'t Val<'_>) -> Vec<&'t str> {
-        let section = self.sections.get(at.source as usize);
+    fn tags<'t>(&'t self, source: u32, row: &'t Val<'_>) -> Vec<&'t str> {
+        let section = self.sections.get(source as usize);
         let of_section = section.into_iter().flat_map(|it| &it.tags).map(|it| it.value.as_str());
-        let own = row.get("tags").and_then(Val::as_list).unwrap_or_default().iter().filter_map(Val::as_str);
-        of_section.chain(own).collect()
+        of_section.chain(row_tags(row)).collect()
+    }
+
+    /// A row at the beginning of its way, with the tasks that are for it.
+    pub(crate) fn started<'p>(
+        &self,
+        plan: &'p Plan,
+        base: &'p Val<'p>,
+        id: &RowId<'_>,
+        (source, row): (u32, &Val<'_>),
+    ) -> CaseState<'p> {
+        if !plan.narrows() {
+            return CaseState::start(plan, base);
+        }
+        let tags = self.tags(source, row);
+        CaseState::start_for(plan, base, &CaseName { id: &id_text(id), kind: CaseKind::Records, tags: &tags })
+    }
+
+    /// The same for a row whose subject gave no evidence.
+    pub(crate) fn without_evidence<'p>(
+        &self,
+        plan: &'p Plan,
+        id: &RowId<'_>,
+        (source, row): (u32, &Val<'_>),
+        verdict: &Verdict,
+    ) -> CaseState<'p> {
+        let tags = self.tags(source, row);
+        let case = CaseName { id: &id_text(id), kind: CaseKind::Records, tags: &tags };
+        CaseState::without_evidence(plan, &case, verdict)
     }
 
     /// The id of a row.
@@ -148,6 +176,14 @@ impl<'r> Rows<'r> {
 
     fn bad_filter(&self, at: &RowAt, error: ExpressionError) -> RunError {
         RunError::Filter { row: self.name(at), error }
+    }
+}
+
+/// An id as people see it.
+pub(crate) fn id_text<'i>(id: &'i RowId<'_>) -> Cow<'i, str> {
+    match id {
+        RowId::Given(id) => Cow::Borrowed(id),
+        RowId::Content(hash) => Cow::Owned(format!("{hash:032x}")),
     }
 }
 

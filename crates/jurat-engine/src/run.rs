@@ -15,9 +15,7 @@ use jurat_core::plan::Plan;
 use jurat_core::suite::Records;
 use jurat_core::verdict::StopReason;
 use jurat_store::journal::Journal;
-use jurat_store::run::{
-    BlockBuilder, Ended, FinishState, RunHead, RunLog, RunWriter, Variant, WriterOptions,
-};
+use jurat_store::run::{BlockBuilder, Ended, FinishState, RunHead, RunLog, RunWriter, Variant, WriterOptions};
 
 use crate::effect_lane::EffectLane;
 use crate::effects::{Effects, Source};
@@ -184,10 +182,10 @@ fn judge_all(
     thread::scope(|scope| {
         let (batches, waiting) = sync_channel(BATCHES);
         let waiting = std::sync::Arc::new(Mutex::new(waiting));
-        let (rows, fail) = (&rows, &fail);
+        let (rows, fail, selection, deadline) = (&rows, &fail, job.selection, job.deadline);
         scope.spawn(move || {
-            let read = rows.read(job.selection, stdin, stop, &mut |batch| {
-                if job.deadline.is_some_and(|it| started.elapsed() >= it) {
+            let read = rows.read(selection, stdin, stop, &mut |batch| {
+                if deadline.is_some_and(|it| started.elapsed() >= it) {
                     stop.close(StopReason::Deadline);
                 }
                 if batches.send(batch).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -202,7 +200,7 @@ fn judge_all(
         // The threads hold what they need; when they end, the channels close.
         drop((waiting, lane));
         if asks {
-            let asked = ask_all(job, writer, log, stop, progress, keeping, most_open, arriving, started);
+            let asked = ask_all(job, rows, writer, log, stop, progress, keeping, most_open, arriving, started);
             asked.unwrap_or_else(fail);
         }
     });
@@ -213,6 +211,7 @@ fn judge_all(
 #[expect(clippy::too_many_arguments, reason = "each is a part of one run, and named where it is used")]
 fn ask_all(
     job: &Job<'_>,
+    rows: &Rows<'_>,
     writer: &RunWriter,
     log: Option<&RunLog>,
     stop: &Stop,
@@ -242,6 +241,7 @@ fn ask_all(
     };
     let lane = EffectLane {
         plan: job.plan,
+        rows,
         effects: &effects,
         keeping,
         writer,

@@ -183,6 +183,11 @@ impl Plan {
         Ok((Plan { tasks, stages: graph.stages, ask, footprint: footprint(suite), group_by }, problems))
     }
 
+    /// Whether some task is not for every row, so that names and tags of rows matter.
+    pub fn narrows(&self) -> bool {
+        self.tasks.iter().any(|it| !matches!(it.on, CaseSet::All | CaseSet::Kind(crate::suite::CaseKind::Records)))
+    }
+
     /// Whether a task applies to a case. Where it does, so do all tasks that it depends on; where it does not, it is neither
     /// run nor counted nor shown.
     pub fn applies(&self, task: TaskIx, case: &CaseName<'_>) -> bool {
