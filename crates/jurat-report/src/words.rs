@@ -25,7 +25,7 @@ pub(crate) fn interval(interval: Option<Interval>) -> String {
 /// `$1.25`, `$0.0120`, `$0.000031`: enough places to tell small amounts apart.
 pub(crate) fn money(dollars: f64) -> String {
     match dollars {
-        it if it == 0.0 => "$0".to_owned(),
+        0.0 => "$0".to_owned(),
         it if it >= 1.0 => format!("${it:.2}"),
         it if it >= 0.01 => format!("${it:.4}"),
         it => format!("${it:.6}"),
