@@ -44,6 +44,10 @@ pub struct RunReport {
     pub n_unpriced: u64,
     /// The thresholds that were not reached, in words.
     pub missed: Vec<String>,
+    /// What came before the end. It decided what was judged, so a replay takes it from the recording.
+    pub stopped: Option<StopReason>,
+    /// Why the rest of the cases could not be read, in words.
+    pub fault: Option<String>,
     /// What a replay would not reproduce.
     pub observed: Observed,
 }
@@ -154,8 +158,6 @@ pub struct Observed {
     pub resumed: bool,
     /// The run that this one replays.
     pub replay_of: Option<String>,
-    /// What came before the end.
-    pub stopped: Option<StopReason>,
     /// What a reader must know before trusting it, such as walls that were left out on request.
     pub notes: Vec<String>,
 }
@@ -241,9 +243,9 @@ impl RunReport {
         interval(&self.counts)
     }
 
-    /// What is known of the task of a report for all cases; nothing when the report is of another run.
-    pub fn task(&self, report: &TaskReport) -> Option<&TaskTotal> {
-        self.tasks.get(report.task)
+    /// Whether all cases that should be here are here.
+    pub fn is_complete(&self) -> bool {
+        self.stopped.is_none() && self.fault.is_none()
     }
 }
 

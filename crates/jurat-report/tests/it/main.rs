@@ -1,7 +1,10 @@
-//! Problems in, text out.
+//! Problems, runs, plans and explanations in, text out.
 
+mod documents;
+mod laws;
 mod problem_json;
 mod problem_text;
+mod sample;
 
 use jurat_core::suite::problem::{Code, Severity};
 
