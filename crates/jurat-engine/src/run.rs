@@ -15,7 +15,7 @@ use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::suite::Records;
 use jurat_core::value::{FieldPath, JsonError, Val, parse_json, shown};
 use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
-use jurat_model::script::Asker;
+use jurat_model::Asker;
 use jurat_store::records::{Chunk, DuplicateId, IdError, Ids, RowAt, RowId, RowNames, RowsError, read_rows, row_id};
 
 use crate::Models;
@@ -258,7 +258,7 @@ impl Worker<'_> {
         loop {
             let Some((site, outcome)) = state.steps().next().map(|ready| {
                 let task = ready.site.asker.task().map_or("", |ix| self.plan.tasks[ix.index()].id.as_str());
-                let answer = self.models.ask(Asker { case, task }, ready.request, ready.max_requests);
+                let answer = self.models.ask(Asker { case, task, priority: 0 }, ready.request, ready.max_requests);
                 let nobody = || {
                     let message = format!("nobody plays `{}`", ready.request.model);
                     Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)))
