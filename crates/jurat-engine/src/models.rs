@@ -10,7 +10,8 @@ use jurat_core::suite::Suite;
 use jurat_core::suite::problem::listed_all;
 use jurat_core::suite::source::{Files, Sources};
 use jurat_core::value::SourceId;
-use jurat_model::script::{Asker, Script, ScriptError};
+use jurat_model::Asker;
+use jurat_model::script::{Script, ScriptError};
 
 /// The largest script that is read.
 const MAX_SCRIPT: u64 = 256 << 20;
@@ -108,7 +109,7 @@ impl Models {
 
     /// Asks a model.
     pub(crate) fn ask(&self, asker: Asker<'_>, request: &ModelRequest, max_requests: u32) -> Option<Outcome> {
-        let mut script = self.0.get(&request.model)?.lock().unwrap_or_else(PoisonError::into_inner);
+        let script = self.0.get(&request.model)?.lock().unwrap_or_else(PoisonError::into_inner);
         Some(script.answer(asker, request, max_requests))
     }
 }
