@@ -192,7 +192,7 @@ impl EffectLane<'_> {
 pub(crate) const SUBJECT: StepSite = StepSite { asker: Asker::Case, seat: 0, turn: 0 };
 
 /// The answer of a subject, or what its case ends with.
-fn answered(outcome: Outcome) -> Result<jurat_core::effect::Answer, Verdict> {
+pub(crate) fn answered(outcome: Outcome) -> Result<jurat_core::effect::Answer, Verdict> {
     match outcome {
         Outcome::Answer(answer) => Ok(*answer),
         Outcome::Fault(fault) => {

@@ -27,6 +27,7 @@ use tokio::sync::oneshot;
 
 use crate::perform::{Perform, Question};
 use crate::recording::Recording;
+use crate::tally::Tally;
 use crate::{CaseLabel, Progress, RunError, Stop};
 
 /// An answer that took longer is kept for other runs even if it was free.
@@ -54,6 +55,7 @@ pub(crate) struct Effects<'r> {
     pub(crate) writer: &'r RunWriter,
     pub(crate) stop: &'r Stop,
     pub(crate) progress: &'r Progress,
+    pub(crate) tally: &'r Tally,
     pub(crate) now_ms: &'r dyn Fn() -> u64,
     /// Who else waits for the answer to a question that is in flight.
     pub(crate) in_flight: RefCell<HashMap<EffectKey, Vec<oneshot::Sender<Outcome>>>>,
@@ -237,6 +239,7 @@ impl Effects<'_> {
         if let Some(cost) = answer.and_then(|it| it.cost_usd) {
             self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
         }
+        self.tally.add(at.case_ix, &found.outcome, found.is_reused);
         let is_new = !found.is_reused && matches!(self.source, Source::World { .. });
         let effect = RecordedEffect {
             case_ix: at.case_ix,

@@ -11,12 +11,14 @@ use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, Variant};
 
 use crate::slice::Slice;
+use crate::tally::Tally;
 
 /// How cases are kept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keeping<'k> {
     pub(crate) plan: &'k Plan,
     pub(crate) variants: &'k [Variant],
+    pub(crate) tally: &'k Tally,
     /// Whether every row is copied, also those that passed and are in a file.
     pub(crate) keep_all: bool,
 }
@@ -74,6 +76,7 @@ impl Keeping<'_> {
         if let Some(reply) = &ballot.output {
             let compared = state.compared(task);
             marks = Marks::of(reply, compared.as_ref());
+            self.tally.mark(task, &marks);
             if let Some(score) = marks.score {
                 block.score(column, score);
             }

@@ -8,14 +8,18 @@
 //! * [`Perform`]: those who are asked; [`Models`]: the models of a suite;
 //! * [`Recording`]: outcomes of an earlier run, for replay;
 //! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
-//! * [`Progress`]: how far it has come.
+//! * [`Progress`]: how far it has come;
+//! * [`view`]: a run, read back.
 
 mod budget;
 mod case_label;
+mod definition;
 mod effect_lane;
 mod effects;
 mod error;
 mod kept;
+mod models;
+mod options;
 mod perform;
 mod progress;
 mod record_lane;
@@ -24,11 +28,16 @@ mod rows;
 mod run;
 mod slice;
 mod stop;
+mod tally;
 mod variants;
+pub mod view;
 
 pub use budget::{Amount, Budget, BudgetLimits, Reserved, Spent};
 pub use case_label::CaseLabel;
+pub use definition::{documents, suite_hash};
 pub use error::RunError;
+pub use models::{ModelError, Models, RoleModel, Roles};
+pub use options::RunOptions;
 pub use perform::{Asked, LocalFuture, Perform, Question};
 pub use progress::Progress;
 pub use recording::{BadLine, EffectLine, EffectLines, Recorded, Recording};

@@ -24,6 +24,7 @@ use crate::perform::Perform;
 use crate::record_lane::RecordLane;
 use crate::recording::Recording;
 use crate::rows::{Rows, Selection};
+use crate::tally::Tally;
 use crate::variants::Asked;
 use crate::{Progress, RunError, Stop};
 
@@ -160,7 +161,8 @@ fn judge_all(
     let most_open = if is_sequential { 1 } else { job.concurrency.saturating_mul(2).max(64) };
     let n_threads = if is_sequential { 1 } else { job.threads.get() };
     let rows = Rows::of(job.records);
-    let keeping = Keeping { plan: job.plan, variants: &job.variants, keep_all: job.keep_all };
+    let tally = Tally::new(job.plan.tasks.len(), job.variants.len());
+    let keeping = Keeping { plan: job.plan, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
     let failure: Mutex<Option<RunError>> = Mutex::new(None);
     let fail = |error: RunError| {
         let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,7 +206,13 @@ fn judge_all(
             asked.unwrap_or_else(fail);
         }
     });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    if asks {
+        writer.summary(tally.rows(&job.variants))?;
+    }
+    Ok(())
 }
 
 /// Takes the cases that ask to their end, on this thread.
@@ -236,6 +244,7 @@ fn ask_all(
         writer,
         stop,
         progress,
+        tally: keeping.tally,
         now_ms: &now_ms,
         in_flight: RefCell::new(HashMap::new()),
     };

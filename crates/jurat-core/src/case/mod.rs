@@ -5,7 +5,7 @@
 use crate::effect::{Asker, Message, ModelRequest, Outcome, StepSite, ToolChoice};
 use crate::judge::{Asking, Ballot, End, combine};
 use crate::plan::{CaseName, Plan, PlannedJudge, PlannedTask, TaskIx};
-use crate::suite::Gate;
+use crate::suite::{ExpectedValue, Gate, TaskComparison};
 use crate::value::{Context, Val, Value};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 
@@ -140,6 +140,31 @@ impl<'p> CaseState<'p> {
         let outputs = self.outputs(planned);
         let context = Context { base: self.base, outputs: &outputs };
         path.and_then(|path| context.find(path).ok().map(|it| it.into_owned().into_owned()))
+    }
+
+    /// What a task expected, whole: what its definition says, or what its `${path}` found.
+    pub fn expected(&self, task: TaskIx, comparison: &TaskComparison) -> Option<Value> {
+        match &comparison.expected.as_ref()?.value {
+            ExpectedValue::Literal(value) => Some(value.clone()),
+            ExpectedValue::Path(path) => {
+                let planned = self.plan.tasks.get(task.index())?;
+                let in_reply = self.ballot(task).and_then(|it| it.output.as_ref()).filter(|_| planned.judge.is_some());
+                let in_reply = in_reply.and_then(|it| path.find(it).ok()).map(|it| it.into_owned().into_owned());
+                let outputs = self.outputs(planned);
+                let context = Context { base: self.base, outputs: &outputs };
+                in_reply.or_else(|| context.find(path).ok().map(|it| it.into_owned().into_owned()))
+            }
+        }
+    }
+
+    /// What a task could read of other tasks: the outputs of those it depends on, under their ids.
+    pub fn seen(&self, task: TaskIx) -> Vec<(&'p str, &Val<'p>)> {
+        self.plan.tasks.get(task.index()).map(|it| self.outputs(it)).unwrap_or_default()
+    }
+
+    /// Whether a task is not for this case.
+    pub fn is_absent(&self, task: TaskIx) -> bool {
+        matches!(self.tasks.get(task.index()), Some(TaskState::Absent))
     }
 
     /// Whether every task is done.

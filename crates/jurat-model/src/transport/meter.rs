@@ -3,6 +3,9 @@
 //! What is reserved is an upper bound, so a budget cannot be overspent however many requests are under way. What was never sent is
 //! given back; what was sent and never answered is kept whole, because the provider may have done the work.
 
+use std::future::Future;
+use std::pin::Pin;
+
 use jurat_core::effect::Usage;
 use jurat_core::verdict::StopReason;
 
@@ -10,8 +13,12 @@ use crate::price::{Price, cost};
 
 /// Allows requests and learns what they came to.
 pub trait Meter: Send + Sync {
-    /// Sets aside what a request may take at most, or says why it must not be made.
-    fn reserve(&self, bound: &Bound) -> Result<Reservation, StopReason>;
+    /// Sets aside what a request may take at most; `None` when there is no room for it until others have settled. Or says why it must not be
+    /// made.
+    fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason>;
+
+    /// Waits until a reservation is settled. It is called before [`Meter::reserve`], so that none is missed in between.
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 
     /// Takes back a reservation and learns what really happened. It comes once for each reservation, also when the request was dropped.
     fn settle(&self, reserved: Reservation, settled: Settled);
@@ -71,8 +78,12 @@ pub enum Settled {
 pub struct Unmetered;
 
 impl Meter for Unmetered {
-    fn reserve(&self, _: &Bound) -> Result<Reservation, StopReason> {
-        Ok(Reservation::default())
+    fn reserve(&self, _: &Bound) -> Result<Option<Reservation>, StopReason> {
+        Ok(Some(Reservation::default()))
+    }
+
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(std::future::ready(()))
     }
 
     fn settle(&self, _: Reservation, _: Settled) {}
@@ -87,8 +98,15 @@ pub(super) struct Reserved<'m> {
 }
 
 impl<'m> Reserved<'m> {
-    pub(super) fn new(meter: &'m dyn Meter, bound: &Bound) -> Result<Reserved<'m>, StopReason> {
-        Ok(Reserved { meter, reservation: meter.reserve(bound)?, settled: Settled::Nothing })
+    /// Waits for room, and takes it.
+    pub(super) async fn new(meter: &'m dyn Meter, bound: &Bound) -> Result<Reserved<'m>, StopReason> {
+        loop {
+            let settled = meter.settled();
+            if let Some(reservation) = meter.reserve(bound)? {
+                return Ok(Reserved { meter, reservation, settled: Settled::Nothing });
+            }
+            settled.await;
+        }
     }
 
     /// From here on the provider may do the work.

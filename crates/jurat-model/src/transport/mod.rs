@@ -138,7 +138,7 @@ impl Transport {
         let queue = lane.queue(&model.endpoint.model, model.rpm, model.tpm);
         let mut failed: Vec<Attempt> = Vec::new();
         loop {
-            let mut reserved = match Reserved::new(meter, &bound) {
+            let mut reserved = match Reserved::new(meter, &bound).await {
                 Ok(reserved) => reserved,
                 Err(reason) => return stopped(reason, failed),
             };

@@ -1,0 +1,175 @@
+//! A run, read back: what reports are drawn from.
+//!
+//! Verdicts, counts and what there is to say about failures are in the run's file. Everything else that people ask for, such as what
+//! a task that passed had found, is concluded once more from the row and the recorded outcomes: conclusions cost nothing.
+
+mod explain;
+mod revisit;
+mod totals;
+
+use std::ops::Range;
+use std::path::Path;
+
+use jurat_core::plan::{Plan, TaskIx};
+use jurat_core::suite::Suite;
+use jurat_core::verdict::{SkipReason, StopReason, Verdict};
+use jurat_report::model::{CaseReport, RunReport};
+use jurat_store::run::{Code, Column, RunFileError, RunReader, StoredCase, Variant};
+
+pub use explain::ExplainError;
+pub use revisit::Detailed;
+
+use crate::definition::restored;
+use crate::{EffectLine, RunError};
+
+/// A run that is read.
+#[derive(Debug)]
+pub struct RunView {
+    reader: RunReader,
+    suite: Suite,
+    plan: Plan,
+}
+
+/// Why a run cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// Its file.
+    #[error(transparent)]
+    File(#[from] RunFileError),
+    /// What it recorded.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Its suite.
+    #[error("the suite that `{path}` holds cannot be read by this version of jurat; it was written by {version}")]
+    Suite {
+        /// The file.
+        path: String,
+        /// The version that wrote it.
+        version: String,
+    },
+}
+
+impl From<jurat_store::DatabaseError> for ViewError {
+    fn from(error: jurat_store::DatabaseError) -> ViewError {
+        ViewError::File(error.into())
+    }
+}
+
+impl RunView {
+    /// Opens a run.
+    pub fn open(path: &Path) -> Result<RunView, ViewError> {
+        let reader = RunReader::open(path)?;
+        let Some((suite, plan)) = restored(reader.head()) else {
+            let version = reader.head().version.clone();
+            return Err(ViewError::Suite { path: path.display().to_string(), version });
+        };
+        Ok(RunView { reader, suite, plan })
+    }
+
+    /// The file, for what is not told here.
+    pub fn reader(&self) -> &RunReader {
+        &self.reader
+    }
+
+    /// The suite that was run.
+    pub fn suite(&self) -> &Suite {
+        &self.suite
+    }
+
+    /// Its plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The run as a whole.
+    pub fn report(&self) -> Result<RunReport, ViewError> {
+        totals::report(self)
+    }
+
+    /// Cases in the order of input.
+    pub fn cases(
+        &self,
+        range: Range<u64>,
+        detailed: Detailed,
+    ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
+        self.reader.cases(range).map(move |case| self.case_report(&case?, detailed))
+    }
+
+    /// The cases that ended so, or whose task ended so, in the order of input.
+    pub fn find(
+        &self,
+        column: Column,
+        code: Code,
+        detailed: Detailed,
+    ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
+        self.reader.find(column, code).map(move |case_ix| {
+            let case_ix = case_ix?;
+            let case = self.reader.case(case_ix)?;
+            let Some(case) = case else { unreachable!("a case that was found is there") };
+            self.case_report(&case, detailed)
+        })
+    }
+
+    /// The cases of a row: one, or as many as there are prompts, subjects and repetitions.
+    pub fn cases_of(&self, id: &str) -> Result<Vec<StoredCase>, ViewError> {
+        let mut cases = Vec::new();
+        for variant in 0..self.reader.head().n_variants() {
+            if let Some(case_ix) = self.reader.case_ix(id, variant)? {
+                cases.extend(self.reader.case(case_ix)?);
+            }
+        }
+        Ok(cases)
+    }
+
+    /// Effects as lines of a recording, in the order of cases.
+    pub fn effect_lines(&self) -> impl Iterator<Item = Result<EffectLine, ViewError>> + '_ {
+        self.reader.effects().map(|effect| {
+            let effect = effect?;
+            let case = self.reader.case(effect.case_ix)?;
+            let variant = self.variant(effect.case_ix).cloned().unwrap_or_default();
+            let raw =
+                |text: String| serde_json::value::RawValue::from_string(text).map_err(|it| RunError::Stored(it.into()));
+            Ok(EffectLine {
+                case: case.map(|it| it.id).unwrap_or_default(),
+                prompt: variant.prompt,
+                subject: variant.subject,
+                replicate: variant.replicate,
+                task: effect.site.asker.task().map(|it| self.plan.tasks[it.index()].id.clone()),
+                seat: effect.site.seat,
+                turn: effect.site.turn,
+                key: effect.key.to_string(),
+                request: raw(effect.request)?,
+                outcome: raw(effect.outcome)?,
+            })
+        })
+    }
+
+    /// Which of a row's cases one is; `None` when a row is one case.
+    fn variant(&self, case_ix: u64) -> Option<&Variant> {
+        let variants = &self.reader.head().variants;
+        if variants.is_empty() { None } else { variants.get((case_ix % variants.len() as u64) as usize) }
+    }
+
+    /// What there is to say about a verdict, in our words.
+    fn message(&self, verdict: &Verdict) -> String {
+        let id = |task: TaskIx| self.plan.tasks.get(task.index()).map_or("a task", |it| it.id.as_str());
+        match verdict {
+            Verdict::Failed(mismatch) => mismatch.to_string(),
+            Verdict::Error(reason) => reason.0.clone(),
+            Verdict::Skipped(SkipReason::GateFailed(gate)) => format!("gate `{}` failed", id(*gate)),
+            Verdict::Skipped(SkipReason::Errored(task)) => format!("`{}` could not be judged", id(*task)),
+            Verdict::NotRun(reason) => stop_words(*reason).to_owned(),
+            Verdict::Passed | Verdict::Measured => String::new(),
+        }
+    }
+}
+
+/// Why something was not run, in words.
+pub fn stop_words(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Budget => "the budget was used up",
+        StopReason::Deadline => "the time limit came first",
+        StopReason::FailFast => "something failed before it, and the run was to stop then",
+        StopReason::Interrupted => "the run was interrupted",
+    }
+}
