@@ -1,5 +1,6 @@
 //! Questions to a run of a million records and to a journal of a million answers.
 
+use std::cell::OnceCell;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
@@ -11,27 +12,34 @@ use super::writing::{Mix, Names, write};
 /// How many records the run has.
 const RECORDS: u64 = 1_000_000;
 
-/// What there is to ask.
+/// What there is to ask, made when it is first asked.
 pub(super) struct Stock {
-    run: PathBuf,
+    directory: PathBuf,
+    run: OnceCell<PathBuf>,
 }
 
 impl Stock {
     pub(super) fn new(directory: &Path) -> Stock {
-        let run = directory.join("stock.jurat");
-        write(&run, RECORDS, Mix::TenthOfRecords, Names::Given);
-        Stock { run }
+        Stock { directory: directory.to_owned(), run: OnceCell::new() }
+    }
+
+    fn run(&self) -> RunReader {
+        let path = self.run.get_or_init(|| {
+            let path = self.directory.join("stock.jurat");
+            write(&path, RECORDS, Mix::TenthOfRecords, Names::Given);
+            path
+        });
+        RunReader::open(path).expect("a run")
     }
 }
 
 pub(super) fn works(stock: &Stock) -> Vec<Work<'_>> {
-    let reader = || RunReader::open(&stock.run).expect("a run");
-    let work = |name, n, run: Box<dyn Fn(u64)>| Work { group: "reading", name, n, run };
+    let reader = || stock.run();
     vec![
-        work("open_and_summary", 20, {
+        question("open_and_summary", 20, {
             Box::new(move |n| (0..n).for_each(|_| drop(black_box(reader().summary().expect("a summary")))))
         }),
-        work("one_case_by_id", 20, {
+        question("one_case_by_id", 20, {
             Box::new(move |n| {
                 for ix in 0..n {
                     let reader = reader();
@@ -41,13 +49,17 @@ pub(super) fn works(stock: &Stock) -> Vec<Work<'_>> {
                 }
             })
         }),
-        work("find_failed", 5, {
+        question("find_failed", 5, {
             Box::new(move |n| {
                 (0..n).for_each(|_| assert!(black_box(reader().find(Column(3), Code::Failed).count()) > 9000))
             })
         }),
-        work("every_case", 1, {
+        question("every_case", 1, {
             Box::new(move |n| (0..n).for_each(|_| assert_eq!(reader().cases(0..RECORDS).count() as u64, RECORDS)))
         }),
     ]
+}
+
+fn question<'f>(name: &'static str, n: u64, run: Box<dyn Fn(u64) + 'f>) -> Work<'f> {
+    Work { group: "reading", name, n, run }
 }
