@@ -8,6 +8,7 @@
 //!   for running; and the ids they are known by.
 //! * [`run`]: runs, one file each.
 //! * [`journal`]: paid answers, for all runs of a project.
+//! * [`Project`]: where both are.
 
 mod bounded;
 mod database;
@@ -15,8 +16,10 @@ mod definitions;
 mod effects;
 pub mod journal;
 mod packed;
+mod project;
 pub mod records;
 pub mod run;
 
 pub use database::DatabaseError;
 pub use definitions::Disk;
+pub use project::{Project, ProjectError, RunName};

@@ -7,6 +7,7 @@
 mod clean;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use jurat_core::effect::EffectKey;
@@ -14,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 pub use clean::{Cleaned, Cleaning};
 
-use crate::database::{DatabaseError, Kind, refuse_network};
+use crate::database::{DatabaseError, Kind, beside, refuse_network};
 use crate::effects::{RecordedEffect, StoredText};
 use crate::packed::Packer;
 
@@ -152,21 +153,29 @@ fn make(path: &Path) -> Result<(), DatabaseError> {
     if path.exists() {
         return Ok(());
     }
+    static MADE: AtomicU64 = AtomicU64::new(0);
     let of_io = |it| DatabaseError::of_io(path, it);
-    let unnamed = crate::database::beside(path, &format!("-{}", std::process::id()));
-    let remove = || std::fs::remove_file(&unnamed);
-    let _ = remove();
-    let connection = JOURNAL.create(&unnamed)?;
-    // A file that is put in place must be whole without its log.
-    let made = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);").map_err(|it| DatabaseError::of(path, it));
-    connection.close().map_err(|(_, it)| DatabaseError::of(path, it))?;
-    // Linking, because renaming would replace what another process has put there.
-    let linked = made.and_then(|()| match std::fs::hard_link(&unnamed, path) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        other => other.map_err(of_io),
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    let unnamed = beside(path, &format!("-{}-{number}", std::process::id()));
+    let made = make_under(&unnamed).and_then(|()| {
+        // Linking, because renaming would replace what another process has put there; but not every file system has links.
+        match std::fs::hard_link(&unnamed, path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+            Err(_) => std::fs::rename(&unnamed, path).map_err(of_io),
+            Ok(()) => Ok(()),
+        }
     });
-    remove().map_err(of_io)?;
-    linked
+    // Nobody minds when it is not there any more.
+    let _ = std::fs::remove_file(&unnamed);
+    made
+}
+
+/// Makes a journal that is whole without its log.
+fn make_under(path: &Path) -> Result<(), DatabaseError> {
+    let connection = JOURNAL.create(path)?;
+    let whole = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);");
+    whole.map_err(|it| DatabaseError::of(path, it))?;
+    connection.close().map_err(|(_, it)| DatabaseError::of(path, it))
 }
 
 /// Writes answers; belongs to the thread that writes a run.

@@ -135,7 +135,7 @@ impl BlockBuilder {
     /// The bytes of ids, details and rows from which a block is full.
     pub const MOST_BYTES: usize = 1 << 20;
     /// The bytes from which a chunk is closed: little enough to be unpacked for one case, enough to be worth compressing.
-    const CHUNK: usize = 64 << 10;
+    pub(super) const CHUNK: usize = 64 << 10;
 
     /// A builder for runs of so many tasks, whose rows make so many cases each.
     pub fn new(n_tasks: usize, n_variants: u64) -> BlockBuilder {
@@ -280,7 +280,7 @@ impl BlockBuilder {
             details: self.detail_chunks(&order),
             evidence: rows.evidence,
             counts,
-            id_entries: self.id_entries(&order),
+            id_entries: self.id_entries(),
             numbered_ids: self.numbered_ids(),
         };
         self.clear();
@@ -378,7 +378,7 @@ impl BlockBuilder {
         let mut kept: Vec<Option<Range<usize>>> = vec![None; if self.kept.is_empty() { 0 } else { self.cases.len() }];
         self.kept.drain(..).for_each(|(slot, range)| kept[slot] = Some(range));
         let mut chunks = Chunks::default();
-        let mut hasher: Option<blake3::Hasher> = None;
+        let mut hashes = Vec::with_capacity(self.cases.len() * 16);
         let mut last: Option<(RowPlace, bool)> = None;
         for (rank, slot) in order.slots().enumerate() {
             let place = self.places[slot];
@@ -392,14 +392,14 @@ impl BlockBuilder {
                     true
                 }
                 (None, None, Some(hash)) => {
-                    hasher.get_or_insert_default().update(&hash.to_be_bytes());
+                    hashes.extend_from_slice(&hash.to_be_bytes());
                     false
                 }
                 _ => false,
             };
             last = Some((place, is_kept));
         }
-        let hash = hasher.map(|it| *it.finalize().as_bytes());
+        let hash = (!hashes.is_empty()).then(|| *blake3::hash(&hashes).as_bytes());
         Rows { evidence: chunks.close(&mut self.packer), hash }
     }
 
@@ -423,13 +423,16 @@ impl BlockBuilder {
         counts
     }
 
-    fn id_entries(&self, order: &Order) -> Vec<IdHash> {
-        let entry = |slot: usize| {
-            let id = &self.ids[slot];
-            IdHash { hash: id.hash, row: self.cases[slot] / self.n_variants, given: id.text.is_some() }
+    fn id_entries(&self) -> Vec<IdHash> {
+        let entry = |slot: u32| {
+            let id = &self.ids[slot as usize];
+            IdHash { hash: id.hash, row: self.cases[slot as usize] / self.n_variants, given: id.text.is_some() }
         };
-        let mut entries: Vec<IdHash> = order.slots().map(entry).collect();
-        entries.sort_unstable();
+        // Half of a hash nearly always decides, and little is moved about.
+        let halves = self.ids.iter().map(|it| (it.hash >> 64) as u64);
+        let mut halves: Vec<(u64, u32)> = halves.zip(0..).collect();
+        halves.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| entry(a.1).cmp(&entry(b.1))));
+        let mut entries: Vec<IdHash> = halves.into_iter().map(|it| entry(it.1)).collect();
         entries.dedup();
         entries
     }

@@ -25,6 +25,12 @@ pub enum RunFileError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The run is complete.
+    #[error("`{}` is finished; there is nothing to go on with", path.display())]
+    Finished {
+        /// The file.
+        path: std::path::PathBuf,
+    },
     /// The run goes on, or was killed.
     #[error("`{}` is not finished; wait until it is, or run the command again to go on with it", path.display())]
     Unfinished {

@@ -8,6 +8,7 @@ use super::block::{Block, Chunk};
 use super::error::DuplicateIds;
 use super::id_index::{Duplicates, IndexWriter};
 use super::id_runs::IdRuns;
+use super::reader::meta;
 use super::schema::{FORGET_RESULTS, RUN};
 use super::stored::{Reading, StoredBlock};
 use super::writer::Message;
@@ -16,6 +17,9 @@ use crate::database::{DatabaseError, Fault, refuse_network};
 use crate::journal::JournalWriter;
 use crate::packed::Packer;
 use crate::records::DuplicateId;
+
+/// So many ids are indexed in the log of the file rather than without one.
+const LITTLE: u64 = 20_000;
 
 /// The file of a run that is being written.
 #[derive(Debug)]
@@ -27,6 +31,11 @@ pub(super) struct RunFile {
     packer: Packer,
     n_columns: usize,
     n_variants: u64,
+    is_durable: bool,
+    /// Whether effects were written, now or before.
+    has_effects: bool,
+    /// How many ids there are; known at the end.
+    n_ids: u64,
 }
 
 impl RunFile {
@@ -46,6 +55,11 @@ impl RunFile {
         refuse_network(path)?;
         let connection = RUN.open(path)?;
         let of = |it| DatabaseError::of(path, it);
+        let fact = |key| meta(&connection, key).map_err(of);
+        // Whoever found it open may not be the first to go on with it.
+        if fact("ended")?.is_some() && fact("resumable")?.as_deref() != Some("1") {
+            return Err(RunFileError::Finished { path: path.to_owned() });
+        }
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL").map_err(of)?;
         let mut file = RunFile::new(path, connection, options)?;
         let count = |table: &str| {
@@ -53,6 +67,7 @@ impl RunFile {
                 file.connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0));
             count.map_err(of)
         };
+        file.has_effects = true;
         (file.n_columns, file.n_variants) = (count("task")?, count("variant")?.max(1) as u64);
         file.transaction(|file| Ok(file.connection.execute_batch(FORGET_RESULTS)?))?;
         Ok(file)
@@ -71,10 +86,13 @@ impl RunFile {
             packer: Packer::new(),
             n_columns: 0,
             n_variants: 1,
+            is_durable: options.durable,
+            has_effects: false,
+            n_ids: 0,
         })
     }
 
-    /// Writes messages in one transaction; what goes into the journal first.
+    /// Writes messages, what goes into the journal first. [`RunFile::commit`] makes them last.
     pub(super) fn write(&mut self, batch: &[Message]) -> Result<(), RunFileError> {
         let effects = || {
             let effects = batch.iter().filter_map(|it| if let Message::Effects(it, _) = it { Some(it) } else { None });
@@ -83,18 +101,37 @@ impl RunFile {
         if let Some(journal) = &mut self.journal {
             journal.write(effects().filter(|it| it.journal))?;
         }
-        for block in batch.iter().filter_map(|it| if let Message::Block(it) = it { Some(it) } else { None }) {
-            self.ids.push(&block.id_entries).map_err(|it| DatabaseError::of_io(&self.path, it))?;
-            self.ids.numbered.extend(block.numbered_ids.iter().cloned());
+        self.has_effects |= effects().next().is_some();
+        self.begin()?;
+        let mut write = || -> Result<(), Fault> {
+            effects().try_for_each(|it| log::insert(&self.connection, it, &mut self.packer))?;
+            batch.iter().try_for_each(|it| self.insert(it))
+        };
+        write().map_err(|it| it.at(&self.path, "the run").into())
+    }
+
+    /// Ends the transaction, if one is open.
+    pub(super) fn commit(&mut self) -> Result<(), RunFileError> {
+        if self.connection.is_autocommit() {
+            return Ok(());
         }
-        self.transaction(|file| {
-            effects().try_for_each(|it| log::insert(&file.connection, it, &mut file.packer))?;
-            Ok(batch.iter().try_for_each(|it| file.insert(it))?)
-        })
+        self.connection.execute_batch("COMMIT").map_err(|it| DatabaseError::of(&self.path, it).into())
+    }
+
+    fn begin(&mut self) -> Result<(), RunFileError> {
+        if !self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(|it| DatabaseError::of(&self.path, it).into())
     }
 
     /// Puts the ids in order, says how the run ended, and leaves one file.
     pub(super) fn finish(mut self, state: FinishState) -> Result<Option<DuplicateIds>, RunFileError> {
+        // Without a log what is new is written once rather than twice; with one, a little costs less waiting for the disk.
+        self.n_ids = self.ids.n_entries();
+        if self.n_ids > LITTLE {
+            self.leave_log()?;
+        }
         let duplicates = self.transaction(|file| {
             let path = file.path.clone();
             let mut ids = std::mem::replace(&mut file.ids, IdRuns::new(&path));
@@ -109,29 +146,45 @@ impl RunFile {
             Ok(duplicates)
         })?;
         let named = if duplicates.n > 0 { Some(self.name_duplicates(duplicates)?) } else { None };
-        let of = |it| DatabaseError::of(&self.path, it);
-        self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);").map_err(of)?;
-        // Somebody who reads at this moment keeps the log alive; then it stays, and the last to leave clears it away.
-        let left: rusqlite::Result<String> =
-            self.connection.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0));
-        match left.map_err(of) {
-            Ok(_) | Err(DatabaseError::Busy { .. }) => Ok(named),
+        self.leave_log()?;
+        Ok(named)
+    }
+
+    /// Brings everything from the log into the file, and goes on without one. Somebody who reads at this moment keeps the log alive;
+    /// then it stays, and the last to leave clears it away.
+    fn leave_log(&self) -> Result<(), RunFileError> {
+        let leave = || -> rusqlite::Result<()> {
+            let mode: String = self.connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+            if mode != "wal" {
+                return Ok(());
+            }
+            if self.is_worth_waiting() {
+                self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            }
+            // What is left is one sector that says whether there is a log: right either way, so nobody waits for it.
+            let synchronous: i64 = self.connection.query_row("PRAGMA synchronous", [], |row| row.get(0))?;
+            self.connection.execute_batch("PRAGMA synchronous = OFF")?;
+            let left = self.connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()));
+            self.connection.execute_batch(&format!("PRAGMA synchronous = {synchronous}"))?;
+            left
+        };
+        match leave().map_err(|it| DatabaseError::of(&self.path, it)) {
+            Ok(()) | Err(DatabaseError::Busy { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
+    /// Whether the disk should have it all before the run counts as finished. A small run that asked nobody is made again sooner than
+    /// a disk answers.
+    fn is_worth_waiting(&self) -> bool {
+        self.is_durable || self.has_effects || self.n_ids > LITTLE
+    }
+
     fn transaction<T>(&mut self, work: impl FnOnce(&mut RunFile) -> Result<T, Fault>) -> Result<T, RunFileError> {
-        let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
-        begun.map_err(|it| DatabaseError::of(&self.path, it))?;
-        let done = work(self).and_then(|it| {
-            self.connection.execute_batch("COMMIT")?;
-            Ok(it)
-        });
-        done.map_err(|it| {
-            // What made it fail is what the caller should hear; SQLite may have rolled back by itself.
-            let _ = self.connection.execute_batch("ROLLBACK");
-            it.at(&self.path, "the run").into()
-        })
+        self.begin()?;
+        let done = work(self).map_err(|it| it.at(&self.path, "the run"))?;
+        self.commit()?;
+        Ok(done)
     }
 
     fn write_head(&mut self, head: &RunHead) -> rusqlite::Result<()> {
@@ -171,17 +224,22 @@ impl RunFile {
         Ok(())
     }
 
-    fn insert(&mut self, message: &Message) -> rusqlite::Result<()> {
+    fn insert(&mut self, message: &Message) -> Result<(), Fault> {
         match message {
-            Message::Block(block) => self.put_block(block),
+            Message::Block(block) => {
+                self.ids.push(&block.id_entries)?;
+                self.ids.numbered.extend(block.numbered_ids.iter().cloned());
+                self.put_block(block)?;
+            }
             Message::Event(at_ms, body) => {
                 let mut insert = self.connection.prepare_cached("INSERT INTO event (at_ms, body) VALUES (?1, ?2)")?;
-                insert.execute(params![at_ms, body]).map(drop)
+                insert.execute(params![at_ms, body])?;
             }
-            Message::Summary(rows) => rows.iter().try_for_each(|it| self.put_summary(it)),
-            Message::Document(document) => self.put_document(document),
-            Message::Effects(..) | Message::Sync(_) | Message::Finish(..) => Ok(()),
+            Message::Summary(rows) => rows.iter().try_for_each(|it| self.put_summary(it))?,
+            Message::Document(document) => self.put_document(document)?,
+            Message::Effects(..) | Message::Sync(_) | Message::Finish(..) => {}
         }
+        Ok(())
     }
 
     fn put_meta(&self, key: &str, value: &str) -> rusqlite::Result<()> {

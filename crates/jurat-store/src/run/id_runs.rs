@@ -64,6 +64,11 @@ impl IdRuns {
         }
     }
 
+    /// How many ids there are.
+    pub(super) fn n_entries(&self) -> u64 {
+        self.runs.iter().map(|it| it.n).sum()
+    }
+
     /// Takes in the ids of a block, ascending and each once.
     pub(super) fn push(&mut self, entries: &[IdHash]) -> io::Result<()> {
         if self.memory.len() >= MEMORY {
@@ -81,7 +86,7 @@ impl IdRuns {
 
     /// Hands over all ids, ascending by hash, then by row.
     pub(super) fn merge<E: From<io::Error>>(mut self, each: &mut dyn FnMut(IdHash) -> Result<(), E>) -> Result<(), E> {
-        let total: u64 = self.runs.iter().map(|it| it.n).sum();
+        let total = self.n_entries();
         // Hashes are spread evenly, so equal parts of their range hold about equally many; a part that holds more is cut.
         let n_parts = u128::from(total / (BATCH as u64 / 2) + 1);
         let part = u128::MAX / n_parts;
@@ -92,7 +97,8 @@ impl IdRuns {
         while done < total {
             let high = low.checked_add(part).filter(|it| *it < u128::MAX).map(|it| (it, 0));
             let bound = self.gather(high, piece, &mut batch)?;
-            batch.sort_unstable();
+            // Pieces of the batch are in order already, which this kind of sorting notices.
+            batch.sort();
             for entry in &batch {
                 self.runs[entry.run as usize].taken += 1;
                 each(IdHash { hash: entry.hash, row: entry.tail >> 1, given: entry.tail & 1 == 1 })?;

@@ -81,9 +81,14 @@ pub struct EffectStats {
 impl RunReader {
     /// Opens a run.
     pub fn open(path: &Path) -> Result<RunReader, RunFileError> {
-        let connection = RUN.open_to_read(path)?;
+        RunReader::on(RUN.open_to_read(path)?, path)
+    }
+
+    /// Reads a run on this connection.
+    pub(super) fn on(connection: Connection, path: &Path) -> Result<RunReader, RunFileError> {
         let head = read_head(&connection, path)?;
-        Ok(RunReader { path: path.to_owned(), connection, head, block: RefCell::default(), rows: RefCell::default() })
+        let path = path.to_owned();
+        Ok(RunReader { path, connection, head, block: RefCell::default(), rows: RefCell::default() })
     }
 
     /// The file.
@@ -345,7 +350,8 @@ impl Iterator for Effects<'_> {
     }
 }
 
-fn meta(connection: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
+/// A fact about a run.
+pub(super) fn meta(connection: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
     connection.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
 }
 

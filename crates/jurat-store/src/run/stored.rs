@@ -253,14 +253,19 @@ impl StoredBlock {
         }
         let mut at = slot;
         loop {
-            if let Some((_, row)) = self.evidence.pieces(reading, at)?.next() {
-                return Ok(Some(row.to_vec()));
+            if let Some(row) = self.own_row(reading, at)? {
+                return Ok(Some(row));
             }
             if at == 0 || self.places[at - 1] != self.places[at] {
                 return Ok(None);
             }
             at -= 1;
         }
+    }
+
+    /// The copy of its row that a slot has itself.
+    pub(super) fn own_row(&mut self, reading: Reading<'_>, slot: usize) -> Result<Option<Vec<u8>>, DatabaseError> {
+        Ok(self.evidence.pieces(reading, slot)?.next().map(|it| it.1.to_vec()))
     }
 
     /// The slots whose rows are not in the file, each row once.

@@ -5,10 +5,10 @@
 //! is told why.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::block::Block;
 use super::claim::Claim;
@@ -83,8 +83,13 @@ impl RunWriter {
         let (messages, waiting) = channel();
         let blocks = Arc::new(Permits::new(MOST_BLOCKS));
         let failure = Arc::new(OnceLock::new());
-        let writing =
-            Writing { file: Some(file), claim: Some(claim), blocks: blocks.clone(), failure: failure.clone() };
+        let writing = Writing {
+            file: Some(file),
+            claim: Some(claim),
+            blocks: blocks.clone(),
+            failure: failure.clone(),
+            open_since: None,
+        };
         let thread = thread::Builder::new().name("jurat-writer".to_owned()).spawn(move || writing.run(&waiting));
         // Without a thread the channel is closed, and the first message says so.
         RunWriter { path: path.to_owned(), messages, blocks, failure, thread: thread.ok() }
@@ -172,6 +177,8 @@ const MOST_BLOCKS: usize = 4;
 const GATHERING: u32 = 5;
 /// When nothing came for so long, what is there is committed.
 const STEP: Duration = Duration::from_millis(1);
+/// How long what nobody waits for may stay uncommitted, and so unseen by readers.
+const OPEN: Duration = Duration::from_millis(250);
 /// How many effects are gathered at most.
 const MOST_EFFECTS: usize = 256;
 
@@ -181,25 +188,47 @@ struct Writing {
     claim: Option<Claim>,
     blocks: Arc<Permits>,
     failure: Arc<OnceLock<WriteError>>,
+    /// Since when something is written and not committed.
+    open_since: Option<Instant>,
 }
 
 impl Writing {
     fn run(mut self, waiting: &Receiver<Message>) {
         let mut batch = Vec::new();
-        while let Ok(message) = waiting.recv() {
+        while let Some(message) = self.next(waiting) {
             batch.push(message);
             batch.extend(waiting.try_iter().take(MOST_EFFECTS));
             gather(&mut batch, waiting);
-            self.commit(&mut batch);
+            self.write(&mut batch);
         }
         // The file first: whoever claims the run next must not find it open.
+        let _ = self.commit();
         drop(self.file.take());
         drop(self.claim.take());
     }
 
-    /// Writes a batch in one transaction, then tells everybody.
-    fn commit(&mut self, batch: &mut Vec<Message>) {
-        let result = self.write(batch);
+    /// The next message. Until it comes, what was written is committed when its time is up.
+    fn next(&mut self, waiting: &Receiver<Message>) -> Option<Message> {
+        if let Some(since) = self.open_since {
+            match waiting.recv_timeout(OPEN.saturating_sub(since.elapsed())) {
+                Ok(message) => return Some(message),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                // If it fails, whoever comes next is told.
+                Err(RecvTimeoutError::Timeout) => drop(self.commit()),
+            }
+        }
+        waiting.recv().ok()
+    }
+
+    /// Writes a batch, then tells everybody. Nobody waits for blocks, which are made again when a run goes on, so they share
+    /// commits; whatever somebody waits for is committed at once.
+    fn write(&mut self, batch: &mut Vec<Message>) {
+        let is_awaited = |it: &Message| matches!(it, Message::Effects(..) | Message::Sync(_) | Message::Finish(..));
+        let mut result = self.attempt(|file| file.write(batch));
+        let since = *self.open_since.get_or_insert_with(Instant::now);
+        if result.is_ok() && (batch.iter().any(is_awaited) || since.elapsed() >= OPEN) {
+            result = self.commit();
+        }
         for message in batch.drain(..) {
             match message {
                 Message::Block(_) => self.blocks.give(),
@@ -211,12 +240,18 @@ impl Writing {
         }
     }
 
-    fn write(&mut self, batch: &[Message]) -> Result<(), WriteError> {
+    fn commit(&mut self) -> Result<(), WriteError> {
+        self.open_since = None;
+        self.attempt(RunFile::commit)
+    }
+
+    /// Does something with the file, unless something failed before.
+    fn attempt(&mut self, work: impl FnOnce(&mut RunFile) -> Result<(), RunFileError>) -> Result<(), WriteError> {
         if let Some(failure) = self.failure.get() {
             return Err(failure.clone());
         }
-        let written = self.file.as_mut().ok_or(WriteError::Gone).and_then(|file| Ok(file.write(batch)?));
-        written.inspect_err(|it| drop(self.failure.set(it.clone())))
+        let done = self.file.as_mut().ok_or(WriteError::Gone).and_then(|file| Ok(work(file)?));
+        done.inspect_err(|it| drop(self.failure.set(it.clone())))
     }
 
     fn finish(&mut self, state: FinishState) -> Result<Option<DuplicateIds>, WriteError> {
