@@ -47,8 +47,6 @@ fn what_passes_within_the_allowance_changes_nothing() {
                 assert_eq!(endpoint.stats().requests, 3, "{where_}");
                 let kinds: Vec<String> = answer.failed.iter().map(|it| it.kind.name()).collect();
                 let expected = if stream { streamed } else { whole };
-                // An Ollama reply that lacks its end is unfinished, whole or not.
-                let expected = if provider == "ollama" && fault == Fault::NoFinish { "cut" } else { expected };
                 assert_eq!(kinds, [expected, expected], "{where_}");
                 assert!(answer.usage.is_some(), "{where_}");
             }
@@ -63,9 +61,7 @@ fn what_does_not_pass_is_a_fault_of_its_kind() {
             let (outcome, endpoint) = asked(provider, false, When::Always, fault.clone());
             let where_ = format!("{provider}, {fault:?}: {outcome:?}");
             let Outcome::Fault(found) = &outcome else { panic!("{where_}") };
-            if !(provider == "ollama" && fault == Fault::NoFinish) {
-                assert_eq!(found.kind.name(), whole, "{where_}");
-            }
+            assert_eq!(found.kind.name(), whole, "{where_}");
             assert_eq!((found.n_requests, found.failed.len()), (4, 4), "{where_}");
             assert_eq!(endpoint.stats().requests, 4, "{where_}");
         }
