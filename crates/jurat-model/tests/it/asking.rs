@@ -16,11 +16,7 @@ pub(crate) const KEY: &str = "sk-0123456789abcdef";
 
 /// A model at an address, with settings as JSON.
 pub(crate) fn model_with(spec: &str, settings: &str, env: &dyn Fn(&str) -> Option<String>) -> Model {
-    let settings = parse_json(settings).expect("settings are JSON").value.into_owned();
-    let settings: Vec<(&str, Value)> =
-        settings.as_map().expect("settings are an object").iter().map(|(name, value)| (name, value.clone())).collect();
-    let resolved = resolve(spec, &settings, env).expect("the model can be resolved");
-    Model::open(resolved, Path::new(""), &NoFiles, env).expect("the model can be opened")
+    opened(spec, settings, &NoFiles, env)
 }
 
 /// A model of a provider at an endpoint of the tests.
@@ -31,8 +27,25 @@ pub(crate) fn model(provider: &str, url: &str) -> Model {
 
 /// A script of these lines.
 pub(crate) fn script(lines: &str) -> Model {
-    let resolved = resolve("script/replies.jsonl", &[], &|_| None).expect("a script can be resolved");
-    Model::open(resolved, Path::new(""), &OneFile(lines.to_owned()), &|_| None).expect("the script can be read")
+    script_with(lines, "{}")
+}
+
+/// A script with settings as JSON.
+pub(crate) fn script_with(lines: &str, settings: &str) -> Model {
+    named_script("replies.jsonl", lines, settings)
+}
+
+/// A script of a name.
+pub(crate) fn named_script(file: &str, lines: &str, settings: &str) -> Model {
+    opened(&format!("script/{file}"), settings, &OneFile(lines.to_owned()), &|_| None)
+}
+
+fn opened(spec: &str, settings: &str, files: &dyn Files, env: &dyn Fn(&str) -> Option<String>) -> Model {
+    let settings = parse_json(settings).expect("settings are JSON").value.into_owned();
+    let settings: Vec<(&str, Value)> =
+        settings.as_map().expect("settings are an object").iter().map(|(name, value)| (name, value.clone())).collect();
+    let resolved = resolve(spec, &settings, env).expect("the model can be resolved");
+    Model::open(resolved, Path::new(""), files, env).expect("the model can be opened")
 }
 
 pub(crate) struct NoFiles;
