@@ -7,6 +7,7 @@
 
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::body::{self, Json, List};
 use super::openai_chat::{self, InputDetails, OutputDetails};
@@ -51,7 +52,14 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
 }
 
 pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
-    parsed::<Response>(body)?.into_reply(Vec::new())
+    let response: Response = parsed(body)?;
+    if response.output.is_none() {
+        return Err(match envelope::in_success(body) {
+            Some(api) => Failure::Api(api),
+            None => Failure::Garbled("the reply has no output in it".to_owned()),
+        });
+    }
+    response.into_reply(Vec::new())
 }
 
 /// A reply in pieces. The event that ends it holds the whole reply.
@@ -69,7 +77,9 @@ impl Stream {
         }
         let event: Event<'_> = parsed(data)?;
         match event.kind.as_deref() {
-            Some("response.completed" | "response.incomplete" | "response.failed") => self.response = event.response,
+            Some("response.completed" | "response.incomplete" | "response.failed") => {
+                self.response = event.response.map(|it| parsed(it.get().as_bytes())).transpose()?;
+            }
             Some("response.output_item.done") => self.items.extend(event.item),
             Some("error") => {
                 let message = event.message.as_deref().unwrap_or("the stream ended with an error");
@@ -175,7 +185,7 @@ struct NamedTool<'t> {
 
 #[derive(Debug, Deserialize)]
 struct Response {
-    output: Vec<Item>,
+    output: Option<Vec<Item>>,
     status: Option<String>,
     id: Option<String>,
     model: Option<String>,
@@ -228,7 +238,8 @@ struct UsageWire {
 struct Event<'d> {
     #[serde(rename = "type", borrow)]
     kind: Option<std::borrow::Cow<'d, str>>,
-    response: Option<Response>,
+    #[serde(borrow)]
+    response: Option<&'d RawValue>,
     item: Option<Item>,
     message: Option<String>,
     code: Option<String>,
@@ -245,7 +256,7 @@ impl Response {
             Some("queued" | "in_progress") => return Err(Failure::Garbled("the reply is not finished".to_owned())),
             _ => {}
         }
-        let output = if self.output.is_empty() { items } else { self.output };
+        let output = self.output.filter(|it| !it.is_empty()).unwrap_or(items);
         let (mut text, mut refusal, mut tool_calls) = (String::new(), String::new(), Vec::new());
         for item in output {
             match item.kind.as_str() {

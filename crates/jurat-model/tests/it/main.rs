@@ -1,0 +1,5 @@
+//! The tests of `jurat-model` at its boundary.
+
+mod asking;
+mod faults;
+mod limits;
