@@ -8,6 +8,7 @@
 //! * [`model`]: what there is to say about a run; [`explanation`]: about one verdict; [`plan`]: about what will run.
 //! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
 //!   [`JunitWriter`], [`MarkdownWriter`].
+//! * [`ProgressLine`]: how far a run has come.
 //! * [`write_cases`], [`write_tasks`], [`write_totals`], [`write_slices`]: results as tables.
 //! * [`pretty_json`]: a value for people who read JSON.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
@@ -22,6 +23,7 @@ mod json;
 mod json_lines;
 mod junit;
 mod markdown;
+mod progress;
 mod terminal;
 
 mod pretty_json;
@@ -51,6 +53,7 @@ pub use markdown::{MOST_MARKDOWN_CASES, MarkdownWriter};
 pub use pretty_json::pretty_json;
 pub use problem_json::problems_json;
 pub use problem_text::{MAX_PROBLEMS, write_problems, write_summary};
+pub use progress::ProgressLine;
 pub use style::Style;
 pub use tables::{CaseLine, TaskLine, TotalLine, write_cases, write_slices, write_tasks, write_totals};
 pub use terminal::{MOST_CASES, TerminalOptions, TerminalWriter};

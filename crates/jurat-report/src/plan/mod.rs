@@ -1,6 +1,23 @@
 //! What a run will do, before it does it: stages, what is asked of whom, and an upper bound of calls and money.
+//!
+//! A [`PlanReport`] is plain data. [`write_text`] tells it to people, [`write_json`] to programs; [`write_svg`], [`write_mermaid`] and
+//! [`write_dot`] draw its graph.
+
+mod dot;
+mod graph;
+mod json;
+mod layout;
+mod mermaid;
+mod svg;
+mod text;
 
 use jurat_core::suite::Gate;
+
+pub use dot::write_dot;
+pub use json::write_json;
+pub use mermaid::write_mermaid;
+pub use svg::write_svg;
+pub use text::write_text;
 
 /// What a run will do.
 #[derive(Debug, Clone, PartialEq)]

@@ -321,10 +321,8 @@ fn well_formed(text: &str) -> Result<Vec<String>, Box<dyn std::error::Error>> {
                 }
             }
             Event::End(_) => depth -= 1,
-            Event::Text(inside) => {
-                if inside.xml_content(XmlVersion::Explicit1_0).chars().any(|it| !is_xml(it)) {
-                    return Err("a text holds what XML cannot".into());
-                }
+            Event::Text(inside) if inside.xml_content(XmlVersion::Explicit1_0).chars().any(|it| !is_xml(it)) => {
+                return Err("a text holds what XML cannot".into());
             }
             Event::Eof if depth == 0 => return Ok(classes),
             Event::Eof => return Err("a tag is left open".into()),

@@ -1,9 +1,12 @@
 //! Problems, runs, plans and explanations in, text out.
 
 mod documents;
+mod explanations;
 mod laws;
+mod plans;
 mod problem_json;
 mod problem_text;
+mod progress;
 mod sample;
 
 use jurat_core::suite::problem::{Code, Severity};
