@@ -1,7 +1,8 @@
 //! An endpoint that answers every chat completion with the same verdict after a fixed time, and counts.
 //!
 //! It runs on one thread and does not look into what it is asked, so that it is never what a run waits for. Beside
-//! `POST /v1/chat/completions` there are `GET /tally`, which tells what was counted, and `POST /reset`, which starts again.
+//! `POST /v1/chat/completions` there are `GET /tally`, which tells what was counted, and `POST /reset`, which starts again;
+//! either ends its connection.
 
 use std::io::{self, Read};
 use std::net::Ipv4Addr;
@@ -124,11 +125,11 @@ impl Endpoint {
                 }
                 b"GET /tally HTTP/1.1" => {
                     let tally = self.tally().to_json();
-                    stream.write_all(&response("200 OK", &tally)).await?;
+                    return stream.write_all(&response("200 OK", &tally)).await;
                 }
                 b"POST /reset HTTP/1.1" => {
                     *self.tally() = Tally::default();
-                    stream.write_all(&response("200 OK", &json!({}))).await?;
+                    return stream.write_all(&response("200 OK", &json!({}))).await;
                 }
                 other => {
                     let message = format!("there is nothing at `{}`", String::from_utf8_lossy(other));
