@@ -36,7 +36,7 @@ use super::built;
 use crate::chore::{Arguments, Failure};
 
 /// Everything that a part needs.
-struct Bench {
+struct Kit {
     jurat: Jurat,
     yardstick: Yardstick,
     scratch: Scratch,
@@ -46,7 +46,7 @@ struct Bench {
 /// Some figures that are measured together.
 struct Part {
     name: &'static str,
-    measure: fn(&Bench, &mut Lines),
+    measure: fn(&Kit, &mut Lines),
 }
 
 const PARTS: &[Part] = &[
@@ -84,14 +84,16 @@ pub(super) fn run(mut arguments: Arguments) -> Result<(), Failure> {
         None => built(["build", "--release", "--locked", "--package", "jurat-cli"])?,
     };
     let yardstick = Yardstick::build()?;
-    let bench = Bench { jurat: Jurat::at(jurat)?, yardstick, scratch: Scratch::new()?, is_quick };
+    let kit = Kit { jurat: Jurat::at(jurat)?, yardstick, scratch: Scratch::new()?, is_quick };
     let before = load_average();
     let mut lines = Lines::default();
     for part in parts {
         eprintln!("--- {}", part.name);
-        (part.measure)(&bench, &mut lines);
+        (part.measure)(&kit, &mut lines);
+        // Each part writes gigabytes.
+        kit.scratch.empty()?;
     }
-    let place = Place { jurat: bench.jurat.version.clone(), is_quick, load: [before, load_average()] };
+    let place = Place { jurat: kit.jurat.version.clone(), is_quick, load: [before, load_average()] };
     if is_json {
         println!("{:#}", place.to_json(&lines.0));
     } else {

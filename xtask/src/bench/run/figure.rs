@@ -175,9 +175,21 @@ const HEADINGS: [&str; 7] = ["figure", "reached", "target", "", "reference", "ra
 
 /// All lines for people: columns, what was not measured, and notes below.
 pub(super) fn table(lines: &[Line]) -> String {
-    let cells: Vec<[String; 7]> = lines.iter().filter_map(Line::as_figure).map(Figure::cells).collect();
+    let figures = || lines.iter().filter_map(Line::as_figure);
+    let mut notes: Vec<&str> = Vec::new();
+    for note in figures().filter_map(|it| it.note.as_deref()) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    let cells = |figure: &Figure| {
+        let mut cells = figure.cells();
+        let number = notes.iter().position(|it| Some(*it) == figure.note.as_deref());
+        cells[0] += &number.map_or(String::new(), |it| format!(" [{}]", it + 1));
+        cells
+    };
     let widths: [usize; 7] = std::array::from_fn(|column| {
-        let widths = cells.iter().map(|it| it[column].chars().count());
+        let widths = figures().map(|it| cells(it)[column].chars().count());
         widths.chain([HEADINGS[column].chars().count()]).max().unwrap_or(0)
     });
     let row = |cells: [&str; 7]| {
@@ -185,23 +197,14 @@ pub(super) fn table(lines: &[Line]) -> String {
         format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
     };
     let mut text = row(HEADINGS);
-    let mut cells = cells.iter();
     for line in lines {
         text += &match line {
-            Line::Figure(_) => cells.next().map_or(String::new(), |it| row(it.each_ref().map(String::as_str))),
+            Line::Figure(figure) => row(cells(figure).each_ref().map(String::as_str)),
             Line::NotMeasured { name, reason } => format!("{name}: not measured: {reason}\n"),
         };
     }
-    let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
-    for figure in lines.iter().filter_map(Line::as_figure) {
-        let Some(note) = &figure.note else { continue };
-        match notes.iter_mut().find(|(known, _)| known == note) {
-            Some((_, names)) => names.push(&figure.name),
-            None => notes.push((note, vec![&figure.name])),
-        }
-    }
-    for (note, names) in notes {
-        text += &format!("\n{}: {note}\n", names.join("; "));
+    for (number, note) in (1..).zip(notes) {
+        text += &format!("{}[{number}] {note}\n", if number == 1 { "\n" } else { "" });
     }
     text
 }
@@ -274,7 +277,7 @@ mod tests {
             Line::Figure(
                 Figure::new("judges, 50 at once: in flight", 49.0, Unit::Requests).target(Target::Exactly(50.0)),
             ),
-            Line::Figure(Figure::new("rerun: CPU per answer", 12.34, Unit::Microseconds)),
+            Line::Figure(Figure::new("rerun: CPU per answer", 12.34, Unit::Microseconds).note("start-up is in it")),
             Line::NotMeasured { name: "show".to_owned(), reason: "there is no `show`".to_owned() },
         ]
     }
@@ -282,15 +285,16 @@ mod tests {
     #[test]
     fn the_table_says_what_is_met_and_what_is_not() {
         let expected = "\
-figure                          reached   target                    reference             ratio  noise
-CPU per assertion: flat         0.381 µs  ≤ 0.41 µs         met     bare loop 0.27 µs     1.41   1.04
-peak memory: 1,000,000 records  70.2 MB   ≤ 64 MB, ≤ 1.1 ×  missed  10,000 records 69 MB  1.02
-judges, 50 at once: time        4.2 s     ≤ 1.05 ×          met     bare load 4.05 s      1.04   1.41 noisy
-judges, 50 at once: in flight   49        = 50              missed
-rerun: CPU per answer           12.3 µs
+figure                              reached   target                    reference             ratio  noise
+CPU per assertion: flat [1]         0.381 µs  ≤ 0.41 µs         met     bare loop 0.27 µs     1.41   1.04
+peak memory: 1,000,000 records [1]  70.2 MB   ≤ 64 MB, ≤ 1.1 ×  missed  10,000 records 69 MB  1.02
+judges, 50 at once: time            4.2 s     ≤ 1.05 ×          met     bare load 4.05 s      1.04   1.41 noisy
+judges, 50 at once: in flight       49        = 50              missed
+rerun: CPU per answer [2]           12.3 µs
 show: not measured: there is no `show`
 
-CPU per assertion: flat; peak memory: 1,000,000 records: nothing was kept
+[1] nothing was kept
+[2] start-up is in it
 ";
         assert_eq!(table(&lines()), expected);
     }

@@ -11,7 +11,7 @@ use super::jurat::forget;
 use super::memory::{self, Peaks};
 use super::startup::{Startup, startup};
 use super::yardstick::{Cost, Endpoint, Tally};
-use super::{Bench, Lines};
+use super::{Kit, Lines};
 use crate::bench::rounds::{least, median, ratio, spread};
 use crate::chore::Failure;
 
@@ -35,12 +35,12 @@ const MOST_US: f64 = 100.0;
 /// For the runs that are about memory: 100,000 calls in well under a minute, if the machine keeps up.
 const SHORT_LATENCY: Duration = Duration::from_millis(100);
 
-pub(super) fn measure(bench: &Bench, lines: &mut Lines) {
+pub(super) fn measure(kit: &Kit, lines: &mut Lines) {
     for at_once in AT_ONCE {
         let name = format!("judges, {at_once} at once");
-        lines.add(&name, calls(bench, at_once, &name));
+        lines.add(&name, calls(kit, at_once, &name));
     }
-    lines.add("judges: peak memory", memory(bench));
+    lines.add("judges: peak memory", memory(kit));
 }
 
 /// What pairs of rounds gave.
@@ -83,20 +83,20 @@ impl Pairs {
     }
 }
 
-fn calls(bench: &Bench, at_once: u64, name: &str) -> Result<Vec<Figure>, Failure> {
-    let n_rounds = if bench.is_quick { 3 } else { 5 };
+fn calls(kit: &Kit, at_once: u64, name: &str) -> Result<Vec<Figure>, Failure> {
+    let n_rounds = if kit.is_quick { 3 } else { 5 };
     let n_calls = at_once * CALLS_EACH;
-    let endpoint = bench.yardstick.endpoint(LATENCY)?;
-    let directory = bench.scratch.directory("riddles")?;
-    bench.yardstick.questions(&directory, n_calls, &endpoint)?;
-    let startup = startup(bench, 5)?;
+    let endpoint = kit.yardstick.endpoint(LATENCY)?;
+    let directory = kit.scratch.directory("riddles")?;
+    kit.yardstick.questions(&directory, n_calls, &endpoint)?;
+    let startup = startup(kit, 5)?;
     let mut pairs = Pairs::default();
     for round in 1..=n_rounds {
         eprintln!("{name}: round {round} of {n_rounds}");
         endpoint.reset()?;
-        let load = bench.yardstick.load(&directory, &endpoint, n_calls, at_once)?;
+        let load = kit.yardstick.load(&directory, &endpoint, n_calls, at_once)?;
         counted(&endpoint, n_calls, "the bare load")?;
-        let (cost, tally) = asked(bench, &directory, &endpoint, n_calls, at_once)?;
+        let (cost, tally) = asked(kit, &directory, &endpoint, n_calls, at_once)?;
         pairs.bare_s.push(load.wall.as_secs_f64());
         pairs.bare_us.push(load.cost.cpu_us() / n_calls as f64);
         pairs.ours_s.push(cost.wall.saturating_sub(startup.wall).as_secs_f64());
@@ -111,28 +111,28 @@ fn cpu_per_call(cost: &Cost, startup: &Startup, n_calls: u64) -> f64 {
 }
 
 /// Peak memory of few calls and of many.
-fn memory(bench: &Bench) -> Result<Vec<Figure>, Failure> {
-    let (few, many) = if bench.is_quick { (1_000, 10_000) } else { (1_000, 100_000) };
-    let endpoint = bench.yardstick.endpoint(SHORT_LATENCY)?;
-    let peaks_of_few = peaks(bench, &endpoint, few, 3)?;
-    let peaks_of_many = peaks(bench, &endpoint, many, 1)?;
+fn memory(kit: &Kit) -> Result<Vec<Figure>, Failure> {
+    let (few, many) = if kit.is_quick { (1_000, 10_000) } else { (1_000, 100_000) };
+    let endpoint = kit.yardstick.endpoint(SHORT_LATENCY)?;
+    let peaks_of_few = peaks(kit, &endpoint, few, 3)?;
+    let peaks_of_many = peaks(kit, &endpoint, many, 1)?;
     let (few, many) = (Peaks { n: few, rounds: &peaks_of_few }, Peaks { n: many, rounds: &peaks_of_many });
     Ok(vec![memory::figure(&format!("judges, {MOST_AT_ONCE} at once"), &few, &many)])
 }
 
-fn peaks(bench: &Bench, endpoint: &Endpoint, n_calls: u64, n_rounds: usize) -> Result<Vec<f64>, Failure> {
-    let directory = bench.scratch.directory("riddles")?;
-    bench.yardstick.questions(&directory, n_calls, endpoint)?;
+fn peaks(kit: &Kit, endpoint: &Endpoint, n_calls: u64, n_rounds: usize) -> Result<Vec<f64>, Failure> {
+    let directory = kit.scratch.directory("riddles")?;
+    kit.yardstick.questions(&directory, n_calls, endpoint)?;
     let rounds = (1..=n_rounds).map(|round| {
         eprintln!("peak memory of {} calls: round {round} of {n_rounds}", grouped(n_calls));
-        asked(bench, &directory, endpoint, n_calls, MOST_AT_ONCE).map(|(cost, _)| cost.peak_mb)
+        asked(kit, &directory, endpoint, n_calls, MOST_AT_ONCE).map(|(cost, _)| cost.peak_mb)
     });
     rounds.collect()
 }
 
 /// Runs jurat as if it had never asked anything, and checks that it asked for every row once.
 pub(super) fn asked(
-    bench: &Bench,
+    kit: &Kit,
     directory: &Path,
     endpoint: &Endpoint,
     n_calls: u64,
@@ -140,7 +140,7 @@ pub(super) fn asked(
 ) -> Result<(Cost, Tally), Failure> {
     forget(directory)?;
     endpoint.reset()?;
-    let run = bench.jurat.ask(&bench.yardstick, directory, at_once)?;
+    let run = kit.jurat.ask(&kit.yardstick, directory, at_once)?;
     Ok((run.cost, counted(endpoint, n_calls, "`jurat run`")?))
 }
 

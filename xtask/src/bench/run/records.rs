@@ -7,7 +7,7 @@ use super::figure::{Figure, Reference, Target, Unit, grouped};
 use super::jurat::N_TASKS;
 use super::memory::{self, Peaks};
 use super::yardstick::{Cost, Data};
-use super::{Bench, Lines};
+use super::{Kit, Lines};
 use crate::bench::rounds::{least, ratio, spread};
 use crate::chore::Failure;
 
@@ -19,19 +19,19 @@ const MOST_GROWTH_OF_COST: f64 = 1.15;
 
 const NOT_KEPT: &str = "there was no run file: this jurat kept nothing";
 
-pub(super) fn measure(bench: &Bench, lines: &mut Lines) {
+pub(super) fn measure(kit: &Kit, lines: &mut Lines) {
     for shape in ["flat", "nested"] {
         for (percent, most_us) in MOST_US {
             let name = format!("{shape} records, {percent} % failing");
-            lines.add(&name, costs(bench, shape, percent, most_us, &name));
+            lines.add(&name, costs(kit, shape, percent, most_us, &name));
         }
     }
-    lines.add("growth of the cost per record", growth(bench));
+    lines.add("growth of the cost per record", growth(kit));
 }
 
 /// Sizes, small to large, and how many rounds.
-fn sizes(bench: &Bench) -> ([u64; 2], usize) {
-    if bench.is_quick { ([10_000, 100_000], 3) } else { ([10_000, 1_000_000], 5) }
+fn sizes(kit: &Kit) -> ([u64; 2], usize) {
+    if kit.is_quick { ([10_000, 100_000], 3) } else { ([10_000, 1_000_000], 5) }
 }
 
 /// One size in all rounds.
@@ -68,11 +68,11 @@ fn slopes(small: &Rounds, large: &Rounds) -> Vec<f64> {
     differences.map(|it| it / (large.rows - small.rows) as f64).collect()
 }
 
-fn costs(bench: &Bench, shape: &str, percent: u64, most_us: f64, name: &str) -> Result<Vec<Figure>, Failure> {
-    let Bench { jurat, yardstick, .. } = bench;
-    let (sizes, n_rounds) = sizes(bench);
-    jurat.check(yardstick, &data(bench, shape, 1_000, percent)?)?;
-    let data = [data(bench, shape, sizes[0], percent)?, data(bench, shape, sizes[1], percent)?];
+fn costs(kit: &Kit, shape: &str, percent: u64, most_us: f64, name: &str) -> Result<Vec<Figure>, Failure> {
+    let Kit { jurat, yardstick, .. } = kit;
+    let (sizes, n_rounds) = sizes(kit);
+    jurat.check(yardstick, &data(kit, shape, 1_000, percent)?)?;
+    let data = [data(kit, shape, sizes[0], percent)?, data(kit, shape, sizes[1], percent)?];
     let mut floors = sizes.map(Rounds::of);
     let mut ours = sizes.map(Rounds::of);
     let mut is_kept = true;
@@ -103,11 +103,11 @@ fn costs(bench: &Bench, shape: &str, percent: u64, most_us: f64, name: &str) -> 
 
 /// What a record costs at each tenfold of their number. Small runs are repeated more often: a slope of a few milliseconds
 /// drowns in noise otherwise.
-fn growth(bench: &Bench) -> Result<Vec<Figure>, Failure> {
-    let Bench { jurat, yardstick, .. } = bench;
+fn growth(kit: &Kit) -> Result<Vec<Figure>, Failure> {
+    let Kit { jurat, yardstick, .. } = kit;
     let (sizes, n_rounds): (&[u64], usize) =
-        if bench.is_quick { (&[1_000, 10_000, 100_000], 3) } else { (&[1_000, 10_000, 100_000, 1_000_000], 5) };
-    let data: Result<Vec<Data>, Failure> = sizes.iter().map(|rows| data(bench, "nested", *rows, 0)).collect();
+        if kit.is_quick { (&[1_000, 10_000, 100_000], 3) } else { (&[1_000, 10_000, 100_000, 1_000_000], 5) };
+    let data: Result<Vec<Data>, Failure> = sizes.iter().map(|rows| data(kit, "nested", *rows, 0)).collect();
     let data = data?;
     let mut ours: Vec<Rounds> = sizes.iter().map(|rows| Rounds::of(*rows)).collect();
     for round in 1..=n_rounds {
@@ -139,8 +139,8 @@ fn grown(ours: &[Rounds]) -> Option<Figure> {
     Some(figure)
 }
 
-fn data(bench: &Bench, shape: &str, rows: u64, percent: u64) -> Result<Data, Failure> {
-    bench.yardstick.records(bench.scratch.directory(&format!("{shape}-{rows}"))?, shape, rows, percent)
+fn data(kit: &Kit, shape: &str, rows: u64, percent: u64) -> Result<Data, Failure> {
+    kit.yardstick.records(kit.scratch.directory(&format!("{shape}-{rows}"))?, shape, rows, percent)
 }
 
 #[cfg(test)]

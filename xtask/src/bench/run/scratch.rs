@@ -13,8 +13,13 @@ impl Scratch {
     /// Empties what an earlier chore may have left when it was killed.
     pub(super) fn new() -> Result<Scratch, Failure> {
         let scratch = Scratch(program::target_directory().join("bench-run"));
-        scratch.directory("")?;
+        scratch.empty()?;
         Ok(scratch)
+    }
+
+    /// Removes everything in it.
+    pub(super) fn empty(&self) -> Result<(), Failure> {
+        emptied(&self.0)
     }
 
     /// An empty directory of this name.

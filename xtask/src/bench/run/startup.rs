@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::figure::{Figure, Reference, Target, Unit};
-use super::{Bench, Lines};
+use super::{Kit, Lines};
 use crate::bench::rounds::least;
 use crate::chore::Failure;
 
@@ -19,28 +19,28 @@ pub(super) struct Startup {
     pub(super) cpu: Duration,
 }
 
-pub(super) fn measure(bench: &Bench, lines: &mut Lines) {
-    lines.add("start-up", figures(bench));
+pub(super) fn measure(kit: &Kit, lines: &mut Lines) {
+    lines.add("start-up", figures(kit));
 }
 
 /// The least of so many runs of one record.
-pub(super) fn startup(bench: &Bench, n_rounds: usize) -> Result<Startup, Failure> {
-    let data = bench.yardstick.records(bench.scratch.directory("one")?, "nested", 1, 0)?;
+pub(super) fn startup(kit: &Kit, n_rounds: usize) -> Result<Startup, Failure> {
+    let data = kit.yardstick.records(kit.scratch.directory("one")?, "nested", 1, 0)?;
     let mut least = Startup { wall: Duration::MAX, cpu: Duration::MAX };
     for _ in 0..n_rounds {
-        let cost = bench.jurat.judge(&bench.yardstick, &data)?.cost;
+        let cost = kit.jurat.judge(&kit.yardstick, &data)?.cost;
         least = Startup { wall: least.wall.min(cost.wall), cpu: least.cpu.min(cost.cpu) };
     }
     Ok(least)
 }
 
-fn figures(bench: &Bench) -> Result<Vec<Figure>, Failure> {
-    let place = bench.scratch.directory("nothing")?;
+fn figures(kit: &Kit) -> Result<Vec<Figure>, Failure> {
+    let place = kit.scratch.directory("nothing")?;
     let mut nothing = Vec::new();
     let mut ours = Vec::new();
     for _ in 0..ROUNDS {
-        nothing.push(bench.yardstick.nothing(&place)?.wall.as_secs_f64() * 1e3);
-        ours.push(startup(bench, 1)?.wall.as_secs_f64() * 1e3);
+        nothing.push(kit.yardstick.nothing(&place)?.wall.as_secs_f64() * 1e3);
+        ours.push(startup(kit, 1)?.wall.as_secs_f64() * 1e3);
     }
     let (reached, value) = (least(&ours), least(&nothing));
     // How much the longest of the rounds took says nothing here: only the least is used.

@@ -1,4 +1,4 @@
-//! The program `yardstick`, which stands in `xtask/examples`: data, references, an endpoint, and the meter under which
+//! The program `yardstick`, which stands in `xtask/yardstick`: data, references, an endpoint, and the meter under which
 //! everything is run.
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -62,7 +62,7 @@ pub(super) struct Data {
 
 impl Yardstick {
     pub(super) fn build() -> Result<Yardstick, Failure> {
-        built(["build", "--release", "--locked", "--package", "xtask", "--example", "yardstick"]).map(Yardstick)
+        built(["build", "--release", "--locked", "--package", "yardstick"]).map(Yardstick)
     }
 
     /// Writes rows of a shape, so many percent of which fail, and the suite over them.

@@ -50,7 +50,7 @@ fn write(text: &mut String, row: Row) {
     // Writing to a text cannot fail.
     let _ = write!(
         text,
-        r#"{{"id":"case-{number:07}","status":"{status}","room":"{room}","question":"{whose} {thing} broke after {age} days. Can I have the money back?","answer":"{answer}","closing":"{closing}","score":0.{score:02},"latency_ms":{took},"attempts":1,"page":"https://help.example/{page}/returns.{ending}","note":{note},"asked_at":"2026-03-{age:02}T09:26:53Z"}}"#
+        r#"{{"id":"case-{number:07}","status":"{status}","room":"{room}","question":"{whose} {thing} broke after {age} days. Can I have the money back?","answer":"{answer}","closing":"{closing}","score":0.{score:02},"latency_ms":{took},"attempts":1,"page":"https://help.example/{page}/returns.{ending}","note":{note},"opening":"Thank you for writing. What happens when you switch it on?","asked_at":"2026-03-{age:02}T09:26:53Z"}}"#
     );
 }
 

@@ -1,8 +1,8 @@
 //! What whole runs are measured with: records, a floor, an endpoint, a load and a meter.
 //!
 //! `cargo xtask bench run` builds this program in release, runs it beside `jurat` and draws conclusions; the program itself
-//! only works and prints JSON. It is an example of the package rather than a part of `xtask`, because it needs sockets and an
-//! asynchronous runtime, which no other chore should be built with. Its forms:
+//! only works and prints JSON. It is a program of its own rather than a part of `xtask`, because it is built in release and
+//! needs sockets and an asynchronous runtime, which no other chore should wait for. Its forms:
 //!
 //! ```text
 //! yardstick records DIRECTORY SHAPE ROWS PERCENT    writes rows of a shape, so many percent failing, and their suite
