@@ -4,7 +4,7 @@
 //! the calling thread. Every outcome is committed before anybody looks at it, and everything that is concluded goes into the run's
 //! file, from which reports are drawn. Memory holds a few chunks and the cases that are open, however many rows there are.
 //!
-//! * [`run`]: the whole of it; [`Job`] says what, [`Mode`] where outcomes come from;
+//! * [`launch`]: a definition run; [`run`]: a job run; [`Job`] says what, [`Mode`] where outcomes come from;
 //! * [`Perform`]: those who are asked; [`Models`]: the models of a suite;
 //! * [`Recording`]: outcomes of an earlier run, for replay;
 //! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
@@ -18,6 +18,7 @@ mod effect_lane;
 mod effects;
 mod error;
 mod kept;
+mod launch;
 mod models;
 mod options;
 mod perform;
@@ -36,6 +37,7 @@ pub use budget::{Amount, Budget, BudgetLimits, Reserved, Spent};
 pub use case_label::CaseLabel;
 pub use definition::{documents, suite_hash};
 pub use error::RunError;
+pub use launch::{Begun, Definition, How, LaunchError, Launched, World, launch};
 pub use models::{ModelError, Models, RoleModel, Roles};
 pub use options::RunOptions;
 pub use perform::{Asked, LocalFuture, Perform, Question};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use jurat_core::effect::wire::{WireError, read_outcome, read_request};
 use jurat_core::effect::{Asker, EffectKey, Endpoint, ModelRequest, Outcome, StepSite};
-use jurat_store::run::RunReader;
+use jurat_core::verdict::StopReason;
+use jurat_store::run::{Ended, RunReader};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -54,6 +55,16 @@ pub trait Recording {
         task: Option<&str>,
         site: StepSite,
     ) -> Result<Option<Recorded>, RunError>;
+
+    /// What stopped the run that was recorded, if something did.
+    fn stopped(&self) -> Option<StopReason> {
+        None
+    }
+
+    /// Whether the run that was recorded came to a case. One that was stopped did not come to all.
+    fn has(&self, _case_ix: u64) -> Result<bool, RunError> {
+        Ok(true)
+    }
 }
 
 impl Recording for RunReader {
@@ -74,6 +85,17 @@ impl Recording for RunReader {
         };
         let Some(stored) = self.effect_at(case_ix, StepSite { asker, ..site })? else { return Ok(None) };
         Ok(Some(Recorded::read(stored.key, &stored.request, &stored.outcome)?))
+    }
+
+    fn stopped(&self) -> Option<StopReason> {
+        match self.state().ok()?.finish?.ended {
+            Ended::Stopped(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    fn has(&self, case_ix: u64) -> Result<bool, RunError> {
+        Ok(self.case(case_ix)?.is_some())
     }
 }
 

@@ -118,7 +118,12 @@ pub fn run(
         Target::Resume(path) => (RunWriter::resume(path, options)?, Some(RunLog::open(path)?)),
     };
     let ended = judge_all(job, &writer, log.as_ref(), stdin, stop, progress, started);
-    let stopped = stop.reason();
+    // A replay ends as what it replays.
+    let recorded = match job.mode {
+        Mode::Replay(recording) => recording.stopped(),
+        Mode::Ask { .. } => None,
+    };
+    let stopped = stop.reason().or(recorded);
     let path = writer.path().to_owned();
     let wall = started.elapsed();
     let state = FinishState {
@@ -127,7 +132,7 @@ pub fn run(
             (Ok(()), Some(reason)) => Ended::Stopped(reason),
             (Ok(()), None) => Ended::Done,
         },
-        resumable: ended.is_ok() && stopped.is_some(),
+        resumable: ended.is_ok() && stopped.is_some() && matches!(job.mode, Mode::Ask { .. }),
         at_ms: now_ms(),
         wall,
     };

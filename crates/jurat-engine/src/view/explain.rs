@@ -221,6 +221,7 @@ impl RunView {
             model,
             served: Served::default(),
             text: None,
+            tool_calls: Vec::new(),
             parsed: None,
             problem: None,
             finish: None,
@@ -235,6 +236,7 @@ impl RunView {
             Outcome::Answer(answer) => {
                 reply.served = answer.served.clone();
                 reply.text = Some(answer.text.clone());
+                reply.tool_calls = answer.tool_calls.clone();
                 match form.read(&answer.text) {
                     _ if answer.finish == Finish::Refusal => reply.problem = Some("it refused to answer".to_owned()),
                     Ok(parsed) => reply.parsed = (!matches!(form, ReplyForm::Text)).then_some(parsed),

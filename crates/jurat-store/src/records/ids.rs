@@ -107,7 +107,7 @@ impl RowNames {
     }
 
     /// The source in words: a file's path in backticks as its author wrote it, `standard input`, or `records`.
-    pub(super) fn source(&self, source: u32) -> &str {
+    pub fn source(&self, source: u32) -> &str {
         let name = usize::try_from(source).ok().and_then(|it| self.0.get(it));
         name.map_or("`records`", String::as_str)
     }
