@@ -7,7 +7,7 @@
 //! * [`fuzz`]: coverage-guided fuzzing of the readers.
 //! * [`generated`]: files that are made from the program.
 //! * [`mod@reference`]: pages of the reference that are made from the program.
-//! * [`mod@bench`]: what comparing and reading cost.
+//! * [`mod@bench`]: what comparing, reading and whole runs cost.
 //!
 //! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
 //! programs and sees to it that they exist.
