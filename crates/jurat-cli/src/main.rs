@@ -2,9 +2,14 @@
 
 mod check;
 mod definition;
+mod drawing;
+mod duration;
 mod exit;
 mod format;
+mod interrupt;
+mod progress;
 mod run;
+mod saved;
 mod schema;
 
 use std::process::ExitCode;

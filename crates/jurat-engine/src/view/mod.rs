@@ -3,6 +3,7 @@
 //! Verdicts, counts and what there is to say about failures are in the run's file. Everything else that people ask for, such as what
 //! a task that passed had found, is concluded once more from the row and the recorded outcomes: conclusions cost nothing.
 
+mod answered;
 mod explain;
 mod revisit;
 mod totals;
