@@ -33,7 +33,8 @@ use crate::{duration, interrupt, progress, saved};
 /// Runs a suite and prints the verdicts
 ///
 /// Every answer is written down before it is looked at, so a run that is interrupted goes on where it was when the same
-/// command is given again, and no answer is paid for twice.
+/// command is given again, and no answer is paid for twice. Models are `provider/model`: openai, openai-responses, anthropic,
+/// gemini, ollama, or `script/FILE` (canned replies) and `exec/CMD` (a program).
 #[derive(Args)]
 pub(crate) struct Run {
     /// The suite

@@ -63,9 +63,9 @@ fn help_says_what_matters() {
             "check",
             "schema",
             "Exit codes:",
-            "0  passed",
-            "3  something could not be judged",
-            "2  the definition or the command is wrong",
+            "0    passed",
+            "3    something could not be judged",
+            "2    the definition or the command is wrong",
         ],
     );
     says(&["check", "--help"], &["without running", "--strict", "--json", "--format", "jurat.yaml", "100 sample rows"]);

@@ -1,6 +1,7 @@
 //! The run as a whole, from what its writer counted.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use jurat_core::plan::TaskIx;
@@ -176,7 +177,7 @@ fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
     }
     Ok(Observed {
         run_id: view.reader.head().id.clone(),
-        file: view.reader.path().display().to_string(),
+        file: shown_path(view.reader.path()),
         started_at_ms: view.reader.head().created_at_ms,
         wall: state.finish.map_or(Duration::ZERO, |it| it.wall),
         n_effects: stats.effects,
@@ -189,6 +190,13 @@ fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
         replay_of: options.replay_of,
         notes,
     })
+}
+
+/// A path as somebody here would type it.
+fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|it| path.strip_prefix(it).ok().map(Path::to_owned));
+    short.as_deref().unwrap_or(path).display().to_string()
 }
 
 /// The thresholds that were not reached, in words. A task that nobody judged has reached none.

@@ -154,7 +154,11 @@ impl Transport {
             let error = match result {
                 Ok(reply) => {
                     place.leave(connection, Ending::Good, reply.usage.map(|it| it.total()));
-                    let cost_usd = reply.usage.zip(model.price).map(|(usage, price)| cost(&usage, &price));
+                    // What runs on this machine costs nothing.
+                    let cost_usd = match model.is_local() {
+                        true => Some(0.0),
+                        false => reply.usage.zip(model.price).map(|(usage, price)| cost(&usage, &price)),
+                    };
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
                     return self.answer(reply, cost_usd, took, failed);
                 }
