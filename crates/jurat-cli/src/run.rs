@@ -153,10 +153,8 @@ impl Run {
         let env = |name: &str| env.get(name);
         let how = self.how(recording.as_deref(), &env)?;
         let (stop, progress) = (Arc::new(Stop::new()), Arc::new(Progress::default()));
-        interrupt::watch(&stop, || {
-            let _ = writeln!(io::stderr(), "\rstopping: what is in flight is finished; again to drop it");
-        });
-        let shown = progress::Shown::start(&progress, None, !self.quiet && is_watched(self.format.get()));
+        interrupt::watch(&stop);
+        let shown = progress::Shown::start(&progress, !self.quiet && is_watched(self.format.get()));
         let mut stdin = io::stdin();
         let mut world = World {
             project: &project,

@@ -186,7 +186,7 @@ fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
         served_by,
         n_requests: taken.requests,
         n_failed_requests: taken.failed_requests,
-        resumed: view.reader.document("resumed")?.is_some(),
+        resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
         replay_of: options.replay_of,
         notes,
     })
