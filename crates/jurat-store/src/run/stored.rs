@@ -159,11 +159,10 @@ impl StoredBlock {
         let blob = |ix: usize| reading.sqlite(row.get_ref(ix)).map(|it| it.as_blob_or_null().ok().flatten());
         let present = |ix| reading.part("block", blob(ix)?.ok_or(Unreadable::Damaged));
         let first: u64 = reading.sqlite(row.get(0))?;
-        let n: u64 = reading.sqlite(row.get(1))?;
-        let n = reading.part("block.n", usize::try_from(n).map_err(|_| Unreadable::Damaged))?;
+        let n = reading.part("block.n", n_slots(reading.sqlite(row.get(1))?))?;
         let cases = blob(2)?.map(|it| read_cases(it, first, n)).transpose();
         let took = blob(3)?.map(|it| read_numbers(it, n)).transpose();
-        let ids = identity::read(present(5)?, n).map(|ids| ids.into_iter().map(owned).collect());
+        let ids = identity::read(present(5)?, n);
         let mut block = StoredBlock {
             id,
             first,
@@ -352,6 +351,11 @@ fn row_pieces(bytes: &[u8]) -> Result<Vec<Piece>, Unreadable> {
     Ok(pieces)
 }
 
+/// How many slots a block has. No block has more than millions, so that a damaged file cannot ask for all the memory there is.
+pub(super) fn n_slots(n: u64) -> Result<usize, Unreadable> {
+    usize::try_from(n).ok().filter(|it| *it <= 1 << 24).ok_or(Unreadable::Damaged)
+}
+
 /// The cases of a block that do not follow each other.
 pub(super) fn read_cases(packed: &[u8], first: u64, n: usize) -> Result<Vec<u64>, Unreadable> {
     let mut case_ix = first;
@@ -366,11 +370,4 @@ pub(super) fn read_cases(packed: &[u8], first: u64, n: usize) -> Result<Vec<u64>
 fn read_numbers(packed: &[u8], n: usize) -> Result<Vec<u64>, Unreadable> {
     let mut bytes = Bytes::of_plain(packed)?;
     (0..n).map(|_| bytes.number()).collect()
-}
-
-fn owned(id: RowId<'_>) -> RowId<'static> {
-    match id {
-        RowId::Given(text) => RowId::Given(text.into_owned().into()),
-        RowId::Content(hash) => RowId::Content(hash),
-    }
 }
