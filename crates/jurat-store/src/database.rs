@@ -303,7 +303,8 @@ fn careful(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.set_prepared_statement_cache_capacity(64);
-    connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;")
+    // What is written is not read again, and what is read is read once: a small cache is enough.
+    connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1024;")
 }
 
 /// SQLite's own words for a file that is not there say less.

@@ -2,6 +2,7 @@
 
 mod definitions;
 mod effects;
+mod golden;
 mod ids;
 mod journals;
 mod projects;
