@@ -2,5 +2,6 @@
 
 mod definitions;
 mod ids;
+mod parquet;
 mod records;
 mod rows;
