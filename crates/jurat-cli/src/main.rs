@@ -4,6 +4,7 @@ mod check;
 mod definition;
 mod exit;
 mod format;
+mod init;
 mod run;
 mod schema;
 
@@ -21,6 +22,7 @@ struct Jurat {
 
 #[derive(Subcommand)]
 enum Verb {
+    Init(init::Init),
     Run(run::Run),
     Check(check::Check),
     Schema(schema::Schema),
@@ -28,6 +30,7 @@ enum Verb {
 
 fn main() -> ExitCode {
     let exit = match Jurat::parse().verb {
+        Verb::Init(init) => init.run(),
         Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
         Verb::Schema(schema) => schema.run(),
