@@ -6,6 +6,7 @@ mod drawing;
 mod duration;
 mod exit;
 mod format;
+mod init;
 mod interrupt;
 mod progress;
 mod run;
@@ -26,6 +27,7 @@ struct Jurat {
 
 #[derive(Subcommand)]
 enum Verb {
+    Init(init::Init),
     Run(run::Run),
     Check(check::Check),
     Schema(schema::Schema),
@@ -33,6 +35,7 @@ enum Verb {
 
 fn main() -> ExitCode {
     let exit = match Jurat::parse().verb {
+        Verb::Init(init) => init.run(),
         Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
         Verb::Schema(schema) => schema.run(),

@@ -4,6 +4,7 @@ mod check;
 mod command;
 mod guides;
 mod hostile;
+mod init;
 mod mutation;
 mod pages;
 mod readme;

@@ -5,6 +5,7 @@ mod effects;
 mod golden;
 mod ids;
 mod journals;
+mod parquet;
 mod projects;
 mod records;
 mod rows;
