@@ -88,7 +88,8 @@ pub(crate) async fn ask(transport: &Transport, model: &Model, request: &ModelReq
 pub(crate) fn told(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Answer(answer) => {
-            let calls: Vec<String> = answer.tool_calls.iter().map(|it| format!(" {}({})", it.name, it.arguments)).collect();
+            let calls: Vec<String> =
+                answer.tool_calls.iter().map(|it| format!(" {}({})", it.name, it.arguments)).collect();
             format!("{}: {}{} after {}", answer.finish.name(), answer.text, calls.concat(), answer.n_requests)
         }
         Outcome::Fault(fault) => format!("{} after {}: {}", fault.kind.name(), fault.n_requests, fault.message),

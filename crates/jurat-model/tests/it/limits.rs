@@ -130,7 +130,11 @@ fn a_wait_that_the_provider_asks_for_holds_for_everybody() {
         let noted = Arc::clone(&arrivals);
         let endpoint = Endpoint::start(Script::answering(move |request: &Request| {
             noted.lock().expect("nobody panics").push(std::time::Instant::now());
-            if request.number == 1 { Answer::from(Fault::rate_limited(retry_after)) } else { Answer::from(Reply::text("yes")) }
+            if request.number == 1 {
+                Answer::from(Fault::rate_limited(retry_after))
+            } else {
+                Answer::from(Reply::text("yes"))
+            }
         }));
         on_threads(async {
             let now_ms = TransportOptions::default().now_ms;
@@ -150,7 +154,10 @@ fn a_wait_that_the_provider_asks_for_holds_for_everybody() {
             RetryAfter::Date(_) => 900,
             _ => 1000,
         };
-        assert!(waited >= Duration::from_millis(least) && waited < Duration::from_secs(5), "{retry_after:?}: {waited:?}");
+        assert!(
+            waited >= Duration::from_millis(least) && waited < Duration::from_secs(5),
+            "{retry_after:?}: {waited:?}"
+        );
     }
 }
 
@@ -214,7 +221,10 @@ fn a_model_that_must_wait_does_not_hold_up_another() {
         let transport = transport(4);
         let started = Instant::now();
         ask(&transport, &slow, &question("first")).await;
-        let waiting = { let transport = Arc::clone(&transport); tokio::spawn(async move { ask(&transport, &slow, &question("second")).await }) };
+        let waiting = {
+            let transport = Arc::clone(&transport);
+            tokio::spawn(async move { ask(&transport, &slow, &question("second")).await })
+        };
         tokio::task::yield_now().await;
         ask(&transport, &fast, &question("third")).await;
         assert_eq!(started.elapsed().as_secs(), 0);
@@ -233,6 +243,7 @@ fn whoever_gives_up_leaves_no_trace() {
         tokio::task::block_in_place(|| endpoint.wait_until(|it| it.in_flight == 2));
         // Two are under way and 48 wait; all of them are dropped.
         asked.shutdown().await;
+        tokio::task::block_in_place(|| endpoint.wait_until(|it| it.abandoned == 2));
         endpoint.release_all();
         let mut asked = ask_all(&transport, &model, 10, |_| 0);
         while let Some(answered) = asked.join_next().await {
