@@ -6,6 +6,7 @@ mod faults;
 mod golden;
 mod laws;
 mod limits;
+mod network;
 mod programs;
 mod providers;
 mod scripts;
