@@ -7,6 +7,7 @@ mod ids;
 mod journals;
 mod projects;
 mod records;
+mod reference;
 mod rows;
 mod run_files;
 mod run_laws;
