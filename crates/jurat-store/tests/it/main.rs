@@ -8,6 +8,7 @@ mod journals;
 mod parquet;
 mod projects;
 mod records;
+mod reference;
 mod rows;
 mod run_files;
 mod run_laws;
