@@ -62,7 +62,7 @@ fn write_task(members: &mut Members<'_>, task: &PlanTask) {
     members.number("max_calls", task.max_calls);
 }
 
-fn number_or_null(members: &mut Members<'_>, key: &str, number: Option<u64>) {
+fn number_or_null(members: &mut Members<'_>, key: &'static str, number: Option<u64>) {
     match number {
         Some(number) => members.number(key, number),
         None => members.null(key),

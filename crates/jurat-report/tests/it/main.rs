@@ -7,6 +7,7 @@ mod plans;
 mod problem_json;
 mod problem_text;
 mod progress;
+mod reference;
 mod sample;
 
 use jurat_core::suite::problem::{Code, Severity};

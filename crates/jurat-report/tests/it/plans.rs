@@ -14,7 +14,7 @@ use quick_xml::events::Event;
 use crate::laws::{laws, text};
 use crate::sample::HOSTILE;
 
-fn drawn(format: &str, plan: &PlanReport) -> String {
+pub(crate) fn drawn(format: &str, plan: &PlanReport) -> String {
     let mut out = Vec::new();
     match format {
         "text" => write_text(&mut out, plan, Style::Plain, None),
@@ -45,7 +45,7 @@ fn task(id: &str, kind: &str, gate: Gate, depends_on: &[&str]) -> PlanTask {
 }
 
 /// Three ways behind one judge, and a task that looks at the first and at the last stage.
-fn appliances() -> PlanReport {
+pub(crate) fn appliances() -> PlanReport {
     let mut stages = vec![vec![task("category", "judge", Gate::None, &[])], Vec::new(), Vec::new(), Vec::new()];
     stages[0][0].description = Some("Which appliance the question is about".to_owned());
     stages[0][0].compares = Some("category is_not_empty".to_owned());
@@ -70,7 +70,7 @@ fn appliances() -> PlanReport {
 }
 
 /// A matrix of prompts and subjects, read from standard input, without prices.
-fn probes() -> PlanReport {
+pub(crate) fn probes() -> PlanReport {
     let mut short = task("short", "assert", Gate::None, &[]);
     short.on = Some("tag: short".to_owned());
     PlanReport {
