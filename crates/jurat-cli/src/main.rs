@@ -5,12 +5,15 @@ mod definition;
 mod drawing;
 mod duration;
 mod exit;
+mod failure;
 mod format;
 mod interrupt;
 mod progress;
 mod run;
+mod run_name;
 mod saved;
 mod schema;
+mod show;
 
 use std::process::ExitCode;
 
@@ -28,6 +31,7 @@ struct Jurat {
 enum Verb {
     Run(run::Run),
     Check(check::Check),
+    Show(show::Show),
     Schema(schema::Schema),
 }
 
@@ -35,6 +39,7 @@ fn main() -> ExitCode {
     let exit = match Jurat::parse().verb {
         Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
+        Verb::Show(show) => show.run(),
         Verb::Schema(schema) => schema.run(),
     };
     exit.into()

@@ -42,7 +42,8 @@ pub(super) struct Revisited<'r> {
 }
 
 impl RunView {
-    pub(super) fn case_report(&self, case: &StoredCase, detailed: Detailed) -> Result<CaseReport, ViewError> {
+    /// What there is to tell of a case.
+    pub fn case_report(&self, case: &StoredCase, detailed: Detailed) -> Result<CaseReport, ViewError> {
         let verdict = case_verdict(case.code(Column::CASE));
         let variant = self.variant(case.case_ix);
         let named = |it: &String| (!it.is_empty()).then(|| it.clone());
