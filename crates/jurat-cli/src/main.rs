@@ -5,6 +5,7 @@ mod definition;
 mod drawing;
 mod duration;
 mod exit;
+mod explain;
 mod failure;
 mod format;
 mod interrupt;
@@ -32,6 +33,7 @@ enum Verb {
     Run(run::Run),
     Check(check::Check),
     Show(show::Show),
+    Explain(explain::Explain),
     Schema(schema::Schema),
 }
 
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
         Verb::Show(show) => show.run(),
+        Verb::Explain(explain) => explain.run(),
         Verb::Schema(schema) => schema.run(),
     };
     exit.into()

@@ -2,6 +2,7 @@
 
 mod check;
 mod command;
+mod explain;
 mod guides;
 mod hostile;
 mod kept;

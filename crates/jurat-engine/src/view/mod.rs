@@ -164,6 +164,11 @@ impl RunView {
         if variants.is_empty() { None } else { variants.get((case_ix % variants.len() as u64) as usize) }
     }
 
+    /// Whether cases were run several times, so that their numbers tell them apart.
+    fn is_repeated(&self) -> bool {
+        self.reader.head().variants.iter().any(|it| it.replicate > 0)
+    }
+
     /// What there is to say about a verdict, in our words.
     fn message(&self, verdict: &Verdict) -> String {
         let id = |task: TaskIx| self.plan.tasks.get(task.index()).map_or("a task", |it| it.id.as_str());
