@@ -5,13 +5,17 @@ mod definition;
 mod drawing;
 mod duration;
 mod exit;
+mod explain;
+mod failure;
 mod format;
 mod init;
 mod interrupt;
 mod progress;
 mod run;
+mod run_name;
 mod saved;
 mod schema;
+mod show;
 
 use std::process::ExitCode;
 
@@ -30,6 +34,8 @@ enum Verb {
     Init(init::Init),
     Run(run::Run),
     Check(check::Check),
+    Show(show::Show),
+    Explain(explain::Explain),
     Schema(schema::Schema),
 }
 
@@ -38,6 +44,8 @@ fn main() -> ExitCode {
         Verb::Init(init) => init.run(),
         Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
+        Verb::Show(show) => show.run(),
+        Verb::Explain(explain) => explain.run(),
         Verb::Schema(schema) => schema.run(),
     };
     exit.into()

@@ -5,7 +5,8 @@
 //!
 //! * [`write_problems`] and [`write_summary`]: what is wrong with a definition, for people.
 //! * [`problems_json`]: the same for editors; its shape is in [`wire`].
-//! * [`model`]: what there is to say about a run; [`explanation`]: about one verdict; [`plan`]: about what will run.
+//! * [`model`]: what there is to say about a run; [`explanation`]: about one verdict; [`plan`]: about what will run; [`runs`]: about
+//!   many runs.
 //! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
 //!   [`JunitWriter`], [`MarkdownWriter`].
 //! * [`ProgressLine`]: how far a run has come.
@@ -15,6 +16,7 @@
 pub mod explanation;
 pub mod model;
 pub mod plan;
+pub mod runs;
 
 mod case_writer;
 mod csv;

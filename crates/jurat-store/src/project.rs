@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::database::DatabaseError;
 use crate::journal::Journal;
+use crate::run::began_at_ms;
 
 /// The directory `.jurat` of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,6 +153,9 @@ impl Project {
         }
         // Names begin with a time.
         runs.sort_by(|a, b| a.id.cmp(&b.id));
+        for same_second in runs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|it| it.len() > 1) {
+            same_second.sort_by_cached_key(|it| began_at_ms(&it.path));
+        }
         Ok(runs)
     }
 
@@ -181,6 +185,11 @@ impl Project {
             },
         }
     }
+}
+
+/// The second in which a run began, as its name says.
+fn second(run: &RunName) -> &str {
+    run.id.split('_').next().unwrap_or_default()
 }
 
 /// Makes a directory that only its owner may look into.

@@ -2,12 +2,15 @@
 
 mod check;
 mod command;
+mod explain;
 mod guides;
 mod hostile;
 mod init;
+mod kept;
 mod mutation;
 mod pages;
 mod readme;
 mod run;
 mod schema;
+mod show;
 mod snapshots;

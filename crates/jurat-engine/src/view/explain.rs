@@ -101,7 +101,7 @@ impl RunView {
             case: case.id.clone(),
             prompt: variant.and_then(|it| named(&it.prompt)),
             subject: variant.and_then(|it| named(&it.subject)),
-            replicate: variant.filter(|it| it.replicate > 0).map(|it| it.replicate + 1),
+            replicate: variant.filter(|_| self.is_repeated()).map(|it| it.replicate + 1),
             row: self.row_source(case),
             task: planned.id.clone(),
             kind: written.kind.name().to_owned(),

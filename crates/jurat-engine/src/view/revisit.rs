@@ -42,15 +42,15 @@ pub(super) struct Revisited<'r> {
 }
 
 impl RunView {
-    pub(super) fn case_report(&self, case: &StoredCase, detailed: Detailed) -> Result<CaseReport, ViewError> {
+    /// What there is to tell of a case.
+    pub fn case_report(&self, case: &StoredCase, detailed: Detailed) -> Result<CaseReport, ViewError> {
         let verdict = case_verdict(case.code(Column::CASE));
         let variant = self.variant(case.case_ix);
         let named = |it: &String| (!it.is_empty()).then(|| it.clone());
-        let is_repeated = self.reader.head().variants.iter().any(|it| it.replicate > 0);
         let mut report = CaseReport {
             prompt: variant.and_then(|it| named(&it.prompt)),
             subject: variant.and_then(|it| named(&it.subject)),
-            replicate: variant.filter(|_| is_repeated).map(|it| it.replicate + 1),
+            replicate: variant.filter(|_| self.is_repeated()).map(|it| it.replicate + 1),
             counts: self.counts(case),
             took: case.took.unwrap_or_default(),
             ..CaseReport::new(case.id.clone(), verdict)

@@ -39,6 +39,7 @@ pub use head::{Document, Ended, FinishState, RunHead, RunState, SourceFile, Sour
 pub use log::{Logged, RunLog};
 pub use pack::{Packed, pack};
 pub use place::{ByteRange, RowPlace};
+pub(crate) use reader::began_at_ms;
 pub use reader::{EffectStats, Effects, RunReader, StoredEvent, StoredSummary};
 pub use stored::{StoredCase, StoredRow};
 pub use unfinished::unfinished;
