@@ -2,4 +2,5 @@
 
 mod asking;
 mod faults;
+mod functions;
 mod limits;
