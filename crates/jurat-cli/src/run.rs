@@ -15,8 +15,8 @@ use jurat_core::expression::Expression;
 use jurat_core::plan::Plan;
 use jurat_engine::view::RunView;
 use jurat_engine::{
-    BudgetLimits, Definition as Runnable, EffectLines, How, Launched, Progress, Recording, RunOptions, Selection, Stop,
-    World, launch,
+    BudgetLimits, Definition as Runnable, EffectLines, Functions, How, Launched, Progress, Recording, RunOptions,
+    Selection, Stop, World, launch,
 };
 use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
@@ -160,6 +160,7 @@ impl Run {
             project: &project,
             files: &Disk,
             env: &env,
+            functions: &Functions::new(),
             stdin: &mut stdin,
             random: RandomState::new().build_hasher().finish(),
         };

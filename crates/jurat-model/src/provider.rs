@@ -221,7 +221,7 @@ struct Http {
     price_list: &'static str,
 }
 
-static PROVIDERS: [Provider; 7] = [
+static PROVIDERS: [Provider; 8] = [
     Provider {
         names: &["openai"],
         http: Some(Http {
@@ -279,10 +279,11 @@ static PROVIDERS: [Provider; 7] = [
     },
     Provider { names: &["script"], http: None },
     Provider { names: &["exec"], http: None },
+    Provider { names: &[crate::function::PROVIDER], http: None },
 ];
 
 impl Provider {
-    /// A script or a program.
+    /// A script, a program or a function.
     fn local(&self, spec: &str, model: &str, written: Written) -> Result<ResolvedModel, ResolveError> {
         let refused = |setting: &str| ResolveError::Setting {
             model: spec.to_owned(),
@@ -298,9 +299,11 @@ impl Provider {
         if !written.headers.is_empty() {
             return Err(refused("headers"));
         }
-        let is_exec = self.names[0] == "exec";
-        let (address, model) = if is_exec { (model, "") } else { ("", model) };
-        let revision = if is_exec { crate::exec::REVISION } else { crate::script::REVISION };
+        let (address, model, revision) = match self.names[0] {
+            "exec" => (model, "", crate::exec::REVISION),
+            crate::function::PROVIDER => ("", model, crate::function::REVISION),
+            _ => ("", model, crate::script::REVISION),
+        };
         let endpoint = Endpoint {
             codec: self.names[0].to_owned(),
             codec_revision: revision,

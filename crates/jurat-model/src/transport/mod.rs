@@ -194,6 +194,7 @@ impl Transport {
             }
             Kind::Script(script) => (script.attempt(asker, request).await, None),
             Kind::Exec(exec) => (Box::pin(exec.attempt(question.body.clone())).await, None),
+            Kind::Function(called) => (called.attempt(asker, request).await, None),
         }
     }
 
@@ -258,7 +259,7 @@ impl Question {
                 (wire.path, wire.body)
             }
             Kind::Exec(_) => (String::new(), crate::exec::encode(&model.endpoint, request)),
-            Kind::Script(_) => {
+            Kind::Script(_) | Kind::Function(_) => {
                 let n_bytes = request.messages.iter().map(|it| it.text().len() as u64).sum();
                 return Ok(Question { path: String::new(), body: Bytes::new(), n_bytes });
             }

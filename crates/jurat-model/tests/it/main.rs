@@ -5,6 +5,7 @@ mod budgets;
 mod faults;
 mod golden;
 mod laws;
+mod functions;
 mod limits;
 mod network;
 mod programs;
