@@ -14,6 +14,17 @@ use crate::database::DatabaseError;
 use crate::journal::Journal;
 
 /// The directory `.jurat` of a project.
+///
+/// ```
+/// use jurat_store::Project;
+///
+/// let directory = tempfile::tempdir()?;
+/// let project = Project::find_or_create(directory.path())?;
+/// let run = project.new_run("Appliance support", 1_794_765_845_000, 7);
+/// assert!(run.id.starts_with("2026-11-15T18-04-05_appliance-support_"));
+/// assert_eq!(project.journal()?.stats()?.answers, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,
