@@ -70,6 +70,12 @@ pub enum DatabaseError {
         /// The file.
         path: PathBuf,
     },
+    /// It has a log beside it, which cannot be read where nothing can be written.
+    #[error("`{}` was not finished, and the rest of it can only be read in a directory that can be written; copy it there with its `-wal` file", path.display())]
+    LogUnreadable {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another process is at it.
     #[error("`{}` is being written by another process; wait until that is done", path.display())]
     Busy {
@@ -125,6 +131,14 @@ impl DatabaseError {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => DatabaseError::DiskFull { path },
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => DatabaseError::ReadOnly { path },
             _ => DatabaseError::Io { path, source },
+        }
+    }
+
+    /// What it means that a file cannot be made.
+    pub(crate) fn of_new(path: &Path, source: io::Error) -> DatabaseError {
+        match (source.kind(), path.parent()) {
+            (io::ErrorKind::NotFound, Some(directory)) => DatabaseError::Missing { path: directory.to_owned() },
+            _ => DatabaseError::of_io(path, source),
         }
     }
 
@@ -221,15 +235,15 @@ impl Kind {
         match self.check(&connection, path) {
             // A database that was last written with a log beside it wants to make one to be read. Where that is not possible and
             // there is none, nobody is writing either.
-            Err(DatabaseError::Sqlite { source, .. })
-                if source.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !beside(path, "-wal").exists() =>
-            {
+            Err(DatabaseError::Sqlite { source, .. }) if source.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+                if beside(path, "-wal").exists() {
+                    return Err(DatabaseError::LogUnreadable { path: path.to_owned() });
+                }
                 let connection = connect_unchanging(path)?;
                 self.check(&connection, path)?;
                 Ok(connection)
             }
-            Err(error) => Err(error),
-            Ok(()) => Ok(connection),
+            checked => checked.map(|()| connection),
         }
     }
 
@@ -258,7 +272,7 @@ impl Kind {
         {
             return Err(DatabaseError::TooNew { path: path.to_owned(), by: meta("version")? });
         }
-        Ok(())
+        is_whole(path, u64::from(pragma("page_size").map_err(of)?.unsigned_abs()))
     }
 }
 
@@ -298,6 +312,17 @@ fn exists(path: &Path) -> Result<(), DatabaseError> {
     if metadata.is_dir() {
         let source = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory, not a file");
         return Err(DatabaseError::Io { path: path.to_owned(), source });
+    }
+    Ok(())
+}
+
+/// SQLite notices when pages are missing, but takes what is missing of the last one for zeros. While there is a log the file is not all
+/// there is.
+fn is_whole(path: &Path, page_size: u64) -> Result<(), DatabaseError> {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |it| it.len());
+    if size(&beside(path, "-wal")) == 0 && !size(path).is_multiple_of(page_size.max(1)) {
+        let why = "it ends in the middle of a page".to_owned();
+        return Err(DatabaseError::Damaged { path: path.to_owned(), why });
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ pub(super) fn works(stock: &Stock) -> Vec<Work<'_>> {
         }),
         question("find_failed", 5, {
             Box::new(move |n| {
-                (0..n).for_each(|_| assert!(black_box(reader().find(Column(3), Code::Failed).count()) > 9000))
+                (0..n).for_each(|_| assert!(black_box(reader().find(Column(3), Code::Failed).count()) > 9000));
             })
         }),
         question("every_case", 1, {

@@ -132,11 +132,11 @@ fn failing(ix: u64, mix: Mix) -> u64 {
     let scattered = ix.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     match mix {
         Mix::Passing => 0,
-        Mix::TenthOfRecords if ix % 10 == 0 => 1 << (1 + scattered % u64::from(TASKS)),
+        Mix::TenthOfRecords if ix.is_multiple_of(10) => 1 << (1 + scattered % u64::from(TASKS)),
         Mix::TenthOfRecords => 0,
-        Mix::TenthOfVerdicts => {
-            (1..=u64::from(TASKS)).filter(|task| (scattered >> task) % 10 == 0).fold(0, |bits, task| bits | 1 << task)
-        }
+        Mix::TenthOfVerdicts => (1..=u64::from(TASKS))
+            .filter(|task| (scattered >> task).is_multiple_of(10))
+            .fold(0, |bits, task| bits | 1 << task),
     }
 }
 

@@ -157,6 +157,7 @@ fn make(path: &Path) -> Result<(), DatabaseError> {
     let of_io = |it| DatabaseError::of_io(path, it);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
     let unnamed = beside(path, &format!("-{}-{number}", std::process::id()));
+    std::fs::File::create_new(&unnamed).map_err(|it| DatabaseError::of_new(path, it))?;
     let made = make_under(&unnamed).and_then(|()| {
         // Linking, because renaming would replace what another process has put there; but not every file system has links.
         match std::fs::hard_link(&unnamed, path) {

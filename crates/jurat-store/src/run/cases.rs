@@ -9,7 +9,7 @@ use std::ops::Range;
 use rusqlite::params;
 
 use super::code::unpack_codes;
-use super::stored::{Reading, StoredBlock, StoredCase, read_cases};
+use super::stored::{Reading, StoredBlock, StoredCase, n_slots, read_cases};
 use super::{Code, Column};
 use crate::database::DatabaseError;
 
@@ -105,9 +105,10 @@ impl<'r> Found<'r> {
              LEFT JOIN verdicts ON verdicts.task = ?1 AND verdicts.block = block.id WHERE block.id = ?2";
         let mut select = reading.sqlite(reading.connection.prepare_cached(select))?;
         let row = select.query_row(params![self.column.0, header.id], |row| {
-            Ok((row.get::<_, usize>(0)?, row.get::<_, Option<Vec<u8>>>(1)?, row.get::<_, Option<Vec<u8>>>(2)?))
+            Ok((row.get(0)?, row.get::<_, Option<Vec<u8>>>(1)?, row.get::<_, Option<Vec<u8>>>(2)?))
         });
         let (n, cases, codes) = reading.sqlite(row)?;
+        let n = n_slots(n).map_err(|it| part("block.n", it))?;
         if codes.is_none() && self.code != Code::Passed {
             return Ok(());
         }

@@ -21,7 +21,7 @@ impl Claim {
         let path = lock_path(run);
         loop {
             let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-            let file = file.map_err(|it| DatabaseError::of_io(&path, it))?;
+            let file = file.map_err(|it| DatabaseError::of_new(run, it))?;
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path) => return Ok(Claim { path, file }),
                 // Whoever had it removed the file between our opening and our locking it.

@@ -42,7 +42,7 @@ impl RunFile {
     pub(super) fn create(path: &Path, head: &RunHead, options: WriterOptions<'_>) -> Result<RunFile, RunFileError> {
         refuse_network(path)?;
         // SQLite would take a file that is there for its own.
-        std::fs::File::create_new(path).map_err(|it| DatabaseError::of_io(path, it))?;
+        std::fs::File::create_new(path).map_err(|it| DatabaseError::of_new(path, it))?;
         let connection = RUN.create(path)?;
         let mut file = RunFile::new(path, connection, options)?;
         file.n_columns = head.tasks.len() + 1;
@@ -90,6 +90,13 @@ impl RunFile {
             has_effects: false,
             n_ids: 0,
         })
+    }
+
+    /// Lets the file have so many pages, as if the disk had no room for more.
+    #[cfg(test)]
+    pub(super) fn limit(&self, n_pages: u32) {
+        let limit = format!("PRAGMA max_page_count = {n_pages}");
+        self.connection.query_row(&limit, [], |_| Ok(())).expect("a limit");
     }
 
     /// Writes messages, what goes into the journal first. [`RunFile::commit`] makes them last.
@@ -150,8 +157,8 @@ impl RunFile {
         Ok(named)
     }
 
-    /// Brings everything from the log into the file, and goes on without one. Somebody who reads at this moment keeps the log alive;
-    /// then it stays, and the last to leave clears it away.
+    /// Brings everything from the log into the file, and goes on without one. Where somebody reads at this moment
+    /// an empty log stays beside it, which does no harm.
     fn leave_log(&self) -> Result<(), RunFileError> {
         let leave = || -> rusqlite::Result<()> {
             let mode: String = self.connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;

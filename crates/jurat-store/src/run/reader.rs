@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jurat_core::effect::StepSite;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::cases::{Cases, Found, Headers};
 use super::id_index;
@@ -22,7 +22,7 @@ use super::{
     Variant, claim,
 };
 use crate::database::{DatabaseError, Fault};
-use crate::effects::StoredEffect;
+use crate::effects::{StoredEffect, asker_number};
 use crate::packed::{Unreadable, unpack};
 
 /// A run that is being read. It belongs to one thread; several may be open at a time.
@@ -171,10 +171,8 @@ impl RunReader {
         };
         let Some(row) = row else { return Ok(None) };
         let n_variants = self.head.n_variants();
-        if variant >= n_variants {
-            return Ok(None);
-        }
-        let case_ix = row * n_variants + variant;
+        let case_ix = row.checked_mul(n_variants).and_then(|it| it.checked_add(variant));
+        let Some(case_ix) = case_ix.filter(|_| variant < n_variants) else { return Ok(None) };
         Ok(self.with_case(case_ix, |_, _| Ok(()))?.map(|()| case_ix))
     }
 
@@ -202,7 +200,8 @@ impl RunReader {
 
     /// The effects of a case, in the order of their sites.
     pub fn effects_of(&self, case_ix: u64) -> Result<Vec<StoredEffect>, RunFileError> {
-        self.effects_where("site.case_ix = ?1", case_ix, i64::MAX)
+        let all = format!("SELECT {} WHERE case_ix = ?1 ORDER BY task, seat, turn, attempt", log::COLUMNS);
+        self.read_effects(&all, params![case_ix])
     }
 
     /// The last outcome at a site.
@@ -212,7 +211,7 @@ impl RunReader {
 
     /// All effects, in the order of cases and sites.
     pub fn effects(&self) -> Effects<'_> {
-        Effects { reader: self, next_case: Some(0), waiting: Vec::new().into_iter() }
+        Effects { reader: self, last: None, waiting: Vec::new().into_iter() }
     }
 
     /// The effects in numbers.
@@ -299,14 +298,10 @@ impl RunReader {
         Ok(None)
     }
 
-    fn effects_where(&self, condition: &str, case_ix: u64, limit: i64) -> Result<Vec<StoredEffect>, RunFileError> {
+    fn read_effects(&self, select: &str, arguments: impl Params) -> Result<Vec<StoredEffect>, RunFileError> {
         let read = || -> Result<Vec<StoredEffect>, Fault> {
-            let select = format!(
-                "SELECT {} WHERE {condition} ORDER BY site.case_ix, site.task, site.seat, site.turn, site.attempt LIMIT ?2",
-                log::COLUMNS
-            );
-            let mut select = self.connection.prepare_cached(&select)?;
-            let mut rows = select.query(params![case_ix, limit])?;
+            let mut select = self.connection.prepare_cached(select)?;
+            let mut rows = select.query(arguments)?;
             let mut effects = Vec::new();
             while let Some(row) = rows.next()? {
                 effects.push(log::read(row)?);
@@ -317,29 +312,40 @@ impl RunReader {
     }
 }
 
-/// All effects of a run, a case at a time, so that no transaction stays open and none is cut off in the middle of a case.
+/// All effects of a run, looked up some at a time, so that no transaction stays open.
 #[derive(Debug)]
 pub struct Effects<'r> {
     reader: &'r RunReader,
-    next_case: Option<u64>,
+    /// The place of the last that was looked up.
+    last: Option<[u64; 5]>,
     waiting: std::vec::IntoIter<StoredEffect>,
 }
 
 impl Effects<'_> {
+    /// How many are looked up at a time.
+    const AHEAD: usize = 64;
+
     fn advance(&mut self) -> Result<Option<StoredEffect>, RunFileError> {
         if let Some(effect) = self.waiting.next() {
             return Ok(Some(effect));
         }
-        let Some(from) = self.next_case else { return Ok(None) };
-        let select = "SELECT min(case_ix) FROM site WHERE case_ix >= ?1";
-        let mut select = self.reader.sqlite(self.reader.connection.prepare_cached(select))?;
-        let case_ix: Option<u64> = self.reader.sqlite(select.query_row([from], |row| row.get(0)))?;
-        self.next_case = case_ix.map(|it| it + 1);
-        if let Some(case_ix) = case_ix {
-            self.waiting = self.reader.effects_of(case_ix)?.into_iter();
-        }
+        let place = "case_ix, task, seat, turn, attempt";
+        let after = if self.last.is_some() { format!("WHERE ({place}) > (?1, ?2, ?3, ?4, ?5)") } else { String::new() };
+        let select = format!("SELECT {} {after} ORDER BY {place} LIMIT {}", log::COLUMNS, Self::AHEAD);
+        let effects = match self.last {
+            Some(last) => self.reader.read_effects(&select, last)?,
+            None => self.reader.read_effects(&select, [])?,
+        };
+        self.last = effects.last().map(place_of).or(self.last);
+        self.waiting = effects.into_iter();
         Ok(self.waiting.next())
     }
+}
+
+fn place_of(effect: &StoredEffect) -> [u64; 5] {
+    let StoredEffect { case_ix, site, attempt, .. } = effect;
+    let numbers = [asker_number(site.asker), site.seat, site.turn, *attempt].map(u64::from);
+    [*case_ix, numbers[0], numbers[1], numbers[2], numbers[3]]
 }
 
 impl Iterator for Effects<'_> {

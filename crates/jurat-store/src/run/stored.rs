@@ -159,8 +159,7 @@ impl StoredBlock {
         let blob = |ix: usize| reading.sqlite(row.get_ref(ix)).map(|it| it.as_blob_or_null().ok().flatten());
         let present = |ix| reading.part("block", blob(ix)?.ok_or(Unreadable::Damaged));
         let first: u64 = reading.sqlite(row.get(0))?;
-        let n: u64 = reading.sqlite(row.get(1))?;
-        let n = reading.part("block.n", usize::try_from(n).map_err(|_| Unreadable::Damaged))?;
+        let n = reading.part("block.n", n_slots(reading.sqlite(row.get(1))?))?;
         let cases = blob(2)?.map(|it| read_cases(it, first, n)).transpose();
         let took = blob(3)?.map(|it| read_numbers(it, n)).transpose();
         let ids = identity::read(present(5)?, n).map(|ids| ids.into_iter().map(owned).collect());
@@ -350,6 +349,11 @@ fn row_pieces(bytes: &[u8]) -> Result<Vec<Piece>, Unreadable> {
         pieces.push(Piece { slot, column: Column::CASE, range: start..start + length });
     }
     Ok(pieces)
+}
+
+/// How many slots a block has. No block has more than millions, so that a damaged file cannot ask for all the memory there is.
+pub(super) fn n_slots(n: u64) -> Result<usize, Unreadable> {
+    usize::try_from(n).ok().filter(|it| *it <= 1 << 24).ok_or(Unreadable::Damaged)
 }
 
 /// The cases of a block that do not follow each other.

@@ -261,6 +261,13 @@ impl Writing {
     }
 }
 
+impl Drop for Writing {
+    /// However the thread ends, nobody waits for it.
+    fn drop(&mut self) {
+        self.blocks.close();
+    }
+}
+
 /// Waits for more effects, when there is one and nobody waits for something else.
 fn gather(batch: &mut Vec<Message>, waiting: &Receiver<Message>) {
     let n_effects = |batch: &[Message]| {
@@ -283,26 +290,82 @@ fn gather(batch: &mut Vec<Message>, waiting: &Receiver<Message>) {
     }
 }
 
-/// So many of something.
+/// So many of something; without end once they are closed.
 #[derive(Debug)]
 struct Permits {
-    left: Mutex<usize>,
+    left: Mutex<Option<usize>>,
     returned: Condvar,
 }
 
 impl Permits {
     fn new(n: usize) -> Permits {
-        Permits { left: Mutex::new(n), returned: Condvar::new() }
+        Permits { left: Mutex::new(Some(n)), returned: Condvar::new() }
     }
 
     fn take(&self) {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut left = self.returned.wait_while(left, |it| *it == 0).unwrap_or_else(PoisonError::into_inner);
-        *left -= 1;
+        let mut left = self.returned.wait_while(left, |it| *it == Some(0)).unwrap_or_else(PoisonError::into_inner);
+        *left = left.map(|it| it - 1);
     }
 
     fn give(&self) {
-        *self.left.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        *left = left.map(|it| it + 1);
         self.returned.notify_one();
+    }
+
+    fn close(&self) {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.returned.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use jurat_core::effect::{Asker, EffectKey, StepSite};
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_to_everybody_and_what_was_safe_stays() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("run.jurat");
+        let claim = Claim::new(&path).expect("nobody writes it");
+        let file = RunFile::create(&path, &RunHead::default(), WriterOptions::default()).expect("a run");
+        file.limit(64);
+        let writer = RunWriter::start(&path, file, claim);
+        let record = |case_ix: u64| {
+            let (done, is_done) = channel();
+            let effect = RecordedEffect {
+                case_ix,
+                site: StepSite { asker: Asker::Case, seat: 0, turn: 0 },
+                attempt: 0,
+                key: EffectKey([case_ix as u8; 32]),
+                kind: "model".to_owned(),
+                model: String::new(),
+                served: None,
+                at_ms: 0,
+                request: String::new(),
+                outcome: "answer ".repeat(200),
+                reused: false,
+                journal: false,
+            };
+            writer.effects(vec![effect], Box::new(move |result| drop(done.send(result))));
+            is_done.recv().expect("everybody is told")
+        };
+        let safe: Vec<u64> = (0..1000).take_while(|it| record(*it).is_ok()).collect();
+        let expected = format!(
+            "no space is left to write `{}`; make room and run the command again, what is written so far is kept",
+            path.display()
+        );
+        assert!((1..1000).contains(&safe.len()));
+        assert_eq!(record(0).expect_err("nothing is written any more").to_string(), expected);
+        assert_eq!(writer.sync().expect_err("nothing is written any more").to_string(), expected);
+        drop(writer);
+        let reader = crate::run::RunReader::open(&path).expect("a run");
+        let kept: Vec<u64> = reader.effects().map(|it| it.expect("an effect").case_ix).collect();
+        assert_eq!(kept, safe);
     }
 }
