@@ -150,8 +150,10 @@ impl Project {
                 runs.push(RunName { id: id.to_owned(), path });
             }
         }
-        // Names begin with a time.
-        runs.sort_by(|a, b| a.id.cmp(&b.id));
+        // Names begin with a time in seconds; of the same second, the one that was written last is the newest.
+        let second = |it: &RunName| it.id.split('_').next().map(str::to_owned);
+        let written = |it: &RunName| std::fs::metadata(&it.path).and_then(|it| it.modified()).ok();
+        runs.sort_by_cached_key(|it| (second(it), written(it), it.id.clone()));
         Ok(runs)
     }
 
