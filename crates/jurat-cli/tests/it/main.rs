@@ -2,9 +2,11 @@
 
 mod check;
 mod command;
+mod completions;
 mod explain;
 mod guides;
 mod hostile;
+mod journal;
 mod kept;
 mod mutation;
 mod pages;
