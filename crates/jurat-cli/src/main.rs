@@ -9,6 +9,7 @@ mod exit;
 mod explain;
 mod failure;
 mod format;
+mod init;
 mod interrupt;
 mod journal;
 mod pack;
@@ -33,6 +34,7 @@ struct Jurat {
 
 #[derive(Subcommand)]
 enum Verb {
+    Init(init::Init),
     Run(run::Run),
     Check(check::Check),
     Show(show::Show),
@@ -45,6 +47,7 @@ enum Verb {
 
 fn main() -> ExitCode {
     let exit = match Jurat::parse().verb {
+        Verb::Init(init) => init.run(),
         Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
         Verb::Show(show) => show.run(),

@@ -15,8 +15,8 @@ use jurat_core::expression::Expression;
 use jurat_core::plan::Plan;
 use jurat_engine::view::RunView;
 use jurat_engine::{
-    BudgetLimits, Definition as Runnable, EffectLines, How, Launched, Progress, Recording, RunOptions, Selection, Stop,
-    World, launch,
+    BudgetLimits, Definition as Runnable, EffectLines, Functions, How, Launched, Progress, Recording, RunOptions,
+    Selection, Stop, World, launch,
 };
 use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
@@ -33,7 +33,8 @@ use crate::{duration, interrupt, progress, saved};
 /// Runs a suite and prints the verdicts
 ///
 /// Every answer is written down before it is looked at, so a run that is interrupted goes on where it was when the same
-/// command is given again, and no answer is paid for twice.
+/// command is given again, and no answer is paid for twice. Models are `provider/model`: openai, openai-responses, anthropic,
+/// gemini, ollama, or `script/FILE` (canned replies) and `exec/CMD` (a program).
 #[derive(Args)]
 pub(crate) struct Run {
     /// The suite
@@ -152,15 +153,14 @@ impl Run {
         let env = |name: &str| env.get(name);
         let how = self.how(recording.as_deref(), &env)?;
         let (stop, progress) = (Arc::new(Stop::new()), Arc::new(Progress::default()));
-        interrupt::watch(&stop, || {
-            let _ = writeln!(io::stderr(), "\rstopping: what is in flight is finished; again to drop it");
-        });
-        let shown = progress::Shown::start(&progress, None, !self.quiet && is_watched(self.format.get()));
+        interrupt::watch(&stop);
+        let shown = progress::Shown::start(&progress, !self.quiet && is_watched(self.format.get()));
         let mut stdin = io::stdin();
         let mut world = World {
             project: &project,
             files: &Disk,
             env: &env,
+            functions: &Functions::new(),
             stdin: &mut stdin,
             random: RandomState::new().build_hasher().finish(),
         };

@@ -78,6 +78,8 @@ struct Found {
     is_paid: bool,
     /// How often the same site ended in a fault before.
     attempt: u32,
+    /// Whether this run's own log has it already.
+    is_logged: bool,
 }
 
 impl Effects<'_> {
@@ -118,6 +120,7 @@ impl Effects<'_> {
                 is_reused: true,
                 is_paid: false,
                 attempt: 0,
+                is_logged: false,
             },
             other => {
                 let why = if other.is_some() {
@@ -132,6 +135,7 @@ impl Effects<'_> {
                     is_reused: true,
                     is_paid: false,
                     attempt: 0,
+                    is_logged: false,
                 }
             }
         })
@@ -150,6 +154,7 @@ impl Effects<'_> {
                 is_reused: false,
                 is_paid: false,
                 attempt: 0,
+                is_logged: false,
             });
         };
         let key = asked.key_of(request);
@@ -160,6 +165,7 @@ impl Effects<'_> {
             is_reused,
             is_paid: asked.is_paid,
             attempt,
+            is_logged: false,
         };
         let mut attempt = 0;
         if let Some(log) = log
@@ -170,7 +176,7 @@ impl Effects<'_> {
             if logged.key == key
                 && let outcome @ Outcome::Answer(_) = read_outcome(&logged.outcome)?
             {
-                return Ok(found(outcome, true, logged.attempt));
+                return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });
             }
         }
         if let Some(journal) = journal
@@ -248,6 +254,9 @@ impl Effects<'_> {
             self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
         }
         self.tally.add(at.case_ix, &found.outcome, found.is_reused);
+        if found.is_logged {
+            return Ok(found.outcome);
+        }
         let is_new = !found.is_reused && matches!(self.source, Source::World { .. });
         let effect = RecordedEffect {
             case_ix: at.case_ix,

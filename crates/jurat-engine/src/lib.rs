@@ -5,7 +5,7 @@
 //! file, from which reports are drawn. Memory holds a few chunks and the cases that are open, however many rows there are.
 //!
 //! * [`launch`]: a definition run; [`run`]: a job run; [`Job`] says what, [`Mode`] where outcomes come from;
-//! * [`Perform`]: those who are asked; [`Models`]: the models of a suite;
+//! * [`Perform`]: those who are asked; [`Models`]: the models of a suite; [`Functions`]: those of them that are part of the program;
 //! * [`Recording`]: outcomes of an earlier run, for replay;
 //! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
 //! * [`Progress`]: how far it has come;
@@ -38,7 +38,7 @@ pub use case_label::CaseLabel;
 pub use definition::{documents, suite_hash};
 pub use error::RunError;
 pub use launch::{Begun, Definition, How, LaunchError, Launched, World, launch};
-pub use models::{ModelError, Models, RoleModel, Roles};
+pub use models::{Functions, ModelError, Models, RoleModel, Roles};
 pub use options::RunOptions;
 pub use perform::{Asked, LocalFuture, Perform, Question};
 pub use progress::Progress;

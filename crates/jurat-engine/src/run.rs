@@ -15,7 +15,9 @@ use jurat_core::plan::Plan;
 use jurat_core::suite::Records;
 use jurat_core::verdict::StopReason;
 use jurat_store::journal::Journal;
-use jurat_store::run::{BlockBuilder, Ended, FinishState, RunHead, RunLog, RunWriter, Variant, WriterOptions};
+use jurat_store::run::{
+    BlockBuilder, Document, Ended, FinishState, RunHead, RunLog, RunWriter, Variant, WriterOptions,
+};
 
 use crate::effect_lane::EffectLane;
 use crate::effects::{Effects, Source};
@@ -33,6 +35,9 @@ const BATCHES: usize = 4;
 
 /// The least number of cases between the oldest that is open and the newest that may be.
 const WINDOW: u64 = 4096;
+
+/// The document that says that a run was gone on with, and when.
+pub(crate) const RESUMED: &str = "resumed";
 
 /// What is run and how.
 pub struct Job<'j> {
@@ -117,6 +122,9 @@ pub fn run(
         Target::New(path, head) => (RunWriter::create(path, head, options)?, None),
         Target::Resume(path) => (RunWriter::resume(path, options)?, Some(RunLog::open(path)?)),
     };
+    if log.is_some() {
+        writer.document(Document { name: RESUMED.to_owned(), body: now_ms().to_string().into_bytes() })?;
+    }
     let ended = judge_all(job, &writer, log.as_ref(), stdin, stop, progress, started);
     // A replay ends as what it replays.
     let recorded = match job.mode {
@@ -186,6 +194,7 @@ fn judge_all(
         open: asks.then_some(open),
         ids: asks.then(|| Mutex::new(HashMap::new())),
     };
+    let n_variants = job.variants.len().max(1) as u64;
     thread::scope(|scope| {
         let (batches, waiting) = sync_channel(BATCHES);
         let waiting = std::sync::Arc::new(Mutex::new(waiting));
@@ -199,6 +208,9 @@ fn judge_all(
             });
             read.unwrap_or_else(fail);
         });
+        if asks && selection.filter.is_none() && selection.tags.is_empty() {
+            scope.spawn(move || count(rows, selection.limit, n_variants, stop, progress));
+        }
         let lane = std::sync::Arc::new(lane);
         for _ in 0..n_threads {
             let (waiting, lane) = (waiting.clone(), lane.clone());
@@ -218,6 +230,15 @@ fn judge_all(
         writer.summary(tally.rows(&job.variants))?;
     }
     Ok(())
+}
+
+/// Counts the cases while the first of them are asked, so that those who watch know how long it will take. What goes wrong with rows is said by
+/// those who judge them.
+fn count(rows: &Rows<'_>, limit: Option<u64>, n_variants: u64, stop: &Stop, progress: &Progress) {
+    if let Some(n_rows) = rows.count(stop) {
+        let n_rows = limit.map_or(n_rows, |limit| n_rows.min(limit));
+        progress.total.store(n_rows * n_variants, std::sync::atomic::Ordering::Relaxed);
+    }
 }
 
 /// Takes the cases that ask to their end, on this thread.

@@ -141,6 +141,8 @@ async fn write(mut input: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>
 
 /// Hands replies to those who wait for them, until the program ends.
 async fn read(program: String, mut child: Child, output: ChildStdout, pending: Arc<Pending>) {
+    let pending = EndsWhenDropped(pending);
+    let pending = &pending.0;
     let mut lines = BufReader::new(output).lines();
     loop {
         match lines.next_line().await {
@@ -165,6 +167,15 @@ async fn read(program: String, mut child: Child, output: ChildStdout, pending: A
             }
             Err(error) => return pending.end(FaultKind::Garbled, &format!("`{program}` cannot be read: {error}")),
         }
+    }
+}
+
+/// Whoever reads may be stopped at any point, and nobody must wait for ever then.
+struct EndsWhenDropped(Arc<Pending>);
+
+impl Drop for EndsWhenDropped {
+    fn drop(&mut self) {
+        self.0.end(FaultKind::Cut, "the program was stopped before it answered");
     }
 }
 

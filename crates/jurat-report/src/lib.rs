@@ -10,7 +10,6 @@
 //! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
 //!   [`JunitWriter`], [`MarkdownWriter`].
 //! * [`ProgressLine`]: how far a run has come.
-//! * [`write_cases`], [`write_tasks`], [`write_totals`], [`write_slices`]: results as tables.
 //! * [`pretty_json`]: a value for people who read JSON.
 //! * [`counted`] and [`bytes`]: figures in words.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
@@ -43,7 +42,6 @@ mod lines;
 mod order;
 mod style;
 mod table;
-mod tables;
 mod visible;
 mod words;
 mod xml;
@@ -59,7 +57,6 @@ pub use problem_json::problems_json;
 pub use problem_text::{MAX_PROBLEMS, write_problems, write_summary};
 pub use progress::ProgressLine;
 pub use style::Style;
-pub use tables::{CaseLine, TaskLine, TotalLine, write_cases, write_slices, write_tasks, write_totals};
 pub use terminal::{MOST_CASES, TerminalOptions, TerminalWriter};
 pub use visible::{visible, visible_line};
 pub use words::{bytes, counted};

@@ -6,6 +6,7 @@ mod completions;
 mod explain;
 mod guides;
 mod hostile;
+mod init;
 mod journal;
 mod kept;
 mod mutation;

@@ -59,9 +59,15 @@ impl RunView {
             let happened = self.happened(case.case_ix)?;
             report.usage = total_usage(happened.iter().map(|it| &it.outcome));
             report.cost_usd = total_cost(happened.iter().map(|it| &it.outcome));
-            let told = self.revisit(case, &happened, |revisited| self.task_reports(case, &revisited));
+            let told = self.revisit(case, &happened, |revisited| {
+                let digest = blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned();
+                (digest, self.task_reports(case, &revisited))
+            });
             report.tasks = match told {
-                Ok(tasks) => tasks,
+                Ok((digest, tasks)) => {
+                    report.evidence = Some(digest);
+                    tasks
+                }
                 // Without the row what was kept is all there is to tell.
                 Err(ViewError::File(RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. })) => {
                     self.kept_task_reports(case)

@@ -1,6 +1,7 @@
 //! The run as a whole, from what its writer counted.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use jurat_core::plan::TaskIx;
@@ -173,7 +174,7 @@ fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
     served_by.sort_unstable();
     Ok(Observed {
         run_id: view.reader.head().id.clone(),
-        file: view.reader.path().display().to_string(),
+        file: shown_path(view.reader.path()),
         started_at_ms: view.reader.head().created_at_ms,
         wall: state.finish.map_or(Duration::ZERO, |it| it.wall),
         n_effects: stats.effects,
@@ -182,10 +183,17 @@ fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
         served_by,
         n_requests: taken.requests,
         n_failed_requests: taken.failed_requests,
-        resumed: view.reader.document("resumed")?.is_some(),
+        resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
         replay_of: options.replay_of,
         notes: Vec::new(),
     })
+}
+
+/// A path as somebody here would type it.
+fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|it| path.strip_prefix(it).ok().map(Path::to_owned));
+    short.as_deref().unwrap_or(path).display().to_string()
 }
 
 /// Why not all cases are there, when nobody stopped the run.

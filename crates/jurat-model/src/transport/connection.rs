@@ -235,7 +235,7 @@ impl Dialer {
         let name = ServerName::try_from(host).map_err(|it| DialError::last(it.to_string()))?;
         let stream = TlsConnector::from(Arc::clone(tls)).connect(name, stream).await.map_err(|error| {
             // A certificate does not become right by trying again; a connection that ended may.
-            let is_final = error.get_ref().is_some_and(|it| it.is::<rustls::Error>());
+            let is_final = error.get_ref().and_then(|it| it.downcast_ref::<rustls::Error>()).is_some();
             DialError { message: format!("no secure connection: {}", words(&error)), is_final }
         })?;
         Connection::over(TokioIo::new(stream)).await

@@ -154,7 +154,11 @@ impl Transport {
             let error = match result {
                 Ok(reply) => {
                     place.leave(connection, Ending::Good, reply.usage.map(|it| it.total()));
-                    let cost_usd = reply.usage.zip(model.price).map(|(usage, price)| cost(&usage, &price));
+                    // What runs on this machine costs nothing.
+                    let cost_usd = match model.is_local() {
+                        true => Some(0.0),
+                        false => reply.usage.zip(model.price).map(|(usage, price)| cost(&usage, &price)),
+                    };
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
                     return self.answer(reply, cost_usd, took, failed);
                 }
@@ -190,6 +194,7 @@ impl Transport {
             }
             Kind::Script(script) => (script.attempt(asker, request).await, None),
             Kind::Exec(exec) => (Box::pin(exec.attempt(question.body.clone())).await, None),
+            Kind::Function(called) => (called.attempt(asker, request).await, None),
         }
     }
 
@@ -254,7 +259,7 @@ impl Question {
                 (wire.path, wire.body)
             }
             Kind::Exec(_) => (String::new(), crate::exec::encode(&model.endpoint, request)),
-            Kind::Script(_) => {
+            Kind::Script(_) | Kind::Function(_) => {
                 let n_bytes = request.messages.iter().map(|it| it.text().len() as u64).sum();
                 return Ok(Question { path: String::new(), body: Bytes::new(), n_bytes });
             }

@@ -133,8 +133,6 @@ fn where_nobody_listens_is_a_fault() {
         let transport = Transport::new(options());
         ask(&transport, &model("openai", &format!("http://127.0.0.1:{port}")), &question("capital?")).await
     });
-    assert_eq!(
-        told(&outcome),
-        format!("connect after 4: no connection to http://127.0.0.1:{port}: connection refused (os error 111)")
-    );
+    let expected = format!("connect after 4: no connection to http://127.0.0.1:{port}: connection refused");
+    assert!(told(&outcome).starts_with(&expected), "{outcome:?}");
 }

@@ -243,6 +243,7 @@ fn whoever_gives_up_leaves_no_trace() {
         tokio::task::block_in_place(|| endpoint.wait_until(|it| it.in_flight == 2));
         // Two are under way and 48 wait; all of them are dropped.
         asked.shutdown().await;
+        tokio::task::block_in_place(|| endpoint.wait_until(|it| it.abandoned == 2));
         endpoint.release_all();
         let mut asked = ask_all(&transport, &model, 10, |_| 0);
         while let Some(answered) = asked.join_next().await {
