@@ -1,6 +1,7 @@
 //! The command `jurat`: one file for each verb, and what their exit codes mean.
 
 mod check;
+mod completions;
 mod definition;
 mod drawing;
 mod duration;
@@ -10,6 +11,8 @@ mod failure;
 mod format;
 mod init;
 mod interrupt;
+mod journal;
+mod pack;
 mod progress;
 mod run;
 mod run_name;
@@ -19,7 +22,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Evaluates language models and agents: write down what should happen, see what did, and why.
 #[derive(Parser)]
@@ -36,7 +39,10 @@ enum Verb {
     Check(check::Check),
     Show(show::Show),
     Explain(explain::Explain),
+    Pack(pack::Pack),
+    Journal(journal::Journal),
     Schema(schema::Schema),
+    Completions(completions::Completions),
 }
 
 fn main() -> ExitCode {
@@ -46,7 +52,10 @@ fn main() -> ExitCode {
         Verb::Check(check) => check.run(),
         Verb::Show(show) => show.run(),
         Verb::Explain(explain) => explain.run(),
+        Verb::Pack(pack) => pack.run(),
+        Verb::Journal(journal) => journal.run(),
         Verb::Schema(schema) => schema.run(),
+        Verb::Completions(completions) => completions.run(&mut Jurat::command()),
     };
     exit.into()
 }

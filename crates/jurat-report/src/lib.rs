@@ -6,14 +6,16 @@
 //! * [`write_problems`] and [`write_summary`]: what is wrong with a definition, for people.
 //! * [`problems_json`]: the same for editors; its shape is in [`wire`].
 //! * [`model`]: what there is to say about a run; [`explanation`]: about one verdict; [`plan`]: about what will run; [`runs`]: about
-//!   many runs.
+//!   many runs; [`journal`]: about a journal.
 //! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
 //!   [`JunitWriter`], [`MarkdownWriter`].
 //! * [`ProgressLine`]: how far a run has come.
 //! * [`pretty_json`]: a value for people who read JSON.
+//! * [`counted`] and [`bytes`]: figures in words.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
 
 pub mod explanation;
+pub mod journal;
 pub mod model;
 pub mod plan;
 pub mod runs;
@@ -57,3 +59,4 @@ pub use progress::ProgressLine;
 pub use style::Style;
 pub use terminal::{MOST_CASES, TerminalOptions, TerminalWriter};
 pub use visible::{visible, visible_line};
+pub use words::{bytes, counted};

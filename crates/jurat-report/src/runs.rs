@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use jurat_core::verdict::StopReason;
 
 use crate::Style;
-use crate::instant::instant;
+use crate::instant::{instant, to_the_second};
 use crate::json_text::{Members, object};
 use crate::style::Meaning;
 use crate::table::{Cell, Column, Table};
@@ -135,10 +135,4 @@ fn condition(condition: &RunCondition) -> Cell {
         _ => condition.name().to_owned(),
     };
     Cell::message(&text).meaning(Meaning::Unknown, *condition != RunCondition::Done)
-}
-
-/// `2026-11-15T18:04:05Z`
-fn to_the_second(ms: u64) -> String {
-    let text = instant(ms);
-    text.split_once('.').map_or_else(|| text.clone(), |(seconds, _)| format!("{seconds}Z"))
 }

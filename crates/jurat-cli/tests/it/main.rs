@@ -2,10 +2,12 @@
 
 mod check;
 mod command;
+mod completions;
 mod explain;
 mod guides;
 mod hostile;
 mod init;
+mod journal;
 mod kept;
 mod mutation;
 mod pages;
