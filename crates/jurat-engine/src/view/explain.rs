@@ -261,7 +261,7 @@ impl RunView {
 /// What a task could read: its case, and the outputs of the tasks it depends on, which hide members with the same name.
 fn seen(revisited: &Revisited<'_>, task: TaskIx) -> Vec<Seen> {
     let outputs = revisited.state.seen(task);
-    let members = revisited.base.as_map().into_iter().flat_map(|it| it.iter());
+    let members = revisited.base.as_map().into_iter().flat_map(jurat_core::value::Map::iter);
     let hidden = |name: &str| outputs.iter().any(|(id, _)| *id == name);
     let of_case = members.filter(|(name, _)| !hidden(name)).map(|(name, value)| Seen {
         name: name.to_owned(),

@@ -3,9 +3,9 @@
 mod asking;
 mod budgets;
 mod faults;
+mod functions;
 mod golden;
 mod laws;
-mod functions;
 mod limits;
 mod network;
 mod programs;
