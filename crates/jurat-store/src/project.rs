@@ -15,6 +15,17 @@ use crate::journal::Journal;
 use crate::run::began_at_ms;
 
 /// The directory `.jurat` of a project.
+///
+/// ```
+/// use jurat_store::Project;
+///
+/// let directory = tempfile::tempdir()?;
+/// let project = Project::find_or_create(directory.path())?;
+/// let run = project.new_run("Appliance support", 1_794_765_845_000, 7);
+/// assert!(run.id.starts_with("2026-11-15T18-04-05_appliance-support_"));
+/// assert_eq!(project.journal()?.stats()?.answers, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,

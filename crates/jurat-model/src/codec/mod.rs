@@ -116,7 +116,7 @@ impl Codec {
         if let Some(id) = request_id("x-request-id").or_else(|| request_id("request-id")) {
             reply.served.request_id = Some(id);
         }
-        Ok(reply)
+        Ok(reply.counted())
     }
 
     /// Reads a reply that comes in pieces.
@@ -168,6 +168,14 @@ pub struct Reply {
     pub usage: Option<Usage>,
     /// Who answered.
     pub served: Served,
+}
+
+impl Reply {
+    /// Some servers say that nothing was read and nothing written. That is no count, and must not cost nothing.
+    fn counted(mut self) -> Reply {
+        self.usage = self.usage.filter(|it| it.total() > 0);
+        self
+    }
 }
 
 /// Why there is no reply.

@@ -186,7 +186,7 @@ fn a_wait_that_is_too_long_ends_it() {
     run_paused(async {
         let model = script(r#"{"fault": "status:429", "retry_after": 3600, "times": "*"}"#);
         let outcome = ask(&transport(1), &model, &question("q")).await;
-        assert_eq!(told(&outcome), "status:429 after 1: status 429");
+        assert_eq!(told(&outcome), "status:429 after 1: the model answered with status 429");
     });
 }
 

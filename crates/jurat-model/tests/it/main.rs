@@ -2,6 +2,7 @@
 
 mod asking;
 mod budgets;
+mod documentation;
 mod faults;
 mod functions;
 mod golden;

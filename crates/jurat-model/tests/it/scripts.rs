@@ -30,7 +30,7 @@ fn the_first_unused_match_answers() {
             ("tone", "Judge the refund", "stop: second after 1"),
             ("other", "Judge it", "stop: second after 1"),
             ("flaky", "x", "stop: well after 3"),
-            ("dead", "x", "status:400 after 1: status 400"),
+            ("dead", "x", "status:400 after 1: the model answered with status 400"),
             (
                 "tone",
                 "Judge it",

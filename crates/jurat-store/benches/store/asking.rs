@@ -15,12 +15,12 @@ use super::reading::Stock;
 /// How many answers the journal has that is asked.
 pub(super) const ANSWERS: u64 = 1_000_000;
 /// How many cases wait for their effects at a time.
-const CONCURRENCY: u64 = 64;
+const CONCURRENCY: u64 = 100;
 
 pub(super) fn works(stock: &Stock) -> Vec<Work<'_>> {
     let write = move |n| {
         let (run, journal) = (stock.directory().join("asking.jurat"), stock.directory().join("asking.db"));
-        record(&run, &journal, n);
+        record(&run, &journal, n, CONCURRENCY);
         std::fs::remove_file(run).expect("the run is there");
         std::fs::remove_file(journal).expect("the journal is there");
     };
@@ -39,19 +39,19 @@ pub(super) fn works(stock: &Stock) -> Vec<Work<'_>> {
 }
 
 /// Writes so many effects, as many at a time as there are cases in flight, into a run and a journal.
-pub(super) fn record(run: &Path, journal: &Path, n: u64) {
+pub(super) fn record(run: &Path, journal: &Path, n: u64, concurrency: u64) {
     let journal = Journal::open(journal).expect("a journal");
     let options = WriterOptions { journal: Some(&journal), durable: false };
     let writer = RunWriter::create(run, &RunHead::default(), options).expect("a run");
     let (done, is_done) = channel::<Result<(), WriteError>>();
     for ix in 0..n {
-        if ix >= CONCURRENCY {
+        if ix >= concurrency {
             is_done.recv().expect("told").expect("safe");
         }
         let done = done.clone();
         writer.effects(vec![effect(ix)], Box::new(move |result| drop(done.send(result))));
     }
-    (0..n.min(CONCURRENCY)).for_each(|_| is_done.recv().expect("told").expect("safe"));
+    (0..n.min(concurrency)).for_each(|_| is_done.recv().expect("told").expect("safe"));
 }
 
 fn key(ix: u64) -> EffectKey {

@@ -32,7 +32,7 @@ impl Stock {
     pub(super) fn journal(&self) -> Journal {
         let path = self.journal.get_or_init(|| {
             let (run, path) = (self.directory.join("journal.jurat"), self.directory.join("journal.db"));
-            asking::record(&run, &path, asking::ANSWERS);
+            asking::record(&run, &path, asking::ANSWERS, 10_000);
             std::fs::remove_file(run).expect("the run is there");
             path
         });
