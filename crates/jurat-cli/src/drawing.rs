@@ -59,7 +59,7 @@ impl DrawError {
 }
 
 /// How a case ends that did not pass.
-const NOT_PASSED: [Code; 5] = [Code::Failed, Code::Measured, Code::Error, Code::NotRun, Code::NotJudged];
+pub(crate) const NOT_PASSED: [Code; 5] = [Code::Failed, Code::Measured, Code::Error, Code::NotRun, Code::NotJudged];
 
 /// Draws a run on standard output.
 pub(crate) fn draw(view: &RunView, report: &RunReport, drawing: Drawing) -> Result<(), DrawError> {

@@ -103,8 +103,8 @@ impl Explain {
     /// The cases with the prompt, the subject and the number that were asked for.
     fn narrowed(&self, view: &RunView, cases: Vec<StoredCase>) -> Result<Vec<StoredCase>, Failure> {
         let replicate = self.replicate.map(|it| it.to_string());
-        let wanted: [(&str, Option<&str>, fn(&Variant) -> String); 3] = [
-            ("prompt", self.prompt.as_deref(), |it| it.prompt.clone()),
+        let wanted = [
+            ("prompt", self.prompt.as_deref(), (|it| it.prompt.clone()) as fn(&Variant) -> String),
             ("subject", self.subject.as_deref(), |it| it.subject.clone()),
             ("repetition", replicate.as_deref(), |it| (it.replicate + 1).to_string()),
         ];

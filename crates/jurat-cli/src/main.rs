@@ -7,6 +7,7 @@ mod drawing;
 mod duration;
 mod exit;
 mod explain;
+mod export;
 mod failure;
 mod format;
 mod init;
@@ -39,6 +40,7 @@ enum Verb {
     Check(check::Check),
     Show(show::Show),
     Explain(explain::Explain),
+    Export(export::Export),
     Pack(pack::Pack),
     Journal(journal::Journal),
     Schema(schema::Schema),
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Verb::Check(check) => check.run(),
         Verb::Show(show) => show.run(),
         Verb::Explain(explain) => explain.run(),
+        Verb::Export(export) => export.run(),
         Verb::Pack(pack) => pack.run(),
         Verb::Journal(journal) => journal.run(),
         Verb::Schema(schema) => schema.run(),

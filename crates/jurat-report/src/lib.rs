@@ -9,11 +9,13 @@
 //!   many runs; [`journal`]: about a journal.
 //! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
 //!   [`JunitWriter`], [`MarkdownWriter`].
+//! * [`columns`]: what formats with a row for each task of each case have in common.
 //! * [`ProgressLine`]: how far a run has come.
 //! * [`pretty_json`]: a value for people who read JSON.
 //! * [`counted`] and [`bytes`]: figures in words.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
 
+pub mod columns;
 pub mod explanation;
 pub mod journal;
 pub mod model;
@@ -34,7 +36,6 @@ mod problem_json;
 mod problem_text;
 pub mod wire;
 
-mod columns;
 mod excerpt;
 mod instant;
 mod json_text;

@@ -4,6 +4,7 @@ mod check;
 mod command;
 mod completions;
 mod explain;
+mod export;
 mod guides;
 mod hostile;
 mod init;

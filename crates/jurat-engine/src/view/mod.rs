@@ -6,6 +6,7 @@
 mod answered;
 mod explain;
 mod listed;
+mod parquet;
 mod revisit;
 mod totals;
 
@@ -20,6 +21,7 @@ use jurat_store::run::{Code, Column, RunFileError, RunReader, StoredCase, Stored
 
 pub use explain::ExplainError;
 pub use listed::listed;
+pub use parquet::ParquetWriter;
 pub use revisit::Detailed;
 
 use crate::definition::restored;

@@ -13,3 +13,4 @@ mod rows;
 mod run_files;
 mod run_laws;
 mod runs;
+mod tables;
