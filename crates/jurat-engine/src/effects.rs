@@ -216,7 +216,8 @@ impl Effects<'_> {
 
     async fn asked(&self, perform: &dyn Perform, at: At<'_>, request: &ModelRequest, max_requests: u32) -> Outcome {
         let task = at.site.asker.task().map_or("", |it| self.plan.tasks[it.index()].id.as_str());
-        let question = Question { case: at.name.id, task, priority: at.case_ix, request, max_requests };
+        let question =
+            Question { case: at.name.id, task, priority: at.case_ix, request, max_requests, stop: self.stop };
         self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
         let outcome = tokio::select! {
             biased;
