@@ -5,7 +5,7 @@
 //! | | answer in the run's log | fault in the run's log | answer in the journal | else |
 //! |---|---|---|---|---|
 //! | run, resume | use | ask again | use, and copy into the log | ask |
-//! | `--fresh` | use | ask again | ignore | ask |
+//! | `--fresh` | use | ask again | use if it was given since this run began | ask |
 //! | `--replay` | use | reproduce | never read | "diverged" |
 //!
 //! Nobody sees an outcome before the commit that holds it.
@@ -78,6 +78,8 @@ struct Found {
     is_paid: bool,
     /// How often the same site ended in a fault before.
     attempt: u32,
+    /// Whether others may wait for it.
+    is_shared: bool,
 }
 
 impl Effects<'_> {
@@ -92,7 +94,16 @@ impl Effects<'_> {
             Source::Recording(recording) => self.replayed(*recording, at, request)?,
             Source::World { .. } => self.found(at, request, max_requests).await?,
         };
-        self.write(at, request, found).await
+        let asked = found.is_shared.then_some(found.key);
+        let written = self.write(at, request, found).await;
+        // Only now: whoever asks the same between an answer and its commit would not find it written down yet.
+        let others = asked.and_then(|key| self.in_flight.borrow_mut().remove(&key)).unwrap_or_default();
+        if let Ok(outcome) = &written {
+            for other in others {
+                let _ = other.send(outcome.clone());
+            }
+        }
+        written
     }
 
     /// Whether there is anything to do for a case: a run that was stopped is replayed as far as it came.
@@ -118,6 +129,7 @@ impl Effects<'_> {
                 is_reused: true,
                 is_paid: false,
                 attempt: 0,
+                is_shared: false,
             },
             other => {
                 let why = if other.is_some() {
@@ -132,6 +144,7 @@ impl Effects<'_> {
                     is_reused: true,
                     is_paid: false,
                     attempt: 0,
+                    is_shared: false,
                 }
             }
         })
@@ -150,6 +163,7 @@ impl Effects<'_> {
                 is_reused: false,
                 is_paid: false,
                 attempt: 0,
+                is_shared: false,
             });
         };
         let key = asked.key_of(request);
@@ -160,6 +174,7 @@ impl Effects<'_> {
             is_reused,
             is_paid: asked.is_paid,
             attempt,
+            is_shared: false,
         };
         let mut attempt = 0;
         if let Some(log) = log
@@ -201,17 +216,13 @@ impl Effects<'_> {
                 }
             }
         };
-        if let Some(receiver) = waiting
-            && let Ok(outcome) = receiver.await
-        {
+        if let Some(receiver) = waiting {
+            // Whoever asked could not write the answer down, and has said why.
+            let outcome = receiver.await.map_err(|_| RunError::WriterGone)?;
             return Ok(found(outcome, true, attempt));
         }
         let outcome = self.asked(*perform, at, request, max_requests).await;
-        let others = self.in_flight.borrow_mut().remove(&key).unwrap_or_default();
-        for other in others {
-            let _ = other.send(outcome.clone());
-        }
-        Ok(found(outcome, false, attempt))
+        Ok(Found { is_shared: true, ..found(outcome, false, attempt) })
     }
 
     async fn asked(&self, perform: &dyn Perform, at: At<'_>, request: &ModelRequest, max_requests: u32) -> Outcome {
