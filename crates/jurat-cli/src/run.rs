@@ -153,7 +153,9 @@ impl Run {
         let env = |name: &str| env.get(name);
         let how = self.how(recording.as_deref(), &env)?;
         let (stop, progress) = (Arc::new(Stop::new()), Arc::new(Progress::default()));
-        interrupt::watch(&stop);
+        let watch = interrupt::Watch::start(&stop, || {
+            let _ = writeln!(io::stderr(), "\rstopping: what is in flight is finished; again to drop it");
+        });
         let shown = progress::Shown::start(&progress, !self.quiet && is_watched(self.format.get()));
         let mut stdin = io::stdin();
         let mut world = World {
@@ -171,6 +173,7 @@ impl Run {
             }
         });
         drop(shown);
+        watch.run_is_over();
         let launched = launched.map_err(|error| error.to_string())?;
         self.tell(&launched)
     }

@@ -20,6 +20,9 @@ pub trait Meter: Send + Sync {
     /// Waits until a reservation is settled. It is called before [`Meter::reserve`], so that none is missed in between.
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 
+    /// Waits until nothing new is to be asked, and says why. What was sent before is finished.
+    fn closed(&self) -> Pin<Box<dyn Future<Output = StopReason> + Send + '_>>;
+
     /// Takes back a reservation and learns what really happened. It comes once for each reservation, also when the request was dropped.
     fn settle(&self, reserved: Reservation, settled: Settled);
 }
@@ -84,6 +87,10 @@ impl Meter for Unmetered {
 
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(std::future::ready(()))
+    }
+
+    fn closed(&self) -> Pin<Box<dyn Future<Output = StopReason> + Send + '_>> {
+        Box::pin(std::future::pending())
     }
 
     fn settle(&self, _: Reservation, _: Settled) {}

@@ -22,6 +22,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use jurat_core::effect::{Answer, Attempt, Fault, FaultKind, ModelRequest, Outcome};
+use jurat_core::verdict::StopReason;
 use tokio::time::Instant;
 
 use self::connection::{Connection, Dialer, seconds};
@@ -138,11 +139,14 @@ impl Transport {
         let queue = lane.queue(&model.endpoint.model, model.rpm, model.tpm);
         let mut failed: Vec<Attempt> = Vec::new();
         loop {
-            let mut reserved = match Reserved::new(meter, &bound).await {
-                Ok(reserved) => reserved,
+            let turn = async {
+                let reserved = Reserved::new(meter, &bound).await?;
+                Ok((reserved, lane.enter(queue, asker.priority, n_tokens).await))
+            };
+            let (mut reserved, place) = match unless_closed(meter, turn).await {
+                Ok(turn) => turn,
                 Err(reason) => return stopped(reason, failed),
             };
-            let place = lane.enter(queue, asker.priority, n_tokens).await;
             reserved.sending();
             let started = Instant::now();
             let tried = self.attempt(&lane, model, asker, &question, request);
@@ -174,8 +178,10 @@ impl Transport {
             let Some(wait) = again.filter(|_| n_requests < max_requests) else {
                 return Outcome::Fault(Box::new(Fault { kind, message, n_requests, failed }));
             };
-            if !wait.is_zero() {
-                tokio::time::sleep(wait).await;
+            if !wait.is_zero()
+                && let Err(reason) = unless_closed(meter, async { Ok(tokio::time::sleep(wait).await) }).await
+            {
+                return stopped(reason, failed);
             }
         }
     }
@@ -268,7 +274,19 @@ impl Question {
     }
 }
 
-fn stopped(reason: jurat_core::verdict::StopReason, failed: Vec<Attempt>) -> Outcome {
+/// Waits for something, unless nothing new is to be asked.
+async fn unless_closed<T>(
+    meter: &dyn Meter,
+    wait: impl Future<Output = Result<T, StopReason>>,
+) -> Result<T, StopReason> {
+    tokio::select! {
+        biased;
+        reason = meter.closed() => Err(reason),
+        waited = wait => waited,
+    }
+}
+
+fn stopped(reason: StopReason, failed: Vec<Attempt>) -> Outcome {
     match failed.last() {
         None => Outcome::NotRun(reason),
         Some(last) => {
