@@ -179,7 +179,7 @@ impl Transport {
                 return Outcome::Fault(Box::new(Fault { kind, message, n_requests, failed }));
             };
             if !wait.is_zero()
-                && let Err(reason) = unless_closed(meter, async { Ok(tokio::time::sleep(wait).await) }).await
+                && let Err(reason) = unless_closed(meter, waited(wait)).await
             {
                 return stopped(reason, failed);
             }
@@ -284,6 +284,12 @@ async fn unless_closed<T>(
         reason = meter.closed() => Err(reason),
         waited = wait => waited,
     }
+}
+
+/// A wait that cannot fail, for those who may not be able to wait for it.
+async fn waited(wait: Duration) -> Result<(), StopReason> {
+    tokio::time::sleep(wait).await;
+    Ok(())
 }
 
 fn stopped(reason: StopReason, failed: Vec<Attempt>) -> Outcome {

@@ -32,13 +32,13 @@ impl Ledger {
 }
 
 impl Meter for Ledger {
-    fn reserve(&self, bound: &Bound) -> Result<Reservation, StopReason> {
+    fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
         let left = self.allowed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1));
         left.map_err(|_| StopReason::Budget)?;
         // What a token costs in these tests makes the bound in dollars a whole number of tokens.
         let tokens = bound.tokens().expect("output is bounded");
         assert_eq!(bound.usd(), Some((bound.input_tokens + 2 * 50) as f64));
-        Ok(Reservation { tokens, nano_usd: 0 })
+        Ok(Some(Reservation { tokens, nano_usd: 0 }))
     }
 
     fn settle(&self, reserved: Reservation, settled: Settled) {
@@ -141,14 +141,14 @@ struct Budget {
 }
 
 impl Meter for Budget {
-    fn reserve(&self, bound: &Bound) -> Result<Reservation, StopReason> {
+    fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
         let tokens = bound.tokens().expect("output is bounded");
         let mut spent = self.spent.lock().expect("nobody panics");
         if spent.0 + tokens > self.limit {
             return Err(StopReason::Budget);
         }
         spent.0 += tokens;
-        Ok(Reservation { tokens, nano_usd: 0 })
+        Ok(Some(Reservation { tokens, nano_usd: 0 }))
     }
 
     fn settle(&self, reserved: Reservation, settled: Settled) {
