@@ -104,11 +104,14 @@ pub(crate) struct Failed {
     pub(crate) retry_after: Option<Duration>,
     /// Whether asking again is useless, although the kind would allow it.
     pub(crate) is_final: bool,
+    /// Whether the provider may have done the work all the same.
+    pub(crate) may_cost: bool,
 }
 
 impl Failed {
     pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Failed {
-        Failed { kind, message: message.into(), retry_after: None, is_final: false }
+        let may_cost = !matches!(kind, FaultKind::Status(_) | FaultKind::Connect);
+        Failed { kind, message: message.into(), retry_after: None, is_final: false, may_cost }
     }
 }
 
@@ -168,9 +171,8 @@ impl Transport {
                 }
                 Err(error) => error,
             };
-            let is_free = matches!(error.kind, FaultKind::Status(_) | FaultKind::Connect);
-            place.leave(connection, ending(&error), is_free.then_some(0));
-            reserved.settle(if is_free { Settled::Nothing } else { Settled::Unknown });
+            place.leave(connection, ending(&error), (!error.may_cost).then_some(0));
+            reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
             let again = self.wait_before_another(&lane, &error, failed.len() + 1, model.is_local());
             let n_requests = u32::try_from(failed.len() + 1).unwrap_or(u32::MAX);
             let Failed { kind, message, retry_after, .. } = error;
