@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use jurat_core::plan::Plan as Planned;
-use jurat_engine::{Asking, Definition as Runnable, forecast, outline};
+use jurat_engine::{Asking, Definition, Examined, forecast, outline};
 use jurat_report::plan::{PlanReport, write_dot, write_json, write_mermaid, write_svg, write_text};
 use jurat_store::Project;
 
 use crate::asking::{AskingOptions, environment};
-use crate::definition::{self, Definition};
+use crate::definition;
 use crate::exit::Exit;
 use crate::failure::{Failure, told};
 use crate::format::style;
@@ -51,14 +51,14 @@ enum PlanFormat {
 
 impl Plan {
     pub(crate) fn run(&self) -> Exit {
-        let definition = Definition::read(&self.file);
+        let definition = definition::read(&self.file);
         if print_problems(&definition).is_err() || definition.has_errors() {
             return Exit::Wrong;
         }
         told(self.plan(&definition))
     }
 
-    fn plan(&self, definition: &Definition) -> Result<Exit, Failure> {
+    fn plan(&self, definition: &Examined) -> Result<Exit, Failure> {
         let Ok((plan, _)) = Planned::build(&definition.suite, &definition.samples) else { return Ok(Exit::Wrong) };
         let env = environment()?;
         let selection = self.asking.selection()?;
@@ -68,7 +68,7 @@ impl Plan {
             repeat: self.asking.repeat,
             env: &|name| env.get(name),
         };
-        let runnable = Runnable { suite: &definition.suite, sources: &definition.sources, plan: &plan };
+        let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan: &plan };
         let format = if self.json { PlanFormat::Json } else { self.format };
         let report = match format {
             PlanFormat::Text | PlanFormat::Json => forecasted(runnable, asking)?,
@@ -92,14 +92,14 @@ impl Plan {
 }
 
 /// With what the journal of this project has. Looking makes none.
-fn forecasted(runnable: Runnable<'_>, asking: Asking<'_>) -> Result<PlanReport, Failure> {
+fn forecasted(runnable: Definition<'_>, asking: Asking<'_>) -> Result<PlanReport, Failure> {
     let project = Project::find(Path::new(".")).filter(|it| it.journal_path().exists());
     let journal = project.map(|it| it.journal()).transpose()?;
     Ok(forecast(runnable, asking, journal.as_ref())?)
 }
 
 /// Warnings do not stand in the way, but nobody should miss them.
-fn print_problems(definition: &Definition) -> io::Result<()> {
+fn print_problems(definition: &Examined) -> io::Result<()> {
     let mut out = io::stderr().lock();
     let style = style(&out);
     jurat_report::write_problems(&mut out, &definition.problems, &definition.sources, style)?;

@@ -200,6 +200,8 @@ pub struct TaskReport {
     pub expected: Option<Value>,
     /// What it found, whole.
     pub actual: Option<Value>,
+    /// What its judge answered, or all its judges together; nothing for a task that asks nobody. Reports leave it to the explanation.
+    pub reply: Option<Value>,
     /// The label it gave.
     pub label: Option<String>,
     /// The score it gave.
@@ -288,6 +290,7 @@ impl TaskReport {
             verdict,
             expected: None,
             actual: None,
+            reply: None,
             label: None,
             score: None,
             explanation: None,

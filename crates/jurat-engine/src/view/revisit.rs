@@ -162,6 +162,7 @@ impl RunView {
             if report.verdict == TaskVerdict::Measured {
                 report.actual = Some(reply.clone());
             }
+            report.reply = Some(reply.clone());
         }
         let own: Vec<&Happened> =
             revisited.happened.iter().filter(|it| it.effect.site.asker.task() == Some(task)).collect();

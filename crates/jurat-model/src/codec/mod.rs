@@ -217,7 +217,9 @@ impl Unsupported {
 fn parsed<'b, T: serde::Deserialize<'b>>(body: &'b [u8]) -> Result<T, Failure> {
     serde_json::from_slice(body).map_err(|error| match envelope::in_success(body) {
         Some(api) => Failure::Api(api),
-        None => Failure::Garbled(format!("the reply is not what was promised: {error}")),
+        None => {
+            Failure::Garbled(format!("the reply is not what was promised: {error}; it is {}", envelope::start(body)))
+        }
     })
 }
 

@@ -259,21 +259,12 @@ pub(super) fn words(error: &(dyn Error + 'static)) -> String {
     while let Some(source) = innermost.source() {
         innermost = source;
     }
-    innermost.to_string().to_lowercase_first()
-}
-
-trait LowercaseFirst {
-    fn to_lowercase_first(self) -> String;
-}
-
-impl LowercaseFirst for String {
-    /// Messages are lower-case fragments.
-    fn to_lowercase_first(self) -> String {
-        let mut rest = self.chars();
-        match (rest.next(), rest.clone().next()) {
-            (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(rest).collect(),
-            _ => self,
-        }
+    let message = innermost.to_string();
+    // Messages are lower-case fragments; a second capital is an acronym.
+    let mut letters = message.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(letters).collect(),
+        _ => message,
     }
 }
 

@@ -9,7 +9,7 @@ use jurat_core::verdict::StopReason;
 use jurat_model::{Asker, Bound, Meter, Reservation, Settled, Transport, TransportOptions};
 use jurat_testkit::{Endpoint, Fault, Reply, Script, Usage, When};
 
-use crate::asking::{model_with, options, question, run, told};
+use crate::asking::{model_with, options, question, run, told, until};
 
 /// Notes everything, and allows so many requests.
 struct Ledger {
@@ -32,13 +32,13 @@ impl Ledger {
 }
 
 impl Meter for Ledger {
-    fn reserve(&self, bound: &Bound) -> Result<Reservation, StopReason> {
+    fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
         let left = self.allowed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1));
         left.map_err(|_| StopReason::Budget)?;
         // What a token costs in these tests makes the bound in dollars a whole number of tokens.
         let tokens = bound.tokens().expect("output is bounded");
         assert_eq!(bound.usd(), Some((bound.input_tokens + 2 * 50) as f64));
-        Ok(Reservation { tokens, nano_usd: 0 })
+        Ok(Some(Reservation { tokens, nano_usd: 0 }))
     }
 
     fn settle(&self, reserved: Reservation, settled: Settled) {
@@ -61,7 +61,7 @@ fn asked(script: Script, allowed: u64) -> (String, String) {
     let ledger = Ledger::allowing(allowed);
     let outcome = run(async {
         let model = model_with("openai/m", &format!(r#"{{"base_url": "{}", {SETTINGS}}}"#, endpoint.url()), &|_| None);
-        let transport = Transport::new(TransportOptions { request_timeout: Duration::from_millis(200), ..options() });
+        let transport = Transport::new(TransportOptions { request_timeout: Duration::from_secs(1), ..options() });
         transport.ask(&model, Asker { case: "c", task: "t", priority: 0 }, &question("q"), 4, &ledger).await
     });
     (told(&outcome), ledger.lines())
@@ -110,9 +110,7 @@ fn whoever_gives_up_owes_what_was_sent_and_nothing_else() {
     let endpoint = Endpoint::start(Script::new().held());
     let ledger = Arc::new(Ledger::allowing(9));
     let settings = format!(r#"{{"base_url": "{}", {SETTINGS}}}"#, endpoint.url());
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime starts");
-    runtime.block_on(async {
+    run(async {
         let transport = Arc::new(Transport::new(TransportOptions { concurrency: 1, ..options() }));
         let model = Arc::new(model_with("openai/m", &settings, &|_| None));
         let ask = |priority| {
@@ -122,9 +120,10 @@ fn whoever_gives_up_owes_what_was_sent_and_nothing_else() {
             })
         };
         let under_way = ask(0);
-        tokio::task::block_in_place(|| endpoint.wait_until(|it| it.in_flight == 1));
-        let mut waiting = ask(1);
-        tokio::time::timeout(Duration::from_millis(50), &mut waiting).await.expect_err("it waits");
+        until(|| endpoint.stats().in_flight == 1).await;
+        let waiting = ask(1);
+        // On one thread, it is in the queue now.
+        tokio::task::yield_now().await;
         waiting.abort();
         drop(waiting.await);
         assert_eq!(ledger.lines(), "nothing");
@@ -134,6 +133,18 @@ fn whoever_gives_up_owes_what_was_sent_and_nothing_else() {
     });
 }
 
+#[test]
+fn an_error_in_the_middle_of_a_stream_may_have_cost_something() {
+    let endpoint = Endpoint::start(Script::new().fault(When::Always, Fault::StreamError));
+    let ledger = Ledger::allowing(1);
+    run(async {
+        let model = model_with("openai/m", &format!(r#"{{"base_url": "{}", {SETTINGS}}}"#, endpoint.url()), &|_| None);
+        let transport = Transport::new(TransportOptions { stream: true, ..options() });
+        transport.ask(&model, Asker { case: "c", task: "t", priority: 0 }, &question("q"), 1, &ledger).await
+    });
+    assert_eq!(ledger.lines(), "unknown");
+}
+
 /// Counts what is reserved and never lets it pass its limit.
 struct Budget {
     limit: u64,
@@ -141,14 +152,14 @@ struct Budget {
 }
 
 impl Meter for Budget {
-    fn reserve(&self, bound: &Bound) -> Result<Reservation, StopReason> {
+    fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
         let tokens = bound.tokens().expect("output is bounded");
         let mut spent = self.spent.lock().expect("nobody panics");
         if spent.0 + tokens > self.limit {
             return Err(StopReason::Budget);
         }
         spent.0 += tokens;
-        Ok(Reservation { tokens, nano_usd: 0 })
+        Ok(Some(Reservation { tokens, nano_usd: 0 }))
     }
 
     fn settle(&self, reserved: Reservation, settled: Settled) {

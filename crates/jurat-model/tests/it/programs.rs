@@ -2,13 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jurat_core::effect::{Message, ModelRequest, Tool, ToolCall, ToolChoice};
 use jurat_core::value::{Value, parse_json};
 use jurat_model::{Model, Transport, TransportOptions, resolve};
 
-use crate::asking::{NoFiles, ask, options, question, run, told};
+use crate::asking::{NoFiles, ask, options, question, run, told, until};
 
 /// A program in a folder of its own; the folder goes with it.
 struct Program {
@@ -181,25 +181,23 @@ case "$line" in *never*) ;; *) echo "{{\"id\": $id, \"text\": \"yes\"}}" ;; esac
 }
 
 #[test]
-fn a_program_ends_with_its_model() {
-    let program =
-        Program::new(&format!(r#"echo $$ > pid; {ID}; echo "{{\"id\": $id, \"text\": \"yes\"}}"; sleep 1000"#));
+fn a_program_ends_with_its_model_and_takes_its_own_along() {
+    let program = Program::new(&format!(
+        r#"echo $$ > pids; sleep 1000 & echo $! >> pids; {ID}; echo "{{\"id\": $id, \"text\": \"yes\"}}"; sleep 1000"#
+    ));
     run(async {
         let transport = Transport::new(options());
         let model = program.open();
         assert_eq!(told(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
-        let pid = program.read("pid").trim().to_owned();
-        let stat = format!("/proc/{pid}/stat");
-        if Path::new("/proc/self/stat").exists() {
-            assert!(Path::new(&stat).exists());
-            drop(model);
-            let started = Instant::now();
-            let is_running = || std::fs::read_to_string(&stat).is_ok_and(|it| !it.contains(") Z "));
-            while is_running() {
-                assert!(started.elapsed() < Duration::from_secs(20), "it is still there");
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+        if !Path::new("/proc/self/stat").exists() {
+            return;
         }
+        let pids = program.read("pids");
+        let is_running =
+            |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|it| !it.contains(") Z "));
+        assert_eq!(pids.lines().filter(|it| is_running(it)).count(), 2, "{pids}");
+        drop(model);
+        until(|| !pids.lines().any(is_running)).await;
     });
 }
 

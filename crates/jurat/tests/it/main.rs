@@ -1,0 +1,1 @@
+//! The face for Rust programs, as a program uses it.
