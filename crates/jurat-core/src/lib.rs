@@ -5,18 +5,24 @@
 //!
 //! * [`value`]: values borrowed from their text, and the paths that lead into them;
 //! * [`compare`]: one vocabulary of comparison;
+//! * [`expression`]: expressions that authors write;
 //! * [`suite`]: what authors write, read with positions;
 //! * [`judge`]: asking a model to judge;
 //! * [`plan`]: names resolved, and everything that can be known before running;
 //! * [`effect`]: what is asked of the world, and what came back;
+//! * [`evidence`]: what happened in a case, as one document;
 //! * [`case`]: one case on its way through its task graph;
-//! * [`verdict`]: what is concluded.
+//! * [`verdict`]: what is concluded;
+//! * [`statistics`]: how sure a figure is.
 
 pub mod case;
 pub mod compare;
 pub mod effect;
+pub mod evidence;
+pub mod expression;
 pub mod judge;
 pub mod plan;
+pub mod statistics;
 pub mod suite;
 pub mod value;
 pub mod verdict;

@@ -6,8 +6,12 @@
 //! * [`run`]: the whole of it;
 //! * [`Models`]: who answers the requests of judges.
 
+mod budget;
 mod models;
 mod run;
+mod stop;
 
+pub use budget::{Amount, Budget, BudgetLimits, Reserved, Spent};
 pub use models::{ModelError, Models};
 pub use run::{CaseResult, Options, RunError, TaskResult, run};
+pub use stop::Stop;

@@ -5,9 +5,14 @@
 //!
 //! * [`write_problems`] and [`write_summary`]: what is wrong with a definition, for people.
 //! * [`problems_json`]: the same for editors; its shape is in [`wire`].
+//! * [`model`]: what there is to say about a run; [`explanation`]: about one verdict; [`plan`]: about what will run.
 //! * [`write_cases`], [`write_tasks`], [`write_totals`], [`write_slices`]: results as tables.
 //! * [`pretty_json`]: a value for people who read JSON.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
+
+pub mod explanation;
+pub mod model;
+pub mod plan;
 
 mod pretty_json;
 mod problem_json;

@@ -3,7 +3,7 @@
 //! No clock, no IO. Any order in which outcomes arrive gives the same verdicts, the ones that all outcomes together give.
 
 use crate::effect::{Asker, Message, ModelRequest, Outcome, StepSite, ToolChoice};
-use crate::judge::{Asking, Ballot, End, Prompt, combine};
+use crate::judge::{Asking, Ballot, End, combine};
 use crate::plan::{Plan, PlannedJudge, PlannedTask, TaskIx};
 use crate::suite::Gate;
 use crate::value::{Context, Val, Value};
@@ -40,11 +40,25 @@ pub struct Ready<'s> {
 
 static TRUE: Value = Val::Bool(true);
 static FALSE: Value = Val::Bool(false);
+static NOTHING: Value = Val::Null;
 
 impl<'p> CaseState<'p> {
     /// A case over this evidence; everything that needs no request is settled at once.
     pub fn start(plan: &'p Plan, base: &'p Val<'p>) -> CaseState<'p> {
         let mut state = CaseState { plan, base, tasks: vec![TaskState::Waiting; plan.tasks.len()] };
+        state.settle();
+        state
+    }
+
+    /// A case whose subject gave no evidence: what its tasks would have read is not there. Those that wait for nothing end with
+    /// `verdict`; the others follow from them.
+    pub fn without_evidence(plan: &'p Plan, verdict: &Verdict) -> CaseState<'p> {
+        let mut state = CaseState { plan, base: &NOTHING, tasks: vec![TaskState::Waiting; plan.tasks.len()] };
+        for (task, state) in plan.tasks.iter().zip(&mut state.tasks) {
+            if task.depends_on.is_empty() {
+                *state = TaskState::Done(Ballot { verdict: verdict.clone(), output: None, said: Vec::new() });
+            }
+        }
         state.settle();
         state
     }
@@ -218,16 +232,11 @@ impl<'p> CaseState<'p> {
 
 /// The first request to each seat, or why the prompt cannot be filled.
 fn requests(judge: &PlannedJudge, context: Context<'_>) -> Result<Vec<ModelRequest>, String> {
-    let bound = |prompt: &Prompt| {
-        prompt
-            .bind(context)
-            .map_err(|(hole, missing)| format!("the prompt needs `{}`: {}", hole.path, missing.explain(&hole.path)))
-    };
     let mut messages = Vec::with_capacity(2);
     if let Some(system) = &judge.system {
-        messages.push(Message::System(bound(system)?));
+        messages.push(Message::System(system.bound(context)?));
     }
-    messages.push(Message::User(bound(&judge.prompt)?));
+    messages.push(Message::User(judge.prompt.bound(context)?));
     let request = |model: &String, repeat| ModelRequest {
         model: model.clone(),
         messages: messages.clone(),

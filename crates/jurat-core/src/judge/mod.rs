@@ -2,11 +2,13 @@
 //! says what to ask, and draws conclusions from what came back.
 
 mod asking;
+mod marks;
 mod panel;
 mod prompt;
 mod reply;
 
 pub use asking::{Asking, End};
+pub use marks::Marks;
 pub use panel::{Ballot, combine};
 pub use prompt::{Hole, Prompt};
 pub use reply::{ReplyForm, ReplySchema};

@@ -71,6 +71,12 @@ impl Prompt {
         &self.literals
     }
 
+    /// The prompt with its holes filled, or in words what the context cannot supply.
+    pub fn bound(&self, context: Context<'_>) -> Result<String, String> {
+        self.bind(context)
+            .map_err(|(hole, missing)| format!("the prompt needs `{}`: {}", hole.path, missing.explain(&hole.path)))
+    }
+
     /// The prompt with its holes filled, or the first one that the context cannot fill.
     pub fn bind(&self, context: Context<'_>) -> Result<String, (&Hole, Missing)> {
         let mut bound = String::with_capacity(self.text.len() * 2);

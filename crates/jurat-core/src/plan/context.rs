@@ -3,8 +3,9 @@
 use super::TaskIx;
 use super::graph::Graph;
 use super::shape::{Leads, Shape};
+use crate::evidence::probe;
 use crate::suite::problem::{Problem, Problems, listed_plainly, nearest};
-use crate::suite::{ExpectedValue, PromptText, Suite, Task, TaskKind, codes, same_id};
+use crate::suite::{Ask, ExpectedValue, PromptText, Suite, Task, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Kind, Span, Spanned, Step, Val};
 
 /// What a task reads of its context.
@@ -32,10 +33,7 @@ pub(super) fn reads(task: &Task) -> Reads<'_> {
     let mut reads = Reads { paths: Vec::new(), everything: false };
     match &task.kind {
         TaskKind::Judge(judge) => {
-            for prompt in judge.system.iter().chain([&judge.prompt]) {
-                let holes = prompt.prompt.holes().iter().enumerate();
-                reads.paths.extend(holes.map(|(nth, hole)| Read { path: &hole.path, at: Place::Hole(prompt, nth) }));
-            }
+            reads.paths.extend(judge.system.iter().chain([&judge.prompt]).flat_map(holes));
         }
         TaskKind::Assert => {
             let Some(comparison) = &task.comparison else { return reads };
@@ -49,6 +47,12 @@ pub(super) fn reads(task: &Task) -> Reads<'_> {
         }
     }
     reads
+}
+
+/// What a prompt reads.
+pub(super) fn holes(prompt: &PromptText) -> impl Iterator<Item = Read<'_>> {
+    let holes = prompt.prompt.holes().iter().enumerate();
+    holes.map(move |(nth, hole)| Read { path: &hole.path, at: Place::Hole(prompt, nth) })
 }
 
 /// What a task's output looks like to those that depend on it.
@@ -78,7 +82,7 @@ pub(super) enum Source {
 pub(super) struct Known<'s> {
     pub(super) suite: &'s Suite,
     pub(super) graph: &'s Graph,
-    /// The rows, when there are any to look at.
+    /// The rows, with what asking about them adds, when there are any to look at.
     pub(super) base: Option<&'s Shape>,
     /// The output of each task.
     pub(super) outputs: &'s [Shape],
@@ -112,7 +116,7 @@ impl<'s> Known<'s> {
 pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
     for (ix, task) in known.suite.tasks.iter().enumerate() {
         if let Some(base) = known.base {
-            problems.extend(hidden_name(task, base));
+            problems.extend(hidden_name(known.suite, task, base));
         }
         for read in reads(task).paths.into_iter().filter(|it| !expects_absence(task, it)) {
             examine_read(known, ix, &read, problems);
@@ -122,12 +126,29 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
     }
     for path in &known.suite.group_by {
         let read = Read { path: &path.value, at: Place::Alone(path.span) };
-        if let Some(base) = known.base
-            && problems.has_room(&codes::UNKNOWN_NAME)
-            && let Leads::Nowhere { step, place } = base.at(path.value.steps())
-        {
-            problems.push(unknown_name(known.suite, None, &read, step, &place));
+        if let Some(base) = known.base {
+            examine_base(known.suite, Reader::GroupBy, base, &read, problems);
         }
+    }
+}
+
+/// Who reads the base context.
+#[derive(Clone, Copy)]
+pub(super) enum Reader<'t> {
+    /// A task.
+    Task(&'t Task),
+    /// `group_by`.
+    GroupBy,
+    /// A prompt of `ask`, which sees the row before anything came of asking.
+    Ask,
+}
+
+/// Whether a path leads somewhere in the base context.
+pub(super) fn examine_base(suite: &Suite, reader: Reader<'_>, base: &Shape, read: &Read<'_>, problems: &mut Problems) {
+    if problems.has_room(&codes::UNKNOWN_NAME)
+        && let Leads::Nowhere { step, place } = base.at(read.path.steps())
+    {
+        problems.push(unknown_name(suite, reader, read, step, &place));
     }
 }
 
@@ -151,13 +172,9 @@ fn examine_read(known: Known<'_>, ix: usize, read: &Read<'_>, problems: &mut Pro
             problems.push(not_a_dependency(task, &known.suite.tasks[other.index()], read));
         }
         (Source::Nobody, Some(base)) if problems.has_room(&codes::UNKNOWN_NAME) => {
-            problems.push(unknown_name(known.suite, Some(task), read, 0, base));
+            problems.push(unknown_name(known.suite, Reader::Task(task), read, 0, base));
         }
-        (Source::Base, Some(base)) if problems.has_room(&codes::UNKNOWN_NAME) => {
-            if let Leads::Nowhere { step, place } = base.at(read.path.steps()) {
-                problems.push(unknown_name(known.suite, Some(task), read, step, &place));
-            }
-        }
+        (Source::Base, Some(base)) => examine_base(known.suite, Reader::Task(task), base, read, problems),
         (Source::Output(other), _) if problems.has_room(&codes::UNKNOWN_FIELD) => {
             if let Leads::Nowhere { step, place } = known.output(other).at(read.path.rest().steps()) {
                 problems.push(unknown_field(&known.suite.tasks[other.index()], read, step + 1, &place));
@@ -235,35 +252,63 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
     })
 }
 
-fn unknown_name(suite: &Suite, task: Option<&Task>, read: &Read<'_>, step: usize, place: &Shape) -> Problem {
+fn unknown_name(suite: &Suite, reader: Reader<'_>, read: &Read<'_>, step: usize, place: &Shape) -> Problem {
     let wanted = step_text(read.path, step);
     let names = members_named(read.path, step, place);
-    let near_task = suite.tasks.iter().filter(|it| task.is_none_or(|task| task.id.value != it.id.value));
-    let near_task = nearest(&wanted, near_task.map(|it| it.id.value.as_str())).filter(|_| step == 0);
+    let ask = suite.ask.as_ref().filter(|_| !matches!(reader, Reader::Ask));
+    let is_added = ask.is_some() && read.path.root().is_some_and(|it| probe::KEYS.contains(&it));
     let whole = place_text(read.path, step, "");
+    let sampled = if is_added { "" } else { "in the sample rows " };
     let message = match step {
+        0 if ask.is_some() => format!("no sample row has `{wanted}`, nor does `ask` add it"),
         0 => format!("no sample row has `{wanted}`"),
-        _ if names.is_empty() => format!("in the sample rows {whole} is {}, so it has no `{wanted}`", place.kinds),
-        _ => format!("in the sample rows {whole} has no `{wanted}`"),
+        _ if names.is_empty() => format!("{sampled}{whole} is {}, so it has no `{wanted}`", place.kinds),
+        _ => format!("{sampled}{whole} has no `{wanted}`"),
     };
     let problem = pointed(Problem::new(&codes::UNKNOWN_NAME, message), read, "read here");
+    if let Some(help) = ask.filter(|_| is_added).and_then(|it| about_the_answer(it, read.path, step)) {
+        return problem.help(help);
+    }
+    let is_early = matches!(reader, Reader::Ask) && step == 0 && probe::KEYS.contains(&wanted.as_str());
+    let problem =
+        if is_early { problem.help("what came of asking is seen by tasks, not by prompts of `ask`") } else { problem };
     let near = nearest(&wanted, names.iter().copied());
-    let problem = match (near, near_task) {
-        (None, Some(id)) => {
-            let place = suite.tasks.iter().find(|it| it.id.value == id).map(|it| it.id.span);
-            let problem = problem.help(format!("did you mean the task `{id}`?"));
-            return match place {
-                Some(span) => problem.at(span, "a task with a similar id"),
-                None => problem,
-            };
+    let problem = match (near, near_task(suite, reader, &wanted).filter(|_| step == 0)) {
+        (None, Some(near)) => {
+            let problem = problem.help(format!("did you mean the task `{}`?", near.id.value));
+            return problem.at(near.id.span, "a task with a similar id");
         }
         (Some(near), _) => problem.help(format!("did you mean `{near}`?")),
         (None, None) => problem,
     };
     match step {
         _ if names.is_empty() => problem,
+        0 if ask.is_some() => {
+            let (added, rows): (Vec<&str>, Vec<&str>) = names.iter().partition(|it| probe::KEYS.contains(it));
+            let rows = if rows.is_empty() { "nothing" } else { &listed_plainly(&rows) };
+            problem.help(format!("the rows have {rows}; `ask` adds {}", listed_plainly(&added)))
+        }
         0 => problem.help(format!("the rows have {}", listed_plainly(&names))),
         _ => problem.help(format!("it has {}", listed_plainly(&names))),
+    }
+}
+
+/// A task that somebody who wrote `wanted` may have meant. Only tasks see other tasks.
+fn near_task<'s>(suite: &'s Suite, reader: Reader<'_>, wanted: &str) -> Option<&'s Task> {
+    let Reader::Task(task) = reader else { return None };
+    let others = || suite.tasks.iter().filter(|it| it.id.value != task.id.value);
+    let near = nearest(wanted, others().map(|it| it.id.value.as_str()))?;
+    others().find(|it| it.id.value == near)
+}
+
+/// Where the fields of an answer are, for those who looked for them elsewhere.
+fn about_the_answer(ask: &Ask, path: &FieldPath, step: usize) -> Option<&'static str> {
+    match (path.root()?, step, &ask.output) {
+        ("output", 1, Some(_)) => Some("the fields of the answer are under `parsed`"),
+        ("parsed", 0, None) | ("output", 1, None) => {
+            Some("say what is answered: with `output` in `ask`, the answer's fields are under `parsed`")
+        }
+        _ => None,
     }
 }
 
@@ -281,11 +326,13 @@ fn place_text(path: &FieldPath, step: usize, whole: &str) -> String {
     format!("`{}`", if before.is_empty() { whole } else { &before })
 }
 
-fn hidden_name(task: &Task, base: &Shape) -> Option<Problem> {
+fn hidden_name(suite: &Suite, task: &Task, base: &Shape) -> Option<Problem> {
     base.has(&task.id.value).then(|| {
-        let message = format!("the task `{}` has the name of a field of the data", task.id.value);
-        let problem = Problem::new(&codes::HIDDEN_NAME, message)
-            .at(task.id.span, "hides that field from tasks that depend on this one");
+        let is_added = suite.ask.is_some() && probe::KEYS.contains(&task.id.value.as_str());
+        let what = if is_added { "something that `ask` adds" } else { "a field of the data" };
+        let message = format!("the task `{}` has the name of {what}", task.id.value);
+        let hides = format!("hides {} from tasks that depend on this one", if is_added { "it" } else { "that field" });
+        let problem = Problem::new(&codes::HIDDEN_NAME, message).at(task.id.span, hides);
         problem.help("give the task another id")
     })
 }

@@ -1,18 +1,23 @@
 //! Judges: a model to ask, and something to ask about.
 
+use std::collections::HashMap;
+
+use super::probes::subjects;
+use super::roles::{has_role, models_of, nobody_plays, unknown_models};
 use crate::judge::ReplySchema;
-use crate::suite::problem::{Problem, Problems, listed_all, nearest};
-use crate::suite::{Gate, Judge, Model, Suite, Task, TaskKind, codes, is_provider_and_model};
-use crate::value::Spanned;
+use crate::suite::problem::{Problem, Problems};
+use crate::suite::{Gate, Judge, Output, Suite, Task, TaskKind, codes, is_provider_and_model};
+use crate::value::{Span, Spanned};
 
 pub(super) fn examine(suite: &Suite, problems: &mut Problems) {
+    let subjects = subjects(suite);
     for task in &suite.tasks {
         if let TaskKind::Judge(judge) = &task.kind {
             problems.extend(no_placeholder(task, judge));
             problems.extend(measured_gate(task));
             problems.extend(no_output(task, judge));
-            problems.extend(bad_schema(judge));
-            problems.extend(models(suite, task, judge));
+            problems.extend(judge.output.as_ref().and_then(bad_schema));
+            problems.extend(models(suite, &subjects, task, judge));
         }
     }
 }
@@ -50,72 +55,43 @@ fn no_output(task: &Task, judge: &Judge) -> Option<Problem> {
 }
 
 /// What reading did not notice about a schema, compiling it does.
-fn bad_schema(judge: &Judge) -> Option<Problem> {
-    let output = judge.output.as_ref()?;
+pub(super) fn bad_schema(output: &Output) -> Option<Problem> {
     let error = ReplySchema::compile(&output.schema).err()?;
     let problem = Problem::new(&codes::BAD_SCHEMA, format!("`output` is not a JSON Schema: {error}"));
     Some(problem.at(output.span, "this schema"))
 }
 
-fn models(suite: &Suite, task: &Task, judge: &Judge) -> Vec<Problem> {
+fn models(suite: &Suite, subjects: &HashMap<&str, Span>, task: &Task, judge: &Judge) -> Vec<Problem> {
     let named: Vec<&Spanned<String>> = judge.model.iter().chain(&judge.panel).collect();
     if named.is_empty() && !has_role(suite, "judge") {
         return if task.is_flawed { Vec::new() } else { vec![no_model(suite, task)] };
     }
-    let unknown = named.iter().filter(|it| !is_provider_and_model(&it.value) && !has_role(suite, &it.value));
-    let mut problems: Vec<Problem> = unknown.map(|it| unknown_model(suite, it)).collect();
-    problems.extend(same_model(suite, task, &named));
+    let mut problems = unknown_models(suite, named.iter().copied());
+    problems.extend(same_model(suite, subjects, task, &named));
     problems
 }
 
 fn no_model(suite: &Suite, task: &Task) -> Problem {
     let message = format!("`{}` has no model to ask", task.id.value);
     let problem = Problem::new(&codes::NO_MODEL, message).at(task.id.span, "a judge without a model");
-    let near = nearest("judge", suite.models.iter().map(|it| it.name.value.as_str()));
-    match near.and_then(|near| suite.models.iter().find(|it| it.name.value == near)) {
-        Some(role) => problem.at(role.name.span, "a role with a similar name").help("did you mean to call it `judge`?"),
-        None => problem
-            .help("name one under `models: { judge: provider/model }`, or give it with `--model judge=provider/model`"),
-    }
-}
-
-fn has_role(suite: &Suite, role: &str) -> bool {
-    suite.models.iter().any(|it| it.name.value == role) || suite.lost.has_role(role)
-}
-
-fn models_of<'s>(suite: &'s Suite, role: &str) -> &'s [Model] {
-    suite.models.iter().find(|it| it.name.value == role).map(|it| it.models.as_slice()).unwrap_or_default()
-}
-
-fn unknown_model(suite: &Suite, name: &Spanned<String>) -> Problem {
-    let problem = Problem::new(&codes::UNKNOWN_MODEL, format!("there is no model role `{}`", name.value))
-        .at(name.span, "unknown role");
-    let roles: Vec<&str> = suite.models.iter().map(|it| it.name.value.as_str()).collect();
-    let near = nearest(&name.value, roles.iter().copied());
-    let problem = match near.and_then(|near| suite.models.iter().find(|it| it.name.value == near)) {
-        Some(role) => problem
-            .at(role.name.span, "a role with a similar name")
-            .help(format!("did you mean `{}`?", role.name.value)),
-        None => problem,
-    };
-    let roles = if roles.is_empty() { "no roles".to_owned() } else { listed_all(roles) };
-    problem.help(format!("`models` has {roles}; a model may also be written as `provider/model`"))
+    nobody_plays(suite, "judge", problem)
 }
 
 /// A judge that is the model it judges is known to be kind to itself.
-fn same_model(suite: &Suite, task: &Task, named: &[&Spanned<String>]) -> Option<Problem> {
-    let subjects: Vec<&Spanned<String>> = models_of(suite, "subject").iter().map(|it| &it.model).collect();
+fn same_model(
+    suite: &Suite,
+    subjects: &HashMap<&str, Span>,
+    task: &Task,
+    named: &[&Spanned<String>],
+) -> Option<Problem> {
     let roles: Vec<&str> =
         if named.is_empty() { vec!["judge"] } else { named.iter().map(|it| it.value.as_str()).collect() };
-    let same = roles.iter().find_map(|role| {
-        let asked: Vec<&str> = models_of(suite, role)
-            .iter()
-            .map(|it| it.model.value.as_str())
-            .chain(is_provider_and_model(role).then_some(*role))
-            .collect();
-        subjects.iter().find(|it| asked.contains(&it.value.as_str()))
+    let (judge, span) = roles.iter().find_map(|role| {
+        let asked = models_of(suite, role).iter().map(|it| it.model.value.as_str());
+        let mut asked = asked.chain(is_provider_and_model(role).then_some(*role));
+        asked.find_map(|it| subjects.get_key_value(it))
     })?;
-    let message = format!("`{}` is judged by the model it judges, `{}`", task.id.value, same.value);
-    let problem = Problem::new(&codes::SAME_MODEL, message).at(task.id.span, "this judge").at(same.span, "the subject");
+    let message = format!("`{}` is judged by the model it judges, `{judge}`", task.id.value);
+    let problem = Problem::new(&codes::SAME_MODEL, message).at(task.id.span, "this judge").at(*span, "the subject");
     Some(problem.help("models rate their own answers higher; judge with another one"))
 }

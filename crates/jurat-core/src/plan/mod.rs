@@ -9,13 +9,15 @@ mod gates;
 mod graph;
 mod judges;
 mod names;
+mod probes;
+mod roles;
 mod shape;
 mod types;
 
 use crate::compare::Assertion;
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::suite::problem::{Code, Problem, Problems, Severity};
-use crate::suite::{Aggregate, Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes, same_id};
+use crate::suite::{Aggregate, Ask, Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Projection, Step, Value};
 
 use context::Known;
@@ -38,7 +40,14 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let graph = graph::resolve(suite, &mut problems);
     judges::examine(suite, &mut problems);
     names::examine(suite, &graph, &mut problems);
-    let base = shape::of_rows(samples);
+    let rows = shape::of_rows(samples);
+    probes::examine(suite, rows.as_ref(), &mut problems);
+    let base = match &suite.ask {
+        // What could not be read might have added anything.
+        _ if suite.lost.ask => None,
+        Some(ask) => Some(probes::base(rows, ask)),
+        None => rows,
+    };
     let outputs: Vec<Shape> = suite.tasks.iter().map(context::output_shape).collect();
     let known = Known { suite, graph: &graph, base: base.as_ref(), outputs: &outputs };
     context::examine(known, &mut problems);
@@ -54,7 +63,8 @@ fn nothing_to_do(suite: &Suite) -> Vec<Problem> {
         let problem = whole_suite(suite, &codes::NO_TASKS, "a suite without tasks");
         problems.push(problem.help("add `tasks`: a list of what is judged"));
     }
-    if suite.records.is_empty() && !suite.lost.cases {
+    // About an `ask` without rows there is more to say.
+    if suite.records.is_empty() && !suite.lost.cases && suite.ask.is_none() {
         let problem = whole_suite(suite, &codes::NO_CASES, "a suite without anything to evaluate");
         problems.push(problem.help("add `records`: a file of rows, or the rows"));
     }
@@ -92,10 +102,29 @@ pub struct Plan {
     pub tasks: Vec<PlannedTask>,
     /// The tasks that may run together, stage by stage.
     pub stages: Vec<Stage>,
-    /// What is read of each record.
+    /// What is asked about each row, when the rows are questions.
+    pub ask: Option<PlannedAsk>,
+    /// What is read of each row.
     pub footprint: Projection,
     /// The paths whose values make slices of the summary.
     pub group_by: Vec<FieldPath>,
+}
+
+/// What is asked about each row: each prompt, of each model.
+#[derive(Debug, Clone)]
+pub struct PlannedAsk {
+    /// The prompts by name. They see the row and nothing else.
+    pub prompts: Vec<(String, Prompt)>,
+    /// The system message; it sees the row and nothing else.
+    pub system: Option<Prompt>,
+    /// Who is asked: roles, or `provider/model`. A role that several models play stands for each of them.
+    pub models: Vec<String>,
+    /// The JSON Schema of the answer.
+    pub output: Option<Value>,
+    /// What an answer must be to have a value. One that is not is evidence all the same.
+    pub form: ReplyForm,
+    /// How many more requests one answer may take when requests fail.
+    pub max_retries: u32,
 }
 
 /// A task with its names resolved.
@@ -145,7 +174,20 @@ impl Plan {
         let tasks =
             suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
-        Ok((Plan { tasks, stages: graph.stages, footprint: footprint(suite), group_by }, problems))
+        let ask = suite.ask.as_ref().map(planned_ask);
+        Ok((Plan { tasks, stages: graph.stages, ask, footprint: footprint(suite), group_by }, problems))
+    }
+}
+
+fn planned_ask(ask: &Ask) -> PlannedAsk {
+    let schema = ask.output.as_ref().and_then(|it| ReplySchema::compile(&it.schema).ok());
+    PlannedAsk {
+        prompts: ask.prompts.iter().map(|it| (it.name.clone(), it.prompt.prompt.clone())).collect(),
+        system: ask.system.as_ref().map(|it| it.prompt.clone()),
+        models: ask.subjects().into_iter().map(str::to_owned).collect(),
+        output: ask.output.as_ref().map(|it| it.schema.clone()),
+        form: schema.map_or(ReplyForm::Text, |it| ReplyForm::Schema(Box::new(it))),
+        max_retries: ask.max_retries,
     }
 }
 
@@ -188,8 +230,12 @@ fn planned_judge(judge: &Judge, comparison: Option<&TaskComparison>) -> PlannedJ
     }
 }
 
-/// What tasks, prompts and the id rule read of a record. A task that reads its whole context reads all of it.
+/// What tasks, prompts and the id rule read of a row. A task that reads its whole context reads all of it. Asking about a
+/// row costs so much more than reading it that it is read whole.
 fn footprint(suite: &Suite) -> Projection {
+    if suite.ask.is_some() {
+        return Projection::all();
+    }
     let mut paths: Vec<FieldPath> =
         ["id", "record_id", "case_id"].map(|key| FieldPath::of([Step::Key(key.into())])).into();
     paths.extend(suite.records.iter().filter_map(|it| it.id.as_ref()).map(|it| it.value.clone()));

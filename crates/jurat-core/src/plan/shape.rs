@@ -59,6 +59,19 @@ impl Shape {
         Shape { kinds: Kinds::of(kinds), ..Shape::any() }
     }
 
+    /// An object of which nothing else is known.
+    pub(super) fn any_object() -> Shape {
+        Shape { members: Some(Members { open: true, ..Members::default() }), ..Shape::of_kinds(&[Kind::Object]) }
+    }
+
+    /// The same object with a member of this shape in the place of what it had there, or with none.
+    pub(super) fn with_member(self, name: &str, member: Option<Shape>) -> Shape {
+        let members = self.members.unwrap_or(Members { open: true, ..Members::default() });
+        let kept = members.named.into_iter().filter(|(known, _)| known != name);
+        let named = kept.chain(member.map(|it| (name.to_owned(), it)));
+        Shape { members: Some(Members::new(named, members.open)), ..self }
+    }
+
     /// What a JSON Schema allows, as far as it is understood here; what is not understood is anything.
     pub fn of_schema(schema: &Val<'_>) -> Shape {
         of_schema(schema, &Root { schema, n_parts: Cell::new(0) }, 0)

@@ -44,18 +44,21 @@ codes! {
     NO_PLACEHOLDER = Error "plan::no_placeholder", "a judge prompt that shows the judge nothing of the case";
     MEASURED_GATE = Error "plan::measured_gate", "a gate that neither passes nor fails";
     UNKNOWN_MODEL = Error "plan::unknown_model", "a model role that nobody defines";
+    REPEATED_MODEL = Error "plan::repeated_model", "a model that `ask` asks twice in the same way";
     UNKNOWN_DIMENSION = Error "plan::unknown_dimension", "a dimension that nobody declares";
     UNKNOWN_TASK = Error "plan::unknown_task", "a threshold for a task that does not exist";
 
-    NO_MODEL = Warning "plan::no_model", "a judge without a model to ask";
+    NO_MODEL = Warning "plan::no_model", "a judge or an `ask` without a model to ask";
     NO_OUTPUT = Warning "plan::no_output", "a path into a reply that nobody promises has fields";
     SAME_MODEL = Warning "plan::same_model", "a judge that is the model it judges";
+    SAME_QUESTION = Warning "plan::same_question", "a question that is the same for every row";
     NO_PATH = Warning "plan::no_path", "an assertion that does not say where to look";
     NO_ROWS = Warning "plan::no_rows", "data without a row";
     UNKNOWN_FIELD = Warning "plan::unknown_field", "a path into a judge's reply that its schema does not have";
     UNKNOWN_NAME = Warning "plan::unknown_name", "a path or placeholder that no sample row supplies";
     NOT_A_DEPENDENCY = Warning "plan::not_a_dependency", "a task that reads a task it does not depend on";
     HIDDEN_NAME = Warning "plan::hidden_name", "a task id that hides a field of the data";
+    HIDDEN_FIELD = Warning "plan::hidden_field", "a field of the rows that `ask` hides from tasks";
     NEVER_APPLIES = Warning "plan::never_applies", "an operator that can never pass on values of this type";
     OUTSIDE_ENUM = Warning "plan::outside_enum", "an expected value that the schema's enum does not have";
     UNEXPECTED_TYPE = Warning "plan::unexpected_type", "an expected value of another type than the values";

@@ -76,7 +76,7 @@ impl Aggregate {
     ];
 }
 
-const PROMPT: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT_FILE)]);
+pub(super) const PROMPT: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT_FILE)]);
 
 static PROMPT_FILE: Keys =
     Keys { what: "a prompt in a file", keys: &[Key::required("file", Form::Text, "the file that holds the text")] };
@@ -117,7 +117,8 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Judge> 
     Some(Judge { model, system, prompt: asked?, output: output.flatten(), max_retries, panel, repeat, aggregate })
 }
 
-fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<PromptText> {
+/// Reads a prompt: text, or a file that holds it.
+pub(super) fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<PromptText> {
     let (text, file) = if node.entries().is_some() {
         let fields = Fields::read(reading, &PROMPT_FILE, node)?;
         let file = fields.get("file").and_then(|it| reading.text("`file`", it))?;

@@ -3,6 +3,7 @@
 //! Text becomes a tree with positions ([`yaml`]); hand-shaped readers turn the tree into a [`Suite`], checking keys and
 //! types against tables that also make the JSON [`schema`]. Nothing here resolves names between tasks: that is `plan`.
 
+mod ask;
 pub mod codes;
 mod comparison;
 mod form;
@@ -21,6 +22,7 @@ mod task;
 pub mod write;
 mod yaml;
 
+pub use ask::{Ask, AskPrompt};
 pub use comparison::{ExpectedValue, TaskComparison};
 pub use id::same_id;
 pub use judging::{Aggregate, Judge, PromptText};
@@ -35,6 +37,7 @@ pub use yaml::read_tree;
 
 use crate::value::{FieldPath, Span, Spanned};
 
+pub(crate) use ask::SUBJECT;
 pub(crate) use models::is_provider_and_model;
 
 /// A definition, with what it includes merged in.
@@ -48,6 +51,8 @@ pub struct Suite {
     pub models: Vec<Role>,
     /// The rows to evaluate.
     pub records: Vec<Records>,
+    /// What is asked about each row; nothing when the rows are what is evaluated.
+    pub ask: Option<Ask>,
     /// The tasks, in the order they were written.
     pub tasks: Vec<Task>,
     /// Dimensions beyond the usual ones.
@@ -71,6 +76,8 @@ pub(crate) struct Lost {
     pub(crate) task_ids: Vec<String>,
     /// Whether there may be cases.
     pub(crate) cases: bool,
+    /// Whether there may be an `ask`.
+    pub(crate) ask: bool,
     /// Whether there may be roles whose names are not known.
     pub(crate) models: bool,
     /// The names of roles of which nothing else could be read.
@@ -82,7 +89,7 @@ pub(crate) struct Lost {
 impl Lost {
     /// Notes that a whole file is lost.
     fn file(&mut self) {
-        (self.tasks, self.cases, self.models, self.dimensions) = (true, true, true, true);
+        (self.tasks, self.cases, self.ask, self.models, self.dimensions) = (true, true, true, true, true);
     }
 
     /// Whether there may be a task with this id.
@@ -99,9 +106,9 @@ impl Lost {
 /// Two suites are equal wherever their parts stand.
 impl PartialEq for Suite {
     fn eq(&self, other: &Self) -> bool {
-        let Suite { name, description, models, records, tasks, dimensions, group_by, thresholds, .. } = self;
+        let Suite { name, description, models, records, ask, tasks, dimensions, group_by, thresholds, .. } = self;
         (name, description, models, records) == (&other.name, &other.description, &other.models, &other.records)
             && (tasks, dimensions, group_by) == (&other.tasks, &other.dimensions, &other.group_by)
-            && *thresholds == other.thresholds
+            && (ask, thresholds) == (&other.ask, &other.thresholds)
     }
 }

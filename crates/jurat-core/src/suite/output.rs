@@ -1,4 +1,4 @@
-//! What a judge must answer: a JSON Schema, or one of its short forms.
+//! What a model must answer: a JSON Schema, or one of its short forms.
 //!
 //! ```yaml
 //! output: { category: { enum: [kitchen, bath] }, reason: string, scores: [number], detail: { depth: integer } }
@@ -14,7 +14,7 @@ use super::problem::{Problem, listed_all};
 use super::reader::Reading;
 use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
-/// What a judge must answer.
+/// What a model must answer.
 #[derive(Debug, Clone)]
 pub struct Output {
     /// The JSON Schema, in the author's order.
@@ -82,7 +82,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
     };
     if entries.is_empty() {
         let problem = Problem::new(&codes::BAD_SCHEMA, "an `output` without fields").at(node.span, "empty");
-        reading.problem(problem.help("name what the judge answers: `output: { reason: string, ok: boolean }`"));
+        reading.problem(problem.help("name what is answered: `output: { reason: string, ok: boolean }`"));
         return None;
     }
     let n_before = reading.n_errors();

@@ -6,7 +6,7 @@ use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
-use super::{Suite, codes, models, records, task};
+use super::{Suite, ask, codes, models, records, task};
 use crate::value::{Node, Span, Spanned};
 
 /// A key of the top level and what becomes of its value.
@@ -18,6 +18,7 @@ struct Section {
 /// Where a section stands.
 struct At<'n, 'a> {
     node: &'n Node<'a>,
+    key_span: Span,
     /// Whether it stands in the file that was named, not in one that it includes.
     is_main: bool,
 }
@@ -55,6 +56,7 @@ static SECTIONS: [Section; 20] = [
             suite.records.extend(records);
         },
     ),
+    section(Key::optional("ask", ask::FORM, "makes each row a question to a model, whose answer is judged"), read_ask),
     section(Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "what is judged, as a graph"), read_tasks),
     section(
         Key::optional("dimensions", Form::List(&Form::Id), "further dimensions that tasks may name"),
@@ -75,7 +77,6 @@ static SECTIONS: [Section; 20] = [
         },
     ),
     section(Key::optional("thresholds", Form::Object(&THRESHOLDS), "what counts as good enough"), read_thresholds),
-    reserved("ask", "each row becomes a question to a model"),
     reserved("cases", "tasks given to an agent"),
     reserved("scenarios", "conversations along a graph"),
     reserved("templates", "what is read from an answer"),
@@ -107,16 +108,32 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &m
     }
     for section in &SECTIONS {
         if let Some(node) = fields.get(section.key.name) {
-            (section.read)(reading, suite, At { node, is_main });
+            let key_span = fields.key_span(section.key.name).unwrap_or(node.span);
+            (section.read)(reading, suite, At { node, key_span, is_main });
         }
     }
     // What other versions evaluate are cases too, and bring their own tasks.
-    let other_cases = ["ask", "cases", "scenarios"].iter().any(|it| fields.has_reserved(it));
+    let other_cases = ["cases", "scenarios"].iter().any(|it| fields.has_reserved(it));
     let lost = &mut suite.lost;
     lost.tasks |= other_cases || fields.may_mean("tasks");
     lost.cases |= other_cases || fields.may_mean("records");
+    lost.ask |= fields.may_mean("ask");
     lost.models |= fields.may_mean("models");
     lost.dimensions |= fields.may_mean("dimensions");
+}
+
+fn read_ask(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
+    let ask = ask::read(reading, at.key_span, at.node);
+    suite.lost.ask |= ask.is_none();
+    match (ask, &suite.ask) {
+        (Some(again), Some(first)) => {
+            let problem = Problem::new(&codes::CONFLICT, "a suite has one `ask`").at(again.span, "again here");
+            let problem = problem.at(first.span, "first here");
+            reading.problem(problem.help("keep one of them; several prompts and models stand in one `ask`"));
+        }
+        (Some(ask), None) => suite.ask = Some(ask),
+        (None, _) => {}
+    }
 }
 
 fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {

@@ -94,7 +94,7 @@ pub enum Selection {
 /// The kinds of case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaseKind {
-    /// Recorded answers.
+    /// Rows of `records`, whether a model is asked about them or not.
     Records,
     /// Agent runs.
     Cases,

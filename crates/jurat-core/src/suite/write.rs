@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use super::ask::{Ask, ONLY};
 use super::judging::{Judge, MAX_RETRIES, PromptText};
 use super::models::{Model, Role};
 use super::records::{Records, RowSource};
@@ -29,6 +30,9 @@ pub fn value(suite: &Suite) -> Value {
     }
     if let [only] = suite.records.as_slice() {
         map.put("records", records(only));
+    }
+    if let Some(it) = &suite.ask {
+        map.put("ask", ask(it));
     }
     map.texts("dimensions", &suite.dimensions);
     map.list("group_by", suite.group_by.iter().map(|it| Val::from(it.value.to_string())));
@@ -119,6 +123,34 @@ fn records(records: &Records) -> Value {
         map.put("types", Val::Map(types));
     }
     map.texts("tags", &records.tags);
+    Val::Map(map.0)
+}
+
+fn ask(ask: &Ask) -> Value {
+    let mut map = Members::default();
+    match ask.models.as_slice() {
+        [only] => map.put("model", Val::from(only.value.clone())),
+        models => map.texts("model", models),
+    }
+    if let Some(system) = &ask.system {
+        map.put("system", prompt(system));
+    }
+    let prompts = ask.prompts.as_slice();
+    let is_list = (1..).zip(prompts).all(|(nth, it): (usize, _)| it.name == nth.to_string());
+    match prompts {
+        [only] if only.name == ONLY => map.put("prompt", prompt(&only.prompt)),
+        _ if is_list => map.list("prompts", prompts.iter().map(|it| prompt(&it.prompt))),
+        _ => {
+            let named: Map<'static> = prompts.iter().map(|it| (it.name.clone(), prompt(&it.prompt))).collect();
+            map.put("prompts", Val::Map(named));
+        }
+    }
+    if let Some(output) = &ask.output {
+        map.put("output", output.schema.clone());
+    }
+    if ask.max_retries != MAX_RETRIES {
+        map.put("max_retries", Val::I(ask.max_retries.into()));
+    }
     Val::Map(map.0)
 }
 

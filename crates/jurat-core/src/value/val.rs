@@ -332,6 +332,16 @@ impl<'a, K: Into<Cow<'a, str>>> FromIterator<(K, Val<'a>)> for Map<'a> {
     }
 }
 
+/// The members in the order they were written.
+impl<'a> IntoIterator for Map<'a> {
+    type Item = (Cow<'a, str>, Val<'a>);
+    type IntoIter = std::vec::IntoIter<(Cow<'a, str>, Val<'a>)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 /// Whether two keys are the same. Keys are short, and for short text calling the C library costs more than comparing:
 /// two words that overlap in the middle cover everything up to 16 bytes.
 #[inline]

@@ -8,8 +8,9 @@ use jurat_core::judge::Prompt;
 use jurat_core::suite::problem::Severity;
 use jurat_core::suite::schema::suite_schema;
 use jurat_core::suite::{
-    Aggregate, CaseKind, CellType, ExpectedValue, Gate, Judge, Loaded, Model, Output, PromptText, Records, Role,
-    RowFile, RowFormat, RowSource, Selection, Suite, Task, TaskComparison, TaskKind, Thresholds, codes, load, write,
+    Aggregate, Ask, AskPrompt, CaseKind, CellType, ExpectedValue, Gate, Judge, Loaded, Model, Output, PromptText,
+    Records, Role, RowFile, RowFormat, RowSource, Selection, Suite, Task, TaskComparison, TaskKind, Thresholds, codes,
+    load, write,
 };
 use jurat_core::value::{FieldPath, Kind, Map, Span, Spanned, Val, Value, parse_json};
 use proptest::collection::vec;
@@ -136,14 +137,16 @@ fn ids() -> impl Strategy<Value = Vec<Spanned<String>>> {
 }
 
 fn suite() -> impl Strategy<Value = Suite> {
-    let head = (option::of(text().prop_map(at)), option::of(text()), models(), option::of(records()));
+    let head =
+        (option::of(text().prop_map(at)), option::of(text()), models(), option::of(records()), option::of(ask()));
     (head, vec(task(), 0..4), ids(), vec(path().prop_map(at), 0..3), thresholds()).prop_map(
-        |((name, description, models, records), tasks, dimensions, group_by, thresholds)| {
+        |((name, description, models, records, ask), tasks, dimensions, group_by, thresholds)| {
             let mut suite = Suite::default();
             suite.name = name;
             suite.description = description;
             suite.models = models;
             suite.records = records.into_iter().collect();
+            suite.ask = ask;
             suite.tasks = tasks;
             suite.dimensions = dimensions;
             suite.group_by = group_by;
@@ -214,6 +217,31 @@ fn records() -> impl Strategy<Value = Records> {
         tags: Vec::new(),
     });
     prop_oneof![described, inline]
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    let named = |name: String, prompt| AskPrompt { name, prompt };
+    // `prompts: {file: p.md}` is refused as a slip.
+    let name = id().prop_filter("a slip", |it| it != "file");
+    let prompts = prop_oneof![
+        prompt().prop_map(move |it| vec![named("prompt".to_owned(), it)]),
+        vec(prompt(), 1..4)
+            .prop_map(move |it| (1..).zip(it).map(|(nth, it): (usize, _)| named(nth.to_string(), it)).collect()),
+        proptest::collection::hash_map(name, prompt(), 1..4)
+            .prop_map(move |it| it.into_iter().map(|(name, it)| named(name, it)).collect()),
+    ];
+    let max_retries = prop_oneof![Just(3), any::<u32>()];
+    (prompts, option::of(prompt()), texts(), option::of(output()), max_retries).prop_map(
+        |(prompts, system, models, output, max_retries)| Ask {
+            prompts,
+            system,
+            models,
+            output,
+            max_retries,
+            span: Span::default(),
+            is_flawed: false,
+        },
+    )
 }
 
 fn task() -> impl Strategy<Value = Task> {

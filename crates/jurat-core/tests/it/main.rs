@@ -1,8 +1,9 @@
 //! The laws of the core, and its words.
 //!
-//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`]. They draw
+//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`effects`],
+//! [`statistics`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
-//! [`examples`] reads the examples of the catalogue.
+//! [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
 //! Properties try the same inputs in every run, so that a change fails for its own reasons. `PROPTEST_RNG_SEED=7` tries
 //! others, `PROPTEST_CASES=10000` more; the fuzz targets look further still.
@@ -11,11 +12,14 @@ mod arbitrary;
 mod cases;
 mod comparisons;
 mod definitions;
+mod effects;
 mod examples;
 mod numbers;
 mod paths;
+mod plans;
 mod projections;
 mod prompts;
+mod statistics;
 mod vocabulary;
 mod words;
 

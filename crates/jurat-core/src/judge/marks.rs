@@ -1,0 +1,60 @@
+//! What a judge's reply says beside passing or failing: a label, a score, a reason.
+
+use crate::value::{Kind, Val};
+
+/// The label, the score and the explanation of a reply.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Marks {
+    /// A word for it.
+    pub label: Option<String>,
+    /// A number for it.
+    pub score: Option<f64>,
+    /// Why.
+    pub explanation: Option<String>,
+}
+
+/// The members of a reply that explain it, in the order they are looked for.
+const EXPLANATIONS: [&str; 3] = ["explanation", "reason", "reasoning"];
+
+impl Marks {
+    /// Reads them from a reply. Members `label`, `score` and `explanation` (or `reason`, `reasoning`) are what they say; a reply without them is
+    /// marked by the value that is compared: a number is a score, a text or a yes or no a label.
+    pub fn of(reply: &Val<'_>, compared: Option<&Val<'_>>) -> Marks {
+        let text = |key: &str| reply.get(key).and_then(Val::as_str).map(str::to_owned);
+        let label = reply.get("label").and_then(word).or_else(|| compared.and_then(word));
+        let score = reply.get("score").and_then(Val::as_f64).or_else(|| compared.and_then(Val::as_f64));
+        Marks { label, score, explanation: EXPLANATIONS.into_iter().find_map(text) }
+    }
+}
+
+fn word(value: &Val<'_>) -> Option<String> {
+    match value.kind() {
+        Kind::Text => value.as_str().map(str::to_owned),
+        Kind::Boolean => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{Value, parse_json};
+
+    #[track_caller]
+    fn marks(reply: &str, compared: Option<&str>, expected: (Option<&str>, Option<f64>, Option<&str>)) {
+        let reply: Value = parse_json(reply).unwrap().value.into_owned();
+        let compared: Option<Value> = compared.map(|it| parse_json(it).unwrap().value.into_owned());
+        let marks = Marks::of(&reply, compared.as_ref());
+        assert_eq!((marks.label.as_deref(), marks.score, marks.explanation.as_deref()), expected);
+    }
+
+    #[test]
+    fn a_reply_is_marked_by_its_members_or_by_what_is_compared() {
+        marks(r#"{"label": "polite", "score": 4, "reason": "calm"}"#, None, (Some("polite"), Some(4.0), Some("calm")));
+        marks(r#"{"category": "kitchen", "confidence": 0.9}"#, Some("\"kitchen\""), (Some("kitchen"), None, None));
+        marks(r#"{"accuracy": 3}"#, Some("3"), (None, Some(3.0), None));
+        marks(r#"{"ok": true}"#, Some("true"), (Some("true"), None, None));
+        marks("\"yes\"", Some("\"yes\""), (Some("yes"), None, None));
+        marks(r#"{"score": "high"}"#, None, (None, None, None));
+    }
+}

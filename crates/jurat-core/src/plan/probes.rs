@@ -1,0 +1,145 @@
+//! Probes: models to ask about the rows, something to ask, and what asking adds to what tasks see.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::context::{self, Reader};
+use super::judges;
+use super::roles::{has_role, models_of, nobody_plays, unknown_models};
+use super::shape::Shape;
+use crate::evidence::probe;
+use crate::suite::problem::{Problem, Problems, listed_all};
+use crate::suite::{Ask, AskPrompt, Model, SUBJECT, Suite, codes, is_provider_and_model};
+use crate::value::{Span, Value};
+
+/// Looks at `ask`, whose prompts see nothing but the rows.
+pub(super) fn examine(suite: &Suite, rows: Option<&Shape>, problems: &mut Problems) {
+    let Some(ask) = &suite.ask else { return };
+    problems.extend(no_rows(suite, ask));
+    problems.extend(ask.prompts.iter().filter_map(|it| same_question(ask, it)));
+    problems.extend(ask.output.as_ref().and_then(judges::bad_schema));
+    problems.extend(no_model(suite, ask));
+    problems.extend(unknown_models(suite, &ask.models));
+    problems.extend(repeated_model(suite, ask));
+    let Some(rows) = rows else { return };
+    problems.extend(hidden_fields(ask, rows));
+    for prompt in ask.system.iter().chain(ask.prompts.iter().map(|it| &it.prompt)) {
+        context::holes(prompt).for_each(|it| context::examine_base(suite, Reader::Ask, rows, &it, problems));
+    }
+}
+
+/// What tasks see of a probe: the row, and what the probe adds.
+pub(super) fn base(rows: Option<Shape>, ask: &Ask) -> Shape {
+    let schema = probe::schema();
+    let added = |key: &str| match (key, &ask.output) {
+        // What could not be read may say what it is.
+        ("parsed", None) => ask.is_flawed.then(Shape::any),
+        // On its own, because its references lead into itself.
+        ("parsed", Some(output)) => Some(Shape::of_schema(&output.schema)),
+        _ => schema.get("properties").and_then(|it| it.get(key)).map(Shape::of_schema),
+    };
+    let rows = rows.unwrap_or_else(Shape::any_object);
+    probe::KEYS.iter().fold(rows, |base, key| base.with_member(key, added(key)))
+}
+
+/// The models that are judged, with their places: those that `ask` names, or the role `subject`.
+pub(super) fn subjects(suite: &Suite) -> HashMap<&str, Span> {
+    let mut names: Vec<&str> = suite.ask.as_ref().map_or_else(|| vec![SUBJECT], Ask::subjects);
+    names.sort_unstable();
+    names.dedup();
+    let spans = suite.ask.iter().flat_map(|it| &it.models).map(|it| (it.value.as_str(), it.span));
+    let spans: HashMap<&str, Span> = spans.collect();
+    let mut subjects = HashMap::new();
+    for name in names {
+        for it in played(suite, name, spans.get(name).copied()) {
+            subjects.entry(it.model).or_insert(it.span);
+        }
+    }
+    subjects
+}
+
+fn no_rows(suite: &Suite, ask: &Ask) -> Option<Problem> {
+    if !suite.records.is_empty() || suite.lost.cases {
+        return None;
+    }
+    let problem = Problem::new(&codes::NO_CASES, "`ask` has no rows to ask about").at(ask.span, "asked about each row");
+    Some(problem.help("add `records`: a file of rows, or the rows"))
+}
+
+/// A question without a placeholder is the same for every row, and so is what tasks judge, give or take chance.
+fn same_question(ask: &Ask, AskPrompt { prompt, .. }: &AskPrompt) -> Option<Problem> {
+    if ask.system.iter().chain([prompt]).any(|it| !it.prompt.holes().is_empty()) {
+        return None;
+    }
+    let message = "every row asks the same question";
+    let problem = Problem::new(&codes::SAME_QUESTION, message).at(prompt.span, "no `${…}` in it");
+    Some(problem.help("put what the row is about into the prompt, for example `${question}`"))
+}
+
+fn no_model(suite: &Suite, ask: &Ask) -> Option<Problem> {
+    if !ask.models.is_empty() || has_role(suite, SUBJECT) || ask.is_flawed {
+        return None;
+    }
+    let problem = Problem::new(&codes::NO_MODEL, "`ask` has no model to ask").at(ask.span, "asks the role `subject`");
+    Some(nobody_plays(suite, SUBJECT, problem))
+}
+
+/// One who is asked.
+struct Played<'s> {
+    model: &'s str,
+    settings: &'s [(&'static str, Value)],
+    span: Span,
+    /// Where `ask` names it, when it is not the role that is asked unless said.
+    named_at: Option<Span>,
+}
+
+/// Those who are asked when somebody asks a role, or `provider/model`.
+fn played<'s>(suite: &'s Suite, name: &'s str, named_at: Option<Span>) -> impl Iterator<Item = Played<'s>> {
+    let itself = named_at.filter(|_| is_provider_and_model(name));
+    let itself = itself.map(|span| Played { model: name, settings: &[], span, named_at });
+    let of_role = models_of(suite, name).iter().map(move |Model { model, settings }| Played {
+        model: &model.value,
+        settings,
+        span: model.span,
+        named_at,
+    });
+    itself.into_iter().chain(of_role)
+}
+
+/// A model that is asked twice in the same way gives two answers that nothing tells apart.
+fn repeated_model(suite: &Suite, ask: &Ask) -> Option<Problem> {
+    let unsaid = ask.models.is_empty().then(|| played(suite, SUBJECT, None));
+    let said = ask.models.iter().flat_map(|it| played(suite, &it.value, Some(it.span)));
+    let mut seen: HashMap<String, Played<'_>> = HashMap::new();
+    for again in unsaid.into_iter().flatten().chain(said) {
+        let settings = again.settings.iter().map(|(key, value)| format!(" {key}={value}"));
+        let first = match seen.entry(format!("{}{}", again.model, settings.collect::<String>())) {
+            Entry::Vacant(place) => {
+                place.insert(again);
+                continue;
+            }
+            Entry::Occupied(first) => first.into_mut(),
+        };
+        let problem = Problem::new(&codes::REPEATED_MODEL, format!("`{}` is asked twice", again.model));
+        // A role that is named twice has its models in one place.
+        let is_same = again.span == first.span;
+        let place = |it: &Played<'_>| it.named_at.filter(|_| is_same).unwrap_or(it.span);
+        let problem = problem.at(place(&again), "again here").at(place(first), "first here");
+        return Some(problem.help("keep one of them, or give one other settings, such as another `temperature`"));
+    }
+    None
+}
+
+/// Fields of the rows that tasks cannot see, because a probe has something else under their names.
+fn hidden_fields(ask: &Ask, rows: &Shape) -> Option<Problem> {
+    let hidden: Vec<&str> = probe::KEYS.into_iter().filter(|it| rows.has(it)).collect();
+    if hidden.is_empty() {
+        return None;
+    }
+    let (fields, them) = if hidden.len() == 1 { ("a field", "it") } else { ("fields", "them") };
+    let message = format!("the rows have {fields} that `ask` hides from tasks: {}", listed_all(hidden));
+    let problem = Problem::new(&codes::HIDDEN_FIELD, message).at(ask.span, "what came of asking has the same names");
+    Some(problem.help(format!(
+        "rename {them} in the rows if a task should see {them}; prompts of `ask` see {them} as they are"
+    )))
+}

@@ -1,0 +1,258 @@
+//! Requests and outcomes survive being stored, and keys tell requests apart for years.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use jurat_core::effect::wire::{outcome_json, read_outcome, read_request, request_json};
+use jurat_core::effect::{
+    Answer, Attempt, Endpoint, EndpointKey, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Served, Tool,
+    ToolCall, ToolChoice, Usage,
+};
+use jurat_core::value::{Value, parse_json};
+use jurat_core::verdict::StopReason;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+
+use crate::arbitrary::{self, text};
+
+/// Requests with the keys they had when they were first stored. A key that changes makes every paid answer unreachable: then
+/// `KEY_REVISION` has to go up, and the journal has to be keyed anew from its requests.
+///
+/// `JURAT_BLESS_KEYS=1` makes the file anew, for those who do that on purpose.
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/keys.jsonl");
+
+#[test]
+fn golden_requests_keep_their_keys() {
+    if std::env::var_os("JURAT_BLESS_KEYS").is_some() {
+        std::fs::write(GOLDEN, golden_lines()).expect("the file can be written");
+    }
+    let golden = std::fs::read_to_string(GOLDEN).expect("the file can be read");
+    let mut keys = HashSet::new();
+    for (ix, line) in golden.lines().enumerate() {
+        let (key, request) = line.split_once(' ').expect("a key and a request");
+        let (endpoint, request) = read_request(request).unwrap_or_else(|error| panic!("line {}: {error}", ix + 1));
+        assert_eq!(EndpointKey::new(&endpoint).of(&request).to_string(), key, "line {}", ix + 1);
+        assert!(keys.insert(key), "line {} has the key of another", ix + 1);
+    }
+    assert_eq!(keys.len(), 200);
+}
+
+fn golden_lines() -> String {
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(crate::laws(), rng);
+    let mut line = || {
+        let (endpoint, request) = (endpoints(), requests()).new_tree(&mut runner).expect("a request").current();
+        format!("{} {}\n", EndpointKey::new(&endpoint).of(&request), request_json(&endpoint, &request))
+    };
+    (0..200).map(|_| line()).collect()
+}
+
+/// Pairs that a careless framing would write alike.
+#[test]
+fn what_differs_has_another_key() {
+    let endpoint = |settings: &str| Endpoint {
+        settings: vec![("extra".to_owned(), value(settings))],
+        ..plain_endpoint("openai_chat", "gpt")
+    };
+    let asked =
+        |texts: &[&str]| ModelRequest::new("judge", texts.iter().map(|it| Message::User((*it).to_owned())).collect());
+    let mut keys = HashSet::new();
+    let mut add = |endpoint: &Endpoint, request: &ModelRequest| {
+        assert!(keys.insert(EndpointKey::new(endpoint).of(request)), "{endpoint:?} {request:?}");
+    };
+    for settings in [
+        "1",
+        "1.0",
+        "\"1\"",
+        "[1]",
+        "{\"a\":1,\"b\":2}",
+        "{\"b\":2,\"a\":1}",
+        "9007199254740993",
+        "9007199254740992",
+        "1e400",
+        "-0.0",
+        "0.0",
+        "0",
+        "null",
+        "[]",
+        "{}",
+        "\"\"",
+        "[[],[]]",
+        "[[[]]]",
+    ] {
+        add(&endpoint(settings), &asked(&["a"]));
+    }
+    for texts in [&["ab"][..], &["a", "b"], &["", "ab"], &["ab", ""], &[]] {
+        add(&endpoint("0.5"), &asked(texts));
+    }
+    let request = asked(&["a"]);
+    add(&endpoint("0.5"), &ModelRequest { repeat: 1, ..request.clone() });
+    add(&endpoint("0.5"), &ModelRequest { output: Some(value("{}")), ..request.clone() });
+    add(&endpoint("0.5"), &ModelRequest { tool_choice: ToolChoice::Required, ..request.clone() });
+    add(&Endpoint { codec_revision: 2, ..endpoint("0.5") }, &request);
+    add(&Endpoint { address: "http://127.0.0.1:9".to_owned(), ..endpoint("0.5") }, &request);
+    add(&Endpoint { headers: vec![("X-Beta".to_owned(), "1".to_owned())], ..endpoint("0.5") }, &request);
+}
+
+#[test]
+fn who_asks_is_not_in_the_key() {
+    let endpoint = plain_endpoint("openai_chat", "gpt");
+    let asked = |role: &str| ModelRequest::new(role, vec![Message::User("a".to_owned())]);
+    let key = EndpointKey::new(&endpoint);
+    assert_eq!(key.of(&asked("judge")), key.of(&asked("openai/gpt")));
+}
+
+/// Values that JSON can hold: providers speak nothing else.
+fn json_value() -> impl Strategy<Value = Value> {
+    arbitrary::value().prop_filter("JSON", |it| parse_json(&it.to_json()).is_ok_and(|again| again.value == *it))
+}
+
+fn value(json: &str) -> Value {
+    parse_json(json).expect("JSON").value.into_owned()
+}
+
+fn plain_endpoint(codec: &str, model: &str) -> Endpoint {
+    Endpoint {
+        codec: codec.to_owned(),
+        codec_revision: 1,
+        address: String::new(),
+        model: model.to_owned(),
+        settings: Vec::new(),
+        headers: Vec::new(),
+    }
+}
+
+fn endpoints() -> impl Strategy<Value = Endpoint> {
+    let pairs = vec((text(), json_value()), 0..3);
+    (
+        select(&["openai_chat", "gemini_generate", "script"][..]),
+        1..4u32,
+        text(),
+        text(),
+        pairs,
+        vec((text(), text()), 0..2),
+    )
+        .prop_map(|(codec, codec_revision, address, model, settings, headers)| Endpoint {
+            codec: codec.to_owned(),
+            codec_revision,
+            address,
+            model,
+            settings,
+            headers,
+        })
+}
+
+fn tool_calls() -> impl Strategy<Value = Vec<ToolCall>> {
+    vec((text(), text(), json_value()).prop_map(|(id, name, arguments)| ToolCall { id, name, arguments }), 0..3)
+}
+
+fn messages() -> impl Strategy<Value = Message> {
+    prop_oneof![
+        text().prop_map(Message::System),
+        text().prop_map(Message::User),
+        (text(), tool_calls()).prop_map(|(text, tool_calls)| Message::Assistant { text, tool_calls }),
+        (text(), text(), text(), any::<bool>()).prop_map(|(call_id, name, text, is_error)| Message::Tool {
+            call_id,
+            name,
+            text,
+            is_error
+        }),
+    ]
+}
+
+fn requests() -> impl Strategy<Value = ModelRequest> {
+    let tool = (text(), option::of(text()), json_value()).prop_map(|(name, description, parameters)| Tool {
+        name,
+        description,
+        parameters,
+    });
+    let choice = prop_oneof![
+        Just(ToolChoice::Auto),
+        Just(ToolChoice::None),
+        Just(ToolChoice::Required),
+        text().prop_map(ToolChoice::Named)
+    ];
+    let schema = json_value().prop_filter("a schema", |it| *it != Value::Null);
+    (text(), vec(messages(), 0..4), option::of(schema), vec(tool, 0..3), choice, 0..5u32).prop_map(
+        |(model, messages, output, tools, tool_choice, repeat)| ModelRequest {
+            model,
+            messages,
+            output,
+            tools,
+            tool_choice,
+            repeat,
+        },
+    )
+}
+
+fn kinds() -> impl Strategy<Value = FaultKind> {
+    use FaultKind::{Cancelled, Connect, Cut, Diverged, Garbled, Judging, NoAnswer, Timeout, Unsupported};
+    let named = [Timeout, Connect, Cut, Garbled, Unsupported, NoAnswer, Judging, Cancelled, Diverged];
+    prop_oneof![any::<u16>().prop_map(FaultKind::Status), select(named.to_vec())]
+}
+
+fn durations() -> impl Strategy<Value = Duration> {
+    (0..1_u64 << 40).prop_map(Duration::from_micros)
+}
+
+fn attempts() -> impl Strategy<Value = Vec<Attempt>> {
+    let attempt = (kinds(), text(), option::of(durations()), durations())
+        .prop_map(|(kind, message, retry_after, took)| Attempt { kind, message, retry_after, took });
+    vec(attempt, 0..3)
+}
+
+fn outcomes() -> impl Strategy<Value = Outcome> {
+    let usage = (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>())
+        .prop_map(|(input, output, cached, reasoning)| Usage { input, output, cached, reasoning });
+    let served = (option::of(text()), option::of(text()), option::of(text()))
+        .prop_map(|(model, fingerprint, request_id)| Served { model, fingerprint, request_id });
+    let finish = prop_oneof![
+        Just(Finish::Stop),
+        Just(Finish::Length),
+        Just(Finish::ToolCalls),
+        Just(Finish::Refusal),
+        text().prop_map(|it| Finish::named(&it))
+    ];
+    let answer = (
+        (text(), tool_calls(), finish, option::of(usage), option::of(0.0..1e9_f64)),
+        (served, durations(), any::<u64>(), any::<u32>(), attempts()),
+    )
+        .prop_map(|((text, tool_calls, finish, usage, cost_usd), (served, latency, at_ms, n_requests, failed))| {
+            let (text, served) = (text, served);
+            Answer { text, tool_calls, finish, usage, cost_usd, served, latency, at_ms, n_requests, failed }
+        });
+    let fault = (kinds(), text(), any::<u32>(), attempts()).prop_map(|(kind, message, n_requests, failed)| Fault {
+        kind,
+        message,
+        n_requests,
+        failed,
+    });
+    use StopReason::{Budget, Deadline, FailFast, Interrupted};
+    prop_oneof![
+        answer.prop_map(|it| Outcome::Answer(Box::new(it))),
+        fault.prop_map(|it| Outcome::Fault(Box::new(it))),
+        select(vec![Budget, Deadline, FailFast, Interrupted]).prop_map(Outcome::NotRun),
+    ]
+}
+
+proptest! {
+    #![proptest_config(crate::laws())]
+
+    #[test]
+    fn a_stored_request_reads_back_with_its_key(endpoint in endpoints(), request in requests()) {
+        let stored = request_json(&endpoint, &request);
+        let (again, request_again) = read_request(&stored).unwrap();
+        prop_assert_eq!(&again, &endpoint);
+        prop_assert_eq!(&request_again, &request);
+        prop_assert_eq!(EndpointKey::new(&again).of(&request_again), EndpointKey::new(&endpoint).of(&request));
+    }
+
+    #[test]
+    fn a_stored_outcome_reads_back(outcome in outcomes()) {
+        prop_assert_eq!(read_outcome(&outcome_json(&outcome)).unwrap(), outcome);
+    }
+}

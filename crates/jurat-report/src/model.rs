@@ -1,0 +1,398 @@
+//! The report: what there is to say about a run, before anybody has decided how to say it.
+//!
+//! Plain data. Somebody who read a run back fills it, the writers of this crate draw it. A [`RunReport`] is what is known of the
+//! run as a whole; it is small, whatever the number of cases, because it holds totals. [`CaseReport`]s come one by one, in the
+//! order of input, so that a run of a million cases passes through without being held.
+//!
+//! What a replay of the run reproduces byte for byte stands apart from what it does not: everything about when, how fast and
+//! from where is in [`Observed`] and in the few fields that say so.
+
+use std::time::Duration;
+
+use jurat_core::effect::Usage;
+use jurat_core::statistics::{Interval, wilson};
+use jurat_core::suite::Gate;
+use jurat_core::value::Value;
+use jurat_core::verdict::{CaseVerdict, Counts, StopReason, Verdict};
+
+/// A run as a whole.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunReport {
+    /// The name of the suite.
+    pub suite: String,
+    /// The hash of what the suite says.
+    pub suite_hash: String,
+    /// What its author says about it.
+    pub description: Option<String>,
+    /// How often each case is run; 1 unless somebody asked for more.
+    pub repeat: u32,
+    /// The tasks in the order they were written.
+    pub tasks: Vec<TaskTotal>,
+    /// The groups of cases that `group_by` makes, in the order in which they are shown.
+    pub slices: Vec<SliceTotal>,
+    /// What was asked of whom; empty for records, which were answered before.
+    pub subjects: Vec<SubjectTotal>,
+    /// All tasks of all cases together.
+    pub counts: Counts,
+    /// How the cases ended.
+    pub cases: CaseCounts,
+    /// The tokens that all answers took.
+    pub usage: Usage,
+    /// What all answers cost, as far as that is known; `None` when no answer has a known cost.
+    pub cost_usd: Option<f64>,
+    /// How many answers have no known cost, because their model has no price or did not say what it used.
+    pub n_unpriced: u64,
+    /// The thresholds that were not reached, in words.
+    pub missed: Vec<String>,
+    /// What a replay would not reproduce.
+    pub observed: Observed,
+}
+
+/// One task over all cases.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TaskTotal {
+    /// Its id.
+    pub id: String,
+    /// `assert`, `judge`, …
+    pub kind: String,
+    /// Whether it decides what runs after it.
+    pub gate: Gate,
+    /// Its stage, from 1.
+    pub stage: usize,
+    /// What its author says about it.
+    pub description: Option<String>,
+    /// Where it looks.
+    pub path: Option<String>,
+    /// How it compares.
+    pub operator: Option<String>,
+    /// How often it ended how. A gate is counted here as any other task is, so that its line says how often it was open.
+    pub counts: Counts,
+    /// The scores it gave, when it gave any.
+    pub score: Option<Mean>,
+    /// The labels it gave and how often each, in the order in which they are shown.
+    pub labels: Vec<(String, u64)>,
+}
+
+/// The mean of some numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mean {
+    /// How many there are.
+    pub n: u64,
+    /// Their mean, summed in the order of cases.
+    pub mean: f64,
+}
+
+/// All tasks over the cases that have one value at a path of `group_by`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SliceTotal {
+    /// The path.
+    pub path: String,
+    /// The value; `None` for the cases that have none.
+    pub value: Option<String>,
+    /// How often tasks ended how.
+    pub counts: Counts,
+}
+
+/// All tasks over the cases that one subject was asked with one prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubjectTotal {
+    /// The prompt, when there are several.
+    pub prompt: Option<String>,
+    /// The model, when there are several.
+    pub subject: Option<String>,
+    /// How often tasks ended how.
+    pub counts: Counts,
+    /// How the cases ended.
+    pub cases: CaseCounts,
+    /// The tokens that its answers and those of its judges took.
+    pub usage: Usage,
+    /// What they cost, as far as that is known.
+    pub cost_usd: Option<f64>,
+}
+
+/// How many cases ended how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CaseCounts {
+    /// Something counted passed, and nothing failed.
+    pub passed: u64,
+    /// Something counted failed.
+    pub failed: u64,
+    /// A task could not be judged.
+    pub error: u64,
+    /// A task did not run.
+    pub not_run: u64,
+    /// Something was measured, nothing judged.
+    pub measured: u64,
+    /// Gates led past everything.
+    pub not_judged: u64,
+}
+
+/// What depends on the day and on the machine.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Observed {
+    /// The id of the run.
+    pub run_id: String,
+    /// The file that holds it, as a reader can name it.
+    pub file: String,
+    /// When it began, in milliseconds since 1970.
+    pub started_at_ms: u64,
+    /// How long it took.
+    pub wall: Duration,
+    /// How many answers its verdicts rest on, live or reused.
+    pub n_effects: u64,
+    /// How many of them were not asked for in this run.
+    pub n_reused: u64,
+    /// When the oldest of the reused ones was given, in milliseconds since 1970.
+    pub oldest_reused_ms: Option<u64>,
+    /// Who answered, as the providers say, in order.
+    pub served_by: Vec<String>,
+    /// How many requests were made.
+    pub n_requests: u64,
+    /// How many of them failed.
+    pub n_failed_requests: u64,
+    /// Whether it took up what an earlier, interrupted run had left.
+    pub resumed: bool,
+    /// The run that this one replays.
+    pub replay_of: Option<String>,
+    /// What came before the end.
+    pub stopped: Option<StopReason>,
+    /// What a reader must know before trusting it, such as walls that were left out on request.
+    pub notes: Vec<String>,
+}
+
+/// One case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseReport {
+    /// Its id.
+    pub id: String,
+    /// The prompt that made it, when there are several.
+    pub prompt: Option<String>,
+    /// The model that was asked, when there are several.
+    pub subject: Option<String>,
+    /// Which repetition it is, from 1, when there are several.
+    pub replicate: Option<u32>,
+    /// How it ended.
+    pub verdict: CaseVerdict,
+    /// How many of its tasks ended how.
+    pub counts: Counts,
+    /// The digest of the evidence that was judged.
+    pub evidence: Option<String>,
+    /// The tokens that all its answers took.
+    pub usage: Option<Usage>,
+    /// What they cost, as far as that is known.
+    pub cost_usd: Option<f64>,
+    /// How long it took. A replay takes another time.
+    pub took: Duration,
+    /// The tasks that apply to it, in the order they were written.
+    pub tasks: Vec<TaskReport>,
+}
+
+/// One task of one case. What is the same for all cases stands in its [`TaskTotal`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskReport {
+    /// Its place in [`RunReport::tasks`].
+    pub task: usize,
+    /// How it ended.
+    pub verdict: TaskVerdict,
+    /// What it expected, whole.
+    pub expected: Option<Value>,
+    /// What it found, whole.
+    pub actual: Option<Value>,
+    /// The label it gave.
+    pub label: Option<String>,
+    /// The score it gave.
+    pub score: Option<f64>,
+    /// Why it gave them, in the words of whoever judged.
+    pub explanation: Option<String>,
+    /// Why it failed, was skipped, could not be judged or did not run, in our words; else empty.
+    pub message: String,
+    /// The tokens that its answers took.
+    pub usage: Option<Usage>,
+    /// What they cost, as far as that is known.
+    pub cost_usd: Option<f64>,
+    /// How long its answers took, as it was recorded with them.
+    pub latency: Option<Duration>,
+    /// How many requests it took, failed ones included. A replay makes none.
+    pub n_requests: u32,
+    /// Whether its answers were there before this run. A replay reuses all.
+    pub reused: bool,
+}
+
+/// How a task ended, in one word. The reason is in [`TaskReport::message`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TaskVerdict {
+    /// Judged, and right.
+    Passed,
+    /// Judged, and wrong.
+    Failed,
+    /// An answer that nobody asked to pass.
+    Measured,
+    /// A gate said no, or what it needs was skipped or errored.
+    Skipped,
+    /// Could not be judged.
+    Error,
+    /// Something came first.
+    NotRun,
+}
+
+impl RunReport {
+    /// The 95 % interval of the pass rate over all tasks of all cases.
+    pub fn interval(&self) -> Option<Interval> {
+        interval(&self.counts)
+    }
+
+    /// What is known of the task of a report for all cases; nothing when the report is of another run.
+    pub fn task(&self, report: &TaskReport) -> Option<&TaskTotal> {
+        self.tasks.get(report.task)
+    }
+}
+
+impl TaskTotal {
+    /// The 95 % interval of its pass rate.
+    pub fn interval(&self) -> Option<Interval> {
+        interval(&self.counts)
+    }
+
+    /// Whether its verdicts are counted: those of a gate that only routes are not.
+    pub fn is_counted(&self) -> bool {
+        self.gate != Gate::Condition
+    }
+}
+
+impl CaseReport {
+    /// A case with this id of which nothing else is known.
+    pub fn new(id: impl Into<String>, verdict: CaseVerdict) -> CaseReport {
+        CaseReport {
+            id: id.into(),
+            prompt: None,
+            subject: None,
+            replicate: None,
+            verdict,
+            counts: Counts::default(),
+            evidence: None,
+            usage: None,
+            cost_usd: None,
+            took: Duration::ZERO,
+            tasks: Vec::new(),
+        }
+    }
+}
+
+impl TaskReport {
+    /// A task of which nothing but its verdict is known.
+    pub fn new(task: usize, verdict: TaskVerdict) -> TaskReport {
+        TaskReport {
+            task,
+            verdict,
+            expected: None,
+            actual: None,
+            label: None,
+            score: None,
+            explanation: None,
+            message: String::new(),
+            usage: None,
+            cost_usd: None,
+            latency: None,
+            n_requests: 0,
+            reused: false,
+        }
+    }
+}
+
+impl CaseCounts {
+    /// Counts one more.
+    pub fn add(&mut self, verdict: CaseVerdict) {
+        *self.place(verdict) += 1;
+    }
+
+    /// Adds the counts of another.
+    pub fn merge(&mut self, other: &CaseCounts) {
+        for (verdict, n) in other.each() {
+            *self.place(verdict) += n;
+        }
+    }
+
+    /// How many cases there are.
+    pub fn total(&self) -> u64 {
+        self.each().into_iter().map(|(_, n)| n).sum()
+    }
+
+    /// Every verdict with how many ended so, in the order in which they are told.
+    pub fn each(&self) -> [(CaseVerdict, u64); 6] {
+        [
+            (CaseVerdict::Passed, self.passed),
+            (CaseVerdict::Failed, self.failed),
+            (CaseVerdict::Error, self.error),
+            (CaseVerdict::NotRun, self.not_run),
+            (CaseVerdict::Measured, self.measured),
+            (CaseVerdict::NotJudged, self.not_judged),
+        ]
+    }
+
+    fn place(&mut self, verdict: CaseVerdict) -> &mut u64 {
+        match verdict {
+            CaseVerdict::Passed => &mut self.passed,
+            CaseVerdict::Failed => &mut self.failed,
+            CaseVerdict::Error => &mut self.error,
+            CaseVerdict::NotRun => &mut self.not_run,
+            CaseVerdict::Measured => &mut self.measured,
+            CaseVerdict::NotJudged => &mut self.not_judged,
+        }
+    }
+}
+
+impl TaskVerdict {
+    /// Every verdict, in the order in which they are told.
+    pub const ALL: [TaskVerdict; 6] = [
+        TaskVerdict::Passed,
+        TaskVerdict::Failed,
+        TaskVerdict::Measured,
+        TaskVerdict::Skipped,
+        TaskVerdict::Error,
+        TaskVerdict::NotRun,
+    ];
+
+    /// One word for it, as reports and files have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TaskVerdict::Passed => "passed",
+            TaskVerdict::Failed => "failed",
+            TaskVerdict::Measured => "measured",
+            TaskVerdict::Skipped => "skipped",
+            TaskVerdict::Error => "error",
+            TaskVerdict::NotRun => "not_run",
+        }
+    }
+
+    /// The verdict that a word of [`TaskVerdict::name`] means.
+    pub fn named(word: &str) -> Option<TaskVerdict> {
+        TaskVerdict::ALL.into_iter().find(|it| it.name() == word)
+    }
+}
+
+impl From<&Verdict> for TaskVerdict {
+    fn from(verdict: &Verdict) -> TaskVerdict {
+        match verdict {
+            Verdict::Passed => TaskVerdict::Passed,
+            Verdict::Failed(_) => TaskVerdict::Failed,
+            Verdict::Measured => TaskVerdict::Measured,
+            Verdict::Skipped(_) => TaskVerdict::Skipped,
+            Verdict::Error(_) => TaskVerdict::Error,
+            Verdict::NotRun(_) => TaskVerdict::NotRun,
+        }
+    }
+}
+
+/// The 95 % interval of the pass rate of some counts; `None` when nothing was judged.
+pub fn interval(counts: &Counts) -> Option<Interval> {
+    wilson(counts.passed, counts.passed + counts.failed)
+}
+
+/// A gate in one word, as reports and files have it; nothing for a task that is none.
+pub fn gate_name(gate: Gate) -> &'static str {
+    match gate {
+        Gate::None => "",
+        Gate::Condition => "gate",
+        Gate::Required => "required",
+    }
+}
