@@ -54,9 +54,10 @@ impl Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
+impl Exit {
+    /// The number that the process ends with.
+    pub(crate) fn code(self) -> u8 {
+        match self {
             Exit::Good => 0,
             Exit::Failed => 1,
             Exit::Wrong => 2,
@@ -64,6 +65,12 @@ impl From<Exit> for ExitCode {
             Exit::Limited => 4,
             Exit::Nothing => 5,
             Exit::Interrupted => 130,
-        })
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        exit.code().into()
     }
 }

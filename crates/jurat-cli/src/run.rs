@@ -15,7 +15,7 @@ use jurat_core::expression::Expression;
 use jurat_core::plan::Plan;
 use jurat_engine::view::RunView;
 use jurat_engine::{
-    BudgetLimits, Definition as Runnable, EffectLines, Functions, How, Launched, Progress, Recording, RunOptions,
+    BudgetLimits, Definition, EffectLines, Examined, Functions, How, Launched, Progress, Recording, RunOptions,
     Selection, Stop, World, launch,
 };
 use jurat_model::dotenv::Environment;
@@ -24,7 +24,7 @@ use jurat_report::Scope;
 use jurat_store::run::RunReader;
 use jurat_store::{Disk, Project};
 
-use crate::definition::{self, Definition};
+use crate::definition;
 use crate::drawing::{Drawing, draw};
 use crate::exit::Exit;
 use crate::format::{Format, FormatOption, style};
@@ -132,7 +132,7 @@ fn dollars(text: &str) -> Result<f64, String> {
 
 impl Run {
     pub(crate) fn run(&self) -> Exit {
-        let definition = Definition::read(&self.file);
+        let definition = definition::read(&self.file);
         if print_problems(&definition).is_err() || definition.has_errors() {
             return Exit::Wrong;
         }
@@ -142,7 +142,7 @@ impl Run {
         })
     }
 
-    fn evaluate(&self, definition: &Definition) -> Result<Exit, String> {
+    fn evaluate(&self, definition: &Examined) -> Result<Exit, String> {
         let Ok((plan, _)) = Plan::build(&definition.suite, &definition.samples) else { return Ok(Exit::Wrong) };
         if self.save_records.is_some() && plan.ask.is_none() {
             return Err("`--save-records` writes what subjects answered, and this suite has no `ask`".to_owned());
@@ -153,7 +153,9 @@ impl Run {
         let env = |name: &str| env.get(name);
         let how = self.how(recording.as_deref(), &env)?;
         let (stop, progress) = (Arc::new(Stop::new()), Arc::new(Progress::default()));
-        interrupt::watch(&stop);
+        let watch = interrupt::Watch::start(&stop, || {
+            let _ = writeln!(io::stderr(), "\rstopping: what is in flight is finished; again to drop it");
+        });
         let shown = progress::Shown::start(&progress, !self.quiet && is_watched(self.format.get()));
         let mut stdin = io::stdin();
         let mut world = World {
@@ -164,13 +166,14 @@ impl Run {
             stdin: &mut stdin,
             random: RandomState::new().build_hasher().finish(),
         };
-        let runnable = Runnable { suite: &definition.suite, sources: &definition.sources, plan: &plan };
+        let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan: &plan };
         let launched = launch(runnable, &how, &mut world, &stop, &progress, &mut |_, resumed| {
             if resumed {
                 let _ = writeln!(io::stderr(), "going on with the run that was interrupted");
             }
         });
         drop(shown);
+        watch.run_is_over();
         let launched = launched.map_err(|error| error.to_string())?;
         self.tell(&launched)
     }
@@ -259,7 +262,7 @@ fn recording(name: &str, project: &Project) -> Result<Box<dyn Recording>, String
 }
 
 /// Warnings do not stop a run, but nobody should miss them.
-fn print_problems(definition: &Definition) -> io::Result<()> {
+fn print_problems(definition: &Examined) -> io::Result<()> {
     let mut out = io::stderr().lock();
     let style = style(&out);
     jurat_report::write_problems(&mut out, &definition.problems, &definition.sources, style)?;

@@ -5,7 +5,7 @@
 //! | | answer in the run's log | fault in the run's log | answer in the journal | else |
 //! |---|---|---|---|---|
 //! | run, resume | use | ask again | use, and copy into the log | ask |
-//! | `--fresh` | use | ask again | ignore | ask |
+//! | `--fresh` | use | ask again | use if it was given since this run began | ask |
 //! | `--replay` | use | reproduce | never read | "diverged" |
 //!
 //! Nobody sees an outcome before the commit that holds it.
@@ -80,6 +80,8 @@ struct Found {
     attempt: u32,
     /// Whether this run's own log has it already.
     is_logged: bool,
+    /// Whether others may wait for it.
+    is_shared: bool,
 }
 
 impl Effects<'_> {
@@ -94,7 +96,16 @@ impl Effects<'_> {
             Source::Recording(recording) => self.replayed(*recording, at, request)?,
             Source::World { .. } => self.found(at, request, max_requests).await?,
         };
-        self.write(at, request, found).await
+        let asked = found.is_shared.then_some(found.key);
+        let written = self.write(at, request, found).await;
+        // Only now: whoever asks the same between an answer and its commit would not find it written down yet.
+        let others = asked.and_then(|key| self.in_flight.borrow_mut().remove(&key)).unwrap_or_default();
+        if let Ok(outcome) = &written {
+            for other in others {
+                let _ = other.send(outcome.clone());
+            }
+        }
+        written
     }
 
     /// Whether there is anything to do for a case: a run that was stopped is replayed as far as it came.
@@ -121,6 +132,7 @@ impl Effects<'_> {
                 is_paid: false,
                 attempt: 0,
                 is_logged: false,
+                is_shared: false,
             },
             other => {
                 let why = if other.is_some() {
@@ -136,6 +148,7 @@ impl Effects<'_> {
                     is_paid: false,
                     attempt: 0,
                     is_logged: false,
+                    is_shared: false,
                 }
             }
         })
@@ -155,6 +168,7 @@ impl Effects<'_> {
                 is_paid: false,
                 attempt: 0,
                 is_logged: false,
+                is_shared: false,
             });
         };
         let key = asked.key_of(request);
@@ -166,6 +180,7 @@ impl Effects<'_> {
             is_paid: asked.is_paid,
             attempt,
             is_logged: false,
+            is_shared: false,
         };
         let mut attempt = 0;
         if let Some(log) = log
@@ -207,22 +222,19 @@ impl Effects<'_> {
                 }
             }
         };
-        if let Some(receiver) = waiting
-            && let Ok(outcome) = receiver.await
-        {
+        if let Some(receiver) = waiting {
+            // Whoever asked could not write the answer down, and has said why.
+            let outcome = receiver.await.map_err(|_| RunError::WriterGone)?;
             return Ok(found(outcome, true, attempt));
         }
         let outcome = self.asked(*perform, at, request, max_requests).await;
-        let others = self.in_flight.borrow_mut().remove(&key).unwrap_or_default();
-        for other in others {
-            let _ = other.send(outcome.clone());
-        }
-        Ok(found(outcome, false, attempt))
+        Ok(Found { is_shared: true, ..found(outcome, false, attempt) })
     }
 
     async fn asked(&self, perform: &dyn Perform, at: At<'_>, request: &ModelRequest, max_requests: u32) -> Outcome {
         let task = at.site.asker.task().map_or("", |it| self.plan.tasks[it.index()].id.as_str());
-        let question = Question { case: at.name.id, task, priority: at.case_ix, request, max_requests };
+        let question =
+            Question { case: at.name.id, task, priority: at.case_ix, request, max_requests, stop: self.stop };
         self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
         let outcome = tokio::select! {
             biased;

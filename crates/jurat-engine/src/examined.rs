@@ -84,10 +84,8 @@ fn file_sample(records: &Records, file: &RowFile, is_partial: &mut bool, problem
         Err(error) => error,
     };
     *is_partial = true;
-    if !matches!(error, SampleError::Unsupported(_)) {
-        let is_missing = matches!(error, SampleError::NotFound);
-        problems.push(unreadable(written.span, &written.value, &error.to_string(), is_missing));
-    }
+    let is_missing = matches!(error, SampleError::NotFound);
+    problems.push(unreadable(written.span, &written.value, &error.to_string(), is_missing));
     Vec::new()
 }
 

@@ -212,7 +212,7 @@ fn head(
             .map_or(0, |it| it as u32 + 1),
         path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
         operator: task.comparison.as_ref().map(|it| it.operator.value.entry().snake_case()),
-        expected: task.comparison.as_ref().and_then(|it| it.fixed()).map(|it| it.expected()),
+        expected: task.comparison.as_ref().and_then(jurat_core::suite::TaskComparison::fixed).map(|it| it.expected()),
     });
     let run = world.project.new_run(name, created_at_ms, world.random);
     RunHead {

@@ -20,7 +20,7 @@ use jurat_model::{
 
 use crate::budget::{Amount, Reserved, Spent};
 use crate::perform::{Asked, LocalFuture, Perform, Question};
-use crate::{Budget, BudgetLimits, Subject};
+use crate::{Budget, BudgetLimits, Stop, Subject};
 
 /// A model that cannot be asked.
 #[derive(Debug, thiserror::Error)]
@@ -275,12 +275,13 @@ impl Perform for Models {
 
     fn perform<'p>(&'p self, question: Question<'p>) -> LocalFuture<'p, Outcome> {
         Box::pin(async move {
-            let Question { case, task, priority, request, max_requests } = question;
+            let Question { case, task, priority, request, max_requests, stop } = question;
             let Some(Ready { model, .. }) = self.by_role.get(&request.model) else {
                 let message = format!("nobody plays `{}`", request.model);
                 return Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)));
             };
-            self.transport.ask(model, Asker { case, task, priority }, request, max_requests, &self.budget).await
+            let allowance = Allowance { budget: &self.budget, stop };
+            self.transport.ask(model, Asker { case, task, priority }, request, max_requests, &allowance).await
         })
     }
 
@@ -289,9 +290,15 @@ impl Perform for Models {
     }
 }
 
-impl Meter for Budget {
+/// What a request may spend, and whether it may still be made.
+struct Allowance<'a> {
+    budget: &'a Budget,
+    stop: &'a Stop,
+}
+
+impl Meter for Allowance<'_> {
     fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
-        match Budget::reserve(self, bound.tokens(), bound.usd()) {
+        match self.budget.reserve(bound.tokens(), bound.usd()) {
             Reserved::Yes(Amount { nano_usd, tokens, .. }) => Ok(Some(Reservation { tokens, nano_usd })),
             Reserved::Wait => Ok(None),
             Reserved::No => Err(StopReason::Budget),
@@ -299,7 +306,11 @@ impl Meter for Budget {
     }
 
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(Budget::settled(self))
+        Box::pin(self.budget.settled())
+    }
+
+    fn closed(&self) -> Pin<Box<dyn Future<Output = StopReason> + Send + '_>> {
+        Box::pin(self.stop.closed())
     }
 
     fn settle(&self, reserved: Reservation, settled: Settled) {
@@ -310,6 +321,6 @@ impl Meter for Budget {
             Settled::Nothing => Spent::Nothing,
             Settled::Unknown => Spent::Unknown,
         };
-        Budget::settle(self, amount, spent);
+        self.budget.settle(amount, spent);
     }
 }

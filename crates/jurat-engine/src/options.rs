@@ -20,7 +20,7 @@ pub struct RunOptions {
     pub tags: Vec<String>,
     /// How often each subject is asked.
     pub repeat: u32,
-    /// Whether the journal was left unread.
+    /// Whether answers from before the run were left alone.
     pub fresh: bool,
     /// The recording that was replayed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use jurat_core::effect::{EffectKey, Endpoint, EndpointKey, ModelRequest, Outcome};
 
+use crate::Stop;
+
 /// A question on its way to a model.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'q> {
@@ -19,6 +21,8 @@ pub struct Question<'q> {
     pub request: &'q ModelRequest,
     /// How many requests it may take.
     pub max_requests: u32,
+    /// Whether it may still be asked. What is sent before the run is stopped is finished, what waits by then is not sent.
+    pub stop: &'q Stop,
 }
 
 /// A future on one thread.

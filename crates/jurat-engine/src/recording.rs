@@ -171,6 +171,13 @@ pub struct EffectLine {
     pub outcome: Box<RawValue>,
 }
 
+impl EffectLine {
+    /// The line, without its end.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are JSON")
+    }
+}
+
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }

@@ -16,7 +16,7 @@ use jurat_core::suite::Records;
 use jurat_core::verdict::StopReason;
 use jurat_store::journal::Journal;
 use jurat_store::run::{
-    BlockBuilder, Document, Ended, FinishState, RunHead, RunLog, RunWriter, Variant, WriterOptions,
+    BlockBuilder, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, Variant, WriterOptions,
 };
 
 use crate::effect_lane::EffectLane;
@@ -73,9 +73,9 @@ pub enum Mode<'m> {
     Ask {
         /// Those who are asked.
         perform: &'m dyn Perform,
-        /// Paid answers of this project; still written to when it is not read.
+        /// Paid answers of this project.
         journal: Option<&'m Journal>,
-        /// Whether the journal is left unread.
+        /// Whether answers from before this run are left alone.
         fresh: bool,
         /// How old an answer of the journal may be.
         max_age: Option<Duration>,
@@ -118,14 +118,17 @@ pub fn run(
         Mode::Replay(_) => None,
     };
     let options = WriterOptions { durable: job.durable, journal };
-    let (writer, log) = match target {
-        Target::New(path, head) => (RunWriter::create(path, head, options)?, None),
-        Target::Resume(path) => (RunWriter::resume(path, options)?, Some(RunLog::open(path)?)),
+    let (writer, log, began_at_ms) = match target {
+        Target::New(path, head) => (RunWriter::create(path, head, options)?, None, head.created_at_ms),
+        Target::Resume(path) => {
+            let writer = RunWriter::resume(path, options)?;
+            (writer, Some(RunLog::open(path)?), RunReader::open(path)?.head().created_at_ms)
+        }
     };
     if log.is_some() {
         writer.document(Document { name: RESUMED.to_owned(), body: now_ms().to_string().into_bytes() })?;
     }
-    let ended = judge_all(job, &writer, log.as_ref(), stdin, stop, progress, started);
+    let ended = judge_all(job, &writer, log.as_ref(), began_at_ms, stdin, stop, progress, started);
     // A replay ends as what it replays.
     let recorded = match job.mode {
         Mode::Replay(recording) => recording.stopped(),
@@ -157,10 +160,12 @@ pub fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
+#[expect(clippy::too_many_arguments, reason = "each is a part of one run, and named where it is used")]
 fn judge_all(
     job: &Job<'_>,
     writer: &RunWriter,
     log: Option<&RunLog>,
+    began_at_ms: u64,
     stdin: &mut (dyn Read + Send),
     stop: &Stop,
     progress: &Progress,
@@ -219,7 +224,8 @@ fn judge_all(
         // The threads hold what they need; when they end, the channels close.
         drop((waiting, lane));
         if asks {
-            let asked = ask_all(job, rows, writer, log, stop, progress, keeping, most_open, arriving, started);
+            let asked =
+                ask_all(job, rows, writer, log, began_at_ms, stop, progress, keeping, most_open, arriving, started);
             asked.unwrap_or_else(fail);
         }
     });
@@ -248,6 +254,7 @@ fn ask_all(
     rows: &Rows<'_>,
     writer: &RunWriter,
     log: Option<&RunLog>,
+    began_at_ms: u64,
     stop: &Stop,
     progress: &Progress,
     keeping: Keeping<'_>,
@@ -260,8 +267,13 @@ fn ask_all(
         Mode::Ask { perform, journal, fresh, max_age } => Source::World {
             perform,
             log,
-            journal: journal.filter(|_| !fresh),
-            not_before_ms: max_age.map(|it| now_ms().saturating_sub(it.as_millis() as u64)),
+            journal,
+            // What this run itself was answered stays good: equal questions share an answer, and a run that was killed goes on.
+            not_before_ms: if fresh {
+                Some(began_at_ms)
+            } else {
+                max_age.map(|it| now_ms().saturating_sub(u64::try_from(it.as_millis()).unwrap_or(u64::MAX)))
+            },
         },
     };
     let effects = Effects {

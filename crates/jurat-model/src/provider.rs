@@ -41,7 +41,7 @@ pub enum ResolveError {
         written: String,
     },
     /// There is no such provider.
-    #[error("there is no provider `{name}`{}; providers are {}", suggestion(name), listed_all(names()))]
+    #[error("there is no provider `{name}`; providers are {}{}", listed_all(names()), suggestion(name))]
     UnknownProvider {
         /// The provider that was named.
         name: String,
@@ -437,8 +437,8 @@ impl Written {
                 "api_key_env" => written.api_key_env = Some(text()?),
                 "headers" => written.headers = headers(value).map_err(|it| refused(&it))?,
                 "price" => {
-                    written.price =
-                        Some(price(value).ok_or_else(|| refused("must have `input` and `output`, in dollars"))?)
+                    let price = price(value).ok_or_else(|| refused("must have `input` and `output`, in dollars"))?;
+                    written.price = Some(price);
                 }
                 "rpm" => written.rpm = Some(whole()?),
                 "tpm" => written.tpm = Some(whole()?),
@@ -452,7 +452,7 @@ impl Written {
                 "seed" if !matches!(value, Val::I(_)) => return Err(refused("must be a whole number")),
                 "extra" if value.as_map().is_none() => return Err(refused("must be an object")),
                 "temperature" | "top_p" | "seed" | "extra" => {
-                    written.settings.push(((*name).to_owned(), value.clone()))
+                    written.settings.push(((*name).to_owned(), value.clone()));
                 }
                 _ => return Err(refused(&format!("is no setting; there are {}", listed_all(SETTINGS)))),
             }

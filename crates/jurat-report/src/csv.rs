@@ -41,7 +41,7 @@ impl CaseWriter for CsvWriter<'_> {
                 if ix > 0 {
                     lines.push(',');
                 }
-                match (column.read)(&row) {
+                match column.read(&row) {
                     Datum::Nothing => {}
                     Datum::Text(text) => push_text(&mut lines, text),
                     Datum::Value(Val::Str(text)) => push_text(&mut lines, text),

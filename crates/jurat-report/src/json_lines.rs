@@ -31,7 +31,7 @@ impl CaseWriter for JsonLinesWriter<'_> {
             let row = row?;
             json_text::object(&mut lines, |members| {
                 for column in &self.columns {
-                    match (column.read)(&row) {
+                    match column.read(&row) {
                         Datum::Nothing => members.null(column.name),
                         Datum::Text(text) => members.text(column.name, text),
                         Datum::Value(value) => members.value(column.name, value),

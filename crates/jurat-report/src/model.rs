@@ -46,7 +46,7 @@ pub struct RunReport {
     pub missed: Vec<String>,
     /// What came before the end. It decided what was judged, so a replay takes it from the recording.
     pub stopped: Option<StopReason>,
-    /// Why the rest of the cases could not be read, in words.
+    /// Why not all cases are here, in words, when nobody stopped it.
     pub fault: Option<String>,
     /// What a replay would not reproduce.
     pub observed: Observed,

@@ -110,23 +110,40 @@ impl<'r> TerminalWriter<'r> {
         Ok(text)
     }
 
+    fn n_cases(&self) -> u64 {
+        self.options.n_selected.unwrap_or_else(|| self.run.cases.total())
+    }
+
     fn drawn_cases(&self) -> io::Result<Vec<u8>> {
-        let n_cases = self.options.n_selected.unwrap_or_else(|| self.run.cases.total());
-        let hidden = n_cases.saturating_sub(self.cases.len() as u64);
-        let more = words::counted(hidden, "more case");
-        if self.passes_over() && self.run.cases.passed == n_cases {
-            let all = words::counted(n_cases, "case");
+        if self.passes_over() && self.run.cases.passed == self.n_cases() {
+            let all = words::counted(self.n_cases(), "case");
             return Ok(format!("all of {all} passed; of many, only those that did not are shown\n").into_bytes());
         }
         let mut text = self.drawn(&self.cases)?;
-        match hidden {
-            0 => {}
-            _ if self.passes_over() => {
-                writeln!(text, "… and {more}; of many, only those that did not pass are shown")?;
-            }
-            _ => writeln!(text, "… and {more}")?,
+        self.write_hidden(&mut text)?;
+        Ok(text)
+    }
+
+    fn drawn_tasks(&self) -> io::Result<Vec<u8>> {
+        let mut text = self.drawn(&self.tasks)?;
+        // Said once, under the table of cases where there is one.
+        if !self.options.cases {
+            self.write_hidden(&mut text)?;
         }
         Ok(text)
+    }
+
+    /// How many cases are not shown.
+    fn write_hidden(&self, text: &mut Vec<u8>) -> io::Result<()> {
+        let hidden = self.n_cases().saturating_sub(self.cases.len() as u64);
+        let more = words::counted(hidden, "more case");
+        match hidden {
+            0 => Ok(()),
+            _ if self.passes_over() => {
+                writeln!(text, "… and {more}; of many, only those that did not pass are shown")
+            }
+            _ => writeln!(text, "… and {more}"),
+        }
     }
 }
 
@@ -152,7 +169,7 @@ impl CaseWriter for TerminalWriter<'_> {
             sections.push(self.drawn_cases()?);
         }
         if self.options.tasks && !(self.tasks.is_empty() && self.passes_over()) {
-            sections.push(self.drawn(&self.tasks)?);
+            sections.push(self.drawn_tasks()?);
         }
         if self.options.totals {
             for table in [totals(self.run), slices(self.run), subjects(self.run)] {
@@ -335,7 +352,7 @@ fn write_closing(out: &mut dyn Write, run: &RunReport, scope: Scope) -> io::Resu
         writeln!(out, "stopped before the end ({reason}): not all cases were judged")?;
     }
     if let Some(fault) = &run.fault {
-        writeln!(out, "stopped before the end: {}", visible_line(fault))?;
+        writeln!(out, "not all cases are here: {}", visible_line(fault))?;
     }
     for missed in &run.missed {
         writeln!(out, "threshold missed: {}", visible_line(missed))?;

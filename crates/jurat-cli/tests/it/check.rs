@@ -59,6 +59,7 @@ fn help_says_what_matters() {
     says(
         &["--help"],
         &[
+            "init",
             "run",
             "check",
             "schema",
@@ -69,6 +70,7 @@ fn help_says_what_matters() {
         ],
     );
     says(&["check", "--help"], &["without running", "--strict", "--json", "--format", "jurat.yaml", "100 sample rows"]);
+    says(&["init", "--help"], &["--kind", "records", "ask", "without a network", "--json"]);
     says(&["run", "--help"], &["--tasks", "--model", "script/FILE", "--limit", "-j", "--json", "jurat.yaml"]);
     says(&["check", "-h"], &["--strict"]);
     says(&["schema", "--help"], &["JSON Schema", "yaml-language-server"]);

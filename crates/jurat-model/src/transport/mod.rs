@@ -22,6 +22,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use jurat_core::effect::{Answer, Attempt, Fault, FaultKind, ModelRequest, Outcome};
+use jurat_core::verdict::StopReason;
 use tokio::time::Instant;
 
 use self::connection::{Connection, Dialer, seconds};
@@ -103,11 +104,14 @@ pub(crate) struct Failed {
     pub(crate) retry_after: Option<Duration>,
     /// Whether asking again is useless, although the kind would allow it.
     pub(crate) is_final: bool,
+    /// Whether the provider may have done the work all the same.
+    pub(crate) may_cost: bool,
 }
 
 impl Failed {
     pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Failed {
-        Failed { kind, message: message.into(), retry_after: None, is_final: false }
+        let may_cost = !matches!(kind, FaultKind::Status(_) | FaultKind::Connect);
+        Failed { kind, message: message.into(), retry_after: None, is_final: false, may_cost }
     }
 }
 
@@ -138,11 +142,14 @@ impl Transport {
         let queue = lane.queue(&model.endpoint.model, model.rpm, model.tpm);
         let mut failed: Vec<Attempt> = Vec::new();
         loop {
-            let mut reserved = match Reserved::new(meter, &bound).await {
-                Ok(reserved) => reserved,
+            let turn = async {
+                let reserved = Reserved::new(meter, &bound).await?;
+                Ok((reserved, lane.enter(queue, asker.priority, n_tokens).await))
+            };
+            let (mut reserved, place) = match unless_closed(meter, turn).await {
+                Ok(turn) => turn,
                 Err(reason) => return stopped(reason, failed),
             };
-            let place = lane.enter(queue, asker.priority, n_tokens).await;
             reserved.sending();
             let started = Instant::now();
             let tried = self.attempt(&lane, model, asker, &question, request);
@@ -164,9 +171,8 @@ impl Transport {
                 }
                 Err(error) => error,
             };
-            let is_free = matches!(error.kind, FaultKind::Status(_) | FaultKind::Connect);
-            place.leave(connection, ending(&error), is_free.then_some(0));
-            reserved.settle(if is_free { Settled::Nothing } else { Settled::Unknown });
+            place.leave(connection, ending(&error), (!error.may_cost).then_some(0));
+            reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
             let again = self.wait_before_another(&lane, &error, failed.len() + 1, model.is_local());
             let n_requests = u32::try_from(failed.len() + 1).unwrap_or(u32::MAX);
             let Failed { kind, message, retry_after, .. } = error;
@@ -174,8 +180,10 @@ impl Transport {
             let Some(wait) = again.filter(|_| n_requests < max_requests) else {
                 return Outcome::Fault(Box::new(Fault { kind, message, n_requests, failed }));
             };
-            if !wait.is_zero() {
-                tokio::time::sleep(wait).await;
+            if !wait.is_zero()
+                && let Err(reason) = unless_closed(meter, waited(wait)).await
+            {
+                return stopped(reason, failed);
             }
         }
     }
@@ -268,7 +276,25 @@ impl Question {
     }
 }
 
-fn stopped(reason: jurat_core::verdict::StopReason, failed: Vec<Attempt>) -> Outcome {
+/// Waits for something, unless nothing new is to be asked.
+async fn unless_closed<T>(
+    meter: &dyn Meter,
+    wait: impl Future<Output = Result<T, StopReason>>,
+) -> Result<T, StopReason> {
+    tokio::select! {
+        biased;
+        reason = meter.closed() => Err(reason),
+        waited = wait => waited,
+    }
+}
+
+/// A wait that cannot fail, for those who may not be able to wait for it.
+async fn waited(wait: Duration) -> Result<(), StopReason> {
+    tokio::time::sleep(wait).await;
+    Ok(())
+}
+
+fn stopped(reason: StopReason, failed: Vec<Attempt>) -> Outcome {
     match failed.last() {
         None => Outcome::NotRun(reason),
         Some(last) => {

@@ -139,7 +139,7 @@ fn a_large_plan_is_drawn_whole() {
 /// Plans with any names, where each task waits for some of those before it.
 fn plans() -> impl Strategy<Value = PlanReport> {
     let tasks = vec((text(), text(), vec(any::<proptest::sample::Index>(), 0..3), 0..3_u64), 1..14);
-    (tasks, text(), proptest::option::of(text())).prop_map(|(tasks, suite, description)| {
+    (tasks, text(), proptest::option::of(text()), any::<bool>()).prop_map(|(tasks, suite, description, is_asked)| {
         let mut stages: Vec<Vec<PlanTask>> = Vec::new();
         let mut before: Vec<(String, usize)> = Vec::new();
         for (ix, (id, kind, above, max_calls)) in tasks.into_iter().enumerate() {
@@ -153,7 +153,8 @@ fn plans() -> impl Strategy<Value = PlanReport> {
             stages[stage].push(PlanTask { id: id.clone(), kind, gate, depends_on, max_calls, ..PlanTask::default() });
             before.push((id, stage));
         }
-        PlanReport { suite, description, stages, ..probes() }
+        let asking = probes().asking.filter(|_| is_asked);
+        PlanReport { suite, description, stages, asking, ..probes() }
     })
 }
 
@@ -165,7 +166,7 @@ proptest! {
         let n_tasks = plan.tasks().count();
         let svg = drawn("svg", &plan);
         let boxes = boxes(&svg).map_err(|error| TestCaseError::fail(format!("{error}: {svg}")))?;
-        prop_assert_eq!(boxes.len(), n_tasks + 1, "each task and the question");
+        prop_assert_eq!(boxes.len(), n_tasks + usize::from(plan.asking.is_some()), "each task and the question");
         for (ix, (x, y, width)) in boxes.iter().enumerate() {
             let apart = |(x2, y2, width2): &(f64, f64, f64)| y != y2 || x + width <= *x2 || x2 + width2 <= *x;
             prop_assert!(boxes[ix + 1..].iter().all(apart), "boxes overlap: {svg}");
@@ -201,7 +202,7 @@ proptest! {
         let n_tasks = plan.tasks().count();
         let n_tree = if plan.stages.len() > 1 { n_tasks + 1 } else { 0 };
         let n_head = if plan.description.is_some() { 4 } else { 3 };
-        let n_bounds = if plan.calls_per_case() > 0 { 5 } else { 4 };
+        let n_bounds = if plan.calls_per_case() > 0 { 4 } else { 3 } + usize::from(plan.asking.is_some());
         prop_assert_eq!(text.lines().count(), n_head + n_tasks + n_tree + n_bounds, "{}", text);
     }
 }

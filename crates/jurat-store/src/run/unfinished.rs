@@ -23,19 +23,47 @@ pub fn unfinished(directory: &Path, resume_key: &str) -> Result<Option<PathBuf>,
         .filter_map(|it| Some(it.ok()?.path()))
         .filter(|it| it.extension().is_some_and(|it| it == "jurat"))
         .collect();
-    // Names begin with a time.
+    // Names begin with a time in seconds; which of the same second is the newest stands in the runs themselves.
     paths.sort();
-    let newest = paths.into_iter().rev().take(NEWEST);
-    let found = newest.filter_map(|path| Some((is_resumable(&path, resume_key)?, path))).next();
-    Ok(found.and_then(|(is_resumable, path)| is_resumable.then_some(path)))
+    let mut second = None;
+    let newest = paths.into_iter().rev().take(NEWEST).map_while(|path| {
+        if second.as_ref().is_some_and(|it| *it != second_of(&path)) {
+            return None;
+        }
+        let found = Found::look(&path, resume_key);
+        if found.is_some() {
+            second = Some(second_of(&path));
+        }
+        Some(found.map(|it| (it, path)))
+    });
+    let newest = newest.flatten().max_by_key(|(found, _)| *found);
+    Ok(newest.and_then(|(found, path)| found.is_resumable.then_some(path)))
 }
 
-/// Whether a run with this key can be gone on with; `None` when it has another key, cannot be read, or is being written.
-fn is_resumable(path: &Path, resume_key: &str) -> Option<bool> {
-    let connection = RUN.open_to_read(path).ok()?;
-    let meta = |key| meta(&connection, key).ok().flatten();
-    if meta("resume_key").as_deref() != Some(resume_key) || is_claimed(path) {
-        return None;
+/// A run with the key that is looked for; the newest is the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    created_at_ms: u64,
+    is_resumable: bool,
+}
+
+impl Found {
+    /// `None` when it has another key, cannot be read, or is being written.
+    fn look(path: &Path, resume_key: &str) -> Option<Found> {
+        let connection = RUN.open_to_read(path).ok()?;
+        let meta = |key| meta(&connection, key).ok().flatten();
+        if meta("resume_key").as_deref() != Some(resume_key) || is_claimed(path) {
+            return None;
+        }
+        Some(Found {
+            created_at_ms: meta("created_at_ms").and_then(|it| it.parse().ok()).unwrap_or(0),
+            is_resumable: meta("ended").is_none() || meta("resumable").as_deref() == Some("1"),
+        })
     }
-    Some(meta("ended").is_none() || meta("resumable").as_deref() == Some("1"))
+}
+
+/// The time that the name of a run begins with.
+fn second_of(path: &Path) -> Option<String> {
+    let name = path.file_stem()?.to_str()?;
+    name.split('_').next().map(str::to_owned)
 }

@@ -9,8 +9,8 @@ use jurat_core::verdict::StopReason;
 use jurat_store::journal::Journal;
 use jurat_store::records::RowId;
 use jurat_store::run::{
-    BlockBuilder, CaseRow, Ended, RecordedEffect, RunFileError, RunLog, RunReader, RunWriter, StoredEffect, WriteError,
-    WriterOptions, unfinished,
+    BlockBuilder, CaseRow, Ended, RecordedEffect, RunFileError, RunHead, RunLog, RunReader, RunWriter, StoredEffect,
+    WriteError, WriterOptions, unfinished,
 };
 use rusqlite::Connection;
 
@@ -202,6 +202,23 @@ fn a_run_that_was_stopped_goes_on() {
     writer.finish(finished(Ended::Stopped(StopReason::Interrupted))).expect("finished");
     assert_eq!(unfinished(desk.directory.path(), "key").expect("readable"), Some(desk.run()));
     went_on(&desk);
+}
+
+/// Names are drawn at random within a second: the older run may have the later name.
+#[test]
+fn of_runs_of_one_second_the_newest_decides() {
+    for (done_ms, left_ms, goes_on) in [(1_000, 1_001, true), (1_001, 1_000, false)] {
+        let desk = Desk::new();
+        let run = |end: &str| desk.directory.path().join(format!("1970-01-01T00-00-01_suite_{end}.jurat"));
+        let begin = |end: &str, created_at_ms| {
+            let head = RunHead { created_at_ms, ..desk.head(&rows(1), 1, 1) };
+            RunWriter::create(&run(end), &head, WriterOptions::default()).expect("a run")
+        };
+        begin("z", done_ms).finish(finished(Ended::Done)).expect("finished");
+        drop(begin("a", left_ms));
+        let found = unfinished(desk.directory.path(), "key").expect("readable");
+        assert_eq!(found, goes_on.then(|| run("a")), "{done_ms} {left_ms}");
+    }
 }
 
 #[test]

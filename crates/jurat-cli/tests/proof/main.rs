@@ -1,0 +1,13 @@
+//! What a run promises, shown with the built command against an endpoint that counts.
+//!
+//! * [`kills`]: what was paid for survives, whenever the process is killed;
+//! * [`interrupts`]: what Ctrl-C does; [`concurrency`]: how much is asked at once;
+//! * [`project`], [`suites`], [`random`], [`store`]: what the tests share.
+
+mod concurrency;
+mod interrupts;
+mod kills;
+mod project;
+mod random;
+mod store;
+mod suites;
