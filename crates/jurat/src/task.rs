@@ -42,7 +42,7 @@ pub struct Judge {
     id: String,
     members: Members,
     judge: Members,
-    comparison: Option<(String, Comparison)>,
+    comparison: Option<(Option<String>, Comparison)>,
 }
 
 /// A task of either kind, for lists of them.
@@ -130,7 +130,17 @@ impl Judge {
 
     /// The same, judged: it passes when what this path of the answer leads to compares well.
     pub fn passes_when(self, path: impl Into<String>, comparison: Comparison) -> Judge {
-        Judge { comparison: Some((path.into(), comparison)), ..self }
+        Judge { comparison: Some((Some(path.into()), comparison)), ..self }
+    }
+
+    /// The same, judged: it passes when the whole answer compares well. Without [`output`](Judge::output) that is text.
+    ///
+    /// ```
+    /// # use jurat::{Judge, compare::starts_with};
+    /// Judge::new("agrees", "Is this right? Begin with yes or no. ${answer}").passes_when_reply(starts_with("yes"));
+    /// ```
+    pub fn passes_when_reply(self, comparison: Comparison) -> Judge {
+        Judge { comparison: Some((None, comparison)), ..self }
     }
 
     /// The same with so many more requests for one judgement, failed requests and invalid answers together; 3 unless said.
@@ -236,7 +246,7 @@ impl From<Judge> for Task {
         let Judge { id, mut members, judge, comparison } = judge;
         members.object("judge", judge);
         if let Some((path, comparison)) = comparison {
-            members.extend(comparison.members(Some(path)));
+            members.extend(comparison.members(path));
         }
         Task { id, members }
     }

@@ -161,10 +161,10 @@ impl Transport {
             let error = match result {
                 Ok(reply) => {
                     place.leave(connection, Ending::Good, reply.usage.map(|it| it.total()));
-                    // What runs on this machine costs nothing.
-                    let cost_usd = match model.is_local() {
-                        true => Some(0.0),
-                        false => reply.usage.zip(model.price).map(|(usage, price)| cost(&usage, &price)),
+                    // What runs on this machine costs nothing, unless its author says what it costs.
+                    let cost_usd = match model.price {
+                        None if model.is_local() => Some(0.0),
+                        price => reply.usage.zip(price).map(|(usage, price)| cost(&usage, &price)),
                     };
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
                     return self.answer(reply, cost_usd, took, failed);
