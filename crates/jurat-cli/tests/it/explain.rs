@@ -67,7 +67,7 @@ fn a_judge_is_told_with_everything_it_was_asked_and_said() {
          \"reason\": {\"type\": \"string\"}}, \"required\": [\"label\", \"score\", \"reason\"], \"additionalProperties\": false}\n\
          \n\
          judge (replies.jsonl)\n\
-         asked in this run, T, finish stop\n\
+         asked in this run, $0, T, finish stop\n\
          │ {\"label\":\"rude\",\"score\":0.1,\"reason\":\"It is impatient.\"}\n\
          read as {\"label\": \"rude\", \"score\": 0.1, \"reason\": \"It is impatient.\"}\n"
     );
