@@ -343,7 +343,8 @@ mod tests {
     #[test]
     fn every_operator_has_a_function_that_says_what_the_catalogue_says() {
         let named: BTreeSet<String> = every().iter().map(|(name, ..)| (*name).to_owned()).collect();
-        let operators = entries().filter(|it| it.origin == Origin::Operator).map(jurat_core::compare::Entry::snake_case);
+        let operators =
+            entries().filter(|it| it.origin == Origin::Operator).map(jurat_core::compare::Entry::snake_case);
         // Another name for `matches`.
         let expected: BTreeSet<String> = operators.filter(|it| it != "matches_regex").collect();
         assert_eq!(named, expected);
