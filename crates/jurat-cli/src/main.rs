@@ -1,5 +1,6 @@
 //! The command `jurat`: one file for each verb, and what their exit codes mean.
 
+mod asking;
 mod check;
 mod completions;
 mod definition;
@@ -14,6 +15,7 @@ mod init;
 mod interrupt;
 mod journal;
 mod pack;
+mod plan;
 mod progress;
 mod run;
 mod run_name;
@@ -38,6 +40,7 @@ enum Verb {
     Init(init::Init),
     Run(run::Run),
     Check(check::Check),
+    Plan(plan::Plan),
     Show(show::Show),
     Explain(explain::Explain),
     Export(export::Export),
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Verb::Init(init) => init.run(),
         Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
+        Verb::Plan(plan) => plan.run(),
         Verb::Show(show) => show.run(),
         Verb::Explain(explain) => explain.run(),
         Verb::Export(export) => export.run(),

@@ -178,7 +178,7 @@ pub fn launch(
     Ok(Launched { ran, resumed: resumed.is_some(), is_budget_exhausted })
 }
 
-fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
+pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
     plan.ask.as_ref().map(|ask| variants(ask, subjects, repeat)).unwrap_or_default()
 }
 

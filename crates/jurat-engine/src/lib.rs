@@ -9,7 +9,7 @@
 //! * [`Perform`]: those who are asked; [`Models`]: the models of a suite; [`Functions`]: those of them that are part of the program;
 //! * [`Recording`]: outcomes of an earlier run, for replay;
 //! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
-//! * [`Progress`]: how far it has come;
+//! * [`forecast`]: what a run would do; [`Progress`]: how far one has come;
 //! * [`view`]: a run, read back.
 
 mod budget;
@@ -20,6 +20,7 @@ mod effect_lane;
 mod effects;
 mod error;
 mod examined;
+mod forecast;
 mod kept;
 mod launch;
 mod models;
@@ -42,6 +43,7 @@ pub use conclusion::Conclusion;
 pub use definition::{documents, suite_hash};
 pub use error::RunError;
 pub use examined::Examined;
+pub use forecast::{Asking, forecast, outline};
 pub use launch::{Begun, Definition, How, LaunchError, Launched, World, launch};
 pub use models::{Functions, ModelError, Models, RoleModel, Roles};
 pub use options::RunOptions;

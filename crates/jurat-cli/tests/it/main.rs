@@ -12,6 +12,7 @@ mod journal;
 mod kept;
 mod mutation;
 mod pages;
+mod plan;
 mod readme;
 mod run;
 mod schema;

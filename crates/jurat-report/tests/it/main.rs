@@ -3,6 +3,7 @@
 mod documents;
 mod explanations;
 mod laws;
+mod lists;
 mod plans;
 mod problem_json;
 mod problem_text;

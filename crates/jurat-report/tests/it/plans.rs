@@ -65,6 +65,7 @@ pub(crate) fn appliances() -> PlanReport {
         stages,
         calls: Some(96),
         in_journal: Some(12),
+        calls_left: Some(84),
         cost: CostBound::AtMost(0.0123),
     }
 }
@@ -86,6 +87,7 @@ pub(crate) fn probes() -> PlanReport {
         stages: vec![vec![short, task("polite", "judge", Gate::None, &[])]],
         calls: None,
         in_journal: None,
+        calls_left: None,
         cost: CostBound::Unknown(vec!["`judge` has no price".to_owned(), "`subject` has no `max_tokens`".to_owned()]),
     }
 }

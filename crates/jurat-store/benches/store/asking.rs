@@ -13,7 +13,7 @@ use super::Work;
 use super::reading::Stock;
 
 /// How many answers the journal has that is asked.
-pub(super) const ANSWERS: u64 = 1_000_000;
+pub(super) const ANSWERS: u64 = 200_000;
 /// How many cases wait for their effects at a time.
 const CONCURRENCY: u64 = 100;
 

@@ -1,4 +1,4 @@
-//! Questions to a run of a million records and to a journal of a million answers.
+//! Questions to a run of a million records and to a journal of some hundred thousand answers.
 
 use std::cell::OnceCell;
 use std::hint::black_box;
