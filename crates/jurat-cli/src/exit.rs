@@ -47,6 +47,19 @@ impl Exit {
             Conclusion::Interrupted => Exit::Interrupted,
         }
     }
+
+    /// The number that the process ends with.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Exit::Good => 0,
+            Exit::Failed => 1,
+            Exit::Wrong => 2,
+            Exit::Undecided => 3,
+            Exit::Limited => 4,
+            Exit::Nothing => 5,
+            Exit::Interrupted => 130,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
