@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, told};
 use crate::run_name::{LATEST, run_file};
 
-/// Writes a run for other programs: as a table, for continuous integration, for a pull request, or as a recording
+/// Writes a run for other programs: as a table, as tests, as a summary or as a recording
 ///
 /// JSON lines, CSV and Parquet have a row for each task of each case. Effects are what models were asked and answered, one a line;
 /// `jurat run --replay FILE` takes them. Keys are in none of them, because runs do not hold any.

@@ -1,13 +1,14 @@
 //! `jurat completions`: every shell knows every verb.
 
 use crate::command::Folder;
+use crate::commands::verb;
 
 #[test]
 fn each_shell_knows_each_verb() {
     let folder = Folder::empty();
     let help = folder.jurat(&["--help"]).stdout;
     let verbs = help.lines().skip_while(|it| *it != "Commands:").skip(1).take_while(|it| !it.is_empty());
-    let verbs: Vec<&str> = verbs.filter_map(|it| it.split_whitespace().next()).collect();
+    let verbs: Vec<&str> = verbs.filter_map(verb).collect();
     assert!(verbs.contains(&"run") && verbs.contains(&"completions"), "{verbs:?}");
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let ended = folder.jurat(&["completions", shell]);

@@ -35,7 +35,7 @@ fn counted(folder: &Folder, arguments: &[&str]) -> String {
     let line = |line: &str| {
         let mut words: Vec<&str> = line.split(' ').collect();
         for ix in 1..words.len() {
-            if matches!(words[ix], "B" | "kB" | "MB") && is_figure(words[ix - 1]) {
+            if words[ix] == "B" && is_figure(words[ix - 1]) {
                 words[ix - 1] = "N";
             }
         }
@@ -50,7 +50,7 @@ fn a_journal_is_counted_by_model_and_cleaned_on_command() {
     let folder = paid(&endpoint);
     assert_eq!(
         counted(&folder, &["journal"]),
-        "model answers size oldest newest\nsmall 2 N B WHEN WHEN\n\n2 answers, N kB in .jurat/journal.db\n"
+        "model answers size oldest newest\nsmall 2 N B WHEN WHEN\n\n2 answers, SIZE in .jurat/journal.db\n"
     );
     assert_eq!(counted(&folder, &["journal", "stats"]), counted(&folder, &["journal"]));
     let json = said(&folder, &["journal", "--json"]);

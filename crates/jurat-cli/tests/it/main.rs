@@ -2,6 +2,7 @@
 
 mod check;
 mod command;
+mod commands;
 mod completions;
 mod explain;
 mod export;

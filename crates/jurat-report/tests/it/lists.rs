@@ -27,27 +27,21 @@ fn entry(id: &str, suite: &str, condition: RunCondition) -> RunEntry {
     }
 }
 
-#[test]
-fn runs_are_a_line_each() {
+fn entries() -> [RunEntry; 4] {
     let broken = RunCondition::Unreadable(format!("`a_b` is not a run of jurat{HOSTILE}"));
-    let entries = [
+    [
         entry("2026-11-15T18-04-05_a_x7k2", "a", RunCondition::Done),
         entry("2026-11-15T18-04-04_b_x7k3", HOSTILE, RunCondition::Stopped(StopReason::FailFast)),
         RunEntry { pass_rate: None, ..entry("2026-11-15T18-04-03_c_x7k4", "c", RunCondition::Running) },
         RunEntry { started_at_ms: None, cases: None, pass_rate: None, ..entry("broken", "", broken) },
-    ];
-    insta::assert_snapshot!("runs_as_text", written(|out| runs::write_text(out, &entries, Style::Plain, None)));
-    insta::assert_snapshot!(
-        "runs_in_a_narrow_window",
-        written(|out| runs::write_text(out, &entries, Style::Plain, Some(70)))
-    );
-    let json = written(|out| runs::write_json(out, &entries));
-    assert!(parse_json(&json).is_ok(), "{json}");
-    insta::assert_snapshot!("runs_as_json", json);
+    ]
 }
 
-#[test]
-fn a_journal_is_counted_by_model() {
+pub(crate) fn runs_json() -> String {
+    written(|out| runs::write_json(out, &entries()))
+}
+
+fn journal() -> JournalReport {
     let of = |model: &str, answers, bytes| ModelAnswers {
         model: model.to_owned(),
         answers,
@@ -56,11 +50,28 @@ fn a_journal_is_counted_by_model() {
         newest_ms: 1_794_765_846_123,
     };
     let models = vec![of("", 1, 900), of("gpt-5-mini", 12_345, 6_700_000), of(HOSTILE, 2, 2_000)];
-    let report = JournalReport { file: ".jurat/journal.db".to_owned(), file_bytes: 8_200_000, models };
-    insta::assert_snapshot!("journal_as_text", written(|out| journal::write_text(out, &report, Style::Plain, None)));
-    let json = written(|out| journal::write_json(out, &report));
-    assert!(parse_json(&json).is_ok(), "{json}");
-    insta::assert_snapshot!("journal_as_json", json);
+    JournalReport { file: ".jurat/journal.db".to_owned(), file_bytes: 8_200_000, models }
+}
+
+pub(crate) fn journal_json() -> String {
+    written(|out| journal::write_json(out, &journal()))
+}
+
+#[test]
+fn runs_are_a_line_each() {
+    let text = |width| written(|out| runs::write_text(out, &entries(), Style::Plain, width));
+    insta::assert_snapshot!("runs_as_text", text(None));
+    insta::assert_snapshot!("runs_in_a_narrow_window", text(Some(70)));
+    assert!(parse_json(&runs_json()).is_ok());
+    insta::assert_snapshot!("runs_as_json", runs_json());
+}
+
+#[test]
+fn a_journal_is_counted_by_model() {
+    let text = written(|out| journal::write_text(out, &journal(), Style::Plain, None));
+    insta::assert_snapshot!("journal_as_text", text);
+    assert!(parse_json(&journal_json()).is_ok());
+    insta::assert_snapshot!("journal_as_json", journal_json());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use jurat_core::value::{Val, parse_json};
 use jurat_report::Scope;
 
 use crate::documents::document;
-use crate::{explanations, plans, sample};
+use crate::{explanations, lists, plans, sample};
 
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/reports.md");
@@ -66,7 +66,7 @@ fn the_page_names_every_member_of_documents() {
 #[test]
 fn the_page_names_every_column_in_order() {
     let page = page();
-    let section = section(&page, "JSON lines and CSV");
+    let section = section(&page, "JSON lines, CSV and Parquet");
     let csv = document("csv", &sample::run(), &[], Scope::Everything);
     let columns: Vec<&str> = csv.trim_end().split(',').collect();
     let first_cells =
@@ -85,4 +85,9 @@ fn the_page_names_every_member_of_plans() {
 #[test]
 fn the_page_names_every_member_of_explanations() {
     names_every_key("Explanations", &explanations::json(&explanations::panel()));
+}
+
+#[test]
+fn the_page_names_every_member_of_lists() {
+    names_every_key("Lists", &format!("[{}, {}]", lists::runs_json(), lists::journal_json()));
 }
