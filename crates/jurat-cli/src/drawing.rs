@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use jurat_core::plan::TaskIx;
-use jurat_engine::view::{Detailed, RunView, ViewError};
+use jurat_engine::view::{Detailed, NOT_PASSED, RunView, ViewError};
 use jurat_report::model::{CaseReport, RunReport};
 use jurat_report::{CaseWriter, JsonWriter, MOST_CASES, Scope, TerminalOptions, TerminalWriter};
 use jurat_store::run::{Code, Column, StoredCase};
@@ -57,9 +57,6 @@ impl DrawError {
         matches!(self, DrawError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
-
-/// How a case ends that did not pass.
-pub(crate) const NOT_PASSED: [Code; 5] = [Code::Failed, Code::Measured, Code::Error, Code::NotRun, Code::NotJudged];
 
 /// Draws a run on standard output.
 pub(crate) fn draw(view: &RunView, report: &RunReport, drawing: Drawing) -> Result<(), DrawError> {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use jurat_core::suite::Thresholds;
-use jurat_core::verdict::StopReason;
+use jurat_engine::Conclusion;
 use jurat_report::model::RunReport;
 
 /// How a command ended.
@@ -38,23 +38,16 @@ Exit codes:
 impl Exit {
     /// How a run ended. Thresholds, where there are any, decide what counts as a failure.
     pub(crate) fn of_run(report: &RunReport, thresholds: &Thresholds, is_budget_exhausted: bool) -> Exit {
-        let has_thresholds = thresholds.pass_rate.is_some() || !thresholds.tasks.is_empty();
-        let failed = if has_thresholds { !report.missed.is_empty() } else { report.counts.failed > 0 };
-        let is_limited = is_budget_exhausted
-            || matches!(report.stopped, Some(StopReason::Budget | StopReason::Deadline))
-            || report.cases.not_run > 0;
-        match () {
-            () if report.stopped == Some(StopReason::Interrupted) => Exit::Interrupted,
-            () if is_limited && report.stopped != Some(StopReason::FailFast) => Exit::Limited,
-            () if report.cases.error > 0 => Exit::Undecided,
-            () if failed => Exit::Failed,
-            () if report.counts.passed + report.counts.failed == 0 => Exit::Nothing,
-            () => Exit::Good,
+        match Conclusion::of(report, thresholds, is_budget_exhausted) {
+            Conclusion::Passed => Exit::Good,
+            Conclusion::Failed => Exit::Failed,
+            Conclusion::Undecided => Exit::Undecided,
+            Conclusion::Limited => Exit::Limited,
+            Conclusion::Nothing => Exit::Nothing,
+            Conclusion::Interrupted => Exit::Interrupted,
         }
     }
-}
 
-impl Exit {
     /// The number that the process ends with.
     pub(crate) fn code(self) -> u8 {
         match self {

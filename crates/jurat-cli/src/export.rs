@@ -5,14 +5,14 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use jurat_engine::view::{Detailed, ParquetWriter, RunView};
+use jurat_engine::view::{Detailed, NOT_PASSED, ParquetWriter, RunView};
 use jurat_report::model::RunReport;
 use jurat_report::{
     CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MOST_MARKDOWN_CASES, MarkdownWriter, Scope,
 };
 use jurat_store::run::Column;
 
-use crate::drawing::{NOT_PASSED, write_cases};
+use crate::drawing::write_cases;
 use crate::exit::Exit;
 use crate::failure::{Failure, told};
 use crate::run_name::{LATEST, run_file};

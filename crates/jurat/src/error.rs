@@ -1,5 +1,7 @@
 //! What can go wrong, named for what the caller can do about it.
 
+use jurat_engine::LaunchError;
+
 use crate::Problems;
 
 /// Why something could not be done.
@@ -40,4 +42,12 @@ pub enum Error {
     /// A report cannot be written.
     #[error("{0}")]
     Write(#[source] std::io::Error),
+}
+
+/// Why a suite cannot be run, in the caller's terms.
+pub(crate) fn launch_error(error: LaunchError) -> Error {
+    match error {
+        LaunchError::Model(error) => Error::Model(Box::new(error)),
+        other => Error::Run(Box::new(other)),
+    }
 }

@@ -9,13 +9,14 @@ use jurat_core::effect::Usage;
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, StopReason};
 use jurat_engine::Conclusion;
-use jurat_engine::view::{Detailed, ExplainError, RunView, ViewError};
+use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, ParquetWriter, RunView, ViewError};
 use jurat_report::model::{CaseCounts, CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_report::{
     CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MOST_MARKDOWN_CASES, MarkdownWriter, Scope, Style,
     TerminalOptions, TerminalWriter, explanation,
 };
 use jurat_store::Project;
+use jurat_store::run::Column;
 
 use crate::{Error, Value};
 
@@ -64,6 +65,8 @@ pub enum Format {
     JsonLines,
     /// A table of the same, for spreadsheets.
     Csv,
+    /// The same with types, for data frames.
+    Parquet,
     /// JUnit XML, for continuous integration.
     Junit,
     /// Markdown, for comments on changes.
@@ -264,19 +267,25 @@ impl Run {
     /// assert!(report.starts_with(b"<?xml"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn export(&self, format: Format, out: &mut dyn Write) -> Result<(), Error> {
+    pub fn export(&self, format: Format, mut out: impl Write + Send) -> Result<(), Error> {
+        let out = &mut out;
         let (report, scope) = (&self.report, Scope::Everything);
         match format {
             Format::Json => self.write(JsonWriter::new(out, report, scope)),
             Format::JsonLines => self.write(Ok(JsonLinesWriter::new(out, report, scope))),
             Format::Csv => self.write(CsvWriter::new(out, report, scope)),
+            Format::Parquet => self.write(ParquetWriter::new(Box::new(out), report, scope)),
             Format::Junit => self.write(JunitWriter::new(out, report, scope)),
-            Format::Markdown => self.write(MarkdownWriter::new(out, report, scope, MOST_MARKDOWN_CASES)),
+            Format::Markdown => {
+                let writer = MarkdownWriter::new(out, report, scope, MOST_MARKDOWN_CASES);
+                // It shows none that passed.
+                let cases = self.view.find(Column::CASE, &NOT_PASSED, Detailed::Tasks);
+                write_cases(&mut writer.map_err(Error::Write)?, cases)
+            }
             Format::Effects => {
                 for line in self.view.effect_lines() {
                     let line = line.map_err(unreadable)?;
-                    serde_json::to_writer(&mut *out, &line).map_err(|error| Error::Write(error.into()))?;
-                    out.write_all(b"\n").map_err(Error::Write)?;
+                    writeln!(out, "{}", line.to_json()).map_err(Error::Write)?;
                 }
                 out.flush().map_err(Error::Write)
             }
@@ -286,23 +295,33 @@ impl Run {
     fn tables(&self, options: TerminalOptions) -> Result<String, Error> {
         let mut text = Vec::new();
         let detailed = if options.tasks { Detailed::Tasks } else { Detailed::Counts };
-        self.write_cases(&mut TerminalWriter::new(&mut text, &self.report, options), detailed)?;
+        let mut writer = TerminalWriter::new(&mut text, &self.report, options);
+        // Of many cases those that passed are passed over: they need not be read.
+        if self.report.cases.total() > options.most_cases as u64 {
+            write_cases(&mut writer, self.view.find(Column::CASE, &NOT_PASSED, detailed))?;
+        } else {
+            write_cases(&mut writer, self.view.cases(0..u64::MAX, detailed))?;
+        }
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     fn write(&self, writer: io::Result<impl CaseWriter>) -> Result<(), Error> {
-        self.write_cases(&mut writer.map_err(Error::Write)?, Detailed::Tasks)
+        write_cases(&mut writer.map_err(Error::Write)?, self.view.cases(0..u64::MAX, Detailed::Tasks))
     }
+}
 
-    fn write_cases(&self, writer: &mut dyn CaseWriter, detailed: Detailed) -> Result<(), Error> {
-        for case in self.view.cases(0..u64::MAX, detailed) {
-            if !writer.wants_more() {
-                break;
-            }
-            writer.case(&case.map_err(unreadable)?).map_err(Error::Write)?;
+/// Hands cases to a writer for as long as it wants more.
+fn write_cases(
+    writer: &mut dyn CaseWriter,
+    cases: impl Iterator<Item = Result<CaseReport, ViewError>>,
+) -> Result<(), Error> {
+    for case in cases {
+        if !writer.wants_more() {
+            break;
         }
-        writer.end().map_err(Error::Write)
+        writer.case(&case.map_err(unreadable)?).map_err(Error::Write)?;
     }
+    writer.end().map_err(Error::Write)
 }
 
 fn unreadable(error: ViewError) -> Error {

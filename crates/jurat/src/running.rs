@@ -16,14 +16,13 @@ use std::thread::{self, JoinHandle};
 
 use jurat_core::expression::Expression;
 use jurat_core::suite::RowSource;
-use jurat_engine::{
-    Definition, Functions, How, LaunchError, Recording, Selection, Stop, World, launch, open_recording,
-};
+use jurat_engine::{Definition, Functions, How, Recording, Selection, Stop, World, launch, open_recording};
 use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
 use jurat_store::{Disk, Project};
 use tokio::sync::oneshot;
 
+use crate::error::launch_error;
 use crate::{Error, Model, Run, RunOptions, Suite};
 
 /// A run on its way, on threads of its own: a future that can be watched and stopped. When it is dropped, the run goes on by itself.
@@ -194,10 +193,7 @@ impl Prepared {
         let definition =
             Definition { suite: &ready.examined.suite, sources: &ready.examined.sources, plan: &ready.plan };
         let launched = launch(definition, &how, &mut world, stop, progress, &mut |_, _| {});
-        let launched = launched.map_err(|error| match error {
-            LaunchError::Model(error) => Error::Model(Box::new(error)),
-            other => Error::Run(Box::new(other)),
-        })?;
+        let launched = launched.map_err(launch_error)?;
         Run::read(&launched.ran.path, launched.is_budget_exhausted)
     }
 }

@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use jurat_core::plan::Plan;
 use jurat_core::suite::source::{Files, ReadError};
-use jurat_engine::{Examined, Functions};
+use jurat_engine::{Asking, Definition, Examined, Functions, Selection, outline};
+use jurat_report::Style;
+use jurat_report::plan::write_text;
 use jurat_store::Disk;
 
+use crate::error::launch_error;
 use crate::{Error, Problems, Run, RunOptions, Running, SuiteBuilder};
 
 /// A definition without errors: built in Rust, or read from a file. It is cheap to clone and can be run as often as you like.
@@ -129,6 +132,33 @@ impl Suite {
         let Ready { plan, .. } = &*self.0;
         let ids = |stage: &jurat_core::plan::Stage| stage.iter().map(|it| plan.tasks[it.index()].id.as_str()).collect();
         plan.stages.iter().map(ids).collect()
+    }
+
+    /// What a run would do, in words: the tasks stage by stage, what leads to what, whom they ask and how often at most. Neither data nor
+    /// models are looked at.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, Judge, Suite, compare::is_not_empty};
+    /// # use serde_json::json;
+    /// let suite = Suite::builder("tone")
+    ///     .record(json!({ "answer": "Hello!" }))
+    ///     .model("judge", "openai/gpt-5-mini")
+    ///     .task(Assertion::new("answered", "answer", is_not_empty()).gate())
+    ///     .task(Judge::new("polite", "Is this polite? ${answer}").depends_on(["answered"]))
+    ///     .build()?;
+    /// let plan = suite.plan()?;
+    /// assert!(plan.contains("answered (gate)\n└─ polite"), "{plan}");
+    /// # Ok::<(), jurat::Error>(())
+    /// ```
+    pub fn plan(&self) -> Result<String, Error> {
+        let Ready { examined, plan, .. } = &*self.0;
+        let definition = Definition { suite: &examined.suite, sources: &examined.sources, plan };
+        let asking =
+            Asking { models: &[], selection: &Selection::default(), repeat: 1, env: &|name| std::env::var(name).ok() };
+        let report = outline(definition, asking).map_err(launch_error)?;
+        let mut text = Vec::new();
+        write_text(&mut text, &report, Style::Plain, None).map_err(Error::Write)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Runs it and waits for the end. It may be called wherever waiting is allowed; in asynchronous code use [`start`](Suite::start).

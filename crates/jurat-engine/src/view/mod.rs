@@ -35,6 +35,9 @@ pub struct RunView {
     plan: Plan,
 }
 
+/// How a case ends that did not pass.
+pub const NOT_PASSED: [Code; 5] = [Code::Failed, Code::Measured, Code::Error, Code::NotRun, Code::NotJudged];
+
 /// Why a run cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {

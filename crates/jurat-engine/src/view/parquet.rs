@@ -12,12 +12,12 @@ use jurat_store::{Cell, CellType, ParquetTable};
 pub struct ParquetWriter<'r> {
     run: &'r RunReport,
     columns: Vec<&'static Column>,
-    table: ParquetTable<Box<dyn Write + Send>>,
+    table: ParquetTable<Box<dyn Write + Send + 'r>>,
 }
 
 impl<'r> ParquetWriter<'r> {
     /// Begins a run.
-    pub fn new(out: Box<dyn Write + Send>, run: &'r RunReport, scope: Scope) -> io::Result<ParquetWriter<'r>> {
+    pub fn new(out: Box<dyn Write + Send + 'r>, run: &'r RunReport, scope: Scope) -> io::Result<ParquetWriter<'r>> {
         let columns: Vec<&Column> = columns(scope).collect();
         let typed: Vec<(&str, CellType)> = columns.iter().map(|it| (it.name, cell_type(it.kind))).collect();
         Ok(ParquetWriter { run, table: ParquetTable::new(out, &typed)?, columns })
