@@ -174,8 +174,12 @@ impl Transport {
             let Some(wait) = again.filter(|_| n_requests < max_requests) else {
                 return Outcome::Fault(Box::new(Fault { kind, message, n_requests, failed }));
             };
+            let pause = async {
+                tokio::time::sleep(wait).await;
+                Ok(())
+            };
             if !wait.is_zero()
-                && let Err(reason) = unless_closed(meter, async { Ok(tokio::time::sleep(wait).await) }).await
+                && let Err(reason) = unless_closed(meter, pause).await
             {
                 return stopped(reason, failed);
             }

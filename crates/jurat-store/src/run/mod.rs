@@ -8,6 +8,7 @@
 //! * [`unfinished`], [`pack`]: what else is done with run files.
 
 mod block;
+mod case_ranges;
 mod cases;
 mod claim;
 mod code;
@@ -31,6 +32,7 @@ mod writer;
 
 pub use crate::effects::{RecordedEffect, StoredEffect};
 pub use block::{Block, BlockBuilder, CaseRow};
+pub use case_ranges::CaseRanges;
 pub use cases::{Cases, Found};
 pub use code::{Code, Column};
 pub use detail::Detail;
