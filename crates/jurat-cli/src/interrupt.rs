@@ -48,6 +48,7 @@ impl Watch {
     }
 }
 
+/// Both ways in which people end a program.
 #[cfg(unix)]
 struct Signals {
     interrupt: tokio::signal::unix::Signal,

@@ -25,7 +25,7 @@ pub(crate) struct Shown {
 
 impl Shown {
     /// Shows how a run gets on; nothing when `is_wanted` is false.
-    pub(crate) fn start(progress: &Arc<Progress>, total: Option<u64>, is_wanted: bool) -> Shown {
+    pub(crate) fn start(progress: &Arc<Progress>, is_wanted: bool) -> Shown {
         if !is_wanted {
             return Shown { stop: None, thread: None };
         }
@@ -37,7 +37,7 @@ impl Shown {
             let mut wait = PATIENCE.max(if is_terminal { REDRAW } else { REWRITE });
             let mut is_drawn = false;
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(wait) {
-                let line = line(&progress, total, started.elapsed());
+                let line = line(&progress, started.elapsed());
                 let mut out = io::stderr().lock();
                 let _ = if is_terminal {
                     write!(out, "\r\x1b[2K{}", line.bar(width().unwrap_or(80).saturating_sub(1)))
@@ -71,7 +71,8 @@ pub(crate) fn width() -> Option<usize> {
     columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
 }
 
-fn line(progress: &Progress, total: Option<u64>, elapsed: Duration) -> ProgressLine {
+fn line(progress: &Progress, elapsed: Duration) -> ProgressLine {
+    let total = Some(progress.total.load(Ordering::Relaxed)).filter(|it| *it != u64::MAX);
     let done = progress.done.load(Ordering::Relaxed);
     let rate = (done > 0).then(|| done as f64 / elapsed.as_secs_f64().max(1e-9));
     let left = total.map(|total| total.saturating_sub(done)).filter(|it| *it > 0);

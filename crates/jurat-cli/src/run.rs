@@ -15,8 +15,8 @@ use jurat_core::expression::Expression;
 use jurat_core::plan::Plan;
 use jurat_engine::view::RunView;
 use jurat_engine::{
-    BudgetLimits, Definition as Runnable, EffectLines, How, Launched, Progress, Recording, RunOptions, Selection, Stop,
-    World, launch,
+    BudgetLimits, Definition, EffectLines, Examined, Functions, How, Launched, Progress, Recording, RunOptions,
+    Selection, Stop, World, launch,
 };
 use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
@@ -24,7 +24,7 @@ use jurat_report::Scope;
 use jurat_store::run::RunReader;
 use jurat_store::{Disk, Project};
 
-use crate::definition::{self, Definition};
+use crate::definition;
 use crate::drawing::{Drawing, draw};
 use crate::exit::Exit;
 use crate::format::{Format, FormatOption, style};
@@ -33,7 +33,8 @@ use crate::{duration, interrupt, progress, saved};
 /// Runs a suite and prints the verdicts
 ///
 /// Every answer is written down before it is looked at, so a run that is interrupted goes on where it was when the same
-/// command is given again, and no answer is paid for twice.
+/// command is given again, and no answer is paid for twice. Models are `provider/model`: openai, openai-responses, anthropic,
+/// gemini, ollama, or `script/FILE` (canned replies) and `exec/CMD` (a program).
 #[derive(Args)]
 pub(crate) struct Run {
     /// The suite
@@ -131,7 +132,7 @@ fn dollars(text: &str) -> Result<f64, String> {
 
 impl Run {
     pub(crate) fn run(&self) -> Exit {
-        let definition = Definition::read(&self.file);
+        let definition = definition::read(&self.file);
         if print_problems(&definition).is_err() || definition.has_errors() {
             return Exit::Wrong;
         }
@@ -141,7 +142,7 @@ impl Run {
         })
     }
 
-    fn evaluate(&self, definition: &Definition) -> Result<Exit, String> {
+    fn evaluate(&self, definition: &Examined) -> Result<Exit, String> {
         let Ok((plan, _)) = Plan::build(&definition.suite, &definition.samples) else { return Ok(Exit::Wrong) };
         if self.save_records.is_some() && plan.ask.is_none() {
             return Err("`--save-records` writes what subjects answered, and this suite has no `ask`".to_owned());
@@ -155,16 +156,17 @@ impl Run {
         let watch = interrupt::Watch::start(&stop, || {
             let _ = writeln!(io::stderr(), "\rstopping: what is in flight is finished; again to drop it");
         });
-        let shown = progress::Shown::start(&progress, None, !self.quiet && is_watched(self.format.get()));
+        let shown = progress::Shown::start(&progress, !self.quiet && is_watched(self.format.get()));
         let mut stdin = io::stdin();
         let mut world = World {
             project: &project,
             files: &Disk,
             env: &env,
+            functions: &Functions::new(),
             stdin: &mut stdin,
             random: RandomState::new().build_hasher().finish(),
         };
-        let runnable = Runnable { suite: &definition.suite, sources: &definition.sources, plan: &plan };
+        let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan: &plan };
         let launched = launch(runnable, &how, &mut world, &stop, &progress, &mut |_, resumed| {
             if resumed {
                 let _ = writeln!(io::stderr(), "going on with the run that was interrupted");
@@ -260,7 +262,7 @@ fn recording(name: &str, project: &Project) -> Result<Box<dyn Recording>, String
 }
 
 /// Warnings do not stop a run, but nobody should miss them.
-fn print_problems(definition: &Definition) -> io::Result<()> {
+fn print_problems(definition: &Examined) -> io::Result<()> {
     let mut out = io::stderr().lock();
     let style = style(&out);
     jurat_report::write_problems(&mut out, &definition.problems, &definition.sources, style)?;

@@ -78,6 +78,8 @@ struct Found {
     is_paid: bool,
     /// How often the same site ended in a fault before.
     attempt: u32,
+    /// Whether this run's own log has it already.
+    is_logged: bool,
     /// Whether others may wait for it.
     is_shared: bool,
 }
@@ -121,6 +123,7 @@ impl Effects<'_> {
                 is_reused: true,
                 is_paid: false,
                 attempt: 0,
+                is_logged: false,
                 is_shared: false,
             },
             other => {
@@ -136,6 +139,7 @@ impl Effects<'_> {
                     is_reused: true,
                     is_paid: false,
                     attempt: 0,
+                    is_logged: false,
                     is_shared: false,
                 }
             }
@@ -155,6 +159,7 @@ impl Effects<'_> {
                 is_reused: false,
                 is_paid: false,
                 attempt: 0,
+                is_logged: false,
                 is_shared: false,
             });
         };
@@ -166,6 +171,7 @@ impl Effects<'_> {
             is_reused,
             is_paid: asked.is_paid,
             attempt,
+            is_logged: false,
             is_shared: false,
         };
         let mut attempt = 0;
@@ -177,7 +183,7 @@ impl Effects<'_> {
             if logged.key == key
                 && let outcome @ Outcome::Answer(_) = read_outcome(&logged.outcome)?
             {
-                return Ok(found(outcome, true, logged.attempt));
+                return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });
             }
         }
         if let Some(journal) = journal
@@ -252,6 +258,9 @@ impl Effects<'_> {
             self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
         }
         self.tally.add(at.case_ix, &found.outcome, found.is_reused);
+        if found.is_logged {
+            return Ok(found.outcome);
+        }
         let is_new = !found.is_reused && matches!(self.source, Source::World { .. });
         let effect = RecordedEffect {
             case_ix: at.case_ix,

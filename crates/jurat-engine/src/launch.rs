@@ -20,7 +20,8 @@ use crate::definition::{documents, suite_hash};
 use crate::run::{Job, Mode, Ran, Target, now_ms, run};
 use crate::variants::{Asked, variants};
 use crate::{
-    BudgetLimits, ModelError, Models, Progress, Recording, Roles, RunError, RunOptions, Selection, Stop, Subject,
+    BudgetLimits, Functions, ModelError, Models, Progress, Recording, Roles, RunError, RunOptions, Selection, Stop,
+    Subject,
 };
 
 /// A definition that is ready to run.
@@ -68,6 +69,8 @@ pub struct World<'w> {
     pub files: &'w dyn Files,
     /// Variables.
     pub env: &'w dyn Fn(&str) -> Option<String>,
+    /// The functions that play models.
+    pub functions: &'w Functions,
     /// Rows may come from here.
     pub stdin: &'w mut (dyn Read + Send),
     /// What the name of the run ends in is drawn from it.
@@ -143,7 +146,8 @@ pub fn launch(
     let (models, journal) = match how.replay {
         Some(_) => (None, None),
         None => {
-            let models = Models::open(&roles, world.files, world.env, how.transport.clone(), how.budget)?;
+            let models =
+                Models::open(&roles, world.files, world.env, world.functions, how.transport.clone(), how.budget)?;
             (Some(models), if asks { Some(world.project.journal()?) } else { None })
         }
     };
@@ -174,7 +178,7 @@ pub fn launch(
     Ok(Launched { ran, resumed: resumed.is_some(), is_budget_exhausted })
 }
 
-fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
+pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
     plan.ask.as_ref().map(|ask| variants(ask, subjects, repeat)).unwrap_or_default()
 }
 
@@ -208,7 +212,7 @@ fn head(
             .map_or(0, |it| it as u32 + 1),
         path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
         operator: task.comparison.as_ref().map(|it| it.operator.value.entry().snake_case()),
-        expected: task.comparison.as_ref().and_then(|it| it.fixed()).map(|it| it.expected()),
+        expected: task.comparison.as_ref().and_then(jurat_core::suite::TaskComparison::fixed).map(|it| it.expected()),
     });
     let run = world.project.new_run(name, created_at_ms, world.random);
     RunHead {

@@ -4,19 +4,23 @@
 //! the calling thread. Every outcome is committed before anybody looks at it, and everything that is concluded goes into the run's
 //! file, from which reports are drawn. Memory holds a few chunks and the cases that are open, however many rows there are.
 //!
+//! * [`Examined`]: a definition and what is wrong with it;
 //! * [`launch`]: a definition run; [`run`]: a job run; [`Job`] says what, [`Mode`] where outcomes come from;
-//! * [`Perform`]: those who are asked; [`Models`]: the models of a suite;
+//! * [`Perform`]: those who are asked; [`Models`]: the models of a suite; [`Functions`]: those of them that are part of the program;
 //! * [`Recording`]: outcomes of an earlier run, for replay;
 //! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
-//! * [`Progress`]: how far it has come;
+//! * [`forecast`]: what a run would do; [`Progress`]: how far one has come;
 //! * [`view`]: a run, read back.
 
 mod budget;
 mod case_label;
+mod conclusion;
 mod definition;
 mod effect_lane;
 mod effects;
 mod error;
+mod examined;
+mod forecast;
 mod kept;
 mod launch;
 mod models;
@@ -35,14 +39,17 @@ pub mod view;
 
 pub use budget::{Amount, Budget, BudgetLimits, Reserved, Spent};
 pub use case_label::CaseLabel;
+pub use conclusion::Conclusion;
 pub use definition::{documents, suite_hash};
 pub use error::RunError;
+pub use examined::Examined;
+pub use forecast::{Asking, forecast, outline};
 pub use launch::{Begun, Definition, How, LaunchError, Launched, World, launch};
-pub use models::{ModelError, Models, RoleModel, Roles};
+pub use models::{Functions, ModelError, Models, RoleModel, Roles};
 pub use options::RunOptions;
 pub use perform::{Asked, LocalFuture, Perform, Question};
 pub use progress::Progress;
-pub use recording::{BadLine, EffectLine, EffectLines, Recorded, Recording};
+pub use recording::{BadLine, EffectLine, EffectLines, Recorded, Recording, RecordingError, open_recording};
 pub use rows::Selection;
 pub use run::{Job, Mode, Ran, Target, now_ms, run};
 pub use stop::Stop;

@@ -14,8 +14,8 @@ use jurat_core::suite::{Model as Written, Suite};
 use jurat_core::verdict::StopReason;
 use jurat_model::provider::describe;
 use jurat_model::{
-    Asker, Bound, Meter, Model, OpenError, Price, Reservation, ResolveError, ResolvedModel, Settled, Transport,
-    TransportOptions,
+    Asker, Bound, Function, Meter, Model, OpenError, Price, Reservation, ResolveError, ResolvedModel, Settled,
+    Transport, TransportOptions,
 };
 
 use crate::budget::{Amount, Reserved, Spent};
@@ -165,7 +165,7 @@ impl Roles {
     /// Whether budgets can be kept: a bound needs a price and a most number of tokens.
     pub fn allow(&self, limits: &BudgetLimits) -> Result<(), ModelError> {
         for RoleModel { model, .. } in &self.models {
-            let is_local = matches!(model.endpoint.codec.as_str(), "script" | "exec");
+            let is_local = matches!(model.endpoint.codec.as_str(), "script" | "exec" | CALL);
             let has_most = model.endpoint.setting("max_tokens").is_some();
             let unbounded = |budget, lacks, example| {
                 Err(ModelError::Unbounded { budget, model: model.name.clone(), lacks, example })
@@ -209,6 +209,12 @@ fn number_equal_names(subjects: &mut [Subject]) {
     }
 }
 
+/// Functions of the program that runs a suite, by the name that definitions have for them: `call/NAME`.
+pub type Functions = BTreeMap<String, Arc<dyn Function>>;
+
+/// How functions are asked.
+const CALL: &str = "call";
+
 /// Models that can be asked, and what asking them may cost.
 #[derive(Debug)]
 pub struct Models {
@@ -230,13 +236,18 @@ impl Models {
         roles: &Roles,
         files: &dyn Files,
         env: &dyn Fn(&str) -> Option<String>,
+        functions: &Functions,
         options: TransportOptions,
         limits: BudgetLimits,
     ) -> Result<Models, ModelError> {
         roles.allow(&limits)?;
         let mut by_role = BTreeMap::new();
         for RoleModel { role, model, folder } in &roles.models {
-            let model = Model::open(model.clone(), folder, files, env)?;
+            let function = (model.endpoint.codec == CALL).then(|| functions.get(&model.endpoint.model)).flatten();
+            let model = match function {
+                Some(function) => Model::call(model.clone(), Arc::clone(function)),
+                None => Model::open(model.clone(), folder, files, env)?,
+            };
             let endpoint = Arc::new(model.endpoint().clone());
             let key = EndpointKey::new(&endpoint);
             by_role.insert(role.clone(), Ready { model, endpoint, key });

@@ -19,6 +19,8 @@ pub struct Progress {
     pub in_flight: AtomicU64,
     /// What answers cost, in billionths of a dollar.
     pub nano_usd: AtomicU64,
+    /// How many cases there are; the largest number while that is not known.
+    pub total: AtomicU64,
     /// The oldest case that is not done; the largest number when there is none.
     pub oldest_open: AtomicU64,
 }
@@ -33,6 +35,7 @@ impl Default for Progress {
             n_requests: zero(),
             in_flight: zero(),
             nano_usd: zero(),
+            total: AtomicU64::new(u64::MAX),
             oldest_open: AtomicU64::new(u64::MAX),
         }
     }

@@ -166,7 +166,8 @@ impl RecordLane<'_> {
     }
 }
 
-fn owned(id: RowId<'_>) -> RowId<'static> {
+/// The id for longer than its row.
+pub(crate) fn owned(id: RowId<'_>) -> RowId<'static> {
     match id {
         RowId::Given(id) => RowId::Given(id.into_owned().into()),
         RowId::Content(hash) => RowId::Content(hash),

@@ -3,12 +3,14 @@
 //! A recording is a run file, or JSON lines that `jurat export --effects` wrote: one effect a line, small enough to lie in a repository.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use jurat_core::effect::wire::{WireError, read_outcome, read_request};
 use jurat_core::effect::{Asker, EffectKey, Endpoint, ModelRequest, Outcome, StepSite};
 use jurat_core::verdict::StopReason;
-use jurat_store::run::{CaseRanges, Ended, RunReader};
+use jurat_store::run::{CaseRanges, Ended, RunFileError, RunReader};
+use jurat_store::{Project, ProjectError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -65,6 +67,45 @@ pub trait Recording {
     fn came_to(&self) -> Result<Option<CaseRanges>, RunError> {
         Ok(None)
     }
+}
+
+/// Why there is no recording.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// The file of effects cannot be read.
+    #[error("`{file}` cannot be read: {source}")]
+    File {
+        /// The file.
+        file: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The file of effects holds something else.
+    #[error("`{file}`: {source}")]
+    Line {
+        /// The file.
+        file: String,
+        /// The line.
+        source: BadLine,
+    },
+    /// There is no such run.
+    #[error(transparent)]
+    Run(#[from] ProjectError),
+    /// The run cannot be read.
+    #[error(transparent)]
+    RunFile(#[from] RunFileError),
+}
+
+/// Opens what a replay takes its outcomes from: a file of recorded effects, whose name ends in `.jsonl`, or a run of the project by its
+/// file, the beginning of its name, or `latest`.
+pub fn open_recording(name: &str, project: &Project) -> Result<Box<dyn Recording>, RecordingError> {
+    if Path::new(name).extension().is_some_and(|it| it == "jsonl") {
+        let file = || name.to_owned();
+        let text = std::fs::read_to_string(name).map_err(|source| RecordingError::File { file: file(), source })?;
+        let lines = EffectLines::parse(&text).map_err(|source| RecordingError::Line { file: file(), source })?;
+        return Ok(Box::new(lines));
+    }
+    Ok(Box::new(RunReader::open(&project.run(name)?)?))
 }
 
 impl Recording for RunReader {
@@ -128,6 +169,13 @@ pub struct EffectLine {
     pub request: Box<RawValue>,
     /// The outcome, as it is stored.
     pub outcome: Box<RawValue>,
+}
+
+impl EffectLine {
+    /// The line, without its end.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are JSON")
+    }
 }
 
 fn is_zero(number: &u32) -> bool {

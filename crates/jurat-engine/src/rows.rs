@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use jurat_core::case::CaseState;
 use jurat_core::expression::{Expression, ExpressionError};
 use jurat_core::plan::{CaseName, Plan, row_tags};
-use jurat_core::suite::{CaseKind, Records};
+use jurat_core::suite::{CaseKind, Records, RowSource};
 use jurat_core::value::{JsonError, Map, Val, parse_json};
 use jurat_core::verdict::{StopReason, Verdict};
 use jurat_store::records::{Chunk, RowAt, RowId, RowNames, read_all, row_id, sections_by_source};
@@ -84,6 +84,17 @@ impl<'r> Rows<'r> {
             if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         failed.map_or(Ok(()), Err)
+    }
+
+    /// How many rows there are; `None` when they can be read only once, or when somebody stops the run before it is known.
+    pub(crate) fn count(&self, stop: &Stop) -> Option<u64> {
+        if self.records.iter().any(|it| matches!(it.from, RowSource::StandardInput)) {
+            return None;
+        }
+        let counted = read_all(self.records, &mut std::io::empty(), &mut |_| {
+            if stop.reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        counted.ok().filter(|it| !it.stopped).map(|it| it.rows)
     }
 
     /// The rows of a chunk that the filter and the tags select.

@@ -16,7 +16,8 @@ use jurat_core::suite::Records;
 use jurat_core::verdict::StopReason;
 use jurat_store::journal::Journal;
 use jurat_store::run::{
-    BlockBuilder, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, Variant, WriterOptions,
+    BlockBuilder, CaseRanges, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, Variant,
+    WriterOptions,
 };
 
 use crate::effect_lane::EffectLane;
@@ -35,6 +36,9 @@ const BATCHES: usize = 4;
 
 /// The least number of cases between the oldest that is open and the newest that may be.
 const WINDOW: u64 = 4096;
+
+/// The document that says that a run was gone on with, and when.
+pub(crate) const RESUMED: &str = "resumed";
 
 /// What is run and how.
 pub struct Job<'j> {
@@ -122,6 +126,9 @@ pub fn run(
             (writer, Some(RunLog::open(path)?), RunReader::open(path)?.head().created_at_ms)
         }
     };
+    if log.is_some() {
+        writer.document(Document { name: RESUMED.to_owned(), body: now_ms().to_string().into_bytes() })?;
+    }
     let only = match job.mode {
         Mode::Replay(recording) => recording.came_to()?,
         Mode::Ask { .. } => None,
@@ -205,6 +212,7 @@ impl Going<'_> {
             ids: asks.then(|| Mutex::new(HashMap::new())),
             only: self.only.as_ref(),
         };
+        let n_variants = job.variants.len().max(1) as u64;
         thread::scope(|scope| {
             let (batches, waiting) = sync_channel(BATCHES);
             let waiting = std::sync::Arc::new(Mutex::new(waiting));
@@ -218,6 +226,9 @@ impl Going<'_> {
                 });
                 read.unwrap_or_else(fail);
             });
+            if asks && selection.filter.is_none() && selection.tags.is_empty() {
+                scope.spawn(move || count(rows, selection.limit, n_variants, stop, progress));
+            }
             let lane = std::sync::Arc::new(lane);
             for _ in 0..n_threads {
                 let (waiting, lane) = (waiting.clone(), lane.clone());
@@ -305,5 +316,14 @@ impl Going<'_> {
                 () = watch => Ok(()),
             }
         })
+    }
+}
+
+/// Counts the cases while the first of them are asked, so that those who watch know how long it will take. What goes wrong with rows is said by
+/// those who judge them.
+fn count(rows: &Rows<'_>, limit: Option<u64>, n_variants: u64, stop: &Stop, progress: &Progress) {
+    if let Some(n_rows) = rows.count(stop) {
+        let n_rows = limit.map_or(n_rows, |limit| n_rows.min(limit));
+        progress.total.store(n_rows * n_variants, std::sync::atomic::Ordering::Relaxed);
     }
 }

@@ -61,7 +61,7 @@ struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The reader holds the child, which is killed when it is dropped.
+        // The reader holds the program, which ends when that is dropped.
         self.reader.abort();
     }
 }
@@ -125,7 +125,8 @@ impl Exec {
         let pending = Arc::new(Pending::default());
         let (requests, lines) = mpsc::unbounded_channel();
         tokio::spawn(write(input, lines));
-        let reader = tokio::spawn(read(program.clone(), child, output, Arc::clone(&pending))).abort_handle();
+        let started = Started(child);
+        let reader = tokio::spawn(read(program.clone(), started, output, Arc::clone(&pending))).abort_handle();
         Ok(Running { requests, pending, n_asked: 0, reader })
     }
 }
@@ -140,7 +141,9 @@ async fn write(mut input: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>
 }
 
 /// Hands replies to those who wait for them, until the program ends.
-async fn read(program: String, mut child: Child, output: ChildStdout, pending: Arc<Pending>) {
+async fn read(program: String, mut started: Started, output: ChildStdout, pending: Arc<Pending>) {
+    let pending = EndsWhenDropped(pending);
+    let pending = &pending.0;
     let mut lines = BufReader::new(output).lines();
     loop {
         match lines.next_line().await {
@@ -157,7 +160,7 @@ async fn read(program: String, mut child: Child, output: ChildStdout, pending: A
             },
             Ok(None) => {
                 // It closed its output, so no reply can come, even if it lives on.
-                let status = match tokio::time::timeout(Duration::from_secs(1), child.wait()).await {
+                let status = match tokio::time::timeout(Duration::from_secs(1), started.0.wait()).await {
                     Ok(Ok(status)) => format!(" ({status})"),
                     _ => String::new(),
                 };
@@ -165,6 +168,30 @@ async fn read(program: String, mut child: Child, output: ChildStdout, pending: A
             }
             Err(error) => return pending.end(FaultKind::Garbled, &format!("`{program}` cannot be read: {error}")),
         }
+    }
+}
+
+/// A program with everything that it started itself. All of it ends when this is dropped, unless the program has ended before.
+struct Started(Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // It leads a group of its own. Once it was waited for, its number may be another's.
+        #[cfg(unix)]
+        if let Some(group) = self.0.id().and_then(|it| i32::try_from(it).ok()).and_then(rustix::process::Pid::from_raw)
+        {
+            // A group that is gone has ended, which is what is wanted.
+            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
+        }
+    }
+}
+
+/// Whoever reads may be stopped at any point, and nobody must wait for ever then.
+struct EndsWhenDropped(Arc<Pending>);
+
+impl Drop for EndsWhenDropped {
+    fn drop(&mut self) {
+        self.0.end(FaultKind::Cut, "the program was stopped before it answered");
     }
 }
 

@@ -2,13 +2,14 @@
 //!
 //! * [`provider`] turns `provider/model` and its settings into who is asked, purely;
 //! * [`codec`] has the five ways to write requests and to read replies, purely;
-//! * [`Model`] is one that is ready to be asked: over HTTP, a [`script`] of answers, or a program;
+//! * [`Model`] is one that is ready to be asked: over HTTP, a [`script`] of answers, a program, or a [`Function`];
 //! * [`Transport`] asks: limits, retries, time-outs, budgets, connections;
 //! * [`price`] knows what tokens cost, and [`dotenv`] reads `.env` files.
 
 pub mod codec;
 pub mod dotenv;
 mod exec;
+mod function;
 mod model;
 pub mod price;
 pub mod provider;
@@ -16,6 +17,7 @@ pub mod script;
 mod transport;
 
 pub use exec::ExecError;
+pub use function::{Answering, Function};
 pub use model::{Model, OpenError};
 pub use price::Price;
 pub use provider::{ResolveError, ResolvedModel, resolve};

@@ -11,6 +11,7 @@ use jurat_core::value::Val;
 
 use crate::codec::Codec;
 use crate::exec::{Exec, ExecError};
+use crate::function::{self, Called};
 use crate::price::Price;
 use crate::provider::{ResolveError, ResolvedModel};
 use crate::script::{Script, ScriptError};
@@ -39,6 +40,7 @@ pub(crate) enum Kind {
     Http(Box<Http>),
     Script(Script),
     Exec(Exec),
+    Function(Called),
 }
 
 /// Why a model cannot be made ready.
@@ -92,13 +94,23 @@ pub enum OpenError {
         #[source]
         error: ScriptError,
     },
+    /// A function that nobody supplies.
+    #[error(
+        "`{model}` is a function of the program that runs the suite, and this program has none of that name; to ask \
+         somebody else, give the role another model"
+    )]
+    NoFunction {
+        /// The model.
+        model: String,
+    },
     /// The command cannot be read.
     #[error(transparent)]
     Exec(#[from] ExecError),
 }
 
 impl Model {
-    /// Makes a model ready. Scripts and programs are looked for in `folder`; keys and headers are taken from `env` now.
+    /// Makes a model ready. Scripts and programs are looked for in `folder`; keys and headers are taken from `env` now. Functions are made
+    /// ready by [`Model::call`].
     pub fn open(
         resolved: ResolvedModel,
         folder: &Path,
@@ -121,6 +133,7 @@ impl Model {
                 Kind::Script(script)
             }
             "exec" => Kind::Exec(Exec::new(&endpoint.address, folder)?),
+            function::PROVIDER => return Err(OpenError::NoFunction { model: name }),
             codec => {
                 let unknown = |what: &str| OpenError::Unknown { model: name.clone(), what: what.to_owned() };
                 let codec = Codec::named(codec).ok_or_else(|| unknown(codec))?;
@@ -131,10 +144,7 @@ impl Model {
                 Kind::Http(Box::new(Http { codec, target, headers, secrets }))
             }
         };
-        let max_tokens = match endpoint.setting("max_tokens") {
-            Some(Val::I(number)) => u64::try_from(*number).ok(),
-            _ => None,
-        };
+        let max_tokens = max_tokens(&endpoint);
         Ok(Model { endpoint, price, rpm, tpm, max_tokens, lane: *lane.finalize().as_bytes(), kind })
     }
 
@@ -153,14 +163,27 @@ impl Model {
         self.max_tokens
     }
 
-    /// Whether its answers depend on the order in which it is asked: those of a script with lines that answer so many times.
+    /// Whether its answers depend on the order in which it is asked: those of a script with lines that answer so many times, and those
+    /// of a function that says so.
     pub fn is_sequential(&self) -> bool {
-        matches!(&self.kind, Kind::Script(script) if script.is_sequential())
+        match &self.kind {
+            Kind::Script(script) => script.is_sequential(),
+            Kind::Function(called) => called.is_sequential(),
+            Kind::Http(_) | Kind::Exec(_) => false,
+        }
     }
 
     /// Whether it is on this machine, so that asking it costs nothing.
     pub fn is_local(&self) -> bool {
         !matches!(self.kind, Kind::Http(_))
+    }
+}
+
+/// The most tokens that an endpoint may write.
+pub(crate) fn max_tokens(endpoint: &Endpoint) -> Option<u64> {
+    match endpoint.setting("max_tokens") {
+        Some(Val::I(number)) => u64::try_from(*number).ok(),
+        _ => None,
     }
 }
 

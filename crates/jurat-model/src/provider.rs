@@ -41,7 +41,7 @@ pub enum ResolveError {
         written: String,
     },
     /// There is no such provider.
-    #[error("there is no provider `{name}`{}; providers are {}", suggestion(name), listed_all(names()))]
+    #[error("there is no provider `{name}`; providers are {}{}", listed_all(names()), suggestion(name))]
     UnknownProvider {
         /// The provider that was named.
         name: String,
@@ -221,7 +221,7 @@ struct Http {
     price_list: &'static str,
 }
 
-static PROVIDERS: [Provider; 7] = [
+static PROVIDERS: [Provider; 8] = [
     Provider {
         names: &["openai"],
         http: Some(Http {
@@ -279,10 +279,11 @@ static PROVIDERS: [Provider; 7] = [
     },
     Provider { names: &["script"], http: None },
     Provider { names: &["exec"], http: None },
+    Provider { names: &[crate::function::PROVIDER], http: None },
 ];
 
 impl Provider {
-    /// A script or a program.
+    /// A script, a program or a function.
     fn local(&self, spec: &str, model: &str, written: Written) -> Result<ResolvedModel, ResolveError> {
         let refused = |setting: &str| ResolveError::Setting {
             model: spec.to_owned(),
@@ -298,9 +299,11 @@ impl Provider {
         if !written.headers.is_empty() {
             return Err(refused("headers"));
         }
-        let is_exec = self.names[0] == "exec";
-        let (address, model) = if is_exec { (model, "") } else { ("", model) };
-        let revision = if is_exec { crate::exec::REVISION } else { crate::script::REVISION };
+        let (address, model, revision) = match self.names[0] {
+            "exec" => (model, "", crate::exec::REVISION),
+            crate::function::PROVIDER => ("", model, crate::function::REVISION),
+            _ => ("", model, crate::script::REVISION),
+        };
         let endpoint = Endpoint {
             codec: self.names[0].to_owned(),
             codec_revision: revision,
@@ -434,8 +437,8 @@ impl Written {
                 "api_key_env" => written.api_key_env = Some(text()?),
                 "headers" => written.headers = headers(value).map_err(|it| refused(&it))?,
                 "price" => {
-                    written.price =
-                        Some(price(value).ok_or_else(|| refused("must have `input` and `output`, in dollars"))?)
+                    let price = price(value).ok_or_else(|| refused("must have `input` and `output`, in dollars"))?;
+                    written.price = Some(price);
                 }
                 "rpm" => written.rpm = Some(whole()?),
                 "tpm" => written.tpm = Some(whole()?),
@@ -449,7 +452,7 @@ impl Written {
                 "seed" if !matches!(value, Val::I(_)) => return Err(refused("must be a whole number")),
                 "extra" if value.as_map().is_none() => return Err(refused("must be an object")),
                 "temperature" | "top_p" | "seed" | "extra" => {
-                    written.settings.push(((*name).to_owned(), value.clone()))
+                    written.settings.push(((*name).to_owned(), value.clone()));
                 }
                 _ => return Err(refused(&format!("is no setting; there are {}", listed_all(SETTINGS)))),
             }

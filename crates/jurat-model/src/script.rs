@@ -146,8 +146,8 @@ impl Line {
 
 /// The faults beside `status:NNN`, and what they are. A refusal is none: it is an answer.
 const FAULTS: [(&str, FaultKind, &str); 4] = [
-    ("cut", FaultKind::Cut, "the connection ended before the reply was complete"),
-    ("truncate", FaultKind::Garbled, "the reply is cut off: it is not the JSON that was promised"),
+    ("cut", FaultKind::Cut, "the connection ended in the middle of the answer"),
+    ("truncate", FaultKind::Garbled, "the answer was cut off"),
     ("timeout", FaultKind::Timeout, "no answer in time"),
     ("reset", FaultKind::Cut, "the connection was reset"),
 ];
@@ -223,7 +223,7 @@ fn fault(fault: &Val<'_>) -> Result<(FaultKind, String), String> {
     let name = fault.as_str().unwrap_or_default();
     let status = name.strip_prefix("status:").and_then(|it| it.parse::<u16>().ok());
     if let Some(status) = status.filter(|it| (100..600).contains(it)) {
-        return Ok((FaultKind::Status(status), format!("status {status}")));
+        return Ok((FaultKind::Status(status), format!("the model answered with status {status}")));
     }
     match FAULTS.iter().find(|(it, ..)| *it == name) {
         Some((_, kind, message)) => Ok((*kind, (*message).to_owned())),

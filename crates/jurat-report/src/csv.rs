@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use jurat_core::value::Val;
 
 use crate::case_writer::{CaseWriter, Scope};
-use crate::columns::{Datum, columns, rows};
+use crate::columns::{Column, Datum, columns, rows};
 use crate::json_text;
 use crate::model::{CaseReport, RunReport};
 use crate::visible::visible;
@@ -19,15 +19,16 @@ use crate::visible::visible;
 pub struct CsvWriter<'r> {
     out: &'r mut dyn Write,
     run: &'r RunReport,
-    scope: Scope,
+    columns: Vec<&'static Column>,
 }
 
 impl<'r> CsvWriter<'r> {
     /// Begins a run: writes the names of the columns.
     pub fn new(out: &'r mut dyn Write, run: &'r RunReport, scope: Scope) -> io::Result<CsvWriter<'r>> {
-        let names: Vec<&str> = columns(scope).map(|it| it.name).collect();
+        let columns: Vec<&Column> = columns(scope).collect();
+        let names: Vec<&str> = columns.iter().map(|it| it.name).collect();
         writeln!(out, "{}", names.join(","))?;
-        Ok(CsvWriter { out, run, scope })
+        Ok(CsvWriter { out, run, columns })
     }
 }
 
@@ -36,11 +37,11 @@ impl CaseWriter for CsvWriter<'_> {
         let mut lines = String::new();
         for row in rows(self.run, case) {
             let row = row?;
-            for (ix, column) in columns(self.scope).enumerate() {
+            for (ix, column) in self.columns.iter().enumerate() {
                 if ix > 0 {
                     lines.push(',');
                 }
-                match (column.read)(&row) {
+                match column.read(&row) {
                     Datum::Nothing => {}
                     Datum::Text(text) => push_text(&mut lines, text),
                     Datum::Value(Val::Str(text)) => push_text(&mut lines, text),

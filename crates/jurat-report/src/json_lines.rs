@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use crate::case_writer::{CaseWriter, Scope};
-use crate::columns::{Datum, columns, rows};
+use crate::columns::{Column, Datum, columns, rows};
 use crate::json_text;
 use crate::model::{CaseReport, RunReport};
 
@@ -14,13 +14,13 @@ use crate::model::{CaseReport, RunReport};
 pub struct JsonLinesWriter<'r> {
     out: &'r mut dyn Write,
     run: &'r RunReport,
-    scope: Scope,
+    columns: Vec<&'static Column>,
 }
 
 impl<'r> JsonLinesWriter<'r> {
     /// Begins a run.
     pub fn new(out: &'r mut dyn Write, run: &'r RunReport, scope: Scope) -> JsonLinesWriter<'r> {
-        JsonLinesWriter { out, run, scope }
+        JsonLinesWriter { out, run, columns: columns(scope).collect() }
     }
 }
 
@@ -30,8 +30,8 @@ impl CaseWriter for JsonLinesWriter<'_> {
         for row in rows(self.run, case) {
             let row = row?;
             json_text::object(&mut lines, |members| {
-                for column in columns(self.scope) {
-                    match (column.read)(&row) {
+                for column in &self.columns {
+                    match column.read(&row) {
                         Datum::Nothing => members.null(column.name),
                         Datum::Text(text) => members.text(column.name, text),
                         Datum::Value(value) => members.value(column.name, value),

@@ -3,6 +3,8 @@
 //! Texts are exact. What a terminal would obey is written as an escape, so that the text may be looked at. JSON has no infinities: a
 //! figure that is none is `null`, one inside of a value stands as text, as YAML writes it.
 
+use std::fmt::Write;
+
 use jurat_core::value::Val;
 
 use crate::visible::is_hazard;
@@ -26,38 +28,39 @@ pub(crate) fn open_object(text: &mut String, write: impl FnOnce(&mut Members<'_>
 }
 
 impl Members<'_> {
-    pub(crate) fn text(&mut self, key: &str, member: &str) {
+    pub(crate) fn text(&mut self, key: &'static str, member: &str) {
         quoted(self.key(key), member);
     }
 
-    pub(crate) fn number(&mut self, key: &str, number: u64) {
-        self.key(key).push_str(&number.to_string());
+    pub(crate) fn number(&mut self, key: &'static str, number: u64) {
+        // Writing to memory cannot fail.
+        let _ = write!(self.key(key), "{number}");
     }
 
-    pub(crate) fn float(&mut self, key: &str, number: f64) {
+    pub(crate) fn float(&mut self, key: &'static str, number: f64) {
         float(self.key(key), number);
     }
 
-    pub(crate) fn flag(&mut self, key: &str, flag: bool) {
+    pub(crate) fn flag(&mut self, key: &'static str, flag: bool) {
         self.key(key).push_str(if flag { "true" } else { "false" });
     }
 
-    pub(crate) fn null(&mut self, key: &str) {
+    pub(crate) fn null(&mut self, key: &'static str) {
         self.key(key).push_str("null");
     }
 
-    pub(crate) fn value(&mut self, key: &str, member: &Val<'_>) {
+    pub(crate) fn value(&mut self, key: &'static str, member: &Val<'_>) {
         value(self.key(key), member);
     }
 
-    pub(crate) fn object(&mut self, key: &str, write: impl FnOnce(&mut Members<'_>)) {
+    pub(crate) fn object(&mut self, key: &'static str, write: impl FnOnce(&mut Members<'_>)) {
         object(self.key(key), write);
     }
 
     /// A list, each item written by `write`.
     pub(crate) fn list<T>(
         &mut self,
-        key: &str,
+        key: &'static str,
         items: impl IntoIterator<Item = T>,
         mut write: impl FnMut(&mut String, T),
     ) {
@@ -72,27 +75,34 @@ impl Members<'_> {
         text.push(']');
     }
 
-    pub(crate) fn texts<'i>(&mut self, key: &str, items: impl IntoIterator<Item = &'i String>) {
+    pub(crate) fn texts<'i>(&mut self, key: &'static str, items: impl IntoIterator<Item = &'i String>) {
         self.list(key, items, |text, item| quoted(text, item));
     }
 
     /// An object that is left open for what follows.
-    pub(crate) fn open_object(&mut self, key: &str, write: impl FnOnce(&mut Members<'_>)) {
+    pub(crate) fn open_object(&mut self, key: &'static str, write: impl FnOnce(&mut Members<'_>)) {
         open_object(self.key(key), write);
     }
 
     /// A list that is left open for what follows.
-    pub(crate) fn open_list(&mut self, key: &str) {
+    pub(crate) fn open_list(&mut self, key: &'static str) {
         self.key(key).push('[');
     }
 
-    fn key(&mut self, key: &str) -> &mut String {
+    /// Our own keys need no care.
+    fn key(&mut self, key: &'static str) -> &mut String {
+        let text = self.next();
+        text.push('"');
+        text.push_str(key);
+        text.push_str("\":");
+        text
+    }
+
+    fn next(&mut self) -> &mut String {
         if !self.is_first {
             self.text.push(',');
         }
         self.is_first = false;
-        quoted(self.text, key);
-        self.text.push(':');
         self.text
     }
 }
@@ -117,7 +127,9 @@ pub(crate) fn value(text: &mut String, member: &Val<'_>) {
         }
         Val::Map(map) => object(text, |members| {
             for (key, item) in map.iter() {
-                members.value(key, item);
+                quoted(members.next(), key);
+                members.text.push(':');
+                value(members.text, item);
             }
         }),
     }
@@ -126,6 +138,12 @@ pub(crate) fn value(text: &mut String, member: &Val<'_>) {
 /// Writes a text in quotes.
 pub(crate) fn quoted(text: &mut String, string: &str) {
     text.push('"');
+    // Most texts are plain, and most of the time goes into texts.
+    if string.bytes().all(|it| matches!(it, b' '..=b'~') && !matches!(it, b'"' | b'\\')) {
+        text.push_str(string);
+        text.push('"');
+        return;
+    }
     let mut plain = 0;
     for (at, it) in string.char_indices() {
         if !matches!(it, '"' | '\\') && !is_hazard(it) {
@@ -153,7 +171,7 @@ pub(crate) fn escape(text: &mut String, it: char) {
 
 fn float(text: &mut String, number: f64) {
     if number.is_finite() {
-        text.push_str(&format!("{number:?}"));
+        let _ = write!(text, "{number:?}");
     } else {
         text.push_str("null");
     }

@@ -120,7 +120,7 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
         let _ = writeln!(text, "- stopped before the end: {}", reason.name().replace('_', " "));
     }
     if let Some(fault) = &run.fault {
-        let _ = writeln!(text, "- not all cases could be read: {}", code(fault));
+        let _ = writeln!(text, "- not all cases are here: {}", code(fault));
     }
     if scope.has_observed() {
         for note in &run.observed.notes {

@@ -46,7 +46,7 @@ pub struct RunReport {
     pub missed: Vec<String>,
     /// What came before the end. It decided what was judged, so a replay takes it from the recording.
     pub stopped: Option<StopReason>,
-    /// Why the rest of the cases could not be read, in words.
+    /// Why not all cases are here, in words, when nobody stopped it.
     pub fault: Option<String>,
     /// What a replay would not reproduce.
     pub observed: Observed,
@@ -200,6 +200,8 @@ pub struct TaskReport {
     pub expected: Option<Value>,
     /// What it found, whole.
     pub actual: Option<Value>,
+    /// What its judge answered, or all its judges together; nothing for a task that asks nobody. Reports leave it to the explanation.
+    pub reply: Option<Value>,
     /// The label it gave.
     pub label: Option<String>,
     /// The score it gave.
@@ -288,6 +290,7 @@ impl TaskReport {
             verdict,
             expected: None,
             actual: None,
+            reply: None,
             label: None,
             score: None,
             explanation: None,

@@ -27,11 +27,15 @@ pub struct TerminalOptions {
     pub width: Option<usize>,
     /// How much is told.
     pub scope: Scope,
-    /// Whether there is a table of tasks.
+    /// Whether there is a table of cases.
+    pub cases: bool,
+    /// Whether there is a table of the tasks of these cases.
     pub tasks: bool,
-    /// How many cases are shown. When there are more, those that passed are passed over.
+    /// Whether there are tables and lines about the run as a whole.
+    pub totals: bool,
+    /// How many cases are shown. When a run has more, those that passed are passed over.
     pub most_cases: usize,
-    /// How many cases were selected to be shown; nothing when it is all of the run.
+    /// How many cases somebody selected to be shown; nothing when nobody did. Of a selection, none is passed over.
     pub n_selected: Option<u64>,
 }
 
@@ -41,7 +45,9 @@ impl Default for TerminalOptions {
             style: Style::Plain,
             width: None,
             scope: Scope::Everything,
+            cases: true,
             tasks: false,
+            totals: true,
             most_cases: MOST_CASES,
             n_selected: None,
         }
@@ -93,22 +99,57 @@ impl<'r> TerminalWriter<'r> {
         TerminalWriter { out, run, options, cases: Table::new(cases.collect()), tasks: Table::new(tasks.collect()) }
     }
 
-    fn n_selected(&self) -> u64 {
+    /// Whether cases that passed are not shown.
+    fn passes_over(&self) -> bool {
+        self.options.n_selected.is_none() && self.run.cases.total() > self.options.most_cases as u64
+    }
+
+    fn drawn(&self, table: &Table) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        table.write(&mut text, self.options.style, self.options.width)?;
+        Ok(text)
+    }
+
+    fn n_cases(&self) -> u64 {
         self.options.n_selected.unwrap_or_else(|| self.run.cases.total())
     }
 
-    fn has_too_many(&self) -> bool {
-        self.n_selected() > self.options.most_cases as u64
+    fn drawn_cases(&self) -> io::Result<Vec<u8>> {
+        if self.passes_over() && self.run.cases.passed == self.n_cases() {
+            let all = words::counted(self.n_cases(), "case");
+            return Ok(format!("all of {all} passed; of many, only those that did not are shown\n").into_bytes());
+        }
+        let mut text = self.drawn(&self.cases)?;
+        self.write_hidden(&mut text)?;
+        Ok(text)
     }
 
-    fn write_table(&mut self, table: &Table) -> io::Result<()> {
-        table.write(self.out, self.options.style, self.options.width)
+    fn drawn_tasks(&self) -> io::Result<Vec<u8>> {
+        let mut text = self.drawn(&self.tasks)?;
+        // Said once, under the table of cases where there is one.
+        if !self.options.cases {
+            self.write_hidden(&mut text)?;
+        }
+        Ok(text)
+    }
+
+    /// How many cases are not shown.
+    fn write_hidden(&self, text: &mut Vec<u8>) -> io::Result<()> {
+        let hidden = self.n_cases().saturating_sub(self.cases.len() as u64);
+        let more = words::counted(hidden, "more case");
+        match hidden {
+            0 => Ok(()),
+            _ if self.passes_over() => {
+                writeln!(text, "… and {more}; of many, only those that did not pass are shown")
+            }
+            _ => writeln!(text, "… and {more}"),
+        }
     }
 }
 
 impl CaseWriter for TerminalWriter<'_> {
     fn case(&mut self, case: &CaseReport) -> io::Result<()> {
-        let is_passed_over = self.has_too_many() && case.verdict == CaseVerdict::Passed;
+        let is_passed_over = self.passes_over() && case.verdict == CaseVerdict::Passed;
         if is_passed_over || !self.wants_more() {
             return Ok(());
         }
@@ -123,31 +164,29 @@ impl CaseWriter for TerminalWriter<'_> {
     }
 
     fn end(&mut self) -> io::Result<()> {
-        let cases = std::mem::replace(&mut self.cases, Table::new(Vec::new()));
-        self.write_table(&cases)?;
-        let hidden = self.n_selected().saturating_sub(cases.len() as u64);
-        if hidden > 0 {
-            let more = words::counted(hidden, "more case");
-            writeln!(self.out, "… and {more}; of many, only those that did not pass are shown")?;
+        let mut sections = Vec::new();
+        if self.options.cases {
+            sections.push(self.drawn_cases()?);
         }
-        if self.options.tasks {
-            let tasks = std::mem::replace(&mut self.tasks, Table::new(Vec::new()));
-            writeln!(self.out)?;
-            self.write_table(&tasks)?;
+        if self.options.tasks && !(self.tasks.is_empty() && self.passes_over()) {
+            sections.push(self.drawn_tasks()?);
         }
-        for table in [totals(self.run), slices(self.run), subjects(self.run)] {
-            if !table.is_empty() {
-                writeln!(self.out)?;
-                self.write_table(&table)?;
+        if self.options.totals {
+            for table in [totals(self.run), slices(self.run), subjects(self.run)] {
+                if !table.is_empty() {
+                    sections.push(self.drawn(&table)?);
+                }
             }
+            let mut closing = Vec::new();
+            write_closing(&mut closing, self.run, self.options.scope)?;
+            sections.push(closing);
         }
-        writeln!(self.out)?;
-        write_closing(self.out, self.run, self.options.scope)?;
+        self.out.write_all(&sections.join(&b"\n"[..]))?;
         self.out.flush()
     }
 
     fn wants_more(&self) -> bool {
-        self.cases.len() < self.options.most_cases
+        (self.options.cases || self.options.tasks) && self.cases.len() < self.options.most_cases
     }
 }
 
@@ -313,7 +352,7 @@ fn write_closing(out: &mut dyn Write, run: &RunReport, scope: Scope) -> io::Resu
         writeln!(out, "stopped before the end ({reason}): not all cases were judged")?;
     }
     if let Some(fault) = &run.fault {
-        writeln!(out, "stopped before the end: {}", visible_line(fault))?;
+        writeln!(out, "not all cases are here: {}", visible_line(fault))?;
     }
     for missed in &run.missed {
         writeln!(out, "threshold missed: {}", visible_line(missed))?;
@@ -353,6 +392,12 @@ fn spent(run: &RunReport, scope: Scope) -> Vec<String> {
 /// Where the answers came from.
 fn write_answers(out: &mut dyn Write, run: &RunReport) -> io::Result<()> {
     let observed = &run.observed;
+    if let Some(run) = &observed.replay_of {
+        writeln!(out, "replay of {}", visible_line(run))?;
+    }
+    if observed.resumed {
+        writeln!(out, "resumed: an earlier run had left the rest undone")?;
+    }
     if observed.n_effects == 0 {
         return Ok(());
     }
@@ -374,12 +419,5 @@ fn write_answers(out: &mut dyn Write, run: &RunReport) -> io::Result<()> {
         let served_by: Vec<String> = observed.served_by.iter().map(|it| words::cut(it, ROOM)).collect();
         line += &format!("; served by {}", served_by.join(", "));
     }
-    writeln!(out, "{line}")?;
-    if observed.resumed {
-        writeln!(out, "resumed: an earlier run had left the rest undone")?;
-    }
-    if let Some(run) = &observed.replay_of {
-        writeln!(out, "replay of {}", visible_line(run))?;
-    }
-    Ok(())
+    writeln!(out, "{line}")
 }

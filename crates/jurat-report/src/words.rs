@@ -46,8 +46,18 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// `1 warning`, `2 warnings`
-pub(crate) fn counted(n: u64, thing: &str) -> String {
+pub fn counted(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// `512 B`, `1.2 kB`, `3.4 MB`, `5.6 GB`
+pub fn bytes(n: u64) -> String {
+    match n {
+        0..1_000 => format!("{n} B"),
+        1_000..1_000_000 => format!("{:.1} kB", n as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
+        _ => format!("{:.1} GB", n as f64 / 1e9),
+    }
 }
 
 /// `1,200 tokens read, 80 written`
@@ -117,6 +127,7 @@ mod tests {
     fn figures_have_as_many_places_as_tell_them_apart() {
         assert_eq!([0.0, 3.5, 0.012, 0.000_031].map(money), ["$0", "$3.50", "$0.0120", "$0.000031"]);
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([999, 1_200, 3_400_000, 5_600_000_000].map(bytes), ["999 B", "1.2 kB", "3.4 MB", "5.6 GB"]);
         assert_eq!([1.0, 0.5, 2.0 / 3.0].map(score), ["1", "0.500", "0.667"]);
         let spans = [59, 125, 12_000, 1_036_800].map(|it| span(Duration::from_secs(it)));
         assert_eq!(spans, ["59 s", "2 min 5 s", "3 h 20 min", "12 days"]);

@@ -33,11 +33,11 @@ pub enum DatabaseError {
         what: &'static str,
     },
     /// A later version wrote it.
-    #[error("`{}` was written by jurat {by} in a format that this version cannot read; use that version or a later one", path.display())]
+    #[error("`{}` was written by {by}, in a format that this version cannot read; use that version or a later one", path.display())]
     TooNew {
         /// The file.
         path: PathBuf,
-        /// The version that wrote it.
+        /// Who wrote it, in words.
         by: String,
     },
     /// A later version wrote a part of it.
@@ -213,7 +213,7 @@ impl Kind {
              PRAGMA application_id = {}; PRAGMA user_version = {};
              {}
              COMMIT;
-             PRAGMA synchronous = NORMAL;",
+             PRAGMA synchronous = NORMAL; {TUNING}",
             self.application_id, self.format, self.tables
         );
         connection.execute_batch(&pragmas).map_err(|it| DatabaseError::of(path, it))?;
@@ -225,6 +225,7 @@ impl Kind {
         exists(path)?;
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         self.check(&connection, path)?;
+        connection.execute_batch(TUNING).map_err(|it| DatabaseError::of(path, it))?;
         Ok(connection)
     }
 
@@ -270,7 +271,9 @@ impl Kind {
             .parse::<i32>()
             .map_or(pragma("user_version").map_err(of)? > self.format, |it| it > self.format)
         {
-            return Err(DatabaseError::TooNew { path: path.to_owned(), by: meta("version")? });
+            let version = Some(meta("version")?).filter(|it| !it.is_empty());
+            let by = version.map_or_else(|| "a later version of jurat".to_owned(), |it| format!("jurat {it}"));
+            return Err(DatabaseError::TooNew { path: path.to_owned(), by });
         }
         is_whole(path, u64::from(pragma("page_size").map_err(of)?.unsigned_abs()))
     }
@@ -296,15 +299,22 @@ fn connect_unchanging(path: &Path) -> Result<Connection, DatabaseError> {
     Ok(connection)
 }
 
-/// Run files come from other people: nothing in one may run.
+/// What holds for every connection. Run files come from other people: nothing in one may run.
 fn careful(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    // Plans do not depend on what is looked for. Otherwise statements are prepared again for each new value, which costs ten times as
+    // much as looking.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;")
 }
+
+/// What is written is not read again, and what is read is read once, so a cache of a megabyte is enough. The log may be 16 MB long before
+/// it is brought into the file: what is written again and again, such as the index of keys, is then brought there once.
+const TUNING: &str = "PRAGMA cache_size = -1024; PRAGMA wal_autocheckpoint = 2000;";
 
 /// SQLite's own words for a file that is not there say less.
 fn exists(path: &Path) -> Result<(), DatabaseError> {

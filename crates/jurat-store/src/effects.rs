@@ -76,6 +76,22 @@ pub(crate) fn asker_numbered(number: u32) -> Asker {
     number.checked_sub(1).map_or(Asker::Case, |it| Asker::Task(TaskIx(it)))
 }
 
+/// An effect with its texts as they are stored. They go into two files, and are compressed once.
+#[derive(Debug)]
+pub(crate) struct PackedEffect<'e> {
+    pub(crate) effect: &'e RecordedEffect,
+    pub(crate) request: StoredText<'e>,
+    pub(crate) outcome: StoredText<'e>,
+}
+
+impl<'e> PackedEffect<'e> {
+    pub(crate) fn of(effect: &'e RecordedEffect, packer: &mut Packer) -> PackedEffect<'e> {
+        let request = StoredText::of(&effect.request, packer);
+        let outcome = StoredText::of(&effect.outcome, packer);
+        PackedEffect { effect, request, outcome }
+    }
+}
+
 /// Longer texts are compressed. Shorter ones stay texts, which any tool can read.
 const LONG: usize = 2048;
 
@@ -87,7 +103,7 @@ pub(crate) enum StoredText<'t> {
 }
 
 impl<'t> StoredText<'t> {
-    pub(crate) fn of(text: &'t str, packer: &mut Packer) -> StoredText<'t> {
+    fn of(text: &'t str, packer: &mut Packer) -> StoredText<'t> {
         let packed = if text.len() > LONG { packer.compressed(text.as_bytes()) } else { None };
         packed.map_or(StoredText::Text(text), StoredText::Packed)
     }

@@ -9,6 +9,7 @@
 //! * [`run`]: runs, one file each.
 //! * [`journal`]: paid answers, for all runs of a project.
 //! * [`Project`]: where both are.
+//! * [`ParquetTable`]: tables for other programs.
 
 mod bounded;
 mod database;
@@ -16,10 +17,12 @@ mod definitions;
 mod effects;
 pub mod journal;
 mod packed;
+mod parquet_table;
 mod project;
 pub mod records;
 pub mod run;
 
 pub use database::DatabaseError;
 pub use definitions::Disk;
+pub use parquet_table::{Cell, CellType, ParquetTable};
 pub use project::{Project, ProjectError, RunName};

@@ -12,8 +12,20 @@ use std::time::Duration;
 
 use crate::database::DatabaseError;
 use crate::journal::Journal;
+use crate::run::began_at_ms;
 
 /// The directory `.jurat` of a project.
+///
+/// ```
+/// use jurat_store::Project;
+///
+/// let directory = tempfile::tempdir()?;
+/// let project = Project::find_or_create(directory.path())?;
+/// let run = project.new_run("Appliance support", 1_794_765_845_000, 7);
+/// assert!(run.id.starts_with("2026-11-15T18-04-05_appliance-support_"));
+/// assert_eq!(project.journal()?.stats()?.answers, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,
@@ -150,10 +162,11 @@ impl Project {
                 runs.push(RunName { id: id.to_owned(), path });
             }
         }
-        // Names begin with a time in seconds; of the same second, the one that was written last is the newest.
-        let second = |it: &RunName| it.id.split('_').next().map(str::to_owned);
-        let written = |it: &RunName| std::fs::metadata(&it.path).and_then(|it| it.modified()).ok();
-        runs.sort_by_cached_key(|it| (second(it), written(it), it.id.clone()));
+        // Names begin with a time.
+        runs.sort_by(|a, b| a.id.cmp(&b.id));
+        for same_second in runs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|it| it.len() > 1) {
+            same_second.sort_by_cached_key(|it| began_at_ms(&it.path));
+        }
         Ok(runs)
     }
 
@@ -183,6 +196,11 @@ impl Project {
             },
         }
     }
+}
+
+/// The second in which a run began, as its name says.
+fn second(run: &RunName) -> &str {
+    run.id.split('_').next().unwrap_or_default()
 }
 
 /// Makes a directory that only its owner may look into.

@@ -2,11 +2,19 @@
 
 mod check;
 mod command;
+mod completions;
+mod explain;
+mod export;
 mod guides;
 mod hostile;
+mod init;
+mod journal;
+mod kept;
 mod mutation;
 mod pages;
+mod plan;
 mod readme;
 mod run;
 mod schema;
+mod show;
 mod snapshots;

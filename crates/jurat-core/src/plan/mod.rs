@@ -23,6 +23,7 @@ use crate::value::{FieldPath, Projection, Step, Value};
 
 use context::Known;
 pub use graph::Stage;
+use roles::Roles;
 pub use selection::{CaseName, CaseSet, row_tags};
 pub use shape::Shape;
 
@@ -40,11 +41,12 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.extend(nothing_to_do(suite));
     let graph = graph::resolve(suite, &mut problems);
-    judges::examine(suite, &mut problems);
+    let roles = Roles::of(suite);
+    judges::examine(suite, &roles, &mut problems);
     names::examine(suite, &graph, &mut problems);
     selection::examine(suite, &graph, samples, &mut problems);
     let rows = shape::of_rows(samples);
-    probes::examine(suite, rows.as_ref(), &mut problems);
+    probes::examine(suite, &roles, rows.as_ref(), &mut problems);
     let base = match &suite.ask {
         // What could not be read might have added anything.
         _ if suite.lost.ask => None,

@@ -101,7 +101,7 @@ impl RunView {
             case: case.id.clone(),
             prompt: variant.and_then(|it| named(&it.prompt)),
             subject: variant.and_then(|it| named(&it.subject)),
-            replicate: variant.filter(|it| it.replicate > 0).map(|it| it.replicate + 1),
+            replicate: variant.filter(|_| self.is_repeated()).map(|it| it.replicate + 1),
             row: self.row_source(case),
             task: planned.id.clone(),
             kind: written.kind.name().to_owned(),
@@ -261,7 +261,7 @@ impl RunView {
 /// What a task could read: its case, and the outputs of the tasks it depends on, which hide members with the same name.
 fn seen(revisited: &Revisited<'_>, task: TaskIx) -> Vec<Seen> {
     let outputs = revisited.state.seen(task);
-    let members = revisited.base.as_map().into_iter().flat_map(|it| it.iter());
+    let members = revisited.base.as_map().into_iter().flat_map(jurat_core::value::Map::iter);
     let hidden = |name: &str| outputs.iter().any(|(id, _)| *id == name);
     let of_case = members.filter(|(name, _)| !hidden(name)).map(|(name, value)| Seen {
         name: name.to_owned(),

@@ -5,6 +5,8 @@
 
 mod answered;
 mod explain;
+mod listed;
+mod parquet;
 mod revisit;
 mod totals;
 
@@ -15,9 +17,11 @@ use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::suite::Suite;
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_report::model::{CaseReport, RunReport};
-use jurat_store::run::{Code, Column, RunFileError, RunReader, StoredCase, Variant};
+use jurat_store::run::{Code, Column, RunFileError, RunReader, StoredCase, StoredEffect, Variant};
 
 pub use explain::ExplainError;
+pub use listed::listed;
+pub use parquet::ParquetWriter;
 pub use revisit::Detailed;
 
 use crate::definition::restored;
@@ -96,19 +100,26 @@ impl RunView {
         self.reader.cases(range).map(move |case| self.case_report(&case?, detailed))
     }
 
-    /// The cases that ended so, or whose task ended so, in the order of input.
+    /// The cases that ended, or whose task ended, in one of these ways; in the order of input. Only verdicts are looked at to find them.
     pub fn find(
         &self,
         column: Column,
-        code: Code,
+        codes: &[Code],
         detailed: Detailed,
     ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
-        self.reader.find(column, code).map(move |case_ix| {
+        self.reader.find_any(column, codes).map(move |case_ix| {
             let case_ix = case_ix?;
             let case = self.reader.case(case_ix)?;
-            let Some(case) = case else { unreachable!("a case that was found is there") };
+            let case = case.expect("a case that was found is there");
             self.case_report(&case, detailed)
         })
+    }
+
+    /// How many cases ended, or how many times a task ended, in one of these ways.
+    pub fn count(&self, column: Column, codes: &[Code]) -> Result<u64, ViewError> {
+        let summary = self.reader.summary()?;
+        let whole = summary.iter().find(|it| it.column == column && it.slice.is_empty());
+        Ok(whole.map_or(0, |it| codes.iter().map(|code| it.count(*code)).sum()))
     }
 
     /// The cases of a row: one, or as many as there are prompts, subjects and repetitions.
@@ -122,33 +133,42 @@ impl RunView {
         Ok(cases)
     }
 
-    /// Effects as lines of a recording, in the order of cases.
+    /// Effects as lines of a recording, in the order of cases. Cases that are not done have no name yet, and are left out.
     pub fn effect_lines(&self) -> impl Iterator<Item = Result<EffectLine, ViewError>> + '_ {
-        self.reader.effects().map(|effect| {
-            let effect = effect?;
-            let case = self.reader.case(effect.case_ix)?;
-            let variant = self.variant(effect.case_ix).cloned().unwrap_or_default();
-            let raw =
-                |text: String| serde_json::value::RawValue::from_string(text).map_err(|it| RunError::Stored(it.into()));
-            Ok(EffectLine {
-                case: case.map(|it| it.id).unwrap_or_default(),
-                prompt: variant.prompt,
-                subject: variant.subject,
-                replicate: variant.replicate,
-                task: effect.site.asker.task().map(|it| self.plan.tasks[it.index()].id.clone()),
-                seat: effect.site.seat,
-                turn: effect.site.turn,
-                key: effect.key.to_string(),
-                request: raw(effect.request)?,
-                outcome: raw(effect.outcome)?,
-            })
+        self.reader.effects().filter_map(|effect| match effect {
+            Ok(effect) => self.effect_line(effect).transpose(),
+            Err(error) => Some(Err(error.into())),
         })
     }
 
+    fn effect_line(&self, effect: StoredEffect) -> Result<Option<EffectLine>, ViewError> {
+        let Some(case) = self.reader.case(effect.case_ix)? else { return Ok(None) };
+        let variant = self.variant(effect.case_ix).cloned().unwrap_or_default();
+        let raw =
+            |text: String| serde_json::value::RawValue::from_string(text).map_err(|it| RunError::Stored(it.into()));
+        Ok(Some(EffectLine {
+            case: case.id,
+            prompt: variant.prompt,
+            subject: variant.subject,
+            replicate: variant.replicate,
+            task: effect.site.asker.task().map(|it| self.plan.tasks[it.index()].id.clone()),
+            seat: effect.site.seat,
+            turn: effect.site.turn,
+            key: effect.key.to_string(),
+            request: raw(effect.request)?,
+            outcome: raw(effect.outcome)?,
+        }))
+    }
+
     /// Which of a row's cases one is; `None` when a row is one case.
-    fn variant(&self, case_ix: u64) -> Option<&Variant> {
+    pub fn variant(&self, case_ix: u64) -> Option<&Variant> {
         let variants = &self.reader.head().variants;
         if variants.is_empty() { None } else { variants.get((case_ix % variants.len() as u64) as usize) }
+    }
+
+    /// Whether cases were run several times, so that their numbers tell them apart.
+    fn is_repeated(&self) -> bool {
+        self.reader.head().variants.iter().any(|it| it.replicate > 0)
     }
 
     /// What there is to say about a verdict, in our words.

@@ -42,15 +42,15 @@ pub(super) struct Revisited<'r> {
 }
 
 impl RunView {
-    pub(super) fn case_report(&self, case: &StoredCase, detailed: Detailed) -> Result<CaseReport, ViewError> {
+    /// What there is to tell of a case.
+    pub fn case_report(&self, case: &StoredCase, detailed: Detailed) -> Result<CaseReport, ViewError> {
         let verdict = case_verdict(case.code(Column::CASE));
         let variant = self.variant(case.case_ix);
         let named = |it: &String| (!it.is_empty()).then(|| it.clone());
-        let is_repeated = self.reader.head().variants.iter().any(|it| it.replicate > 0);
         let mut report = CaseReport {
             prompt: variant.and_then(|it| named(&it.prompt)),
             subject: variant.and_then(|it| named(&it.subject)),
-            replicate: variant.filter(|_| is_repeated).map(|it| it.replicate + 1),
+            replicate: variant.filter(|_| self.is_repeated()).map(|it| it.replicate + 1),
             counts: self.counts(case),
             took: case.took.unwrap_or_default(),
             ..CaseReport::new(case.id.clone(), verdict)
@@ -59,9 +59,15 @@ impl RunView {
             let happened = self.happened(case.case_ix)?;
             report.usage = total_usage(happened.iter().map(|it| &it.outcome));
             report.cost_usd = total_cost(happened.iter().map(|it| &it.outcome));
-            let told = self.revisit(case, &happened, |revisited| self.task_reports(case, &revisited));
+            let told = self.revisit(case, &happened, |revisited| {
+                let digest = blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned();
+                (digest, self.task_reports(case, &revisited))
+            });
             report.tasks = match told {
-                Ok(tasks) => tasks,
+                Ok((digest, tasks)) => {
+                    report.evidence = Some(digest);
+                    tasks
+                }
                 // Without the row what was kept is all there is to tell.
                 Err(ViewError::File(RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. })) => {
                     self.kept_task_reports(case)
@@ -156,6 +162,7 @@ impl RunView {
             if report.verdict == TaskVerdict::Measured {
                 report.actual = Some(reply.clone());
             }
+            report.reply = Some(reply.clone());
         }
         let own: Vec<&Happened> =
             revisited.happened.iter().filter(|it| it.effect.site.asker.task() == Some(task)).collect();

@@ -1,6 +1,7 @@
 //! The run as a whole, from what its writer counted.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use jurat_core::plan::TaskIx;
@@ -27,7 +28,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         tasks,
         slices: slices(view, &summary),
         subjects: subjects(view, &summary),
-        counts: counts(view, &whole),
+        counts: counts(&gates(view), &whole),
         cases: cases(&whole),
         usage: taken.usage(),
         cost_usd: taken.cost_usd(),
@@ -37,7 +38,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
             Some(Ended::Stopped(reason)) => Some(reason),
             _ => None,
         },
-        fault: None,
+        fault: fault(view)?,
         observed: observed(view, &taken)?,
     };
     report.missed = missed(view, &report);
@@ -83,15 +84,19 @@ fn add(counts: &mut Counts, summary: &StoredSummary, gate: Gate) {
     }
 }
 
-/// All tasks of a slice together.
-fn counts(view: &RunView, slice: &[&StoredSummary]) -> Counts {
+/// All tasks of a slice together, given which of them are gates.
+pub(super) fn counts(gates: &[Gate], slice: &[&StoredSummary]) -> Counts {
     let mut counts = Counts::default();
     for summary in slice {
-        if let Some(task) = summary.column.task().and_then(|it| view.plan.tasks.get(it.index())) {
-            add(&mut counts, summary, task.gate);
+        if let Some(gate) = summary.column.task().and_then(|it| gates.get(it.index())) {
+            add(&mut counts, summary, *gate);
         }
     }
     counts
+}
+
+fn gates(view: &RunView) -> Vec<Gate> {
+    view.plan.tasks.iter().map(|it| it.gate).collect()
 }
 
 /// How the cases of a slice ended.
@@ -126,7 +131,7 @@ fn slices(view: &RunView, summary: &[StoredSummary]) -> Vec<SliceTotal> {
     for (slice, rows) in by_slice(summary) {
         if let Slice::Group { path, value } = slice {
             let place = view.plan.group_by.iter().position(|it| it.to_string() == path).unwrap_or(usize::MAX);
-            totals.push((place, SliceTotal { path, value, counts: counts(view, &rows) }));
+            totals.push((place, SliceTotal { path, value, counts: counts(&gates(view), &rows) }));
         }
     }
     totals.sort_by(|(left, one), (right, other)| {
@@ -152,7 +157,7 @@ fn subjects(view: &RunView, summary: &[StoredSummary]) -> Vec<SubjectTotal> {
         totals.push(SubjectTotal {
             prompt,
             subject,
-            counts: counts(view, rows),
+            counts: counts(&gates(view), rows),
             cases: cases(rows),
             usage: taken.usage(),
             cost_usd: taken.cost_usd(),
@@ -167,16 +172,9 @@ fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
     let options = RunOptions::of(view.reader.head());
     let mut served_by: Vec<String> = stats.served.into_iter().filter_map(|(model, _)| model).collect();
     served_by.sort_unstable();
-    let mut notes = Vec::new();
-    match state.finish.map(|it| it.ended) {
-        None => notes.push("this run is not finished".to_owned()),
-        Some(Ended::Failed) => notes.push("this run failed before its end".to_owned()),
-        Some(Ended::DuplicateIds) => notes.push("some rows have the same id".to_owned()),
-        Some(Ended::Done | Ended::Stopped(_)) => {}
-    }
     Ok(Observed {
         run_id: view.reader.head().id.clone(),
-        file: view.reader.path().display().to_string(),
+        file: shown_path(view.reader.path()),
         started_at_ms: view.reader.head().created_at_ms,
         wall: state.finish.map_or(Duration::ZERO, |it| it.wall),
         n_effects: stats.effects,
@@ -185,10 +183,29 @@ fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
         served_by,
         n_requests: taken.requests,
         n_failed_requests: taken.failed_requests,
-        resumed: view.reader.document("resumed")?.is_some(),
+        resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
         replay_of: options.replay_of,
-        notes,
+        notes: Vec::new(),
     })
+}
+
+/// A path as somebody here would type it.
+fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|it| path.strip_prefix(it).ok().map(Path::to_owned));
+    short.as_deref().unwrap_or(path).display().to_string()
+}
+
+/// Why not all cases are there, when nobody stopped the run.
+fn fault(view: &RunView) -> Result<Option<String>, ViewError> {
+    let fault = match view.reader.state()?.finish.map(|it| it.ended) {
+        None if view.reader.is_being_written() => "the run is still going on",
+        None => "the run was killed; the command that began it goes on with it",
+        Some(Ended::Failed) => "the run failed before its end",
+        Some(Ended::DuplicateIds) => "the run failed at its end, because rows have the same id",
+        Some(Ended::Done | Ended::Stopped(_)) => return Ok(None),
+    };
+    Ok(Some(fault.to_owned()))
 }
 
 /// The thresholds that were not reached, in words. A task that nobody judged has reached none.

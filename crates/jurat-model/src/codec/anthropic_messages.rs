@@ -100,6 +100,8 @@ fn turns(messages: &[Message]) -> Result<Vec<Turn<'_>>, Unsupported> {
                 return Err(Unsupported::new("Anthropic takes system messages before the conversation only"));
             }
             Message::User(text) => turns.push(Turn { role: "user", content: Content::Text(text) }),
+            // Empty turns are refused, and say nothing.
+            Message::Assistant { text, tool_calls } if tool_calls.is_empty() && text.is_empty() => continue,
             Message::Assistant { text, tool_calls } if tool_calls.is_empty() => {
                 turns.push(Turn { role: "assistant", content: Content::Text(text) });
             }

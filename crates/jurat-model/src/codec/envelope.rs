@@ -1,5 +1,6 @@
 //! What providers say when something goes wrong.
 
+use jurat_core::value::{Val, shown_within};
 use serde::Deserialize;
 
 use super::{ApiError, Received, retry_after};
@@ -12,7 +13,7 @@ pub(super) fn read(received: &Received<'_>) -> ApiError {
     let error = found(received.body);
     let message = match error.as_ref().and_then(Error::message) {
         Some(message) => tidy(message),
-        None => tidy(&String::from_utf8_lossy(&received.body[..received.body.len().min(4 * ROOM)])),
+        None => tidy(&lossy(received.body)),
     };
     let in_body = || error.as_ref().and_then(Error::retry_delay);
     ApiError {
@@ -28,6 +29,11 @@ pub(super) fn in_success(body: &[u8]) -> Option<ApiError> {
     let error = found(body)?;
     let message = tidy(error.message()?);
     Some(ApiError { status: error.status(), message, retry_after: error.retry_delay(), is_final: error.is_final() })
+}
+
+/// The start of a body, for a message about it.
+pub(super) fn start(body: &[u8]) -> String {
+    shown_within(&Val::from(lossy(body)), 100)
 }
 
 /// The error that a word of a provider means.
@@ -165,6 +171,11 @@ fn status_of(word: &str) -> u16 {
 /// Money does not come back by asking again.
 fn is_final(word: &str) -> bool {
     word == "insufficient_quota"
+}
+
+/// As much of a body as a message may hold.
+fn lossy(body: &[u8]) -> String {
+    String::from_utf8_lossy(&body[..body.len().min(4 * ROOM)]).into_owned()
 }
 
 /// On one line, and not too long.

@@ -84,9 +84,10 @@ fn contents(messages: &[Message]) -> Result<Vec<Content<'_>>, Unsupported> {
                 return Err(Unsupported::new("Gemini takes system messages before the conversation only"));
             }
             Message::User(text) => ("user", vec![Part { text: Some(text), ..Part::default() }]),
+            // Empty turns are refused, and say nothing.
+            Message::Assistant { text, tool_calls } if tool_calls.is_empty() && text.is_empty() => continue,
             Message::Assistant { text, tool_calls } => {
-                let said = (!text.is_empty() || tool_calls.is_empty())
-                    .then(|| Ok(Part { text: Some(text), ..Part::default() }));
+                let said = (!text.is_empty()).then(|| Ok(Part { text: Some(text), ..Part::default() }));
                 ("model", said.into_iter().chain(tool_calls.iter().map(call)).collect::<Result<_, _>>()?)
             }
             Message::Tool { call_id, name, text, is_error } => {
@@ -144,7 +145,7 @@ impl<'c> CallId<'c> {
 
 pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let mut said = Stream::default();
-    said.add(parsed(body)?);
+    said.take(body)?;
     if !said.is_told {
         return Err(Failure::Garbled("the reply has no candidate in it".to_owned()));
     }
@@ -166,10 +167,12 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
-        if let Some(api) = data.starts_with(b"{\"error\"").then(|| envelope::in_success(data)).flatten() {
-            return Err(Failure::Api(api));
+        let piece: Generated<'_> = parsed(data)?;
+        if piece.error.is_some() {
+            let api = envelope::in_success(data);
+            return Err(Failure::Api(api.unwrap_or_else(|| envelope::named("INTERNAL", "an error without words"))));
         }
-        self.add(parsed(data)?);
+        self.add(piece);
         Ok(())
     }
 
@@ -303,6 +306,7 @@ struct Generated<'d> {
     usage_metadata: Option<UsageWire>,
     model_version: Option<String>,
     response_id: Option<String>,
+    error: Option<serde::de::IgnoredAny>,
 }
 
 #[derive(Deserialize)]

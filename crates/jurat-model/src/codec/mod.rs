@@ -116,7 +116,7 @@ impl Codec {
         if let Some(id) = request_id("x-request-id").or_else(|| request_id("request-id")) {
             reply.served.request_id = Some(id);
         }
-        Ok(reply)
+        Ok(reply.counted())
     }
 
     /// Reads a reply that comes in pieces.
@@ -170,6 +170,14 @@ pub struct Reply {
     pub served: Served,
 }
 
+impl Reply {
+    /// Some servers say that nothing was read and nothing written. That is no count, and must not cost nothing.
+    fn counted(mut self) -> Reply {
+        self.usage = self.usage.filter(|it| it.total() > 0);
+        self
+    }
+}
+
 /// Why there is no reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
@@ -209,7 +217,9 @@ impl Unsupported {
 fn parsed<'b, T: serde::Deserialize<'b>>(body: &'b [u8]) -> Result<T, Failure> {
     serde_json::from_slice(body).map_err(|error| match envelope::in_success(body) {
         Some(api) => Failure::Api(api),
-        None => Failure::Garbled(format!("the reply is not what was promised: {error}")),
+        None => {
+            Failure::Garbled(format!("the reply is not what was promised: {error}; it is {}", envelope::start(body)))
+        }
     })
 }
 

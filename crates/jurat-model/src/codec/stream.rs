@@ -47,13 +47,14 @@ impl StreamDecoder {
             Failure::Garbled(_) => Failure::Cut,
             other => other,
         })?;
-        match self.events {
+        let reply = match self.events {
             Events::OpenaiChat(stream) => stream.finish(),
             Events::OpenaiResponses(stream) => stream.finish(),
             Events::AnthropicMessages(stream) => stream.finish(),
             Events::GeminiGenerate(stream) => stream.finish(),
             Events::OllamaChat(stream) => stream.finish(),
-        }
+        };
+        reply.map(Reply::counted)
     }
 }
 

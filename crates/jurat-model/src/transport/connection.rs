@@ -235,7 +235,7 @@ impl Dialer {
         let name = ServerName::try_from(host).map_err(|it| DialError::last(it.to_string()))?;
         let stream = TlsConnector::from(Arc::clone(tls)).connect(name, stream).await.map_err(|error| {
             // A certificate does not become right by trying again; a connection that ended may.
-            let is_final = error.get_ref().is_some_and(|it| it.is::<rustls::Error>());
+            let is_final = error.get_ref().and_then(|it| it.downcast_ref::<rustls::Error>()).is_some();
             DialError { message: format!("no secure connection: {}", words(&error)), is_final }
         })?;
         Connection::over(TokioIo::new(stream)).await
@@ -259,21 +259,12 @@ pub(super) fn words(error: &(dyn Error + 'static)) -> String {
     while let Some(source) = innermost.source() {
         innermost = source;
     }
-    innermost.to_string().to_lowercase_first()
-}
-
-trait LowercaseFirst {
-    fn to_lowercase_first(self) -> String;
-}
-
-impl LowercaseFirst for String {
-    /// Messages are lower-case fragments.
-    fn to_lowercase_first(self) -> String {
-        let mut rest = self.chars();
-        match (rest.next(), rest.clone().next()) {
-            (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(rest).collect(),
-            _ => self,
-        }
+    let message = innermost.to_string();
+    // Messages are lower-case fragments; a second capital is an acronym.
+    let mut letters = message.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(letters).collect(),
+        _ => message,
     }
 }
 

@@ -47,6 +47,8 @@ impl Transport {
             Ok(sent) => sent,
             Err(failed) => return (Err(failed), None),
         };
+        // What fails after a status of success has been worked on, an error in the middle of a stream too.
+        let may_cost = response.status().is_success();
         let result = self.receive(http.codec, response, stream).await;
         // One whose reply was not read to its end closes by itself, and whoever takes it then notices.
         let connection = (!connection.is_closed()).then_some(connection);
@@ -55,7 +57,10 @@ impl Transport {
                 http.secrets.scrub_reply(&mut reply);
                 Ok(reply)
             }
-            Err(failed) => Err(Failed { message: http.secrets.scrubbed(failed.message), ..failed }),
+            Err(failed) => {
+                let may_cost = failed.may_cost || may_cost;
+                Err(Failed { message: http.secrets.scrubbed(failed.message), may_cost, ..failed })
+            }
         };
         (result, connection)
     }

@@ -18,10 +18,15 @@ pub trait Meter: Send + Sync {
     fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason>;
 
     /// Waits until a reservation is settled. It is called before [`Meter::reserve`], so that none is missed in between.
-    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+    /// A meter that never makes anybody wait needs none.
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(std::future::ready(()))
+    }
 
     /// Waits until nothing new is to be asked, and says why. What was sent before is finished.
-    fn closed(&self) -> Pin<Box<dyn Future<Output = StopReason> + Send + '_>>;
+    fn closed(&self) -> Pin<Box<dyn Future<Output = StopReason> + Send + '_>> {
+        Box::pin(std::future::pending())
+    }
 
     /// Takes back a reservation and learns what really happened. It comes once for each reservation, also when the request was dropped.
     fn settle(&self, reserved: Reservation, settled: Settled);
@@ -83,14 +88,6 @@ pub struct Unmetered;
 impl Meter for Unmetered {
     fn reserve(&self, _: &Bound) -> Result<Option<Reservation>, StopReason> {
         Ok(Some(Reservation::default()))
-    }
-
-    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(std::future::ready(()))
-    }
-
-    fn closed(&self) -> Pin<Box<dyn Future<Output = StopReason> + Send + '_>> {
-        Box::pin(std::future::pending())
     }
 
     fn settle(&self, _: Reservation, _: Settled) {}

@@ -104,11 +104,14 @@ pub(crate) struct Failed {
     pub(crate) retry_after: Option<Duration>,
     /// Whether asking again is useless, although the kind would allow it.
     pub(crate) is_final: bool,
+    /// Whether the provider may have done the work all the same.
+    pub(crate) may_cost: bool,
 }
 
 impl Failed {
     pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Failed {
-        Failed { kind, message: message.into(), retry_after: None, is_final: false }
+        let may_cost = !matches!(kind, FaultKind::Status(_) | FaultKind::Connect);
+        Failed { kind, message: message.into(), retry_after: None, is_final: false, may_cost }
     }
 }
 
@@ -158,15 +161,18 @@ impl Transport {
             let error = match result {
                 Ok(reply) => {
                     place.leave(connection, Ending::Good, reply.usage.map(|it| it.total()));
-                    let cost_usd = reply.usage.zip(model.price).map(|(usage, price)| cost(&usage, &price));
+                    // What runs on this machine costs nothing, unless its author says what it costs.
+                    let cost_usd = match model.price {
+                        None if model.is_local() => Some(0.0),
+                        price => reply.usage.zip(price).map(|(usage, price)| cost(&usage, &price)),
+                    };
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
                     return self.answer(reply, cost_usd, took, failed);
                 }
                 Err(error) => error,
             };
-            let is_free = matches!(error.kind, FaultKind::Status(_) | FaultKind::Connect);
-            place.leave(connection, ending(&error), is_free.then_some(0));
-            reserved.settle(if is_free { Settled::Nothing } else { Settled::Unknown });
+            place.leave(connection, ending(&error), (!error.may_cost).then_some(0));
+            reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
             let again = self.wait_before_another(&lane, &error, failed.len() + 1, model.is_local());
             let n_requests = u32::try_from(failed.len() + 1).unwrap_or(u32::MAX);
             let Failed { kind, message, retry_after, .. } = error;
@@ -174,12 +180,8 @@ impl Transport {
             let Some(wait) = again.filter(|_| n_requests < max_requests) else {
                 return Outcome::Fault(Box::new(Fault { kind, message, n_requests, failed }));
             };
-            let pause = async {
-                tokio::time::sleep(wait).await;
-                Ok(())
-            };
             if !wait.is_zero()
-                && let Err(reason) = unless_closed(meter, pause).await
+                && let Err(reason) = unless_closed(meter, waited(wait)).await
             {
                 return stopped(reason, failed);
             }
@@ -200,6 +202,7 @@ impl Transport {
             }
             Kind::Script(script) => (script.attempt(asker, request).await, None),
             Kind::Exec(exec) => (Box::pin(exec.attempt(question.body.clone())).await, None),
+            Kind::Function(called) => (called.attempt(asker, request).await, None),
         }
     }
 
@@ -264,7 +267,7 @@ impl Question {
                 (wire.path, wire.body)
             }
             Kind::Exec(_) => (String::new(), crate::exec::encode(&model.endpoint, request)),
-            Kind::Script(_) => {
+            Kind::Script(_) | Kind::Function(_) => {
                 let n_bytes = request.messages.iter().map(|it| it.text().len() as u64).sum();
                 return Ok(Question { path: String::new(), body: Bytes::new(), n_bytes });
             }
@@ -283,6 +286,12 @@ async fn unless_closed<T>(
         reason = meter.closed() => Err(reason),
         waited = wait => waited,
     }
+}
+
+/// A wait that cannot fail, for those who may not be able to wait for it.
+async fn waited(wait: Duration) -> Result<(), StopReason> {
+    tokio::time::sleep(wait).await;
+    Ok(())
 }
 
 fn stopped(reason: StopReason, failed: Vec<Attempt>) -> Outcome {

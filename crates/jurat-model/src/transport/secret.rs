@@ -41,7 +41,7 @@ impl Secrets {
     }
 
     fn long(&self, least: usize) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|it| it.expose_secret()).filter(move |it| it.len() >= least)
+        self.0.iter().map(ExposeSecret::expose_secret).filter(move |it| it.len() >= least)
     }
 
     fn found_in(&self, text: &str, least: usize) -> bool {

@@ -108,3 +108,14 @@ pub(crate) fn run_paused<T>(future: impl Future<Output = T>) -> T {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all().start_paused(true).build().expect("a runtime starts").block_on(future)
 }
+
+/// Waits for something that another thread does.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    for _ in 0..60_000 {
+        if is_so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("what was waited for did not happen");
+}

@@ -11,7 +11,7 @@ use crate::asking::{PROVIDERS, ask, model, options, question, run, told};
 /// Asks one question of an endpoint that fails like this.
 fn asked(provider: &str, stream: bool, when: When, fault: Fault) -> (Outcome, Endpoint) {
     let endpoint = Endpoint::start(Script::new().fault(when, fault).reply(Reply::text("Paris")));
-    let options = TransportOptions { stream, request_timeout: Duration::from_millis(500), ..options() };
+    let options = TransportOptions { stream, ..options() };
     let outcome = run(async {
         let transport = Transport::new(options);
         ask(&transport, &model(provider, &endpoint.url()), &question("capital?")).await
@@ -97,14 +97,14 @@ fn no_answer_in_time_is_asked_again() {
         let endpoint = Endpoint::start(Script::new().fault(When::First(1), Fault::Silence).reply(Reply::text("Paris")));
         let outcome = run(async {
             let transport =
-                Transport::new(TransportOptions { stream, request_timeout: Duration::from_millis(100), ..options() });
+                Transport::new(TransportOptions { stream, request_timeout: Duration::from_millis(700), ..options() });
             ask(&transport, &model("openai", &endpoint.url()), &question("capital?")).await
         });
         assert_eq!(told(&outcome), "stop: Paris after 2");
         let Outcome::Answer(answer) = outcome else { panic!("an answer") };
         assert_eq!(answer.failed[0].kind, FaultKind::Timeout);
-        assert_eq!(answer.failed[0].message, "no answer within 0.1 s");
-        assert!(answer.failed[0].took >= Duration::from_millis(100));
+        assert_eq!(answer.failed[0].message, "no answer within 0.7 s");
+        assert!(answer.failed[0].took >= Duration::from_millis(700));
     }
 }
 
@@ -133,8 +133,6 @@ fn where_nobody_listens_is_a_fault() {
         let transport = Transport::new(options());
         ask(&transport, &model("openai", &format!("http://127.0.0.1:{port}")), &question("capital?")).await
     });
-    assert_eq!(
-        told(&outcome),
-        format!("connect after 4: no connection to http://127.0.0.1:{port}: connection refused (os error 111)")
-    );
+    let expected = format!("connect after 4: no connection to http://127.0.0.1:{port}: connection refused");
+    assert!(told(&outcome).starts_with(&expected), "{outcome:?}");
 }

@@ -9,7 +9,7 @@ use jurat_testkit::{Answer, Endpoint, Fault, Reply, Request, RetryAfter, Script}
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::asking::{ask, model, named_script, options, question, run, run_paused, script, script_with, told};
+use crate::asking::{ask, model, named_script, options, question, run, run_paused, script, script_with, told, until};
 
 /// Asks so many questions at once; the priority of each is made of its number.
 fn ask_all(
@@ -97,22 +97,21 @@ fn streams_are_read_to_their_end_so_that_connections_serve_again() {
 #[test]
 fn the_oldest_case_goes_first_then_who_came_first() {
     let endpoint = Endpoint::start(Script::new().held().keep_requests().reply(Reply::text("yes")));
-    on_threads(async {
+    run(async {
         let transport = transport(1);
         let model = Arc::new(model("openai", &endpoint.url()));
         let mut asked = ask_all(&transport, &model, 1, |_| 0);
-        tokio::task::block_in_place(|| endpoint.wait_until(|it| it.in_flight == 1));
+        until(|| endpoint.stats().in_flight == 1).await;
         // Nine wait, from three cases of which the newest came first.
         for number in 1..10 {
             let (transport, model) = (Arc::clone(&transport), Arc::clone(&model));
-            let mut waiting = tokio::spawn(async move {
+            asked.spawn(async move {
                 let asker = Asker { case: "c", task: "t", priority: 3 - (number - 1) / 3 };
                 let question = question(&format!("question {number}"));
                 (number, transport.ask(&model, asker, &question, 1, &Unmetered).await)
             });
-            // Once around, so that they queue in this order.
-            tokio::time::timeout(Duration::from_millis(20), &mut waiting).await.expect_err("it waits");
-            asked.spawn(async move { waiting.await.expect("it does not panic") });
+            // On one thread, whoever was started before is now in the queue.
+            tokio::task::yield_now().await;
         }
         endpoint.release_all();
         while let Some(answered) = asked.join_next().await {
@@ -186,7 +185,7 @@ fn a_wait_that_is_too_long_ends_it() {
     run_paused(async {
         let model = script(r#"{"fault": "status:429", "retry_after": 3600, "times": "*"}"#);
         let outcome = ask(&transport(1), &model, &question("q")).await;
-        assert_eq!(told(&outcome), "status:429 after 1: status 429");
+        assert_eq!(told(&outcome), "status:429 after 1: the model answered with status 429");
     });
 }
 
@@ -236,13 +235,14 @@ fn a_model_that_must_wait_does_not_hold_up_another() {
 #[test]
 fn whoever_gives_up_leaves_no_trace() {
     let endpoint = Endpoint::start(Script::new().held().reply(Reply::text("yes")));
-    on_threads(async {
+    run(async {
         let transport = transport(2);
         let model = Arc::new(model("openai", &endpoint.url()));
         let mut asked = ask_all(&transport, &model, 50, |it| it);
-        tokio::task::block_in_place(|| endpoint.wait_until(|it| it.in_flight == 2));
+        until(|| endpoint.stats().in_flight == 2).await;
         // Two are under way and 48 wait; all of them are dropped.
         asked.shutdown().await;
+        until(|| endpoint.stats().abandoned == 2).await;
         endpoint.release_all();
         let mut asked = ask_all(&transport, &model, 10, |_| 0);
         while let Some(answered) = asked.join_next().await {
@@ -253,21 +253,34 @@ fn whoever_gives_up_leaves_no_trace() {
     assert_eq!((stats.requests, stats.abandoned, stats.peak_in_flight), (12, 2, 2));
 }
 
-#[test]
-fn too_much_is_answered_by_asking_less_at_once_and_then_slowly_more() {
+/// Asks 100 questions of a script at ten at once, and says how many ended together each time.
+fn waves(lines: &str) -> String {
     run_paused(async {
-        let lines = concat!(
-            "{\"match\": {\"contains\": \"question 0\"}, \"fault\": \"status:503\", \"latency_ms\": 50}\n",
-            "{\"reply\": \"yes\", \"latency_ms\": 100, \"times\": \"*\"}\n",
-        );
         let started = Instant::now();
         let mut asked = ask_all(&transport(10), &Arc::new(script(lines)), 100, |it| it);
         let mut waves = std::collections::BTreeMap::new();
         while asked.join_next().await.is_some() {
             *waves.entry(started.elapsed().as_millis()).or_insert(0) += 1;
         }
-        let sizes: Vec<String> = waves.values().map(usize::to_string).collect();
-        // Ten at first, of which one fails and leaves seven places; each full round of answers adds one, up to ten again.
-        assert_eq!(sizes.join(" "), "9 8 9 10 10 10 10 10 10 10 4");
-    });
+        waves.values().map(usize::to_string).collect::<Vec<_>>().join(" ")
+    })
+}
+
+#[test]
+fn too_much_is_answered_by_asking_less_at_once_and_then_slowly_more() {
+    // Ten at first, of which one fails and leaves seven places; each full round of answers adds one, up to ten again.
+    let one = concat!(
+        "{\"match\": {\"contains\": \"question 0\"}, \"fault\": \"status:503\", \"latency_ms\": 50}\n",
+        "{\"reply\": \"yes\", \"latency_ms\": 100, \"times\": \"*\"}\n",
+    );
+    assert_eq!(waves(one), "9 8 9 10 10 10 10 10 10 10 4");
+    // Ten that fail together say the same thing once.
+    let ten = one.replace("50}", "50, \"times\": 10}").replace("question 0", "question ");
+    assert_eq!(waves(&ten), "7 8 9 10 10 10 10 10 10 10 6");
+    // Those that fail one after the other say it again and again, and one place is left in the end.
+    let all = "{\"fault\": \"timeout\", \"latency_ms\": 50, \"times\": \"*\"}";
+    assert!(waves(all).ends_with("1 1 1 1 1 1 1 1 1 1"));
+    // A provider that says to come back at once is not overloaded.
+    let at_once = ten.replace("\"latency_ms\": 50", "\"latency_ms\": 50, \"retry_after\": 0");
+    assert_eq!(waves(&at_once), "10 10 10 10 10 10 10 10 10 10");
 }

@@ -1,8 +1,9 @@
 //! Why a task of a case ended as it did: everything that its verdict rests on.
 //!
 //! An [`Explanation`] is plain data, filled by somebody who can read the run. [`write_text`] tells it to people, [`write_json`] to
-//! programs.
+//! programs. [`write_brief`] tells a whole case in a few lines.
 
+mod brief;
 mod json;
 mod text;
 
@@ -14,6 +15,7 @@ use jurat_core::value::Value;
 
 use crate::model::TaskVerdict;
 
+pub use brief::write_brief;
 pub use json::write_json;
 pub use text::write_text;
 

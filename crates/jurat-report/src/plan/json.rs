@@ -41,6 +41,7 @@ fn write_plan(members: &mut Members<'_>, plan: &PlanReport) {
     members.number("calls_per_case", plan.calls_per_case());
     number_or_null(members, "max_calls", plan.calls);
     number_or_null(members, "in_journal", plan.in_journal);
+    number_or_null(members, "max_calls_left", plan.calls_left);
     match &plan.cost {
         CostBound::AtMost(dollars) => members.float("max_cost_usd", *dollars),
         CostBound::Unknown(reasons) => {
@@ -62,7 +63,7 @@ fn write_task(members: &mut Members<'_>, task: &PlanTask) {
     members.number("max_calls", task.max_calls);
 }
 
-fn number_or_null(members: &mut Members<'_>, key: &str, number: Option<u64>) {
+fn number_or_null(members: &mut Members<'_>, key: &'static str, number: Option<u64>) {
     match number {
         Some(number) => members.number(key, number),
         None => members.null(key),

@@ -131,6 +131,11 @@ impl<'p> Tree<'p> {
     }
 }
 
+/// `1 call is`, `2 calls are`
+fn counted_left(n: u64) -> String {
+    format!("{} {}", counted(n, "call"), if n == 1 { "is" } else { "are" })
+}
+
 fn write_bounds(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
     let sources: Vec<&str> = plan.sources.iter().map(|it| if it == "-" { "standard input" } else { it }).collect();
     let from = if sources.is_empty() { String::new() } else { format!(" from {}", sources.join(", ")) };
@@ -147,8 +152,9 @@ fn write_bounds(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
         Some(calls) => writeln!(out, "at most {} of models, {a_case} a case", counted(calls, "call"))?,
         None => writeln!(out, "at most {} of models a case", counted(plan.calls_per_case(), "call"))?,
     }
-    if let Some(n) = plan.in_journal {
-        writeln!(out, "the journal has {}", counted(n, "answer"))?;
+    if let Some(n) = plan.in_journal.filter(|it| *it > 0) {
+        let left = plan.calls_left.map_or_else(String::new, |it| format!("; at most {} left", counted_left(it)));
+        writeln!(out, "the journal has {}{left}", counted(n, "answer"))?;
     }
     match &plan.cost {
         CostBound::AtMost(dollars) => writeln!(out, "at most {}", words::money(*dollars)),

@@ -147,6 +147,43 @@ fn of_many_cases_those_that_did_not_pass_are_shown() {
 }
 
 #[test]
+fn when_many_cases_all_passed_none_is_shown() {
+    let (mut run, cases) = (sample::run(), sample::cases());
+    run.cases = Default::default();
+    run.cases.passed = 1_000;
+    let options = TerminalOptions { tasks: true, totals: false, ..TerminalOptions::default() };
+    let text = sample::written(&cases[..1], |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
+    assert_eq!(text, "all of 1,000 cases passed; of many, only those that did not are shown\n");
+}
+
+#[test]
+fn of_a_selection_nothing_is_passed_over() {
+    let (mut run, cases) = (sample::run(), sample::cases());
+    run.cases.passed = 1_000;
+    let options = TerminalOptions {
+        scope: Scope::ResultsOnly,
+        totals: false,
+        most_cases: 1,
+        n_selected: Some(2),
+        ..TerminalOptions::default()
+    };
+    let text = sample::written(&cases[..2], |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
+    let table = "record  total  passed  failed  skipped  error  pass rate\nr1          2       2       0        0      0    100.0 %\n";
+    assert_eq!(text, format!("{table}… and 1 more case\n"));
+}
+
+#[test]
+fn a_summary_needs_no_case() {
+    let run = sample::run();
+    let options = TerminalOptions { cases: false, ..TerminalOptions::default() };
+    let mut text = Vec::new();
+    let mut writer = TerminalWriter::new(&mut text, &run, options);
+    assert!(!writer.wants_more());
+    writer.end().unwrap();
+    assert!(text.starts_with(b"task        passed "), "{}", String::from_utf8_lossy(&text));
+}
+
+#[test]
 fn a_verdict_of_another_run_is_an_error() {
     let run = RunReport::default();
     for format in ["json", "jsonl", "csv", "junit", "markdown", "terminal"] {

@@ -22,7 +22,7 @@ fn told(explanation: &Explanation) -> String {
     String::from_utf8(out).expect("text is UTF-8")
 }
 
-fn json(explanation: &Explanation) -> String {
+pub(crate) fn json(explanation: &Explanation) -> String {
     let mut out = Vec::new();
     write_json(&mut out, explanation).expect("memory can be written");
     String::from_utf8(out).expect("JSON is UTF-8")
@@ -89,7 +89,7 @@ fn assertion() -> Explanation {
 }
 
 /// A panel of judges over a probe: one seat needed a second request, one was answered by the journal.
-fn panel() -> Explanation {
+pub(crate) fn panel() -> Explanation {
     let messages =
         vec![Message::System("You judge answers.".to_owned()), Message::User(format!("Judge this:\n{HOSTILE}"))];
     let refused = Attempt {

@@ -3,10 +3,12 @@
 mod documents;
 mod explanations;
 mod laws;
+mod lists;
 mod plans;
 mod problem_json;
 mod problem_text;
 mod progress;
+mod reference;
 mod sample;
 
 use jurat_core::suite::problem::{Code, Severity};

@@ -14,7 +14,7 @@ use quick_xml::events::Event;
 use crate::laws::{laws, text};
 use crate::sample::HOSTILE;
 
-fn drawn(format: &str, plan: &PlanReport) -> String {
+pub(crate) fn drawn(format: &str, plan: &PlanReport) -> String {
     let mut out = Vec::new();
     match format {
         "text" => write_text(&mut out, plan, Style::Plain, None),
@@ -45,7 +45,7 @@ fn task(id: &str, kind: &str, gate: Gate, depends_on: &[&str]) -> PlanTask {
 }
 
 /// Three ways behind one judge, and a task that looks at the first and at the last stage.
-fn appliances() -> PlanReport {
+pub(crate) fn appliances() -> PlanReport {
     let mut stages = vec![vec![task("category", "judge", Gate::None, &[])], Vec::new(), Vec::new(), Vec::new()];
     stages[0][0].description = Some("Which appliance the question is about".to_owned());
     stages[0][0].compares = Some("category is_not_empty".to_owned());
@@ -65,12 +65,13 @@ fn appliances() -> PlanReport {
         stages,
         calls: Some(96),
         in_journal: Some(12),
+        calls_left: Some(84),
         cost: CostBound::AtMost(0.0123),
     }
 }
 
 /// A matrix of prompts and subjects, read from standard input, without prices.
-fn probes() -> PlanReport {
+pub(crate) fn probes() -> PlanReport {
     let mut short = task("short", "assert", Gate::None, &[]);
     short.on = Some("tag: short".to_owned());
     PlanReport {
@@ -86,6 +87,7 @@ fn probes() -> PlanReport {
         stages: vec![vec![short, task("polite", "judge", Gate::None, &[])]],
         calls: None,
         in_journal: None,
+        calls_left: None,
         cost: CostBound::Unknown(vec!["`judge` has no price".to_owned(), "`subject` has no `max_tokens`".to_owned()]),
     }
 }
@@ -139,7 +141,7 @@ fn a_large_plan_is_drawn_whole() {
 /// Plans with any names, where each task waits for some of those before it.
 fn plans() -> impl Strategy<Value = PlanReport> {
     let tasks = vec((text(), text(), vec(any::<proptest::sample::Index>(), 0..3), 0..3_u64), 1..14);
-    (tasks, text(), proptest::option::of(text())).prop_map(|(tasks, suite, description)| {
+    (tasks, text(), proptest::option::of(text()), any::<bool>()).prop_map(|(tasks, suite, description, is_asked)| {
         let mut stages: Vec<Vec<PlanTask>> = Vec::new();
         let mut before: Vec<(String, usize)> = Vec::new();
         for (ix, (id, kind, above, max_calls)) in tasks.into_iter().enumerate() {
@@ -153,7 +155,8 @@ fn plans() -> impl Strategy<Value = PlanReport> {
             stages[stage].push(PlanTask { id: id.clone(), kind, gate, depends_on, max_calls, ..PlanTask::default() });
             before.push((id, stage));
         }
-        PlanReport { suite, description, stages, ..probes() }
+        let asking = probes().asking.filter(|_| is_asked);
+        PlanReport { suite, description, stages, asking, ..probes() }
     })
 }
 
@@ -165,7 +168,7 @@ proptest! {
         let n_tasks = plan.tasks().count();
         let svg = drawn("svg", &plan);
         let boxes = boxes(&svg).map_err(|error| TestCaseError::fail(format!("{error}: {svg}")))?;
-        prop_assert_eq!(boxes.len(), n_tasks + 1, "each task and the question");
+        prop_assert_eq!(boxes.len(), n_tasks + usize::from(plan.asking.is_some()), "each task and the question");
         for (ix, (x, y, width)) in boxes.iter().enumerate() {
             let apart = |(x2, y2, width2): &(f64, f64, f64)| y != y2 || x + width <= *x2 || x2 + width2 <= *x;
             prop_assert!(boxes[ix + 1..].iter().all(apart), "boxes overlap: {svg}");
@@ -201,7 +204,7 @@ proptest! {
         let n_tasks = plan.tasks().count();
         let n_tree = if plan.stages.len() > 1 { n_tasks + 1 } else { 0 };
         let n_head = if plan.description.is_some() { 4 } else { 3 };
-        let n_bounds = if plan.calls_per_case() > 0 { 5 } else { 4 };
+        let n_bounds = if plan.calls_per_case() > 0 { 4 } else { 3 } + usize::from(plan.asking.is_some());
         prop_assert_eq!(text.lines().count(), n_head + n_tasks + n_tree + n_bounds, "{}", text);
     }
 }

@@ -6,9 +6,10 @@
 //! store repeat NAME N     does one work N times, for a counter of instructions; the set-up is the same for all
 //! ```
 //!
-//! A unit is a record where records are written, a question where they are read. CPU time is that of the whole process, because the writer
+//! A unit is a record or an effect where they are written, a question where they are read. CPU time is that of the whole process, because the writer
 //! is a thread of its own.
 
+mod asking;
 mod reading;
 mod writing;
 
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let stock = reading::Stock::new(directory.path());
     let mut works = writing::works(directory.path());
+    works.extend(asking::works(&stock));
     works.extend(reading::works(&stock));
     match words[..] {
         [] => print_times(&works),

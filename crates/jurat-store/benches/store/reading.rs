@@ -1,13 +1,14 @@
-//! Questions to a run of a million records and to a journal of a million answers.
+//! Questions to a run of a million records and to a journal of some hundred thousand answers.
 
 use std::cell::OnceCell;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
+use jurat_store::journal::Journal;
 use jurat_store::run::{Code, Column, RunReader};
 
-use super::Work;
 use super::writing::{Mix, Names, write};
+use super::{Work, asking};
 
 /// How many records the run has.
 const RECORDS: u64 = 1_000_000;
@@ -16,11 +17,26 @@ const RECORDS: u64 = 1_000_000;
 pub(super) struct Stock {
     directory: PathBuf,
     run: OnceCell<PathBuf>,
+    journal: OnceCell<PathBuf>,
 }
 
 impl Stock {
     pub(super) fn new(directory: &Path) -> Stock {
-        Stock { directory: directory.to_owned(), run: OnceCell::new() }
+        Stock { directory: directory.to_owned(), run: OnceCell::new(), journal: OnceCell::new() }
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(super) fn journal(&self) -> Journal {
+        let path = self.journal.get_or_init(|| {
+            let (run, path) = (self.directory.join("journal.jurat"), self.directory.join("journal.db"));
+            asking::record(&run, &path, asking::ANSWERS, 10_000);
+            std::fs::remove_file(run).expect("the run is there");
+            path
+        });
+        Journal::open(path).expect("a journal")
     }
 
     fn run(&self) -> RunReader {

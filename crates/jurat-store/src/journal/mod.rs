@@ -16,8 +16,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 pub use clean::{Cleaned, Cleaning};
 
 use crate::database::{DatabaseError, Kind, beside, refuse_network};
-use crate::effects::{RecordedEffect, StoredText};
-use crate::packed::Packer;
+use crate::effects::{PackedEffect, RecordedEffect, StoredText};
 
 /// Format 1. A table with row numbers and an index on eight bytes of the key: keys are spread evenly, and ordering whole answers by
 /// them would scatter every write.
@@ -143,7 +142,7 @@ impl Journal {
         let synchronous = if durable { "FULL" } else { "NORMAL" };
         let set = connection.execute_batch(&format!("PRAGMA synchronous = {synchronous}"));
         set.map_err(|it| DatabaseError::of(&self.path, it))?;
-        Ok(JournalWriter { path: self.path.clone(), connection, packer: Packer::new() })
+        Ok(JournalWriter { path: self.path.clone(), connection })
     }
 }
 
@@ -184,18 +183,20 @@ fn make_under(path: &Path) -> Result<(), DatabaseError> {
 pub(crate) struct JournalWriter {
     path: PathBuf,
     connection: Connection,
-    packer: Packer,
 }
 
 impl JournalWriter {
     /// Writes answers in one transaction.
-    pub(crate) fn write<'e>(&mut self, effects: impl Iterator<Item = &'e RecordedEffect>) -> Result<(), DatabaseError> {
+    pub(crate) fn write<'e>(
+        &mut self,
+        effects: impl Iterator<Item = &'e PackedEffect<'e>>,
+    ) -> Result<(), DatabaseError> {
         let mut effects = effects.peekable();
         if effects.peek().is_none() {
             return Ok(());
         }
         let written = self.connection.execute_batch("BEGIN IMMEDIATE").and_then(|()| {
-            effects.try_for_each(|it| insert(&self.connection, it, &mut self.packer))?;
+            effects.try_for_each(|it| insert(&self.connection, it))?;
             self.connection.execute_batch("COMMIT")
         });
         written.map_err(|error| {
@@ -205,14 +206,13 @@ impl JournalWriter {
     }
 }
 
-fn insert(connection: &Connection, effect: &RecordedEffect, packer: &mut Packer) -> rusqlite::Result<()> {
+fn insert(connection: &Connection, packed: &PackedEffect<'_>) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO answer (key8, at_ms, key, kind, model, served, bytes, request, outcome)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
-    let request = StoredText::of(&effect.request, packer);
-    let outcome = StoredText::of(&effect.outcome, packer);
-    let bytes = request.len() + outcome.len();
+    let PackedEffect { effect, request, outcome } = packed;
     let RecordedEffect { key, at_ms, kind, model, served, .. } = effect;
+    let bytes = request.len() + outcome.len();
     insert.execute(params![key.prefix(), at_ms, key.0, kind, model, served, bytes, request, outcome]).map(drop)
 }

@@ -12,12 +12,15 @@ mod ids;
 mod json;
 mod jsonl;
 mod mark;
+mod parquet;
 mod rows;
 mod walk;
 
 use std::path::Path;
 
 use jurat_core::value::Value;
+
+use crate::bounded::open;
 
 pub use error::SampleError;
 pub use format::Format;
@@ -74,11 +77,11 @@ pub fn sample(path: &Path, format: Option<Format>, limits: SampleLimits) -> Resu
         Some(format) => format,
         None => Format::of(path)?,
     };
-    let sampled: fn(&Head, usize) -> Result<Sample, SampleError> = match format {
-        Format::JsonLines => jsonl::sample,
-        Format::Json => json::sample,
-        Format::Csv => csv::sample,
-        Format::Parquet => return Err(SampleError::Unsupported(format)),
-    };
-    sampled(&Head::read(path, limits.bytes)?, limits.rows)
+    let head = || Head::read(path, limits.bytes);
+    match format {
+        Format::JsonLines => jsonl::sample(&head()?, limits.rows),
+        Format::Json => json::sample(&head()?, limits.rows),
+        Format::Csv => csv::sample(&head()?, limits.rows),
+        Format::Parquet => parquet::sample(open(path)?.0, limits),
+    }
 }

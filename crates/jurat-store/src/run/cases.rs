@@ -69,19 +69,19 @@ impl Iterator for Cases<'_> {
     }
 }
 
-/// The cases whose task ended in a certain way, in the order of input.
+/// The cases that ended, or whose task ended, in certain ways; in the order of input.
 #[derive(Debug)]
 pub struct Found<'r> {
     reading: Reading<'r>,
     column: Column,
-    code: Code,
+    codes: Vec<Code>,
     headers: Headers,
     waiting: BinaryHeap<Reverse<u64>>,
 }
 
 impl<'r> Found<'r> {
-    pub(super) fn new(reading: Reading<'r>, column: Column, code: Code) -> Found<'r> {
-        Found { reading, column, code, headers: Headers::default(), waiting: BinaryHeap::new() }
+    pub(super) fn new(reading: Reading<'r>, column: Column, codes: &[Code]) -> Found<'r> {
+        Found { reading, column, codes: codes.to_vec(), headers: Headers::default(), waiting: BinaryHeap::new() }
     }
 
     fn advance(&mut self) -> Result<Option<u64>, DatabaseError> {
@@ -109,13 +109,13 @@ impl<'r> Found<'r> {
         });
         let (n, cases, codes) = reading.sqlite(row)?;
         let n = n_slots(n).map_err(|it| part("block.n", it))?;
-        if codes.is_none() && self.code != Code::Passed {
+        if codes.is_none() && !self.codes.contains(&Code::Passed) {
             return Ok(());
         }
         let codes = unpack_codes(codes.as_deref(), n).map_err(|it| part("verdicts", it))?;
         let cases = cases.map(|it| read_cases(&it, header.first, n)).transpose();
         let cases = cases.map_err(|it| part("block.cases", it))?;
-        for (slot, _) in codes.iter().enumerate().filter(|it| *it.1 == self.code) {
+        for (slot, _) in codes.iter().enumerate().filter(|it| self.codes.contains(it.1)) {
             let case_ix = cases.as_ref().map_or(header.first + slot as u64, |it| it[slot]);
             self.waiting.push(Reverse(case_ix));
         }

@@ -14,6 +14,7 @@ use super::stored::{Reading, StoredBlock};
 use super::writer::Message;
 use super::{Code, Column, Ended, FinishState, RunFileError, RunHead, SummaryRow, TaskHead, WriterOptions, log};
 use crate::database::{DatabaseError, Fault, refuse_network};
+use crate::effects::PackedEffect;
 use crate::journal::JournalWriter;
 use crate::packed::Packer;
 use crate::records::DuplicateId;
@@ -101,17 +102,16 @@ impl RunFile {
 
     /// Writes messages, what goes into the journal first. [`RunFile::commit`] makes them last.
     pub(super) fn write(&mut self, batch: &[Message]) -> Result<(), RunFileError> {
-        let effects = || {
-            let effects = batch.iter().filter_map(|it| if let Message::Effects(it, _) = it { Some(it) } else { None });
-            effects.flatten()
-        };
+        let effects = batch.iter().filter_map(|it| if let Message::Effects(it, _) = it { Some(it) } else { None });
+        let effects: Vec<PackedEffect<'_>> =
+            effects.flatten().map(|it| PackedEffect::of(it, &mut self.packer)).collect();
         if let Some(journal) = &mut self.journal {
-            journal.write(effects().filter(|it| it.journal))?;
+            journal.write(effects.iter().filter(|it| it.effect.journal))?;
         }
-        self.has_effects |= effects().next().is_some();
+        self.has_effects |= !effects.is_empty();
         self.begin()?;
         let mut write = || -> Result<(), Fault> {
-            effects().try_for_each(|it| log::insert(&self.connection, it, &mut self.packer))?;
+            effects.iter().try_for_each(|it| log::insert(&self.connection, it))?;
             batch.iter().try_for_each(|it| self.insert(it))
         };
         write().map_err(|it| it.at(&self.path, "the run").into())

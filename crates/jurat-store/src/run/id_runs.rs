@@ -47,9 +47,9 @@ struct Entry {
 /// The bytes of an entry: hash and tail.
 const ENTRY: usize = 24;
 /// The most bytes that are held before they go to the file.
-const MEMORY: usize = 4 << 20;
+const MEMORY: usize = 512 << 10;
 /// How many entries are put in order at a time.
-const BATCH: usize = 1 << 16;
+const BATCH: usize = 1 << 14;
 
 impl IdRuns {
     /// Nothing yet. The file, if there will be one, is beside this one.
@@ -112,6 +112,7 @@ impl IdRuns {
     /// Gathers the entries below a bound, and lowers the bound where there are too many. Returns it.
     fn gather(&mut self, mut bound: Option<Key>, piece: usize, batch: &mut Vec<Entry>) -> io::Result<Option<Key>> {
         batch.clear();
+        let mut bytes = Vec::new();
         let below = |key: Key, bound: Option<Key>| bound.is_none_or(|it| key < it);
         for run in 0..self.runs.len() {
             let Sorted { start, n, taken, head } = self.runs[run];
@@ -121,7 +122,7 @@ impl IdRuns {
             let mut at = taken;
             self.runs[run].head = None;
             'run: while at < n {
-                let bytes = self.read(start + at, piece.min((n - at) as usize))?;
+                self.read(start + at, piece.min((n - at) as usize), &mut bytes)?;
                 for entry in bytes.chunks_exact(ENTRY) {
                     let (hash, tail) = entry.split_at(16);
                     let hash = u128::from_le_bytes(hash.try_into().expect("an entry begins with 16 bytes"));
@@ -147,18 +148,19 @@ impl IdRuns {
     }
 
     /// Reads entries of one block.
-    fn read(&mut self, start: u64, n: usize) -> io::Result<Vec<u8>> {
+    fn read(&mut self, start: u64, n: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
         let at = start * ENTRY as u64;
         match (at.checked_sub(self.in_file), &mut self.file) {
             (None, Some(file)) => {
-                let mut bytes = vec![0; n * ENTRY];
+                bytes.resize(n * ENTRY, 0);
                 file.seek(SeekFrom::Start(at))?;
-                file.read_exact(&mut bytes)?;
-                Ok(bytes)
+                file.read_exact(bytes)
             }
             (at, _) => {
                 let at = at.unwrap_or_default() as usize;
-                Ok(self.memory[at..at + n * ENTRY].to_vec())
+                bytes.clear();
+                bytes.extend_from_slice(&self.memory[at..at + n * ENTRY]);
+                Ok(())
             }
         }
     }

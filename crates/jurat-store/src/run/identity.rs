@@ -47,8 +47,9 @@ pub(super) fn shown_id(id: &RowId<'_>, number: Option<u64>) -> String {
     }
 }
 
-/// An id is written as a number: 0 the same as the last, 1 a content hash (16 bytes, the highest first), else 2 more than the length
-/// of the text that follows.
+/// An id is written as a number: 0 the same as the last, 1 a content hash (16 bytes, the highest first), else a text that begins like the
+/// last text. Then the number is 2 more than how many bytes are new, and is followed by how many are not, and by the new ones: ids
+/// are mostly numbered.
 mod form {
     pub(super) const SAME: u64 = 0;
     pub(super) const CONTENT: u64 = 1;
@@ -59,6 +60,7 @@ mod form {
 pub(super) fn write<'i>(ids: impl Iterator<Item = RowId<'i>>) -> Vec<u8> {
     let mut bytes = vec![PLAIN];
     let mut last = None;
+    let mut last_text = Cow::Borrowed("");
     for id in ids {
         if last.as_ref() == Some(&id) {
             put_number(&mut bytes, form::SAME);
@@ -70,8 +72,11 @@ pub(super) fn write<'i>(ids: impl Iterator<Item = RowId<'i>>) -> Vec<u8> {
                 bytes.extend_from_slice(&hash.to_be_bytes());
             }
             RowId::Given(text) => {
-                put_number(&mut bytes, form::TEXT + text.len() as u64);
-                bytes.extend_from_slice(text.as_bytes());
+                let n_shared = text.bytes().zip(last_text.bytes()).take_while(|(a, b)| a == b).count();
+                put_number(&mut bytes, form::TEXT + (text.len() - n_shared) as u64);
+                put_number(&mut bytes, n_shared as u64);
+                bytes.extend_from_slice(&text.as_bytes()[n_shared..]);
+                last_text = text.clone();
             }
         }
         last = Some(id);
@@ -80,17 +85,21 @@ pub(super) fn write<'i>(ids: impl Iterator<Item = RowId<'i>>) -> Vec<u8> {
 }
 
 /// Reads `n` ids.
-pub(super) fn read(packed: &[u8], n: usize) -> Result<Vec<RowId<'_>>, Unreadable> {
+pub(super) fn read(packed: &[u8], n: usize) -> Result<Vec<RowId<'static>>, Unreadable> {
     let mut bytes = Bytes::of_plain(packed)?;
-    let mut ids: Vec<RowId<'_>> = Vec::with_capacity(n.min(packed.len()));
+    let mut ids: Vec<RowId<'static>> = Vec::with_capacity(n.min(packed.len()));
+    let mut last_text = Vec::new();
     for _ in 0..n {
         let id = match bytes.number()? {
             form::SAME => ids.last().ok_or(Unreadable::Damaged)?.clone(),
             form::CONTENT => RowId::Content(u128::from_be_bytes(bytes.array()?)),
-            length => {
-                let length = usize::try_from(length - form::TEXT).map_err(|_| Unreadable::Damaged)?;
-                let text = std::str::from_utf8(bytes.take(length)?).map_err(|_| Unreadable::Damaged)?;
-                RowId::Given(Cow::Borrowed(text))
+            number => {
+                let n_new = usize::try_from(number - form::TEXT).map_err(|_| Unreadable::Damaged)?;
+                let n_shared = bytes.length()?;
+                let shared = last_text.get(..n_shared).ok_or(Unreadable::Damaged)?;
+                let text = [shared, bytes.take(n_new)?].concat();
+                last_text.clone_from(&text);
+                RowId::Given(String::from_utf8(text).map_err(|_| Unreadable::Damaged)?.into())
             }
         };
         ids.push(id);
@@ -107,7 +116,7 @@ mod tests {
     proptest! {
         #[test]
         fn ids_come_back(ids in proptest::collection::vec(
-            prop_oneof!["[a-c]{0,2}".prop_map(|it| RowId::Given(it.into())), any::<u128>().prop_map(RowId::Content)], 0..50,
+            prop_oneof!["[a-cäö]{0,3}".prop_map(|it| RowId::Given(it.into())), any::<u128>().prop_map(RowId::Content)], 0..50,
         )) {
             let written = write(ids.iter().cloned());
             prop_assert_eq!(read(&written, ids.len()), Ok(ids));

@@ -11,8 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use super::RunFileError;
 use super::schema::RUN;
 use crate::database::Fault;
-use crate::effects::{RecordedEffect, StoredEffect, StoredText, asker_number, asker_numbered};
-use crate::packed::Packer;
+use crate::effects::{PackedEffect, RecordedEffect, StoredEffect, StoredText, asker_number, asker_numbered};
 
 /// The effects of a run, found by their site.
 ///
@@ -53,34 +52,24 @@ impl RunLog {
 }
 
 /// Writes an effect and its site. An effect that is there already, with the same outcome, is shared.
-pub(super) fn insert(connection: &Connection, effect: &RecordedEffect, packer: &mut Packer) -> rusqlite::Result<()> {
-    let id = match shared(connection, effect)? {
+pub(super) fn insert(connection: &Connection, packed: &PackedEffect<'_>) -> rusqlite::Result<()> {
+    let RecordedEffect { key, kind, model, served, at_ms, site, .. } = packed.effect;
+    let id = match shared(connection, packed.effect)? {
         Some(id) => id,
         None => {
             let mut insert = connection.prepare_cached(
                 "INSERT INTO effect (key8, key, kind, model, served, at_ms, request, outcome)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?;
-            let request = StoredText::of(&effect.request, packer);
-            let outcome = StoredText::of(&effect.outcome, packer);
-            insert.insert(params![
-                effect.key.prefix(),
-                effect.key.0,
-                effect.kind,
-                effect.model,
-                effect.served,
-                effect.at_ms,
-                request,
-                outcome
-            ])?
+            let (request, outcome) = (&packed.request, &packed.outcome);
+            insert.insert(params![key.prefix(), key.0, kind, model, served, at_ms, request, outcome])?
         }
     };
     let mut insert = connection.prepare_cached(
         "INSERT OR REPLACE INTO site (case_ix, task, seat, turn, attempt, effect, reused) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
-    let site = effect.site;
-    let task = asker_number(site.asker);
-    insert.execute(params![effect.case_ix, task, site.seat, site.turn, effect.attempt, id, effect.reused])?;
+    let RecordedEffect { case_ix, attempt, reused, .. } = packed.effect;
+    insert.execute(params![case_ix, asker_number(site.asker), site.seat, site.turn, attempt, id, reused])?;
     Ok(())
 }
 

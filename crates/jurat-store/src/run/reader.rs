@@ -165,7 +165,12 @@ impl RunReader {
 
     /// The cases that ended, or whose task ended, in a certain way; in the order of input. Only verdicts are read.
     pub fn find(&self, column: Column, code: Code) -> Found<'_> {
-        Found::new(self.reading(), column, code)
+        self.find_any(column, &[code])
+    }
+
+    /// The same for several ways, in one pass.
+    pub fn find_any(&self, column: Column, codes: &[Code]) -> Found<'_> {
+        Found::new(self.reading(), column, codes)
     }
 
     /// The case with this id and variant.
@@ -359,6 +364,12 @@ impl Iterator for Effects<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         self.advance().transpose()
     }
+}
+
+/// When a run began, in milliseconds since 1970, from its file; `None` when that cannot be read.
+pub(crate) fn began_at_ms(path: &Path) -> Option<u64> {
+    let connection = RUN.open_to_read(path).ok()?;
+    meta(&connection, "created_at_ms").ok()??.parse().ok()
 }
 
 /// A fact about a run.

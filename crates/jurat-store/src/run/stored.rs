@@ -162,7 +162,7 @@ impl StoredBlock {
         let n = reading.part("block.n", n_slots(reading.sqlite(row.get(1))?))?;
         let cases = blob(2)?.map(|it| read_cases(it, first, n)).transpose();
         let took = blob(3)?.map(|it| read_numbers(it, n)).transpose();
-        let ids = identity::read(present(5)?, n).map(|ids| ids.into_iter().map(owned).collect());
+        let ids = identity::read(present(5)?, n);
         let mut block = StoredBlock {
             id,
             first,
@@ -370,11 +370,4 @@ pub(super) fn read_cases(packed: &[u8], first: u64, n: usize) -> Result<Vec<u64>
 fn read_numbers(packed: &[u8], n: usize) -> Result<Vec<u64>, Unreadable> {
     let mut bytes = Bytes::of_plain(packed)?;
     (0..n).map(|_| bytes.number()).collect()
-}
-
-fn owned(id: RowId<'_>) -> RowId<'static> {
-    match id {
-        RowId::Given(text) => RowId::Given(text.into_owned().into()),
-        RowId::Content(hash) => RowId::Content(hash),
-    }
 }

@@ -50,7 +50,7 @@ pub struct SummaryRow {
     pub body: String,
 }
 
-/// Called when effects are safe, or cannot be.
+/// Called on the writer's thread when effects are safe, or cannot be. It must not wait for the writer, which waits for it.
 pub type Done = Box<dyn FnOnce(Result<(), WriteError>) + Send>;
 
 /// What the thread is told.

@@ -90,7 +90,7 @@ fn a_run_of_a_later_version_is_not_guessed_at() {
     );
     assert_eq!(
         said(&desk),
-        "`run.jurat` was written by jurat 3.1 in a format that this version cannot read; use that version or a later one"
+        "`run.jurat` was written by jurat 3.1, in a format that this version cannot read; use that version or a later one"
     );
 }
 

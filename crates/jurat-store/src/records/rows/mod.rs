@@ -1,9 +1,9 @@
 //! All rows of all `records`, in chunks.
 //!
 //! A chunk is a buffer with the JSON texts of some rows, cut at row borders and handed over whole, so that it can go to
-//! another thread. Rows of JSON files are slices of the file and are not copied one by one; rows of CSV files and of the
-//! definition are written as JSON. Whether a line of a JSON Lines file is JSON is for those who parse it: a plan that reads
-//! two fields should not pay for a second look at the others.
+//! another thread. Rows of JSON files are slices of the file and are not copied one by one; rows of CSV and Parquet
+//! files and of the definition are written as JSON. Whether a line of a JSON Lines file is JSON is for those who parse it:
+//! a plan that reads two fields should not pay for a second look at the others.
 
 mod chunk;
 mod csv;
@@ -11,6 +11,7 @@ mod error;
 mod inline;
 mod json;
 mod jsonl;
+mod parquet;
 mod window;
 
 use std::io::Read;
@@ -44,7 +45,7 @@ pub struct RowAt {
     pub source: u32,
     /// Which row of its source it is, counted from 1.
     pub number: u64,
-    /// The line of its source that it begins on, counted from 1. For rows of the definition, its number.
+    /// The line of its source that it begins on, counted from 1. For rows of the definition and of Parquet, its number.
     pub line: u64,
     /// Where in the file its bytes begin, when they are its JSON as it is. They are as many as `range` is long.
     pub offset: Option<u64>,
@@ -164,58 +165,52 @@ fn n_sources(records: &Records) -> usize {
 /// A source and how to read it.
 enum Source<'r> {
     Inline(&'r [Spanned<Value>]),
-    StandardInput(Format, &'r Records),
-    File(&'r RowFile, Format, &'r Records),
+    StandardInput(Streamed, &'r Records),
+    File(&'r RowFile, Streamed, &'r Records),
+    Parquet(&'r RowFile),
+}
+
+/// Reads rows of some format as they come.
+type Streamed = fn(Window<'_>, &Records, &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault>;
+
+/// How rows of a format are read as they come, if they can be.
+fn streamed(format: Format) -> Option<Streamed> {
+    match format {
+        Format::JsonLines => Some(|window, _, delivery| jsonl::read(window, delivery)),
+        Format::Json => Some(|window, _, delivery| json::read(window, delivery)),
+        Format::Csv => Some(|window, records, delivery| csv::read(window, &records.types, delivery)),
+        Format::Parquet => None,
+    }
 }
 
 /// The sources of all sections, or why one cannot be read.
 fn sources(sections: &[Records]) -> impl Iterator<Item = Result<Source<'_>, RowsFault>> {
-    sections.iter().flat_map(|records| {
-        let named = |file: &RowFile| records.format.map_or_else(|| Format::of(&file.path), |it| Ok(it.into()));
-        let sources: Vec<Result<Source<'_>, RowsFault>> = match &records.from {
-            RowSource::Inline(rows) => vec![Ok(Source::Inline(rows))],
-            RowSource::StandardInput => {
-                let format = readable(records.format.map_or(Format::JsonLines, Format::from));
-                vec![format.map(|it| Source::StandardInput(it, records))]
-            }
-            RowSource::Files(files) => {
-                let format = |file| named(file).map_err(RowsFault::from).and_then(readable);
-                files.iter().map(|file| Ok(Source::File(file, format(file)?, records))).collect()
-            }
-        };
-        sources
+    sections.iter().flat_map(|records| match &records.from {
+        RowSource::Inline(rows) => vec![Ok(Source::Inline(rows))],
+        RowSource::StandardInput => {
+            let format = records.format.map_or(Format::JsonLines, Format::from);
+            let streamed = streamed(format).ok_or(RowsFault::NotFromStandardInput(format));
+            vec![streamed.map(|it| Source::StandardInput(it, records))]
+        }
+        RowSource::Files(files) => files.iter().map(|file| in_file(file, records)).collect(),
     })
+}
+
+fn in_file<'r>(file: &'r RowFile, records: &'r Records) -> Result<Source<'r>, RowsFault> {
+    let format = records.format.map_or_else(|| Format::of(&file.path), |it| Ok(it.into()))?;
+    Ok(streamed(format).map_or(Source::Parquet(file), |it| Source::File(file, it, records)))
 }
 
 impl Source<'_> {
     fn read(&self, stdin: &mut dyn Read, delivery: &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault> {
+        let usual = delivery.limits.chunk;
         match self {
             Source::Inline(rows) => inline::read(rows, delivery),
-            Source::StandardInput(format, records) => read(*format, stdin, records, delivery),
-            Source::File(file, format, records) => read(*format, &mut open(&file.path)?.0, records, delivery),
+            Source::StandardInput(read, records) => read(Window::open(stdin, usual)?, records, delivery),
+            Source::File(file, read, records) => {
+                read(Window::open(&mut open(&file.path)?.0, usual)?, records, delivery)
+            }
+            Source::Parquet(file) => parquet::read(open(&file.path)?.0, delivery),
         }
-    }
-}
-
-/// A format that can be read.
-fn readable(format: Format) -> Result<Format, RowsFault> {
-    match format {
-        Format::Parquet => Err(RowsFault::NotReadYet(format)),
-        Format::JsonLines | Format::Json | Format::Csv => Ok(format),
-    }
-}
-
-fn read(
-    format: Format,
-    input: &mut dyn Read,
-    records: &Records,
-    delivery: &mut Delivery<'_>,
-) -> Result<ControlFlow<()>, RowsFault> {
-    let window = Window::open(input, delivery.limits.chunk)?;
-    match format {
-        Format::JsonLines => jsonl::read(window, delivery),
-        Format::Json => json::read(window, delivery),
-        Format::Csv => csv::read(window, &records.types, delivery),
-        Format::Parquet => Err(RowsFault::NotReadYet(format)),
     }
 }
