@@ -16,7 +16,7 @@ use jurat_core::evidence::probe;
 use jurat_core::plan::Plan;
 use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
-use jurat_store::run::{BlockBuilder, RunWriter, Variant};
+use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
 
 use crate::effects::{At, Effects};
@@ -47,6 +47,8 @@ pub(crate) struct EffectLane<'r> {
     /// How far a case may be ahead of the oldest.
     pub(crate) window: u64,
     pub(crate) block: RefCell<BlockBuilder>,
+    /// The cases that there are; `None` for all.
+    pub(crate) only: Option<&'r CaseRanges>,
 }
 
 impl EffectLane<'_> {
@@ -94,7 +96,7 @@ impl EffectLane<'_> {
     /// Takes one case to its end and returns its place.
     async fn case(&self, case: OpenCase) -> Result<u64, RunError> {
         let started = Instant::now();
-        if !self.effects.has(case.case_ix)? {
+        if self.only.is_some_and(|it| !it.contains(case.case_ix)) {
             return Ok(case.case_ix);
         }
         // The row was read before, when it was found to have something to ask.

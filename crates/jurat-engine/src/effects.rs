@@ -108,14 +108,6 @@ impl Effects<'_> {
         written
     }
 
-    /// Whether there is anything to do for a case: a run that was stopped is replayed as far as it came.
-    pub(crate) fn has(&self, case_ix: u64) -> Result<bool, RunError> {
-        match &self.source {
-            Source::Recording(recording) if recording.stopped().is_some() => recording.has(case_ix),
-            _ => Ok(true),
-        }
-    }
-
     fn replayed(&self, recording: &dyn Recording, at: At<'_>, request: &ModelRequest) -> Result<Found, RunError> {
         let task = at.site.asker.task().map(|it| self.plan.tasks[it.index()].id.as_str());
         let recorded = recording.outcome(at.case_ix, at.name, task, at.site)?;

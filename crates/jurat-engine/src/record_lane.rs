@@ -10,7 +10,7 @@ use jurat_core::case::CaseState;
 use jurat_core::value::Val;
 use jurat_core::verdict::{CaseVerdict, StopReason};
 use jurat_store::records::{RowAt, RowId};
-use jurat_store::run::{BlockBuilder, RowPlace, RunWriter};
+use jurat_store::run::{BlockBuilder, CaseRanges, RowPlace, RunWriter};
 use tokio::sync::mpsc::Sender;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -41,6 +41,8 @@ pub(crate) struct RecordLane<'r> {
     /// Ids so far, when a case may cost money: two rows with one id are found before the second is paid for. Runs that pay for nothing find
     /// them when they end, which costs no memory.
     pub(crate) ids: Option<Mutex<HashMap<u64, (u32, u64)>>>,
+    /// The cases that there are; `None` for all. A run that was stopped is replayed as far as it came.
+    pub(crate) only: Option<&'r CaseRanges>,
 }
 
 impl RecordLane<'_> {
@@ -75,6 +77,9 @@ impl RecordLane<'_> {
     /// part of it. Asking costs so much more than reading that plans which ask get the whole row at once.
     fn row(&self, block: &mut BlockBuilder, row_ix: u64, at: &RowAt, text: &str) -> Result<(), RunError> {
         let plan = self.keeping.plan;
+        if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(row_ix)) {
+            return Ok(());
+        }
         if self.open.is_none() && !plan.footprint.is_all() && !plan.narrows() {
             let started = Instant::now();
             let part = plan.footprint.read(text).map_err(|error| self.rows.not_json(at, error))?.value;

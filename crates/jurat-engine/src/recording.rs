@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jurat_core::effect::wire::{WireError, read_outcome, read_request};
 use jurat_core::effect::{Asker, EffectKey, Endpoint, ModelRequest, Outcome, StepSite};
 use jurat_core::verdict::StopReason;
-use jurat_store::run::{Ended, RunFileError, RunReader};
+use jurat_store::run::{CaseRanges, Ended, RunFileError, RunReader};
 use jurat_store::{Project, ProjectError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -63,9 +63,9 @@ pub trait Recording {
         None
     }
 
-    /// Whether the run that was recorded came to a case. One that was stopped did not come to all.
-    fn has(&self, _case_ix: u64) -> Result<bool, RunError> {
-        Ok(true)
+    /// The cases that the run came to, when something stopped it before it came to all.
+    fn came_to(&self) -> Result<Option<CaseRanges>, RunError> {
+        Ok(None)
     }
 }
 
@@ -135,8 +135,8 @@ impl Recording for RunReader {
         }
     }
 
-    fn has(&self, case_ix: u64) -> Result<bool, RunError> {
-        Ok(self.case(case_ix)?.is_some())
+    fn came_to(&self) -> Result<Option<CaseRanges>, RunError> {
+        Ok(self.stopped().is_some().then(|| self.case_ranges()).transpose()?)
     }
 }
 

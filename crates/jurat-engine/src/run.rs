@@ -16,14 +16,15 @@ use jurat_core::suite::Records;
 use jurat_core::verdict::StopReason;
 use jurat_store::journal::Journal;
 use jurat_store::run::{
-    BlockBuilder, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, Variant, WriterOptions,
+    BlockBuilder, CaseRanges, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, Variant,
+    WriterOptions,
 };
 
 use crate::effect_lane::EffectLane;
 use crate::effects::{Effects, Source};
 use crate::kept::Keeping;
 use crate::perform::Perform;
-use crate::record_lane::RecordLane;
+use crate::record_lane::{OpenCase, RecordLane};
 use crate::recording::Recording;
 use crate::rows::{Rows, Selection};
 use crate::tally::Tally;
@@ -128,7 +129,12 @@ pub fn run(
     if log.is_some() {
         writer.document(Document { name: RESUMED.to_owned(), body: now_ms().to_string().into_bytes() })?;
     }
-    let ended = judge_all(job, &writer, log.as_ref(), began_at_ms, stdin, stop, progress, started);
+    let only = match job.mode {
+        Mode::Replay(recording) => recording.came_to()?,
+        Mode::Ask { .. } => None,
+    };
+    let going = Going { job, writer: &writer, log: log.as_ref(), began_at_ms, only, stop, progress, started };
+    let ended = going.judge_all(stdin);
     // A replay ends as what it replays.
     let recorded = match job.mode {
         Mode::Replay(recording) => recording.stopped(),
@@ -160,82 +166,157 @@ pub fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is a part of one run, and named where it is used")]
-fn judge_all(
-    job: &Job<'_>,
-    writer: &RunWriter,
-    log: Option<&RunLog>,
+/// A run on its way.
+struct Going<'g> {
+    job: &'g Job<'g>,
+    writer: &'g RunWriter,
+    /// What a run that is gone on with was answered before.
+    log: Option<&'g RunLog>,
     began_at_ms: u64,
-    stdin: &mut (dyn Read + Send),
-    stop: &Stop,
-    progress: &Progress,
+    /// The cases that there are; `None` for all. A run that was stopped is replayed as far as it came.
+    only: Option<CaseRanges>,
+    stop: &'g Stop,
+    progress: &'g Progress,
     started: Instant,
-) -> Result<(), RunError> {
-    let asks = job.plan.ask.is_some() || job.plan.tasks.iter().any(|it| it.judge.is_some());
-    let is_sequential = match job.mode {
-        Mode::Ask { perform, .. } => asks && perform.is_sequential(),
-        Mode::Replay(_) => false,
-    };
-    let most_open = if is_sequential { 1 } else { job.concurrency.saturating_mul(2).max(64) };
-    let n_threads = if is_sequential { 1 } else { job.threads.get() };
-    let rows = Rows::of(job.records);
-    let tally = Tally::new(job.plan.tasks.len(), job.variants.len());
-    let keeping = Keeping { plan: job.plan, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
-    let failure: Mutex<Option<RunError>> = Mutex::new(None);
-    let fail = |error: RunError| {
-        let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-        if failure.as_ref().is_none_or(RunError::is_echo) {
-            *failure = Some(error);
-        }
-    };
-    let (open, arriving) = tokio::sync::mpsc::channel(if is_sequential { 1 } else { 64 });
-    let lane = RecordLane {
-        rows: &rows,
-        keeping,
-        writer,
-        progress,
-        stop,
-        fail_fast: job.fail_fast,
-        open: asks.then_some(open),
-        ids: asks.then(|| Mutex::new(HashMap::new())),
-    };
-    let n_variants = job.variants.len().max(1) as u64;
-    thread::scope(|scope| {
-        let (batches, waiting) = sync_channel(BATCHES);
-        let waiting = std::sync::Arc::new(Mutex::new(waiting));
-        let (rows, fail, selection, deadline) = (&rows, &fail, job.selection, job.deadline);
-        scope.spawn(move || {
-            let read = rows.read(selection, stdin, stop, &mut |batch| {
-                if deadline.is_some_and(|it| started.elapsed() >= it) {
-                    stop.close(StopReason::Deadline);
-                }
-                if batches.send(batch).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+impl Going<'_> {
+    fn judge_all(&self, stdin: &mut (dyn Read + Send)) -> Result<(), RunError> {
+        let Going { job, writer, stop, progress, started, .. } = *self;
+        let asks = job.plan.ask.is_some() || job.plan.tasks.iter().any(|it| it.judge.is_some());
+        let is_sequential = match job.mode {
+            Mode::Ask { perform, .. } => asks && perform.is_sequential(),
+            Mode::Replay(_) => false,
+        };
+        let most_open = if is_sequential { 1 } else { job.concurrency.saturating_mul(2).max(64) };
+        let n_threads = if is_sequential { 1 } else { job.threads.get() };
+        let rows = Rows::of(job.records);
+        let tally = Tally::new(job.plan.tasks.len(), job.variants.len());
+        let keeping = Keeping { plan: job.plan, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
+        let failure: Mutex<Option<RunError>> = Mutex::new(None);
+        let fail = |error: RunError| {
+            let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+            if failure.as_ref().is_none_or(RunError::is_echo) {
+                *failure = Some(error);
+            }
+        };
+        let (open, arriving) = tokio::sync::mpsc::channel(if is_sequential { 1 } else { 64 });
+        let lane = RecordLane {
+            rows: &rows,
+            keeping,
+            writer,
+            progress,
+            stop,
+            fail_fast: job.fail_fast,
+            open: asks.then_some(open),
+            ids: asks.then(|| Mutex::new(HashMap::new())),
+            only: self.only.as_ref(),
+        };
+        let n_variants = job.variants.len().max(1) as u64;
+        thread::scope(|scope| {
+            let (batches, waiting) = sync_channel(BATCHES);
+            let waiting = std::sync::Arc::new(Mutex::new(waiting));
+            let (rows, fail, selection, deadline) = (&rows, &fail, job.selection, job.deadline);
+            scope.spawn(move || {
+                let read = rows.read(selection, stdin, stop, &mut |batch| {
+                    if deadline.is_some_and(|it| started.elapsed() >= it) {
+                        stop.close(StopReason::Deadline);
+                    }
+                    if batches.send(batch).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                });
+                read.unwrap_or_else(fail);
             });
-            read.unwrap_or_else(fail);
+            if asks && selection.filter.is_none() && selection.tags.is_empty() {
+                scope.spawn(move || count(rows, selection.limit, n_variants, stop, progress));
+            }
+            let lane = std::sync::Arc::new(lane);
+            for _ in 0..n_threads {
+                let (waiting, lane) = (waiting.clone(), lane.clone());
+                scope.spawn(move || lane.work(&waiting).unwrap_or_else(fail));
+            }
+            // The threads hold what they need; when they end, the channels close.
+            drop((waiting, lane));
+            if asks {
+                self.ask_all(rows, keeping, most_open, arriving).unwrap_or_else(fail);
+            }
         });
-        if asks && selection.filter.is_none() && selection.tags.is_empty() {
-            scope.spawn(move || count(rows, selection.limit, n_variants, stop, progress));
+        if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
         }
-        let lane = std::sync::Arc::new(lane);
-        for _ in 0..n_threads {
-            let (waiting, lane) = (waiting.clone(), lane.clone());
-            scope.spawn(move || lane.work(&waiting).unwrap_or_else(fail));
-        }
-        // The threads hold what they need; when they end, the channels close.
-        drop((waiting, lane));
         if asks {
-            let asked =
-                ask_all(job, rows, writer, log, began_at_ms, stop, progress, keeping, most_open, arriving, started);
-            asked.unwrap_or_else(fail);
+            writer.summary(tally.rows(&job.variants))?;
         }
-    });
-    if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
+        Ok(())
     }
-    if asks {
-        writer.summary(tally.rows(&job.variants))?;
+
+    /// Takes the cases that ask to their end, on this thread.
+    fn ask_all(
+        &self,
+        rows: &Rows<'_>,
+        keeping: Keeping<'_>,
+        most_open: usize,
+        arriving: tokio::sync::mpsc::Receiver<OpenCase>,
+    ) -> Result<(), RunError> {
+        let Going { job, writer, log, began_at_ms, stop, progress, started, .. } = *self;
+        let source = match job.mode {
+            Mode::Replay(recording) => Source::Recording(recording),
+            Mode::Ask { perform, journal, fresh, max_age } => Source::World {
+                perform,
+                log,
+                journal,
+                // What this run itself was answered stays good: equal questions share an answer, and a run that was killed goes on.
+                not_before_ms: if fresh {
+                    Some(began_at_ms)
+                } else {
+                    max_age.map(|it| now_ms().saturating_sub(u64::try_from(it.as_millis()).unwrap_or(u64::MAX)))
+                },
+            },
+        };
+        let effects = Effects {
+            plan: job.plan,
+            source,
+            writer,
+            stop,
+            progress,
+            tally: keeping.tally,
+            now_ms: &now_ms,
+            in_flight: RefCell::new(HashMap::new()),
+        };
+        let lane = EffectLane {
+            plan: job.plan,
+            rows,
+            effects: &effects,
+            keeping,
+            writer,
+            progress,
+            stop,
+            fail_fast: job.fail_fast,
+            asked: &job.asked,
+            variants: &job.variants,
+            most_open,
+            window: WINDOW.max(4 * job.concurrency as u64),
+            block: RefCell::new(BlockBuilder::new(job.plan.tasks.len(), job.variants.len().max(1) as u64)),
+            only: self.only.as_ref(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let deadline = job.deadline.map(|it| tokio::time::Instant::from_std(started + it));
+        runtime.block_on(async {
+            let watch = async {
+                match deadline {
+                    Some(deadline) => {
+                        tokio::time::sleep_until(deadline).await;
+                        stop.drop_all(StopReason::Deadline);
+                        std::future::pending::<()>().await;
+                    }
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                result = lane.run(arriving) => result,
+                () = watch => Ok(()),
+            }
+        })
     }
-    Ok(())
 }
 
 /// Counts the cases while the first of them are asked, so that those who watch know how long it will take. What goes wrong with rows is said by
@@ -245,78 +326,4 @@ fn count(rows: &Rows<'_>, limit: Option<u64>, n_variants: u64, stop: &Stop, prog
         let n_rows = limit.map_or(n_rows, |limit| n_rows.min(limit));
         progress.total.store(n_rows * n_variants, std::sync::atomic::Ordering::Relaxed);
     }
-}
-
-/// Takes the cases that ask to their end, on this thread.
-#[expect(clippy::too_many_arguments, reason = "each is a part of one run, and named where it is used")]
-fn ask_all(
-    job: &Job<'_>,
-    rows: &Rows<'_>,
-    writer: &RunWriter,
-    log: Option<&RunLog>,
-    began_at_ms: u64,
-    stop: &Stop,
-    progress: &Progress,
-    keeping: Keeping<'_>,
-    most_open: usize,
-    arriving: tokio::sync::mpsc::Receiver<crate::record_lane::OpenCase>,
-    started: Instant,
-) -> Result<(), RunError> {
-    let source = match job.mode {
-        Mode::Replay(recording) => Source::Recording(recording),
-        Mode::Ask { perform, journal, fresh, max_age } => Source::World {
-            perform,
-            log,
-            journal,
-            // What this run itself was answered stays good: equal questions share an answer, and a run that was killed goes on.
-            not_before_ms: if fresh {
-                Some(began_at_ms)
-            } else {
-                max_age.map(|it| now_ms().saturating_sub(u64::try_from(it.as_millis()).unwrap_or(u64::MAX)))
-            },
-        },
-    };
-    let effects = Effects {
-        plan: job.plan,
-        source,
-        writer,
-        stop,
-        progress,
-        tally: keeping.tally,
-        now_ms: &now_ms,
-        in_flight: RefCell::new(HashMap::new()),
-    };
-    let lane = EffectLane {
-        plan: job.plan,
-        rows,
-        effects: &effects,
-        keeping,
-        writer,
-        progress,
-        stop,
-        fail_fast: job.fail_fast,
-        asked: &job.asked,
-        variants: &job.variants,
-        most_open,
-        window: WINDOW.max(4 * job.concurrency as u64),
-        block: RefCell::new(BlockBuilder::new(job.plan.tasks.len(), job.variants.len().max(1) as u64)),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let deadline = job.deadline.map(|it| tokio::time::Instant::from_std(started + it));
-    runtime.block_on(async {
-        let watch = async {
-            match deadline {
-                Some(deadline) => {
-                    tokio::time::sleep_until(deadline).await;
-                    stop.drop_all(StopReason::Deadline);
-                    std::future::pending::<()>().await;
-                }
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            result = lane.run(arriving) => result,
-            () = watch => Ok(()),
-        }
-    })
 }

@@ -15,32 +15,32 @@ const ROWS: usize = 20;
 const OPTIONS: &[&str] = &["-j", "4"];
 
 /// A run that can be interrupted.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     stderr: BufReader<ChildStderr>,
 }
 
 impl Running {
-    fn start(project: &Project) -> Running {
+    pub(crate) fn start(project: &Project) -> Running {
         let mut child = project.start(&[OPTIONS, RESULTS].concat());
         let stderr = BufReader::new(child.stderr.take().expect("it was asked for"));
         Running { child, stderr }
     }
 
     /// Sends a signal and waits until the run says that it stops.
-    fn interrupt(&mut self, signal: Signal) {
+    pub(crate) fn interrupt(&mut self, signal: Signal) {
         self.send(signal);
         let mut line = String::new();
         self.stderr.read_line(&mut line).expect("messages are text");
         assert_eq!(line.trim(), "stopping: what is in flight is finished; again to drop it");
     }
 
-    fn send(&self, signal: Signal) {
+    pub(crate) fn send(&self, signal: Signal) {
         let id = i32::try_from(self.child.id()).expect("ids of processes are small");
         kill_process(Pid::from_raw(id).expect("a process has an id"), signal).expect("our own child can be told");
     }
 
-    fn ended(mut self) -> Ended {
+    pub(crate) fn ended(mut self) -> Ended {
         let mut ended: Ended = self.child.wait_with_output().expect("the command ends").into();
         self.stderr.read_to_string(&mut ended.stderr).expect("messages are text");
         ended

@@ -1,6 +1,7 @@
 //! What a run promises, shown with the built command against an endpoint that counts.
 //!
 //! * [`kills`]: what was paid for survives, whenever the process is killed;
+//! * [`replays`]: the same bytes without asking anybody;
 //! * [`interrupts`]: what Ctrl-C does; [`concurrency`]: how much is asked at once;
 //! * [`project`], [`suites`], [`random`], [`store`]: what the tests share.
 
@@ -9,5 +10,6 @@ mod interrupts;
 mod kills;
 mod project;
 mod random;
+mod replays;
 mod store;
 mod suites;

@@ -45,6 +45,7 @@
 //! ```
 
 mod block;
+mod case_ranges;
 mod cases;
 mod claim;
 mod code;
@@ -68,6 +69,7 @@ mod writer;
 
 pub use crate::effects::{RecordedEffect, StoredEffect};
 pub use block::{Block, BlockBuilder, CaseRow};
+pub use case_ranges::CaseRanges;
 pub use cases::{Cases, Found};
 pub use code::{Code, Column};
 pub use detail::Detail;

@@ -18,8 +18,8 @@ use super::rows::RowFiles;
 use super::schema::RUN;
 use super::stored::{Reading, StoredBlock, StoredCase};
 use super::{
-    Code, Column, Document, Ended, FinishState, RunFileError, RunHead, RunState, SourceFile, SourceHead, TaskHead,
-    Variant, claim,
+    CaseRanges, Code, Column, Document, Ended, FinishState, RunFileError, RunHead, RunState, SourceFile, SourceHead,
+    TaskHead, Variant, claim,
 };
 use crate::database::{DatabaseError, Fault};
 use crate::effects::{StoredEffect, asker_number};
@@ -156,6 +156,11 @@ impl RunReader {
     /// Cases in the order of input.
     pub fn cases(&self, range: Range<u64>) -> Cases<'_> {
         Cases::new(self.reading(), range)
+    }
+
+    /// The cases that the run has come to.
+    pub fn case_ranges(&self) -> Result<CaseRanges, RunFileError> {
+        Ok(CaseRanges::of(self.reading())?)
     }
 
     /// The cases that ended, or whose task ended, in a certain way; in the order of input. Only verdicts are read.
