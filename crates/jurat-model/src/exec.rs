@@ -105,8 +105,12 @@ impl Exec {
 
     fn start(&self) -> Result<Running, Failed> {
         let program = &self.command[0];
-        // A path is relative to the folder, as the arguments are; a bare name is looked for as usual.
-        let path = if program.contains('/') { self.folder.join(program) } else { PathBuf::from(program) };
+        // A path is relative to the folder, as the arguments are; a bare name is looked for as usual. Made absolute, because systems
+        // differ about what a relative one means to a program that starts in another folder.
+        let path = match std::path::absolute(self.folder.join(program)) {
+            Ok(path) if program.contains('/') => path,
+            _ => PathBuf::from(program),
+        };
         let mut command = Command::new(path);
         command.args(&self.command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         if !self.folder.as_os_str().is_empty() {

@@ -171,9 +171,10 @@ impl Transport {
                 }
                 Err(error) => error,
             };
+            // A wait that everybody keeps begins before the place is free, else the next one would slip through.
+            let again = self.wait_before_another(&lane, &error, failed.len() + 1, model.is_local());
             place.leave(connection, ending(&error), (!error.may_cost).then_some(0));
             reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
-            let again = self.wait_before_another(&lane, &error, failed.len() + 1, model.is_local());
             let n_requests = u32::try_from(failed.len() + 1).unwrap_or(u32::MAX);
             let Failed { kind, message, retry_after, .. } = error;
             failed.push(Attempt { kind, message: message.clone(), retry_after, took });

@@ -201,6 +201,21 @@ fn a_program_ends_with_its_model_and_takes_its_own_along() {
     });
 }
 
+#[cfg(unix)]
+#[test]
+fn a_program_in_the_folder_is_found_wherever_that_is() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let parent = tempfile::tempdir_in(".").expect("a folder can be made here");
+    let folder = Path::new(parent.path().file_name().expect("it has a name"));
+    let file = folder.join("my judge");
+    let text = format!("#!/bin/sh\nIFS= read -r line; {ID}; echo \"{{\\\"id\\\": $id, \\\"text\\\": \\\"$1\\\"}}\"\n");
+    std::fs::write(&file, text).expect("a program can be written");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("it may be run");
+    let outcome =
+        run(async { ask(&Transport::new(options()), &open("'./my judge' yes", folder), &question("q")).await });
+    assert_eq!(told(&outcome), "stop: yes after 1");
+}
+
 #[test]
 fn a_program_that_cannot_be_started_says_so() {
     let folder = tempfile::tempdir().expect("a folder can be made");
