@@ -37,7 +37,7 @@ fn block_ranges(reading: Reading<'_>, header: Header, ranges: &mut Vec<Range<u64
     let read = || -> Result<Vec<Range<u64>>, Unreadable> {
         let n = n_slots(n)?;
         Ok(match cases {
-            None => vec![header.first..header.first.saturating_add(n as u64)],
+            None => std::iter::once(header.first..header.first.saturating_add(n as u64)).collect(),
             Some(cases) => {
                 let cases = read_cases(&cases, header.first, n)?;
                 joined(cases.into_iter().map(|it| it..it.saturating_add(1)).collect())

@@ -196,7 +196,7 @@ fn a_replay_calls_nobody() {
     assert_eq!(n_asked.load(Ordering::SeqCst), 3);
 
     let effects = directory.path().join("effects.jsonl");
-    run.export(Format::Effects, &mut std::fs::File::create(&effects).unwrap()).unwrap();
+    run.export(Format::Effects, std::fs::File::create(&effects).unwrap()).unwrap();
     // The definition alone, as somebody else reads it: it names a function that is not there.
     let elsewhere = self::directory();
     let read = Suite::from_yaml(suite.definition(), elsewhere.path()).unwrap();
