@@ -2,14 +2,20 @@
 //!
 //! * [`kills`]: what was paid for survives, whenever the process is killed;
 //! * [`replays`]: the same bytes without asking anybody;
+//! * [`changes`]: what is asked again; [`together`]: several runs at once;
+//! * [`limits`]: what bounds a run; [`faults`]: what goes wrong while judging;
 //! * [`interrupts`]: what Ctrl-C does; [`concurrency`]: how much is asked at once;
 //! * [`project`], [`suites`], [`random`], [`store`]: what the tests share.
 
+mod changes;
 mod concurrency;
+mod faults;
 mod interrupts;
 mod kills;
+mod limits;
 mod project;
 mod random;
 mod replays;
 mod store;
 mod suites;
+mod together;
