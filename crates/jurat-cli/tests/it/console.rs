@@ -2,7 +2,7 @@
 //!
 //! Blocks with `file=NAME` are files of one folder. In blocks of `console` a line that begins with `$ ` is a command, run by a shell in that folder
 //! one after the other; what follows it is what it writes. A line `…` stands for any lines. `$ echo $?` is the exit code of the command
-//! before it. `JURAT_BLESS=1` writes the page anew, except for what has such a line in it.
+//! before it. `JURAT_BLESS=1` writes anew what is wrong on the page.
 
 use std::fs;
 use std::path::Path;
@@ -24,11 +24,11 @@ pub(crate) fn checked(page: &Path) -> Vec<String> {
             part = "console\n".to_owned();
             for (command, shown) in commands(body) {
                 let written = console.written(command);
-                if !console.is_shown(shown, &written) {
+                let is_shown = is_shown(&console.folder, shown, &written);
+                if !is_shown {
                     wrong.push(format!("$ {command}\n--- shown:\n{shown}--- written:\n{written}"));
                 }
-                let kept = if shown.lines().any(|it| it == ANY) { shown.to_owned() } else { written };
-                part += &format!("$ {command}\n{kept}");
+                part += &format!("$ {command}\n{}", if is_shown { shown } else { &written });
                 ran.push(command.to_owned());
             }
         } else if let Some(name) = info.split_once("file=").map(|(_, name)| name).filter(|_| ix % 2 == 1) {
@@ -71,22 +71,22 @@ impl Console {
         let place = fs::canonicalize(self.folder.path()).expect("the folder is there");
         ended.stdout.replace(&format!("{}/", place.display()), "")
     }
+}
 
-    /// Whether this is what was written, as far as it does not differ from day to day.
-    fn is_shown(&self, shown: &str, written: &str) -> bool {
-        let [shown, written] = [shown, written].map(|it| steady(&self.folder, it));
-        let mut parts: Vec<&[&str]> = Vec::new();
-        let shown: Vec<&str> = shown.lines().collect();
-        parts.extend(shown.split(|it| *it == ANY));
-        let written: Vec<&str> = written.lines().collect();
-        let [first, middle @ .., last] = parts.as_slice() else { return shown == written };
-        let Some(mut rest) = written.strip_prefix(*first).and_then(|it| it.strip_suffix(*last)) else { return false };
-        for part in middle {
-            let Some(at) = (0..=rest.len()).find(|at| rest[*at..].starts_with(part)) else { return false };
-            rest = &rest[at + part.len()..];
-        }
-        true
+/// Whether this is what was written, as far as it does not differ from day to day.
+pub(crate) fn is_shown(folder: &Folder, shown: &str, written: &str) -> bool {
+    let [shown, written] = [shown, written].map(|it| steady(folder, it));
+    let mut parts: Vec<&[&str]> = Vec::new();
+    let shown: Vec<&str> = shown.lines().collect();
+    parts.extend(shown.split(|it| *it == ANY));
+    let written: Vec<&str> = written.lines().collect();
+    let [first, middle @ .., last] = parts.as_slice() else { return shown == written };
+    let Some(mut rest) = written.strip_prefix(*first).and_then(|it| it.strip_suffix(*last)) else { return false };
+    for part in middle {
+        let Some(at) = (0..=rest.len()).find(|at| rest[*at..].starts_with(part)) else { return false };
+        rest = &rest[at + part.len()..];
     }
+    true
 }
 
 /// The commands of a block, each with what is shown of what it writes.
@@ -104,8 +104,8 @@ fn commands(block: &str) -> Vec<(&str, &str)> {
 
 #[test]
 fn any_lines_may_be_left_out() {
-    let console = Console { folder: Folder::empty(), code: None };
-    let is_shown = |shown: &str| console.is_shown(shown, "a\nb\nc\nd\n");
+    let folder = Folder::empty();
+    let is_shown = |shown: &str| is_shown(&folder, shown, "a\nb\nc\nd\n");
     for shown in ["a\nb\nc\nd\n", "a\n…\nd\n", "…\nb\nc\n…\n", "a\nb\n…\n", "a\n…\nc\n…\n", "…\n"] {
         assert!(is_shown(shown), "{shown}");
     }
