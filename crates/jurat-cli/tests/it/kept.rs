@@ -81,6 +81,7 @@ static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b\d+(\.\d+)? (µs|ms|s|min)( \d+ s)?(\W|$)", "T$4"),
         (r#""(wall_ms|latency_ms|case_duration_ms|took_ms|age_ms)":[\d.]+"#, "\"$1\":T"),
         (r"\b[0-9a-f]{64}\b", "HASH"),
+        (r"the oldest [^;\n]+ old", "the oldest T old"),
         (r"\b\d+\.\d (kB|MB)\b", "SIZE"),
     ];
     patterns.into_iter().map(|(pattern, word)| (Regex::new(pattern).expect("a pattern"), word)).collect()

@@ -4,6 +4,7 @@ mod check;
 mod command;
 mod commands;
 mod completions;
+mod console;
 mod explain;
 mod export;
 mod guides;

@@ -1,9 +1,10 @@
 //! What the README shows is what the command does.
 
 use std::fs;
+use std::path::Path;
 
 use crate::command::{Folder, root};
-use crate::snapshots::settled;
+use crate::console::is_shown;
 
 /// The fenced blocks of a page with this info string.
 fn blocks<'t>(page: &'t str, info: &str) -> Vec<&'t str> {
@@ -15,44 +16,68 @@ fn blocks<'t>(page: &'t str, info: &str) -> Vec<&'t str> {
 #[test]
 fn the_readme_shows_what_the_command_does() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let shown = blocks(&readme, "text");
+    let [replayed, compared, checked] = blocks(&readme, "text")[..] else { panic!("three texts are shown") };
 
-    // Where the examples are, and nothing else: a run keeps its file where it runs.
-    let folder = with_examples();
-    let commands: Vec<&str> = blocks(&readme, "sh").into_iter().filter(|it| it.starts_with("cargo run -- ")).collect();
-    assert_eq!(commands.len(), 3, "{commands:?}");
-    for (ix, command) in commands.into_iter().enumerate() {
-        let args: Vec<&str> = command.trim().strip_prefix("cargo run -- ").expect("a run").split(' ').collect();
-        let ended = folder.jurat(&args);
-        assert_eq!((ended.stderr.as_str(), ended.code), ("", Some(0)), "{command}");
-        if ix == 0 {
-            let (shown, found) = (settled(shown[0]), settled(&ended.stdout));
-            assert!(found.starts_with(&shown), "{found}");
-        }
-    }
+    let clone = clone();
+    let said = |command: &str| {
+        let command = command.trim().strip_prefix("cargo run -- ").expect("a command");
+        let ended = clone.jurat(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command}");
+        ended.stdout
+    };
+    let shows = |command: &str, shown: &str| {
+        let written = said(command);
+        assert!(is_shown(&clone, shown, &written), "{command}\n{written}");
+    };
+    let [replay, compare, ..] = blocks(&readme, "sh")[..] else { panic!("two runs are shown") };
+    shows(replay, replayed);
+    let explain = "cargo run -- explain oven-smoke kitchen_expert";
+    assert!(readme.contains(explain));
+    assert!(said(explain).contains("Cleaner on a hot element"));
+    shows(compare, compared);
 
     let rows = fs::read(root().join("examples/appliances/records.jsonl")).unwrap();
     let folder = Folder::with("suite.yaml", blocks(&readme, "yaml")[0]).and("records.jsonl", rows);
     let problems = folder.jurat(&["check", "suite.yaml"]).stderr;
-    assert!(problems.starts_with(shown[1]), "{problems}");
+    assert!(problems.starts_with(checked), "{problems}");
 }
 
-/// A folder with the examples in it.
-fn with_examples() -> Folder {
+/// The commands of an example's page work, apart from those that need a key.
+#[test]
+fn examples_do_what_their_pages_say() {
+    let clone = clone();
+    let page = fs::read_to_string(root().join("examples/appliances/README.md")).unwrap();
+    let lines: Vec<&str> = blocks(&page, "sh").into_iter().flat_map(str::lines).collect();
+    let commands: Vec<&str> = lines.into_iter().filter_map(|it| it.strip_prefix("jurat ")).collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    for command in commands {
+        let ended = clone.jurat(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command}");
+    }
+}
+
+/// Every page that the README links to is there.
+#[test]
+fn links_of_the_readme_lead_somewhere() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let links: Vec<&str> = readme.split("](").skip(1).filter_map(|it| it.split_once(')')).map(|(it, _)| it).collect();
+    assert!(links.len() > 8, "{links:?}");
+    let dangling: Vec<&&str> = links.iter().filter(|it| !root().join(it).exists()).collect();
+    assert!(dangling.is_empty(), "{dangling:?}");
+}
+
+/// What a fresh clone has of the examples.
+fn clone() -> Folder {
     let mut folder = Folder::empty();
-    let mut open = vec![root().join("examples")];
-    while let Some(directory) = open.pop() {
-        for entry in fs::read_dir(directory).expect("the examples can be listed") {
-            let path = entry.expect("it can be listed").path();
-            match path.strip_prefix(root()) {
-                Ok(_) if path.is_dir() => open.push(path),
-                Ok(name) => {
-                    let content = fs::read(&path).expect("examples can be read");
-                    folder = folder.and(name.to_str().expect("names are text"), content);
-                }
-                Err(_) => unreachable!("examples lie below the root"),
-            }
-        }
+    for file in files(&root().join("examples")) {
+        let name = file.strip_prefix(root()).expect("examples lie below the root").display().to_string();
+        folder = folder.and(&name, fs::read(&file).expect("examples can be read"));
     }
     folder
+}
+
+fn files(directory: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(directory).expect("the directory can be listed");
+    let paths = entries.map(|it| it.expect("it can be listed").path());
+    paths.flat_map(|it| if it.is_dir() { files(&it) } else { vec![it] }).collect()
 }

@@ -166,7 +166,7 @@ fn a_key_is_there_before_anything_is_asked() {
 
 #[test]
 fn what_cannot_be_asked_says_why() {
-    const ALL: &str = "`openai`, `openai-responses`, `anthropic`, `gemini`, `ollama`, `script` and `exec`";
+    const ALL: &str = "`openai`, `openai-responses`, `anthropic`, `gemini`, `ollama`, `script`, `exec` and `call`";
     is_refused("gpt-5", "{}", &[], &format!("`gpt-5` is not `provider/model`; providers are {ALL}"));
     is_refused("/x", "{}", &[], &format!("`/x` is not `provider/model`; providers are {ALL}"));
     is_refused(
