@@ -46,7 +46,7 @@ fn asked(endpoint: &Endpoint) -> BTreeMap<String, usize> {
     asked
 }
 
-fn times<'t>(tasks: &[&'t str], n: usize) -> BTreeMap<String, usize> {
+fn times(tasks: &[&str], n: usize) -> BTreeMap<String, usize> {
     tasks.iter().map(|it| ((*it).to_owned(), n)).collect()
 }
 
