@@ -97,20 +97,6 @@ fn a_run_is_meant_by_whatever_leaves_no_doubt() {
 }
 
 #[test]
-fn of_runs_of_one_second_the_latest_is_the_one_that_was_written_last() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let runs = ["2026-11-15T18-04-05_one_zzzz", "2026-11-15T18-04-05_one_aaaa"];
-    let project = project(directory.path(), &runs);
-    for (run, second) in runs.iter().zip(1..) {
-        let file = fs::File::options().write(true).open(project.runs_directory().join(format!("{run}.jurat")));
-        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(second);
-        file.expect("a file").set_modified(time).expect("a time");
-    }
-    let latest = project.run("latest").expect("runs");
-    assert!(latest.ends_with("2026-11-15T18-04-05_one_aaaa.jurat"), "{}", latest.display());
-}
-
-#[test]
 fn a_project_without_runs_says_so() {
     let directory = tempfile::tempdir().expect("a directory");
     let project = project(directory.path(), &[]);
