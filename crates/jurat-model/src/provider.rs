@@ -320,10 +320,16 @@ impl Provider {
 impl Http {
     /// The address in one form, however it was written: without a slash at the end, with the version where paths do not have it.
     fn address(&self, spec: &str, written: &str) -> Result<String, ResolveError> {
+        // A name and a password, or a query, may be secrets; the rest says enough.
+        let shown = match written.split_once(['?', '#']) {
+            Some((before, _)) => format!("{before}?…"),
+            None => written.to_owned(),
+        };
+        let shown = shown.rsplit_once('@').map_or(shown.as_str(), |(_, host)| host);
         let refused = |problem: &str| ResolveError::Setting {
             model: spec.to_owned(),
             setting: "base_url".to_owned(),
-            problem: format!("{problem}, not `{written}`"),
+            problem: format!("{problem}, not `{shown}`"),
         };
         let ollama = (self.codec == Codec::OllamaChat).then(|| ollama_host(written));
         let text = ollama.as_deref().unwrap_or(written).trim().trim_end_matches('/');

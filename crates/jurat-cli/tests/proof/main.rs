@@ -4,6 +4,7 @@
 //! * [`replays`]: the same bytes without asking anybody;
 //! * [`changes`]: what is asked again; [`together`]: several runs at once;
 //! * [`limits`]: what bounds a run; [`faults`]: what goes wrong while judging;
+//! * [`secrets`]: what nobody may see;
 //! * [`interrupts`]: what Ctrl-C does; [`concurrency`]: how much is asked at once;
 //! * [`project`], [`suites`], [`random`], [`store`]: what the tests share.
 
@@ -16,6 +17,7 @@ mod limits;
 mod project;
 mod random;
 mod replays;
+mod secrets;
 mod store;
 mod suites;
 mod together;

@@ -18,10 +18,11 @@ impl Secrets {
         self.0.push(SecretString::from(value));
     }
 
-    /// A message without them.
+    /// A message without them. Messages are cut, so one of them may be there in part.
     pub(crate) fn scrubbed(&self, message: String) -> String {
         // Shorter ones are placeholders such as `none`, and hiding them would only hide words.
-        self.hidden(message, 5)
+        const SHORT: usize = 5;
+        self.long(SHORT).fold(self.hidden(message, SHORT), |message, secret| without_cut(message, secret, SHORT))
     }
 
     /// What a model said, without them. Only long ones are looked for: an answer is evidence, and a short key (`ollama`) may be a word in it.
@@ -77,5 +78,41 @@ impl Secrets {
             }
             other => other,
         };
+    }
+}
+
+/// A text without the beginning of a secret where it was cut: before an ellipsis, or at its end.
+fn without_cut(text: String, secret: &str, least: usize) -> String {
+    let beginnings = (least..secret.len()).rev().filter_map(|end| secret.get(..end));
+    for beginning in beginnings {
+        if let Some(rest) = text.strip_suffix(beginning) {
+            return format!("{rest}{HIDDEN}");
+        }
+        let cut = format!("{beginning}…");
+        if text.contains(&cut) {
+            return text.replace(&cut, &format!("{HIDDEN}…"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_hidden_wherever_a_message_was_cut() {
+        let mut secrets = Secrets::default();
+        secrets.add("sk-0123456789");
+        let message = "no sk-0123456789 for you, sk-0123456789";
+        for end in 0..=message.len() {
+            let (whole, marked) = (message[..end].to_owned(), format!("`{}…` (2 requests)", &message[..end]));
+            for cut in [whole, marked] {
+                let scrubbed = secrets.scrubbed(cut.clone());
+                assert!(!scrubbed.contains("sk-01"), "{cut}: {scrubbed}");
+            }
+        }
+        let plain = "no secrets in here, not even sk-0";
+        assert_eq!(secrets.scrubbed(plain.to_owned()), plain);
     }
 }
