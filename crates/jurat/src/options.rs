@@ -61,8 +61,7 @@ impl RunOptions {
         RunOptions { directory: path.as_ref().to_owned(), ..RunOptions::default() }
     }
 
-    /// The same, with who plays a role, whatever the suite says. Of a model with settings the suite has to say more: here its name counts, and
-    /// its function.
+    /// The same, with who plays a role, whatever the suite says. Settings belong to the suite: a model that has some is refused.
     pub fn model(mut self, role: impl Into<String>, model: impl Into<Model>) -> RunOptions {
         self.models.push((role.into(), model.into()));
         self

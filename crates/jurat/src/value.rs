@@ -129,3 +129,19 @@ pub(crate) fn given(value: &(impl Serialize + ?Sized)) -> Given {
     let text = serde_json::to_string(value).map_err(|error| error.to_string())?;
     parse_json(&text).map(|it| it.value.into_owned()).map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_go_out_as_they_came_in() {
+        let texts =
+            ["null", "true", "-1", "18446744073709551615", "0.1", "1e400", "\"é\"", "[1,[]]", r#"{"b":1,"a":{}}"#];
+        for text in texts {
+            let value = Value(parse_json(text).expect("it is JSON").value.into_owned());
+            assert_eq!(serde_json::to_string(&value).expect("it can be written"), text);
+            assert_eq!(given(&value), Ok(value.0), "{text}");
+        }
+    }
+}

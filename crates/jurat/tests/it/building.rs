@@ -5,8 +5,11 @@ use std::path::Path;
 
 use jurat::compare::{self, equals, found_at, greater_than, is_not_empty, less_than, primitive};
 use jurat::{Aggregate, Ask, Assertion, Error, Judge, Model, Output, Prompt, RowFiles, RowType, Suite, SuiteBuilder};
+use jurat_core::suite::RowSource;
 use jurat_core::suite::source::{Files, ReadError};
 use jurat_core::suite::{Suite as Written, load};
+use jurat_core::value::parse_json;
+use proptest::prelude::*;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -219,4 +222,64 @@ fn what_json_cannot_say_is_told() {
         one_row().records_at_run(),
         "rows come either from `record` and `records`, from `records_from`, or from `records_at_run`; this suite has several of them",
     );
+}
+
+/// Any JSON, with texts that YAML has opinions about.
+fn any_json() -> impl Strategy<Value = serde_json::Value> {
+    let text = prop_oneof![
+        any::<String>(),
+        prop::sample::select(vec![
+            "yes",
+            "null",
+            "~",
+            "1.0",
+            "0x1F",
+            "- a",
+            "a: b",
+            "#",
+            "${x}",
+            "|",
+            "2026-01-01",
+            ""
+        ])
+        .prop_map(str::to_owned),
+    ];
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(|it| json!(it)),
+        any::<i64>().prop_map(|it| json!(it)),
+        any::<u64>().prop_map(|it| json!(it)),
+        any::<f64>().prop_filter("JSON has no others", |it| it.is_finite()).prop_map(|it| json!(it)),
+        text.clone().prop_map(|it| json!(it)),
+    ];
+    leaf.prop_recursive(3, 24, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|it| json!(it)),
+            prop::collection::hash_map(text.clone(), inner, 0..4).prop_map(|it| json!(it)),
+        ]
+    })
+}
+
+proptest! {
+    /// A row that is given is the row that is judged, and an operand the one that is compared with.
+    #[test]
+    fn what_is_given_is_what_is_read(row in any_json(), operand in any_json(), prompt in any::<String>()) {
+        let suite = Suite::builder("s")
+            .record(json!({ "id": "r1", "row": row }))
+            .model("judge", "script/replies.jsonl")
+            .task(Assertion::new("same", "row", equals([&operand])))
+            .task(Judge::new("asked", format!("${{id}} {prompt}")))
+            .build();
+        let suite = suite.unwrap_or_else(|error| panic!("{error}"));
+        let read = load(Path::new("suite.yaml"), &OneText(suite.definition())).suite;
+        let RowSource::Inline(rows) = &read.records[0].from else { panic!("rows are in the definition") };
+        let text = row.to_string();
+        prop_assert_eq!(rows[0].value.get("row"), Some(&parse_json(&text).unwrap().value));
+        let comparison = read.tasks[0].comparison.as_ref().and_then(|it| it.expected.as_ref()).map(|it| &it.value);
+        let text = json!([operand]).to_string();
+        let expected = parse_json(&text).unwrap().value.into_owned();
+        prop_assert_eq!(comparison, Some(&jurat_core::suite::ExpectedValue::Literal(expected)));
+        let jurat_core::suite::TaskKind::Judge(judge) = &read.tasks[1].kind else { panic!("it is a judge") };
+        prop_assert_eq!(judge.prompt.prompt.text(), format!("${{id}} {prompt}"));
+    }
 }
