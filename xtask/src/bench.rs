@@ -1,11 +1,14 @@
 //! `cargo xtask bench`: what things cost, and whether they cost more than they did.
 //!
-//! The works stand in `crates/jurat-core/benches/compare`; this chore runs them and draws conclusions. Times are for people
-//! ([`compare`]): the machine is noisy, so they are CPU time, interleaved, and judged as ratios within one run. What a
-//! change may not make worse is counted in instructions ([`mod@gate`]), which do not depend on the neighbours.
+//! The works of comparing and reading stand in `crates/jurat-core/benches/compare`; this chore runs them and draws
+//! conclusions. Times are for people ([`compare`]): the machine is noisy, so they are CPU time, interleaved, and judged as
+//! ratios within one run. What a change may not make worse is counted in instructions ([`mod@gate`]), which do not depend on
+//! the neighbours. What whole runs cost ([`mod@run`]) is measured from outside, beside programs that do the least possible.
 
 mod compare;
 mod gate;
+mod rounds;
+mod run;
 
 use std::env;
 use std::path::PathBuf;
@@ -18,23 +21,30 @@ pub(crate) use gate::gate;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    arguments: "compare | gate [--accept]",
-    about: "measures comparing and reading\n\
+    arguments: "compare | gate [--accept] | run [--only PART]... [--quick] [--json] [--jurat PATH]",
+    about: "measures comparing and reading, and whole runs\n\
             compare    prints times and instructions beside their targets\n\
             gate       counts instructions and fails when a work needs more than is recorded\n\
-            --accept   records what was counted",
+            --accept   records what was counted\n\
+            run        measures the command `jurat` beside the least that its work could cost; takes ten minutes or more\n\
+            --only     measures this part: records, startup, judges, journal or show; may be given several times\n\
+            --quick    smaller sizes and fewer rounds, for a few minutes\n\
+            --json     prints one JSON object\n\
+            --jurat    measures this program instead of building one",
     run,
 };
 
 fn run(mut arguments: Arguments) -> Result<(), Failure> {
     let what = arguments.word();
-    let accept = arguments.flag("--accept");
-    arguments.finish()?;
-    match (what.as_deref(), accept) {
-        (Some("compare"), false) => compare::compare(),
-        (Some("gate"), false) => gate::gate(),
-        (Some("gate"), true) => gate::accept(),
-        _ => Err(Failure::Usage("`bench` wants `compare` or `gate`; `--accept` belongs to `gate`".to_owned())),
+    match what.as_deref() {
+        Some("run") => run::run(arguments),
+        Some("compare") => arguments.finish().and_then(|()| compare::compare()),
+        Some("gate") => {
+            let accept = arguments.flag("--accept");
+            arguments.finish()?;
+            if accept { gate::accept() } else { gate::gate() }
+        }
+        _ => Err(Failure::Usage("`bench` wants `compare`, `gate` or `run`".to_owned())),
     }
 }
 
@@ -50,11 +60,7 @@ struct Work {
 
 impl Bench {
     fn build() -> Result<Bench, Failure> {
-        let mut cargo = program::cargo();
-        cargo.args(["bench", "--locked", "--package", "jurat-core", "--bench", "compare", "--no-run"]);
-        let messages = program::output(cargo.args(["--message-format", "json-render-diagnostics"]))?;
-        let executable = messages.lines().rev().find_map(executable);
-        executable.map(Bench).ok_or_else(|| Failure::new("cargo built the benchmark and did not say where"))
+        built(["bench", "--locked", "--package", "jurat-core", "--bench", "compare", "--no-run"]).map(Bench)
     }
 
     fn works(&self) -> Result<Vec<Work>, Failure> {
@@ -84,6 +90,15 @@ impl Bench {
         let (_, said) = program::both_outputs(&mut valgrind)?;
         collected(&said).ok_or_else(|| Failure::new(format!("callgrind told no count for `{name}`: {said}")))
     }
+}
+
+/// Has cargo build a program, and says where it is.
+fn built<const N: usize>(words: [&str; N]) -> Result<PathBuf, Failure> {
+    let mut cargo = program::cargo();
+    cargo.args(words).args(["--message-format", "json-render-diagnostics"]);
+    let messages = program::output(&mut cargo)?;
+    let executable = messages.lines().rev().find_map(executable);
+    executable.ok_or_else(|| Failure::new("cargo built a program and did not say where it is"))
 }
 
 /// Enough that a few hundred instructions of set-up, more or less, do not show.

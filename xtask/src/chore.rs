@@ -61,6 +61,15 @@ impl Arguments {
         Ok(Some(number))
     }
 
+    /// Takes out an option and the word that follows it.
+    pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
+        let Some(at) = self.0.iter().position(|it| it == name) else { return Ok(None) };
+        if self.0.get(at + 1).is_none_or(|it| it.starts_with('-')) {
+            return Err(Failure::Usage(format!("`{name}` wants a word after it")));
+        }
+        Ok(self.0.drain(at..=at + 1).nth(1))
+    }
+
     /// Takes out the first word that is not an option.
     pub(crate) fn word(&mut self) -> Option<String> {
         let at = self.0.iter().position(|it| !it.starts_with('-'))?;
@@ -91,8 +100,11 @@ mod tests {
 
     #[test]
     fn options_are_taken_out_wherever_they_stand() {
-        let mut given = arguments("json --seconds 30 --quick");
+        let mut given = arguments("json --seconds 30 --only a --quick --only b");
         assert_eq!(given.number("--seconds"), Ok(Some(30)));
+        assert_eq!(given.text("--only"), Ok(Some("a".to_owned())));
+        assert_eq!(given.text("--only"), Ok(Some("b".to_owned())));
+        assert_eq!(given.text("--only"), Ok(None));
         assert!(given.flag("--quick"));
         assert!(!given.flag("--quick"));
         assert_eq!(given.word().as_deref(), Some("json"));
@@ -106,6 +118,9 @@ mod tests {
         for line in ["--seconds", "--seconds soon", "--seconds -1"] {
             let wrong = arguments(line).number("--seconds");
             assert_eq!(wrong, Err(usage("`--seconds` wants a whole number after it")));
+        }
+        for line in ["--only", "--only --quick"] {
+            assert_eq!(arguments(line).text("--only"), Err(usage("`--only` wants a word after it")));
         }
     }
 }

@@ -7,7 +7,8 @@
 //! * [`fuzz`]: coverage-guided fuzzing of the readers.
 //! * [`generated`]: files that are made from the program.
 //! * [`mod@reference`]: pages of the reference that are made from the program.
-//! * [`mod@bench`]: what comparing and reading cost.
+//! * [`mod@bench`]: what comparing, reading and whole runs cost.
+//! * [`servers`]: real servers to test against.
 //!
 //! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
 //! programs and sees to it that they exist.
@@ -21,13 +22,15 @@ mod fuzz;
 mod generated;
 mod program;
 mod reference;
+mod servers;
 mod test;
 
 use std::process::ExitCode;
 
 use chore::{Arguments, Chore, Failure};
 
-const CHORES: &[Chore] = &[test::CHORE, conformance::CHORE, fuzz::CHORE, bench::CHORE, generated::CHORE];
+const CHORES: &[Chore] =
+    &[test::CHORE, conformance::CHORE, fuzz::CHORE, bench::CHORE, generated::CHORE, servers::CHORE];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use jurat_core::suite::problem::{Problem, Severity};
 use jurat_core::suite::source::Sources;
+use jurat_engine::Examined;
 
-use crate::definition::{self, Definition};
+use crate::definition;
 use crate::exit::Exit;
 use crate::format::{Format, FormatOption, style};
 
@@ -29,7 +30,7 @@ impl Check {
     pub(crate) fn run(&self) -> Exit {
         let default = [PathBuf::from(definition::DEFAULT)];
         let files = if self.files.is_empty() { &default[..] } else { &self.files };
-        let checked: Vec<Definition> = files.iter().map(|it| Definition::read(it)).collect();
+        let checked: Vec<Examined> = files.iter().map(|it| definition::read(it)).collect();
         let printed = match self.format.get() {
             Format::Text => self.print_text(&checked),
             Format::Json => print_json(&checked),
@@ -43,7 +44,7 @@ impl Check {
     }
 
     /// Whether a suite would run.
-    fn accepts(&self, checked: &Definition) -> bool {
+    fn accepts(&self, checked: &Examined) -> bool {
         match checked.problems.iter().map(Problem::severity).min() {
             None => true,
             Some(Severity::Warning) => !self.strict,
@@ -51,10 +52,10 @@ impl Check {
         }
     }
 
-    fn print_text(&self, checked: &[Definition]) -> io::Result<()> {
+    fn print_text(&self, checked: &[Examined]) -> io::Result<()> {
         let mut out = io::stderr().lock();
         let style = style(&out);
-        for Definition { sources, problems, .. } in checked {
+        for Examined { sources, problems, .. } in checked {
             jurat_report::write_problems(&mut out, problems, sources, style)?;
         }
         let all: Vec<Problem> = checked.iter().flat_map(|it| &it.problems).cloned().collect();
@@ -65,7 +66,7 @@ impl Check {
             writeln!(out, "name a suite: `jurat check FILE...`")?;
         }
         let mut out = io::stdout().lock();
-        for Definition { file, suite, samples, .. } in checked.iter().filter(|it| self.accepts(it)) {
+        for Examined { file, suite, samples, .. } in checked.iter().filter(|it| self.accepts(it)) {
             let file = file.display().to_string();
             let (tasks, rows) = (counted(suite.tasks.len(), "task"), counted(samples.rows.len(), "sample row"));
             writeln!(out, "{}: {tasks}, {rows}, ready to run", jurat_report::visible_line(&file))?;
@@ -80,7 +81,7 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
 }
 
 /// One JSON object for all files: places name their file.
-fn print_json(checked: &[Definition]) -> io::Result<()> {
+fn print_json(checked: &[Examined]) -> io::Result<()> {
     let checked: Vec<(&[Problem], &Sources)> = checked.iter().map(|it| (it.problems.as_slice(), &it.sources)).collect();
     writeln!(io::stdout().lock(), "{}", jurat_report::problems_json(&checked))
 }

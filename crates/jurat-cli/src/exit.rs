@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use jurat_core::suite::Thresholds;
-use jurat_core::verdict::Counts;
+use jurat_engine::Conclusion;
+use jurat_report::model::RunReport;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,40 +17,53 @@ pub(crate) enum Exit {
     Wrong,
     /// Something could not be judged.
     Undecided,
+    /// A budget or a limit was reached.
+    Limited,
     /// Nothing was selected, or nothing could be judged.
     Nothing,
+    /// Ctrl-C.
+    Interrupted,
 }
 
 pub(crate) const HELP: &str = "\
 Exit codes:
-  0  passed
-  1  something failed, or a threshold was missed
-  2  the definition or the command is wrong
-  3  something could not be judged
-  5  nothing was judged";
+  0    passed
+  1    something failed, or a threshold was missed
+  2    the definition or the command is wrong
+  3    something could not be judged
+  4    a budget or a time limit was reached
+  5    nothing was judged
+  130  interrupted";
 
 impl Exit {
     /// How a run ended. Thresholds, where there are any, decide what counts as a failure.
-    pub(crate) fn of_run(counts: &Counts, is_undecided: bool, thresholds: &Thresholds, missed: &[String]) -> Exit {
-        let has_thresholds = thresholds.pass_rate.is_some() || !thresholds.tasks.is_empty();
-        let failed = if has_thresholds { !missed.is_empty() } else { counts.failed > 0 };
-        match () {
-            () if is_undecided => Exit::Undecided,
-            () if failed => Exit::Failed,
-            () if counts.passed + counts.failed == 0 => Exit::Nothing,
-            () => Exit::Good,
+    pub(crate) fn of_run(report: &RunReport, thresholds: &Thresholds, is_budget_exhausted: bool) -> Exit {
+        match Conclusion::of(report, thresholds, is_budget_exhausted) {
+            Conclusion::Passed => Exit::Good,
+            Conclusion::Failed => Exit::Failed,
+            Conclusion::Undecided => Exit::Undecided,
+            Conclusion::Limited => Exit::Limited,
+            Conclusion::Nothing => Exit::Nothing,
+            Conclusion::Interrupted => Exit::Interrupted,
+        }
+    }
+
+    /// The number that the process ends with.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Exit::Good => 0,
+            Exit::Failed => 1,
+            Exit::Wrong => 2,
+            Exit::Undecided => 3,
+            Exit::Limited => 4,
+            Exit::Nothing => 5,
+            Exit::Interrupted => 130,
         }
     }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
-        match exit {
-            Exit::Good => ExitCode::SUCCESS,
-            Exit::Failed => ExitCode::from(1),
-            Exit::Wrong => ExitCode::from(2),
-            Exit::Undecided => ExitCode::from(3),
-            Exit::Nothing => ExitCode::from(5),
-        }
+        exit.code().into()
     }
 }

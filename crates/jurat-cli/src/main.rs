@@ -1,15 +1,31 @@
 //! The command `jurat`: one file for each verb, and what their exit codes mean.
 
+mod asking;
 mod check;
+mod completions;
 mod definition;
+mod drawing;
+mod duration;
 mod exit;
+mod explain;
+mod export;
+mod failure;
 mod format;
+mod init;
+mod interrupt;
+mod journal;
+mod pack;
+mod plan;
+mod progress;
 mod run;
+mod run_name;
+mod saved;
 mod schema;
+mod show;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Evaluates language models and agents: write down what should happen, see what did, and why.
 #[derive(Parser)]
@@ -21,16 +37,32 @@ struct Jurat {
 
 #[derive(Subcommand)]
 enum Verb {
+    Init(init::Init),
     Run(run::Run),
     Check(check::Check),
+    Plan(plan::Plan),
+    Show(show::Show),
+    Explain(explain::Explain),
+    Export(export::Export),
+    Pack(pack::Pack),
+    Journal(journal::Journal),
     Schema(schema::Schema),
+    Completions(completions::Completions),
 }
 
 fn main() -> ExitCode {
     let exit = match Jurat::parse().verb {
+        Verb::Init(init) => init.run(),
         Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
+        Verb::Plan(plan) => plan.run(),
+        Verb::Show(show) => show.run(),
+        Verb::Explain(explain) => explain.run(),
+        Verb::Export(export) => export.run(),
+        Verb::Pack(pack) => pack.run(),
+        Verb::Journal(journal) => journal.run(),
         Verb::Schema(schema) => schema.run(),
+        Verb::Completions(completions) => completions.run(&mut Jurat::command()),
     };
     exit.into()
 }

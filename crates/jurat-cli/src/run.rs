@@ -1,29 +1,40 @@
 //! `jurat run`: evaluates a suite and prints what came of it.
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::collections::hash_map::RandomState;
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
-use clap::Args;
-use jurat_core::plan::{Plan, PlannedTask};
-use jurat_core::suite::{CaseKind, ExpectedValue, Gate, Selection, Suite, Task, same_id};
-use jurat_core::value::{Map, Val, Value};
-use jurat_core::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
-use jurat_engine::{CaseResult, Models, Options, TaskResult, run};
-use jurat_report::{CaseLine, Style, TaskLine, TotalLine};
-use jurat_store::Disk;
+use clap::{Args, ValueEnum};
+use jurat_core::expression::Expression;
+use jurat_core::plan::Plan;
+use jurat_engine::view::RunView;
+use jurat_engine::{
+    BudgetLimits, Definition, EffectLines, Examined, Functions, How, Launched, Progress, Recording, RunOptions,
+    Selection, Stop, World, launch,
+};
+use jurat_model::dotenv::Environment;
+use jurat_model::{Proxies, TransportOptions};
+use jurat_report::Scope;
+use jurat_store::run::RunReader;
+use jurat_store::{Disk, Project};
 
-use crate::check::counted;
-use crate::definition::{self, Definition};
+use crate::definition;
+use crate::drawing::{Drawing, draw};
 use crate::exit::Exit;
 use crate::format::{Format, FormatOption, style};
+use crate::{duration, interrupt, progress, saved};
 
-/// Runs a suite over its records and prints the verdicts
+/// Runs a suite and prints the verdicts
 ///
-/// Judges are answered from scripts (`--model judge=script/FILE`): files of canned replies, one JSON object a line.
+/// Every answer is written down before it is looked at, so a run that is interrupted goes on where it was when the same
+/// command is given again, and no answer is paid for twice. Models are `provider/model`: openai, openai-responses, anthropic,
+/// gemini, ollama, or `script/FILE` (canned replies) and `exec/CMD` (a program).
 #[derive(Args)]
 pub(crate) struct Run {
     /// The suite
@@ -35,14 +46,76 @@ pub(crate) struct Run {
     /// Who plays a role, as `role=provider/model`; may be given several times
     #[arg(long = "model", value_name = "ROLE=MODEL", value_parser = role_and_model)]
     models: Vec<(String, String)>,
-    /// Runs so many cases at most
-    #[arg(long, value_name = "N")]
+    /// Runs so many rows at most
+    #[arg(long, value_name = "N", help_heading = "Which cases")]
     limit: Option<u64>,
-    /// How many threads judge; as many as there are processors unless said
-    #[arg(short = 'j', value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    /// Runs the rows for which this CEL expression holds; it reads their members, `row`, `id` and `tags`
+    #[arg(long, value_name = "CEL", help_heading = "Which cases")]
+    filter: Option<String>,
+    /// Runs the rows with this tag; may be given several times
+    #[arg(long = "tag", value_name = "TAG", help_heading = "Which cases")]
+    tags: Vec<String>,
+    /// Asks each subject so often
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Which cases")]
+    repeat: u32,
+    /// How many requests may be in flight at each endpoint: where adapting starts, and its ceiling [default: 16]
+    #[arg(short = 'j', long = "concurrency", value_name = "N", help_heading = "Limits")]
+    concurrency: Option<NonZeroUsize>,
+    /// Spends so many dollars at most
+    #[arg(long, value_name = "USD", value_parser = dollars, help_heading = "Limits")]
+    budget_usd: Option<f64>,
+    /// Spends so many tokens at most, read and written
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    budget_tokens: Option<u64>,
+    /// Makes so many requests at most
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    budget_calls: Option<u64>,
+    /// Stops after this time, such as `10m`
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Limits")]
+    timeout: Option<Duration>,
+    /// How long one request may take [default: 5m]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Limits")]
+    request_timeout: Option<Duration>,
+    /// Stops at the first case that fails or cannot be judged
+    #[arg(long, help_heading = "Limits")]
+    fail_fast: bool,
+    /// Asks anew what earlier runs have asked
+    #[arg(long, visible_alias = "no-cache", conflicts_with = "replay", help_heading = "Answers")]
+    fresh: bool,
+    /// Uses no answer that is older, such as `7d`
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with_all = ["fresh", "replay"], help_heading = "Answers")]
+    max_age: Option<Duration>,
+    /// Takes all answers and faults from a run (a file, the beginning of its name, `latest`) or from a file of recorded effects; asks nobody
+    #[arg(long, value_name = "RUN", help_heading = "Answers")]
+    replay: Option<String>,
+    /// Asks for answers in pieces, as providers stream them
+    #[arg(long, help_heading = "Answers")]
+    stream: bool,
+    /// Writes the rows with the answers of the subject to a file of JSON lines, for other suites to judge
+    #[arg(long, value_name = "FILE", help_heading = "What is kept")]
+    save_records: Option<PathBuf>,
+    /// Which rows are copied into the run
+    #[arg(long, value_enum, default_value_t = Keep::Needed, help_heading = "What is kept")]
+    keep: Keep,
+    /// Waits for the disk after each answer, so that it survives a power failure, too
+    #[arg(long, help_heading = "What is kept")]
+    durable: bool,
+    /// Prints only what a replay reproduces byte for byte
+    #[arg(long)]
+    results_only: bool,
+    /// Shows no progress
+    #[arg(long, short)]
+    quiet: bool,
     #[command(flatten)]
     format: FormatOption,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// Those that did not pass, and those that are in no file
+    Needed,
+    /// All of them
+    All,
 }
 
 fn role_and_model(text: &str) -> Result<(String, String), String> {
@@ -52,9 +125,14 @@ fn role_and_model(text: &str) -> Result<(String, String), String> {
     }
 }
 
+fn dollars(text: &str) -> Result<f64, String> {
+    let usd: f64 = text.trim_start_matches('$').parse().map_err(|_| format!("`{text}` is no number"))?;
+    if usd.is_finite() && usd >= 0.0 { Ok(usd) } else { Err(format!("`{text}` is no amount of money")) }
+}
+
 impl Run {
     pub(crate) fn run(&self) -> Exit {
-        let definition = Definition::read(&self.file);
+        let definition = definition::read(&self.file);
         if print_problems(&definition).is_err() || definition.has_errors() {
             return Exit::Wrong;
         }
@@ -64,43 +142,127 @@ impl Run {
         })
     }
 
-    fn evaluate(&self, definition: &Definition) -> Result<Exit, String> {
-        let suite = &definition.suite;
-        let Ok((plan, _)) = Plan::build(suite, &definition.samples) else { return Ok(Exit::Wrong) };
-        let [records] = suite.records.as_slice() else {
-            return Err("`records` in several files of one suite are not run together by this version".to_owned());
-        };
-        // Running a task on cases that its author left out would be silently wrong.
-        let narrowed = |it: &&Task| !matches!(it.on, Selection::All | Selection::Kind(CaseKind::Records));
-        if let Some(task) = suite.tasks.iter().find(narrowed) {
-            return Err(format!(
-                "`on` of `{}` is not obeyed by this version: leave it out, or make a suite of its own",
-                task.id.value
-            ));
+    fn evaluate(&self, definition: &Examined) -> Result<Exit, String> {
+        let Ok((plan, _)) = Plan::build(&definition.suite, &definition.samples) else { return Ok(Exit::Wrong) };
+        if self.save_records.is_some() && plan.ask.is_none() {
+            return Err("`--save-records` writes what subjects answered, and this suite has no `ask`".to_owned());
         }
-        let models =
-            Models::of(&plan, suite, &definition.sources, &self.models, &Disk).map_err(|error| error.to_string())?;
-        let threads = self.threads.or(thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-        let is_json = self.format.get() == Format::Json;
-        let options = Options { threads, limit: self.limit, details: self.tasks || is_json };
-        let mut printer = Printer::new(&plan, suite, self.tasks, is_json);
-        let mut written = Ok(());
-        let ended = run(&plan, records, &models, options, &mut io::stdin(), &mut |result| {
-            written = printer.case(&result);
-            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        let project = Project::find_or_create(Path::new(".")).map_err(|error| error.to_string())?;
+        let recording = self.replay.as_ref().map(|it| recording(it, &project)).transpose()?;
+        let env = environment()?;
+        let env = |name: &str| env.get(name);
+        let how = self.how(recording.as_deref(), &env)?;
+        let (stop, progress) = (Arc::new(Stop::new()), Arc::new(Progress::default()));
+        let watch = interrupt::Watch::start(&stop, || {
+            let _ = writeln!(io::stderr(), "\rstopping: what is in flight is finished; again to drop it");
         });
-        let stopped = ended.err().map(|error| error.to_string());
-        written = written.and_then(|()| printer.end(stopped.as_deref()));
-        match (written, stopped) {
-            (_, Some(reason)) => Err(reason),
-            (Err(error), _) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.to_string()),
-            _ => Ok(printer.exit()),
+        let shown = progress::Shown::start(&progress, !self.quiet && is_watched(self.format.get()));
+        let mut stdin = io::stdin();
+        let mut world = World {
+            project: &project,
+            files: &Disk,
+            env: &env,
+            functions: &Functions::new(),
+            stdin: &mut stdin,
+            random: RandomState::new().build_hasher().finish(),
+        };
+        let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan: &plan };
+        let launched = launch(runnable, &how, &mut world, &stop, &progress, &mut |_, resumed| {
+            if resumed {
+                let _ = writeln!(io::stderr(), "going on with the run that was interrupted");
+            }
+        });
+        drop(shown);
+        watch.run_is_over();
+        let launched = launched.map_err(|error| error.to_string())?;
+        self.tell(&launched)
+    }
+
+    fn how<'h>(
+        &self,
+        replay: Option<&'h dyn Recording>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<How<'h>, String> {
+        let filter = self.filter.as_deref().map(Expression::compile).transpose();
+        let filter = filter.map_err(|error| format!("`--filter`: {error}"))?;
+        let defaults = TransportOptions::default();
+        let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Ok(How {
+            options: RunOptions {
+                models: self.models.clone(),
+                limit: self.limit,
+                filter: self.filter.clone(),
+                tags: self.tags.clone(),
+                repeat: self.repeat,
+                fresh: self.fresh,
+                replay_of: self.replay.clone(),
+            },
+            selection: Selection { limit: self.limit, filter, tags: self.tags.clone() },
+            threads: self.concurrency.map_or(cores, |it| it.min(cores)),
+            deadline: self.timeout,
+            fail_fast: self.fail_fast,
+            keep_all: self.keep == Keep::All,
+            durable: self.durable,
+            budget: BudgetLimits { usd: self.budget_usd, tokens: self.budget_tokens, calls: self.budget_calls },
+            max_age: self.max_age,
+            transport: TransportOptions {
+                concurrency: self.concurrency.map_or(defaults.concurrency, NonZeroUsize::get),
+                request_timeout: self.request_timeout.unwrap_or(defaults.request_timeout),
+                stream: self.stream,
+                proxies: Proxies::from_environment(env),
+                ..defaults
+            },
+            replay,
+        })
+    }
+
+    /// Draws the run from its file and says how it ended.
+    fn tell(&self, launched: &Launched) -> Result<Exit, String> {
+        let view = RunView::open(&launched.ran.path).map_err(|error| error.to_string())?;
+        if let Some(file) = &self.save_records {
+            saved::write(&view, file)?;
+        }
+        let report = view.report().map_err(|error| error.to_string())?;
+        let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
+        let drawing = Drawing { is_json: self.format.get() == Format::Json, tasks: self.tasks, scope };
+        match draw(&view, &report, drawing) {
+            Err(error) if !error.is_broken_pipe() => Err(error.to_string()),
+            _ => Ok(Exit::of_run(&report, &view.suite().thresholds, launched.is_budget_exhausted)),
         }
     }
 }
 
+/// Progress is shown to people; those who read JSON from a program do not look.
+fn is_watched(format: Format) -> bool {
+    io::stderr().is_terminal() || format == Format::Text
+}
+
+/// Variables of the process, and those of `.env` where we are.
+fn environment() -> Result<Environment, String> {
+    let file = match fs::read_to_string(".env") {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(format!("`.env` cannot be read: {error}")),
+    };
+    let variables =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Ok(Environment::new(variables, &file))
+}
+
+/// What a replay takes its outcomes from.
+fn recording(name: &str, project: &Project) -> Result<Box<dyn Recording>, String> {
+    let path = Path::new(name);
+    if path.extension().is_some_and(|it| it == "jsonl") {
+        let text = fs::read_to_string(path).map_err(|error| format!("`{name}` cannot be read: {error}"))?;
+        let lines = EffectLines::parse(&text).map_err(|error| format!("`{name}`: {error}"))?;
+        return Ok(Box::new(lines));
+    }
+    let path = project.run(name).map_err(|error| error.to_string())?;
+    Ok(Box::new(RunReader::open(&path).map_err(|error| error.to_string())?))
+}
+
 /// Warnings do not stop a run, but nobody should miss them.
-fn print_problems(definition: &Definition) -> io::Result<()> {
+fn print_problems(definition: &Examined) -> io::Result<()> {
     let mut out = io::stderr().lock();
     let style = style(&out);
     jurat_report::write_problems(&mut out, &definition.problems, &definition.sources, style)?;
@@ -108,283 +270,5 @@ fn print_problems(definition: &Definition) -> io::Result<()> {
         Ok(())
     } else {
         jurat_report::write_summary(&mut out, &definition.problems, style)
-    }
-}
-
-/// How many cases are shown one by one. Totals are over all of them.
-const MOST_CASES: usize = 100;
-
-/// Takes in results as they come and prints them.
-struct Printer<'p> {
-    plan: &'p Plan,
-    suite: &'p Suite,
-    with_tasks: bool,
-    is_json: bool,
-    style: Style,
-    /// The first cases, and the first that did not pass: those are shown when there are many.
-    first: Shown,
-    not_passed: Shown,
-    totals: Vec<Counts>,
-    all: Counts,
-    /// By path of `group_by` and what was found there.
-    slices: BTreeMap<(usize, String), Counts>,
-    n_cases: [u64; 6],
-}
-
-/// Cases and their tasks, as tables show them.
-#[derive(Default)]
-struct Shown {
-    cases: Vec<CaseLine>,
-    tasks: Vec<TaskLine>,
-}
-
-impl Shown {
-    fn add(&mut self, case: &CaseLine, tasks: &[TaskLine]) {
-        self.cases.push(case.clone());
-        self.tasks.extend_from_slice(tasks);
-    }
-}
-
-const VERDICTS: [CaseVerdict; 6] = [
-    CaseVerdict::Passed,
-    CaseVerdict::Failed,
-    CaseVerdict::Error,
-    CaseVerdict::NotRun,
-    CaseVerdict::Measured,
-    CaseVerdict::NotJudged,
-];
-
-impl<'p> Printer<'p> {
-    fn new(plan: &'p Plan, suite: &'p Suite, with_tasks: bool, is_json: bool) -> Printer<'p> {
-        Printer {
-            plan,
-            suite,
-            with_tasks,
-            is_json,
-            style: style(&io::stdout()),
-            first: Shown::default(),
-            not_passed: Shown::default(),
-            totals: vec![Counts::default(); plan.tasks.len()],
-            all: Counts::default(),
-            slices: BTreeMap::new(),
-            n_cases: [0; 6],
-        }
-    }
-
-    fn case(&mut self, result: &CaseResult) -> io::Result<()> {
-        let is_first = self.n_cases.iter().sum::<u64>() == 0;
-        self.all.merge(&result.counts);
-        for ((task, total), planned) in result.tasks.iter().zip(&mut self.totals).zip(&self.plan.tasks) {
-            // In its own line a gate says how often it was open, though it is not counted in the sum.
-            let gate = if planned.gate == Gate::Condition { Gate::None } else { planned.gate };
-            total.add(&task.verdict, gate);
-        }
-        for (ix, group) in result.groups.iter().enumerate() {
-            let group = group.clone().unwrap_or_else(|| "(nothing)".to_owned());
-            self.slices.entry((ix, group)).or_default().merge(&result.counts);
-        }
-        if let Some(ix) = VERDICTS.iter().position(|it| *it == result.verdict) {
-            self.n_cases[ix] += 1;
-        }
-        if self.is_json {
-            let start = if is_first { "{\"version\":1,\"cases\":[" } else { "," };
-            return write!(io::stdout().lock(), "{start}{}", self.case_json(result).to_json());
-        }
-        let is_shown = self.first.cases.len() < MOST_CASES;
-        let is_kept = result.verdict != CaseVerdict::Passed && self.not_passed.cases.len() < MOST_CASES;
-        if is_shown || is_kept {
-            let case = CaseLine { id: result.id.clone(), counts: result.counts, took: result.took };
-            let lines = result.tasks.iter().enumerate().filter(|_| self.with_tasks);
-            let lines: Vec<TaskLine> = lines.map(|(ix, task)| self.task_line(&result.id, ix, task)).collect();
-            if is_shown {
-                self.first.add(&case, &lines);
-            }
-            if is_kept {
-                self.not_passed.add(&case, &lines);
-            }
-        }
-        Ok(())
-    }
-
-    /// Prints what is left to say; `stopped` is why not all cases were judged.
-    fn end(&self, stopped: Option<&str>) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        let n_cases: u64 = self.n_cases.iter().sum();
-        if self.is_json {
-            let start = if n_cases == 0 { "{\"version\":1,\"cases\":[" } else { "" };
-            let slices = self.slice_lines().into_iter().map(|it| (it.task, counts_json(&it.counts)));
-            let members: Map<'static> = [
-                ("counts", counts_json(&self.all)),
-                ("slices", Val::Map(slices.collect())),
-                ("missed", self.missed_json()),
-                ("complete", Val::Bool(stopped.is_none())),
-                ("error", stopped.map_or(Val::Null, |it| Val::from(it.to_owned()))),
-            ]
-            .into_iter()
-            .collect();
-            let rest = Val::Map(members).to_json();
-            return writeln!(out, "{start}],{}", rest.trim_start_matches('{'));
-        }
-        let shown = if n_cases > MOST_CASES as u64 { &self.not_passed } else { &self.first };
-        jurat_report::write_cases(&mut out, &shown.cases, self.style)?;
-        let n_hidden = n_cases - shown.cases.len() as u64;
-        if n_hidden > 0 {
-            writeln!(out, "… and {n_hidden} more cases; of many, only those that did not pass are shown")?;
-        }
-        if self.with_tasks {
-            writeln!(out)?;
-            jurat_report::write_tasks(&mut out, &shown.tasks, self.style)?;
-        }
-        let totals = self.plan.tasks.iter().zip(&self.totals);
-        let totals: Vec<TotalLine> =
-            totals.map(|(task, counts)| TotalLine { task: task.id.clone(), counts: *counts }).collect();
-        writeln!(out)?;
-        jurat_report::write_totals(&mut out, &totals, self.style)?;
-        if !self.slices.is_empty() {
-            writeln!(out)?;
-            jurat_report::write_slices(&mut out, &self.slice_lines(), self.style)?;
-        }
-        let ended = VERDICTS.iter().zip(self.n_cases).filter(|(_, n)| *n > 0);
-        let ended: Vec<String> =
-            ended.map(|(verdict, n)| format!("{n} {}", verdict.name().replace('_', " "))).collect();
-        let n_cases = counted(usize::try_from(n_cases).unwrap_or(usize::MAX), "case");
-        writeln!(out, "\n{n_cases}{}{}", if ended.is_empty() { "" } else { ": " }, ended.join(", "))?;
-        if stopped.is_some() {
-            writeln!(out, "stopped before the end: not all cases were judged")?;
-        }
-        for missed in self.missed() {
-            writeln!(out, "threshold missed: {missed}")?;
-        }
-        Ok(())
-    }
-
-    fn slice_lines(&self) -> Vec<TotalLine> {
-        let line = |((path, group), counts): (&(usize, String), &Counts)| TotalLine {
-            task: format!("{} = {group}", self.plan.group_by[*path]),
-            counts: *counts,
-        };
-        self.slices.iter().map(line).collect()
-    }
-
-    fn exit(&self) -> Exit {
-        let is_undecided = self.n_cases[2] + self.n_cases[3] > 0;
-        Exit::of_run(&self.all, is_undecided, &self.suite.thresholds, &self.missed())
-    }
-
-    /// The thresholds that were not reached. What was never judged reaches none.
-    fn missed(&self) -> Vec<String> {
-        let thresholds = &self.suite.thresholds;
-        let shown = |rate: Option<f64>| rate.map_or("nothing judged".to_owned(), |it| format!("{it:.3}"));
-        let below = |counts: &Counts, least: f64| counts.pass_rate().is_none_or(|it| it < least);
-        let whole = thresholds.pass_rate.filter(|it| below(&self.all, *it));
-        let whole = whole.map(|least| format!("pass rate {}, at least {least} wanted", shown(self.all.pass_rate())));
-        let tasks = thresholds.tasks.iter().filter_map(|(id, least)| {
-            let ix = self.plan.tasks.iter().position(|it| same_id(&it.id, &id.value))?;
-            let counts = &self.totals[ix];
-            below(counts, *least)
-                .then(|| format!("`{}` {}, at least {least} wanted", id.value, shown(counts.pass_rate())))
-        });
-        whole.into_iter().chain(tasks).collect()
-    }
-
-    fn missed_json(&self) -> Value {
-        self.missed().into_iter().map(Val::from).collect()
-    }
-
-    fn task_line(&self, record: &str, ix: usize, result: &TaskResult) -> TaskLine {
-        let (planned, task) = (&self.plan.tasks[ix], &self.suite.tasks[ix]);
-        let stage =
-            self.plan.stages.iter().position(|stage| stage.iter().any(|it| it.index() == ix)).map_or(0, |it| it + 1);
-        let (path, operator) = compared(task);
-        let (expected, message) = match &result.verdict {
-            Verdict::Failed(mismatch) => (mismatch.expected.clone(), mismatch.to_string()),
-            verdict => (expected(task), self.message(verdict)),
-        };
-        TaskLine {
-            record: record.to_owned(),
-            task: planned.id.clone(),
-            kind: task.kind.name(),
-            gate: gate_name(planned),
-            stage,
-            verdict: result.verdict.name(),
-            path,
-            operator,
-            expected,
-            actual: result.found.clone().unwrap_or_default(),
-            message,
-        }
-    }
-
-    fn message(&self, verdict: &Verdict) -> String {
-        match verdict {
-            Verdict::Error(reason) => reason.0.clone(),
-            Verdict::Skipped(SkipReason::GateFailed(gate)) => {
-                format!("gate `{}` failed", self.plan.tasks[gate.index()].id)
-            }
-            Verdict::Skipped(SkipReason::Errored(task)) => {
-                format!("`{}` could not be judged", self.plan.tasks[task.index()].id)
-            }
-            _ => String::new(),
-        }
-    }
-
-    fn case_json(&self, result: &CaseResult) -> Value {
-        let task = |(ix, task): (usize, &TaskResult)| {
-            let line = self.task_line(&result.id, ix, task);
-            let texts = [("task", line.task), ("kind", line.kind.to_owned()), ("gate", line.gate.to_owned())];
-            let more = [("verdict", line.verdict.to_owned()), ("path", line.path), ("operator", line.operator)];
-            let rest = [("expected", line.expected), ("actual", line.actual), ("message", line.message)];
-            let texts = texts.into_iter().chain(more).chain(rest).filter(|(_, it)| !it.is_empty());
-            let stage = Val::from(line.stage as u64);
-            let members: Map<'static> = texts.map(|(key, it)| (key, Val::from(it))).chain([("stage", stage)]).collect();
-            Val::Map(members)
-        };
-        let members: Map<'static> = [
-            ("id", Val::from(result.id.clone())),
-            ("verdict", Val::from(result.verdict.name())),
-            ("counts", counts_json(&result.counts)),
-            ("tasks", result.tasks.iter().enumerate().map(task).collect()),
-        ]
-        .into_iter()
-        .collect();
-        Val::Map(members)
-    }
-}
-
-fn counts_json(counts: &Counts) -> Value {
-    let numbers = [
-        ("total", counts.total()),
-        ("passed", counts.passed),
-        ("failed", counts.failed),
-        ("measured", counts.measured),
-        ("skipped", counts.skipped),
-        ("error", counts.errored),
-        ("not_run", counts.not_run),
-    ];
-    let numbers = numbers.into_iter().map(|(key, n)| (key, Val::from(n)));
-    let rate = counts.pass_rate().map_or(Val::Null, Val::F);
-    Val::Map(numbers.chain([("pass_rate", rate)]).collect())
-}
-
-fn gate_name(task: &PlannedTask) -> &'static str {
-    match task.gate {
-        Gate::None => "",
-        Gate::Condition => "gate",
-        Gate::Required => "required",
-    }
-}
-
-fn compared(task: &Task) -> (String, String) {
-    let Some(comparison) = &task.comparison else { return Default::default() };
-    let path = comparison.path.as_ref().map(|it| it.value.to_string()).unwrap_or_default();
-    (path, comparison.operator.value.entry().snake_case())
-}
-
-/// What a task that did not fail expected.
-fn expected(task: &Task) -> String {
-    let Some(comparison) = &task.comparison else { return String::new() };
-    match comparison.expected.as_ref().map(|it| &it.value) {
-        Some(ExpectedValue::Path(path)) => format!("`${{{path}}}`"),
-        _ => comparison.fixed().map(|it| it.expected()).unwrap_or_default(),
     }
 }

@@ -39,9 +39,9 @@ struct State {
 /// Money, tokens and calls. Money is counted in whole billionths of a dollar, so that sums do not depend on their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Amount {
-    nano_usd: u64,
-    tokens: u64,
-    calls: u64,
+    pub(crate) nano_usd: u64,
+    pub(crate) tokens: u64,
+    pub(crate) calls: u64,
 }
 
 /// Whether a request may be made.

@@ -1,17 +1,56 @@
 //! Runs a plan over its cases.
 //!
-//! Rows are read in chunks by one thread and judged by others; what they conclude is handed on in the order of input,
-//! whatever order it was concluded in. Memory holds a few chunks, however many rows there are.
+//! Rows are read in order by one thread. Cases that ask nobody are judged by others, a chunk of rows at a time; cases that ask are futures on
+//! the calling thread. Every outcome is committed before anybody looks at it, and everything that is concluded goes into the run's
+//! file, from which reports are drawn. Memory holds a few chunks and the cases that are open, however many rows there are.
 //!
-//! * [`run`]: the whole of it;
-//! * [`Models`]: who answers the requests of judges.
+//! * [`Examined`]: a definition and what is wrong with it;
+//! * [`launch`]: a definition run; [`run`]: a job run; [`Job`] says what, [`Mode`] where outcomes come from;
+//! * [`Perform`]: those who are asked; [`Models`]: the models of a suite; [`Functions`]: those of them that are part of the program;
+//! * [`Recording`]: outcomes of an earlier run, for replay;
+//! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
+//! * [`forecast`]: what a run would do; [`Progress`]: how far one has come;
+//! * [`view`]: a run, read back.
 
 mod budget;
+mod case_label;
+mod conclusion;
+mod definition;
+mod effect_lane;
+mod effects;
+mod error;
+mod examined;
+mod forecast;
+mod kept;
+mod launch;
 mod models;
+mod options;
+mod perform;
+mod progress;
+mod record_lane;
+mod recording;
+mod rows;
 mod run;
+mod slice;
 mod stop;
+mod tally;
+mod variants;
+pub mod view;
 
 pub use budget::{Amount, Budget, BudgetLimits, Reserved, Spent};
-pub use models::{ModelError, Models};
-pub use run::{CaseResult, Options, RunError, TaskResult, run};
+pub use case_label::CaseLabel;
+pub use conclusion::Conclusion;
+pub use definition::{documents, suite_hash};
+pub use error::RunError;
+pub use examined::Examined;
+pub use forecast::{Asking, forecast, outline};
+pub use launch::{Begun, Definition, How, LaunchError, Launched, World, launch};
+pub use models::{Functions, ModelError, Models, RoleModel, Roles};
+pub use options::RunOptions;
+pub use perform::{Asked, LocalFuture, Perform, Question};
+pub use progress::Progress;
+pub use recording::{BadLine, EffectLine, EffectLines, Recorded, Recording, RecordingError, open_recording};
+pub use rows::Selection;
+pub use run::{Job, Mode, Ran, Target, now_ms, run};
 pub use stop::Stop;
+pub use variants::Subject;

@@ -1,299 +1,329 @@
-//! Cases in, results out, in order.
+//! A run from its first row to its last commit.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use jurat_core::case::CaseState;
-use jurat_core::effect::{Fault, FaultKind, Outcome};
-use jurat_core::plan::{Plan, TaskIx};
+use jurat_core::plan::Plan;
 use jurat_core::suite::Records;
-use jurat_core::value::{FieldPath, JsonError, Val, parse_json, shown};
-use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
-use jurat_model::script::Asker;
-use jurat_store::records::{Chunk, DuplicateId, IdError, Ids, RowAt, RowId, RowNames, RowsError, read_rows, row_id};
+use jurat_core::verdict::StopReason;
+use jurat_store::journal::Journal;
+use jurat_store::run::{
+    BlockBuilder, CaseRanges, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, Variant,
+    WriterOptions,
+};
 
-use crate::Models;
+use crate::effect_lane::EffectLane;
+use crate::effects::{Effects, Source};
+use crate::kept::Keeping;
+use crate::perform::Perform;
+use crate::record_lane::{OpenCase, RecordLane};
+use crate::recording::Recording;
+use crate::rows::{Rows, Selection};
+use crate::tally::Tally;
+use crate::variants::Asked;
+use crate::{Progress, RunError, Stop};
 
-/// How many chunks may be between the oldest that is not handed on and the newest that is read. It bounds memory when one
-/// chunk takes long.
-const WINDOW: usize = 16;
+/// How many batches of rows may be read and not yet judged.
+const BATCHES: usize = 4;
 
-/// How a run is done.
-#[derive(Debug, Clone, Copy)]
-pub struct Options {
-    /// How many threads judge. Judges are asked by one, because a script answers in order.
+/// The least number of cases between the oldest that is open and the newest that may be.
+const WINDOW: u64 = 4096;
+
+/// The document that says that a run was gone on with, and when.
+pub(crate) const RESUMED: &str = "resumed";
+
+/// What is run and how.
+pub struct Job<'j> {
+    /// The plan.
+    pub plan: &'j Plan,
+    /// Where rows come from.
+    pub records: &'j [Records],
+    /// Which of them.
+    pub selection: &'j Selection,
+    /// What each row is made into; empty when a row is one case.
+    pub(crate) variants: Vec<Variant>,
+    pub(crate) asked: Vec<Asked>,
+    /// Where outcomes come from.
+    pub mode: Mode<'j>,
+    /// How many threads judge.
     pub threads: NonZeroUsize,
-    /// How many cases at most.
-    pub limit: Option<u64>,
-    /// Whether results say what each task found.
-    pub details: bool,
+    /// How many requests may be in flight.
+    pub concurrency: usize,
+    /// When to stop.
+    pub deadline: Option<Duration>,
+    /// Whether the first case that fails or cannot be judged is the last.
+    pub fail_fast: bool,
+    /// Whether rows that passed are copied, too.
+    pub keep_all: bool,
+    /// Whether each commit waits for the disk.
+    pub durable: bool,
 }
 
-/// What became of one case.
-#[derive(Debug, Clone)]
-pub struct CaseResult {
-    /// Its id.
-    pub id: String,
-    /// How it ended.
-    pub verdict: CaseVerdict,
-    /// How many of its tasks ended how.
-    pub counts: Counts,
-    /// What it has at each path of `group_by`, in words; `None` when there is nothing.
-    pub groups: Vec<Option<String>>,
-    /// Its tasks, in the order of the plan.
-    pub tasks: Vec<TaskResult>,
+/// Where outcomes come from.
+#[derive(Clone, Copy)]
+pub enum Mode<'m> {
+    /// From those who are asked, or from the journal.
+    Ask {
+        /// Those who are asked.
+        perform: &'m dyn Perform,
+        /// Paid answers of this project.
+        journal: Option<&'m Journal>,
+        /// Whether answers from before this run are left alone.
+        fresh: bool,
+        /// How old an answer of the journal may be.
+        max_age: Option<Duration>,
+    },
+    /// From a recording.
+    Replay(&'m dyn Recording),
+}
+
+/// The file of a run.
+#[derive(Debug, Clone, Copy)]
+pub enum Target<'t> {
+    /// A new one.
+    New(&'t Path, &'t RunHead),
+    /// One that was killed or stopped.
+    Resume(&'t Path),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// Its file.
+    pub path: PathBuf,
+    /// What came before its end.
+    pub stopped: Option<StopReason>,
     /// How long it took.
-    pub took: Duration,
+    pub wall: Duration,
 }
 
-/// What became of one task.
-#[derive(Debug, Clone)]
-pub struct TaskResult {
-    /// How it ended.
-    pub verdict: Verdict,
-    /// What it compared, in words, when details are wanted.
-    pub found: Option<String>,
-}
-
-/// What ends a run before its end. The cases before it have been handed on.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The rows cannot be read.
-    #[error(transparent)]
-    Rows(#[from] RowsError),
-    /// Two rows have one id.
-    #[error(transparent)]
-    Duplicate(#[from] DuplicateId),
-    /// A row has no usable id.
-    #[error("{row}: {error}")]
-    Id {
-        /// The row, in words.
-        row: String,
-        /// What is wrong with its id.
-        error: IdError,
-    },
-    /// A row is not JSON.
-    #[error("{row}: {error}")]
-    Json {
-        /// The row, in words.
-        row: String,
-        /// What is wrong with it.
-        error: JsonError,
-    },
-}
-
-/// A chunk on its way, with its place in the order of input.
-type Numbered<T> = (u64, T);
-
-/// What a chunk came to: its results, then perhaps why it ended early.
-struct Judged {
-    results: Vec<(RowAt, RowId<'static>, CaseResult)>,
-    error: Option<RunError>,
-}
-
-/// Runs a plan over its rows and hands each result to `each`, in the order of input, until it says stop.
+/// Runs a job. It returns when everything is on disk.
 pub fn run(
-    plan: &Plan,
-    records: &Records,
-    models: &Models,
-    options: Options,
+    job: &Job<'_>,
+    target: Target<'_>,
     stdin: &mut (dyn Read + Send),
-    each: &mut dyn FnMut(CaseResult) -> ControlFlow<()>,
-) -> Result<(), RunError> {
-    let asks = plan.tasks.iter().any(|it| it.judge.is_some());
-    let n_workers = if asks { 1 } else { options.threads.get() };
-    let names = RowNames::of(records);
-    let worker = Worker {
-        plan,
-        models,
-        id_path: records.id.as_ref().map(|it| &it.value),
-        names: &names,
-        reads_whole: asks || plan.footprint.is_all(),
-        details: options.details,
+    stop: &Stop,
+    progress: &Progress,
+) -> Result<Ran, RunError> {
+    let started = Instant::now();
+    let journal = match job.mode {
+        Mode::Ask { journal, .. } => journal,
+        Mode::Replay(_) => None,
     };
-    thread::scope(|scope| {
-        let (permits, returned) = sync_channel::<()>(WINDOW);
-        let (chunks, waiting) = sync_channel::<Numbered<Chunk>>(WINDOW);
-        let (judged, arriving) = sync_channel::<Numbered<Judged>>(WINDOW);
-        let reading = scope.spawn(move || read(records, stdin, &permits, &chunks));
-        let waiting = std::sync::Arc::new(Mutex::new(waiting));
-        for _ in 0..n_workers {
-            let (waiting, judged, worker) = (waiting.clone(), judged.clone(), &worker);
-            scope.spawn(move || worker.work(&waiting, &judged));
+    let options = WriterOptions { durable: job.durable, journal };
+    let (writer, log, began_at_ms) = match target {
+        Target::New(path, head) => (RunWriter::create(path, head, options)?, None, head.created_at_ms),
+        Target::Resume(path) => {
+            let writer = RunWriter::resume(path, options)?;
+            (writer, Some(RunLog::open(path)?), RunReader::open(path)?.head().created_at_ms)
         }
-        // The workers hold what they need; when they end, the channels close.
-        drop((waiting, judged));
-        let delivered = deliver(arriving, returned, Ids::new(names.clone()), options.limit, each);
-        let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        delivered.and(read.map_err(RunError::from))
-    })
-}
-
-/// Reads chunks for as long as somebody wants them.
-fn read(
-    records: &Records,
-    stdin: &mut dyn Read,
-    permits: &SyncSender<()>,
-    chunks: &SyncSender<Numbered<Chunk>>,
-) -> Result<(), RowsError> {
-    let mut number = 0;
-    let mut each = |chunk| {
-        let sent = permits.send(()).is_ok() && chunks.send((number, chunk)).is_ok();
-        number += 1;
-        if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    read_rows(records, stdin, &mut each).map(|_| ())
+    if log.is_some() {
+        writer.document(Document { name: RESUMED.to_owned(), body: now_ms().to_string().into_bytes() })?;
+    }
+    let only = match job.mode {
+        Mode::Replay(recording) => recording.came_to()?,
+        Mode::Ask { .. } => None,
+    };
+    let going = Going { job, writer: &writer, log: log.as_ref(), began_at_ms, only, stop, progress, started };
+    let ended = going.judge_all(stdin);
+    // A replay ends as what it replays.
+    let recorded = match job.mode {
+        Mode::Replay(recording) => recording.stopped(),
+        Mode::Ask { .. } => None,
+    };
+    let stopped = stop.reason().or(recorded);
+    let path = writer.path().to_owned();
+    let wall = started.elapsed();
+    let state = FinishState {
+        ended: match (&ended, stopped) {
+            (Err(_), _) => Ended::Failed,
+            (Ok(()), Some(reason)) => Ended::Stopped(reason),
+            (Ok(()), None) => Ended::Done,
+        },
+        resumable: ended.is_ok() && stopped.is_some() && matches!(job.mode, Mode::Ask { .. }),
+        at_ms: now_ms(),
+        wall,
+    };
+    drop(log);
+    let finished = writer.finish(state).map_err(RunError::from);
+    // Why a run failed says more than that it could not be finished after that.
+    ended.and(finished)?;
+    Ok(Ran { path, stopped, wall })
 }
 
-/// Puts the results in the order of input, gives cases their ids, and hands them on.
-fn deliver(
-    arriving: Receiver<Numbered<Judged>>,
-    returned: Receiver<()>,
-    mut ids: Ids,
-    limit: Option<u64>,
-    each: &mut dyn FnMut(CaseResult) -> ControlFlow<()>,
-) -> Result<(), RunError> {
-    let mut early = BTreeMap::new();
-    let (mut next, mut n_cases) = (0, 0);
-    for (number, judged) in &arriving {
-        early.insert(number, judged);
-        while let Some(Judged { results, error }) = early.remove(&next) {
-            for (at, id, mut result) in results {
-                if limit.is_some_and(|limit| n_cases >= limit) {
-                    return Ok(());
-                }
-                result.id = ids.admit(id, &at)?.into_owned();
-                n_cases += 1;
-                if each(result).is_break() {
-                    return Ok(());
-                }
-            }
-            if let Some(error) = error {
-                return Err(error);
-            }
-            next += 1;
-            // Room for one more; the reader may have ended already.
-            let _ = returned.try_recv();
-        }
-    }
-    Ok(())
+/// The wall clock, in milliseconds since 1970.
+pub fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-struct Worker<'p> {
-    plan: &'p Plan,
-    models: &'p Models,
-    id_path: Option<&'p FieldPath>,
-    names: &'p RowNames,
-    /// Whether rows are read whole at once.
-    reads_whole: bool,
-    details: bool,
+/// A run on its way.
+struct Going<'g> {
+    job: &'g Job<'g>,
+    writer: &'g RunWriter,
+    /// What a run that is gone on with was answered before.
+    log: Option<&'g RunLog>,
+    began_at_ms: u64,
+    /// The cases that there are; `None` for all. A run that was stopped is replayed as far as it came.
+    only: Option<CaseRanges>,
+    stop: &'g Stop,
+    progress: &'g Progress,
+    started: Instant,
 }
 
-impl Worker<'_> {
-    fn work(&self, waiting: &Mutex<Receiver<Numbered<Chunk>>>, judged: &SyncSender<Numbered<Judged>>) {
-        loop {
-            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok((number, chunk)) = next else { return };
-            if judged.send((number, self.judge_chunk(&chunk))).is_err() {
-                return;
-            }
-        }
-    }
-
-    fn judge_chunk(&self, chunk: &Chunk) -> Judged {
-        let mut results = Vec::with_capacity(chunk.rows.len());
-        for (at, text) in chunk.iter() {
-            match self.judge_row(at, text) {
-                Ok((id, result)) => results.push((at.clone(), id, result)),
-                Err(error) => return Judged { results, error: Some(error) },
-            }
-        }
-        Judged { results, error: None }
-    }
-
-    /// Judges a row by the part of it that the plan reads. Whatever that part does not settle is judged again with the whole
-    /// row there: messages should know what else the row has, and paths of a row that is not an object start with
-    /// `value`, which is no part of it. Asking judges costs so much more than reading that they get the whole row at once.
-    fn judge_row(&self, at: &RowAt, text: &str) -> Result<(RowId<'static>, CaseResult), RunError> {
-        let started = Instant::now();
-        let not_json = |error: JsonError| {
-            // The place in the file, not in the row.
-            let error = JsonError { line: at.line as usize + error.line - 1, ..error };
-            RunError::Json { row: self.names.row(at.source, at.number), error }
+impl Going<'_> {
+    fn judge_all(&self, stdin: &mut (dyn Read + Send)) -> Result<(), RunError> {
+        let Going { job, writer, stop, progress, started, .. } = *self;
+        let asks = job.plan.ask.is_some() || job.plan.tasks.iter().any(|it| it.judge.is_some());
+        let is_sequential = match job.mode {
+            Mode::Ask { perform, .. } => asks && perform.is_sequential(),
+            Mode::Replay(_) => false,
         };
-        if !self.reads_whole {
-            let part = self.plan.footprint.read(text).map_err(not_json)?.value;
-            if let Val::Map(_) = part
-                && let Ok((id, result)) = self.judge_value(at, text, part)
-                && result.verdict != CaseVerdict::Error
-            {
-                return Ok((id, CaseResult { took: started.elapsed(), ..result }));
+        let most_open = if is_sequential { 1 } else { job.concurrency.saturating_mul(2).max(64) };
+        let n_threads = if is_sequential { 1 } else { job.threads.get() };
+        let rows = Rows::of(job.records);
+        let tally = Tally::new(job.plan.tasks.len(), job.variants.len());
+        let keeping = Keeping { plan: job.plan, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
+        let failure: Mutex<Option<RunError>> = Mutex::new(None);
+        let fail = |error: RunError| {
+            let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+            if failure.as_ref().is_none_or(RunError::is_echo) {
+                *failure = Some(error);
             }
-        }
-        let whole = parse_json(text).map_err(not_json)?.value;
-        self.judge_value(at, text, whole).map(|(id, result)| (id, CaseResult { took: started.elapsed(), ..result }))
-    }
-
-    fn judge_value(&self, at: &RowAt, text: &str, row: Val<'_>) -> Result<(RowId<'static>, CaseResult), RunError> {
-        let id = row_id(&row, self.id_path, text)
-            .map_err(|error| RunError::Id { row: self.names.row(at.source, at.number), error })?;
-        let (id, name) = match id {
-            RowId::Given(id) => (RowId::Given(id.to_string().into()), id.into_owned()),
-            RowId::Content(hash) => (RowId::Content(hash), format!("{hash:032x}")),
         };
-        let base = base_context(row);
-        let state = self.finished(&base, &name);
-        Ok((id, self.result(&state, &base)))
+        let (open, arriving) = tokio::sync::mpsc::channel(if is_sequential { 1 } else { 64 });
+        let lane = RecordLane {
+            rows: &rows,
+            keeping,
+            writer,
+            progress,
+            stop,
+            fail_fast: job.fail_fast,
+            open: asks.then_some(open),
+            ids: asks.then(|| Mutex::new(HashMap::new())),
+            only: self.only.as_ref(),
+        };
+        let n_variants = job.variants.len().max(1) as u64;
+        thread::scope(|scope| {
+            let (batches, waiting) = sync_channel(BATCHES);
+            let waiting = std::sync::Arc::new(Mutex::new(waiting));
+            let (rows, fail, selection, deadline) = (&rows, &fail, job.selection, job.deadline);
+            scope.spawn(move || {
+                let read = rows.read(selection, stdin, stop, &mut |batch| {
+                    if deadline.is_some_and(|it| started.elapsed() >= it) {
+                        stop.close(StopReason::Deadline);
+                    }
+                    if batches.send(batch).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                });
+                read.unwrap_or_else(fail);
+            });
+            if asks && selection.filter.is_none() && selection.tags.is_empty() {
+                scope.spawn(move || count(rows, selection.limit, n_variants, stop, progress));
+            }
+            let lane = std::sync::Arc::new(lane);
+            for _ in 0..n_threads {
+                let (waiting, lane) = (waiting.clone(), lane.clone());
+                scope.spawn(move || lane.work(&waiting).unwrap_or_else(fail));
+            }
+            // The threads hold what they need; when they end, the channels close.
+            drop((waiting, lane));
+            if asks {
+                self.ask_all(rows, keeping, most_open, arriving).unwrap_or_else(fail);
+            }
+        });
+        if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        if asks {
+            writer.summary(tally.rows(&job.variants))?;
+        }
+        Ok(())
     }
 
-    /// Takes a case to its end.
-    fn finished<'c>(&'c self, base: &'c Val<'c>, case: &str) -> CaseState<'c> {
-        let mut state = CaseState::start(self.plan, base);
-        loop {
-            let Some((site, outcome)) = state.steps().next().map(|ready| {
-                let task = ready.site.asker.task().map_or("", |ix| self.plan.tasks[ix.index()].id.as_str());
-                let answer = self.models.ask(Asker { case, task }, ready.request, ready.max_requests);
-                let nobody = || {
-                    let message = format!("nobody plays `{}`", ready.request.model);
-                    Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)))
-                };
-                (ready.site, answer.unwrap_or_else(nobody))
-            }) else {
-                return state;
+    /// Takes the cases that ask to their end, on this thread.
+    fn ask_all(
+        &self,
+        rows: &Rows<'_>,
+        keeping: Keeping<'_>,
+        most_open: usize,
+        arriving: tokio::sync::mpsc::Receiver<OpenCase>,
+    ) -> Result<(), RunError> {
+        let Going { job, writer, log, began_at_ms, stop, progress, started, .. } = *self;
+        let source = match job.mode {
+            Mode::Replay(recording) => Source::Recording(recording),
+            Mode::Ask { perform, journal, fresh, max_age } => Source::World {
+                perform,
+                log,
+                journal,
+                // What this run itself was answered stays good: equal questions share an answer, and a run that was killed goes on.
+                not_before_ms: if fresh {
+                    Some(began_at_ms)
+                } else {
+                    max_age.map(|it| now_ms().saturating_sub(u64::try_from(it.as_millis()).unwrap_or(u64::MAX)))
+                },
+            },
+        };
+        let effects = Effects {
+            plan: job.plan,
+            source,
+            writer,
+            stop,
+            progress,
+            tally: keeping.tally,
+            now_ms: &now_ms,
+            in_flight: RefCell::new(HashMap::new()),
+        };
+        let lane = EffectLane {
+            plan: job.plan,
+            rows,
+            effects: &effects,
+            keeping,
+            writer,
+            progress,
+            stop,
+            fail_fast: job.fail_fast,
+            asked: &job.asked,
+            variants: &job.variants,
+            most_open,
+            window: WINDOW.max(4 * job.concurrency as u64),
+            block: RefCell::new(BlockBuilder::new(job.plan.tasks.len(), job.variants.len().max(1) as u64)),
+            only: self.only.as_ref(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let deadline = job.deadline.map(|it| tokio::time::Instant::from_std(started + it));
+        runtime.block_on(async {
+            let watch = async {
+                match deadline {
+                    Some(deadline) => {
+                        tokio::time::sleep_until(deadline).await;
+                        stop.drop_all(StopReason::Deadline);
+                        std::future::pending::<()>().await;
+                    }
+                    None => std::future::pending().await,
+                }
             };
-            state.apply(site, outcome);
-        }
-    }
-
-    fn result(&self, state: &CaseState<'_>, base: &Val<'_>) -> CaseResult {
-        let group =
-            |path: &FieldPath| path.find(base).ok().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
-        let task = |(ix, verdict): (usize, Option<&Verdict>)| {
-            let ix = TaskIx(u32::try_from(ix).unwrap_or(u32::MAX));
-            let found = self.details.then(|| state.compared(ix)).flatten().map(|it| shown(&it));
-            TaskResult { verdict: verdict.cloned().unwrap_or_else(|| Verdict::error("the task did not end")), found }
-        };
-        CaseResult {
-            id: String::new(),
-            verdict: state.verdict().unwrap_or(CaseVerdict::Error),
-            counts: state.counts(),
-            groups: self.plan.group_by.iter().map(group).collect(),
-            tasks: state.verdicts().enumerate().map(task).collect(),
-            took: Duration::ZERO,
-        }
+            tokio::select! {
+                result = lane.run(arriving) => result,
+                () = watch => Ok(()),
+            }
+        })
     }
 }
 
-/// A row that is not an object has one name.
-fn base_context(row: Val<'_>) -> Val<'_> {
-    match row {
-        Val::Map(_) => row,
-        other => Val::Map([("value", other)].into_iter().collect()),
+/// Counts the cases while the first of them are asked, so that those who watch know how long it will take. What goes wrong with rows is said by
+/// those who judge them.
+fn count(rows: &Rows<'_>, limit: Option<u64>, n_variants: u64, stop: &Stop, progress: &Progress) {
+    if let Some(n_rows) = rows.count(stop) {
+        let n_rows = limit.map_or(n_rows, |limit| n_rows.min(limit));
+        progress.total.store(n_rows * n_variants, std::sync::atomic::Ordering::Relaxed);
     }
 }

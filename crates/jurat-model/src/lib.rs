@@ -1,4 +1,26 @@
-//! Talking to models. This crate alone will know how providers are spoken to; so far it holds models that answer from a
-//! [`script`], which is how suites are tried and tested without any provider.
+//! Talking to models: the only crate that knows how providers are spoken to.
+//!
+//! * [`provider`] turns `provider/model` and its settings into who is asked, purely;
+//! * [`codec`] has the five ways to write requests and to read replies, purely;
+//! * [`Model`] is one that is ready to be asked: over HTTP, a [`script`] of answers, a program, or a [`Function`];
+//! * [`Transport`] asks: limits, retries, time-outs, budgets, connections;
+//! * [`price`] knows what tokens cost, and [`dotenv`] reads `.env` files.
 
+pub mod codec;
+pub mod dotenv;
+mod exec;
+mod function;
+mod model;
+pub mod price;
+pub mod provider;
 pub mod script;
+mod transport;
+
+pub use exec::ExecError;
+pub use function::{Answering, Function};
+pub use model::{Model, OpenError};
+pub use price::Price;
+pub use provider::{ResolveError, ResolvedModel, resolve};
+pub use transport::{
+    Asker, Backoff, Bound, Meter, Proxies, Reservation, Settled, Transport, TransportOptions, Unmetered,
+};

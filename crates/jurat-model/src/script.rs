@@ -5,22 +5,34 @@
 //! ```json
 //! {"match": {"task": "tone", "contains": "refund"}, "reply": {"label": "polite"}}
 //! {"match": {"task": "tone"}, "reply": "not JSON at all", "times": 2}
+//! {"match": {"task": "weather"}, "tool_calls": [{"name": "forecast", "arguments": {"city": "Ghent"}}]}
 //! {"fault": "status:500", "times": "*"}
 //! ```
 //!
 //! `match` may say what the prompt `contains`, a `regex` it matches, and which `role`, `task` or `case` asks; all of them must
-//! hold, and a line without it matches everything. `reply` is text, or a JSON value. `fault` instead of `reply` makes the request fail.
-//! `times` is how often the line may answer: once unless said, `"*"` for ever. A request that no line answers is an error that shows
-//! the prompt, so that a script cannot fall silent unnoticed.
+//! hold, and a line without it matches everything. `reply` is text, or a JSON value. `fault` instead of it makes the request fail, or
+//! makes the answer a refusal. `times` is how often the line may answer: once unless said, `"*"` for ever. A request that no line answers is an
+//! error that shows the prompt, so that a script cannot fall silent unnoticed.
 
-use jurat_core::effect::{Answer, Fault, FaultKind, Message, ModelRequest, Outcome};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use jurat_core::effect::{Answer, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Served, ToolCall, Usage};
 use jurat_core::value::{Val, parse_json, shown_within};
 use regex::Regex;
 
+use crate::codec::Reply;
+use crate::transport::{Asker, Failed, may_be_repeated};
+
+/// The revision of the format, as endpoints have it.
+pub(crate) const REVISION: u32 = 1;
+
 /// A script, with how often each line has answered.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Script {
     lines: Vec<Line>,
+    /// How often each line may still answer; `None` is for ever.
+    left: Mutex<Vec<Option<u64>>>,
 }
 
 /// A script that cannot be read.
@@ -33,16 +45,7 @@ pub struct ScriptError {
     pub message: String,
 }
 
-/// Who asks.
-#[derive(Debug, Clone, Copy)]
-pub struct Asker<'a> {
-    /// The id of the case.
-    pub case: &'a str,
-    /// The id of the task.
-    pub task: &'a str,
-}
-
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Line {
     contains: Option<String>,
     regex: Option<Regex>,
@@ -50,14 +53,15 @@ struct Line {
     task: Option<String>,
     case: Option<String>,
     says: Says,
+    latency: Duration,
     /// `None` is for ever.
-    left: Option<u64>,
+    times: Option<u64>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Says {
-    Reply(String),
-    Fault(String),
+    Reply(Reply),
+    Fault { kind: FaultKind, message: String, retry_after: Option<Duration> },
 }
 
 impl Script {
@@ -65,37 +69,67 @@ impl Script {
     pub fn parse(text: &str) -> Result<Script, ScriptError> {
         let numbered = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let lines = numbered.map(|(ix, line)| read_line(line).map_err(|message| ScriptError { line: ix + 1, message }));
-        Ok(Script { lines: lines.collect::<Result<_, _>>()? })
+        let lines: Vec<Line> = lines.collect::<Result<_, _>>()?;
+        Ok(Script { left: Mutex::new(lines.iter().map(|it| it.times).collect()), lines })
     }
 
-    /// Answers a request. A fault that may be repeated is, as a transport would: `max_requests` times at most.
-    pub fn answer(&mut self, asker: Asker<'_>, request: &ModelRequest, max_requests: u32) -> Outcome {
-        let prompt: Vec<&str> = request.messages.iter().map(Message::text).collect();
-        let prompt = prompt.join("\n\n");
+    /// Whether its answers depend on the order in which it is asked: that is so once a line answers only so many times.
+    pub fn is_sequential(&self) -> bool {
+        self.lines.iter().any(|it| it.times.is_some())
+    }
+
+    /// Answers a request at once. A fault that may pass is met again by the next line, as a transport would: `max_requests` times at most.
+    pub fn answer(&self, asker: Asker<'_>, request: &ModelRequest, max_requests: u32) -> Outcome {
         let mut n_requests = 0;
         loop {
             n_requests += 1;
-            let found =
-                self.lines.iter_mut().find(|it| it.left != Some(0) && it.matches(asker, &request.model, &prompt));
-            let Some(line) = found else {
-                let shown = shown_within(&Val::from(prompt.as_str()), 300);
-                let message = format!(
-                    "no line of the script answers `{}` for `{}`; the prompt is {shown}",
-                    asker.task, asker.case
-                );
-                return Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, n_requests)));
+            let failed = match self.take(asker, request).map(|it| &it.says) {
+                Ok(Says::Reply(reply)) => {
+                    let Reply { text, tool_calls, finish, usage, .. } = reply.clone();
+                    let answer = Answer { tool_calls, finish, usage, n_requests, ..Answer::new(text) };
+                    return Outcome::Answer(Box::new(answer));
+                }
+                Ok(Says::Fault { kind, message, .. }) => Failed::new(*kind, message.clone()),
+                Err(failed) => failed,
             };
-            line.left = line.left.map(|left| left - 1);
-            match &line.says {
-                Says::Reply(text) => {
-                    return Outcome::Answer(Box::new(Answer { n_requests, ..Answer::new(text.clone()) }));
-                }
-                Says::Fault(fault) if n_requests >= max_requests || !may_be_repeated(fault) => {
-                    return Outcome::Fault(Box::new(Fault::new(kind(fault), described(fault), n_requests)));
-                }
-                Says::Fault(_) => {}
+            if n_requests >= max_requests || !may_be_repeated(failed.kind) {
+                return Outcome::Fault(Box::new(Fault::new(failed.kind, failed.message, n_requests)));
             }
         }
+    }
+
+    /// Answers one request, after the time that the line says.
+    pub(crate) async fn attempt(&self, asker: Asker<'_>, request: &ModelRequest) -> Result<Reply, Failed> {
+        let line = self.take(asker, request)?;
+        if !line.latency.is_zero() {
+            tokio::time::sleep(line.latency).await;
+        }
+        match &line.says {
+            Says::Reply(reply) => Ok(reply.clone()),
+            Says::Fault { kind, message, retry_after } => {
+                Err(Failed { retry_after: *retry_after, ..Failed::new(*kind, message.clone()) })
+            }
+        }
+    }
+
+    /// The line that answers, which is then used once more.
+    fn take(&self, asker: Asker<'_>, request: &ModelRequest) -> Result<&Line, Failed> {
+        let prompt: Vec<&str> = request.messages.iter().map(Message::text).collect();
+        let prompt = prompt.join("\n\n");
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = self
+            .lines
+            .iter()
+            .zip(left.iter_mut())
+            .find(|(line, left)| **left != Some(0) && line.matches(asker, &request.model, &prompt));
+        let Some((line, left)) = found else {
+            let shown = shown_within(&Val::from(prompt.as_str()), 300);
+            let Asker { case, task, .. } = asker;
+            let message = format!("no line of the script answers `{task}` for `{case}`; the prompt is {shown}");
+            return Err(Failed::new(FaultKind::NoAnswer, message));
+        };
+        *left = left.map(|it| it - 1);
+        Ok(line)
     }
 }
 
@@ -110,42 +144,13 @@ impl Line {
     }
 }
 
-/// The faults that suite-format names; what a transport repeats is marked.
-const FAULTS: [(&str, bool, &str); 5] = [
-    ("cut", true, "the connection ended in the middle of the answer"),
-    ("truncate", false, "the answer was cut off"),
-    ("timeout", true, "no answer in time"),
-    ("reset", true, "the connection was reset"),
-    ("refusal", false, "the model refused to answer"),
+/// The faults beside `status:NNN`, and what they are. A refusal is none: it is an answer.
+const FAULTS: [(&str, FaultKind, &str); 4] = [
+    ("cut", FaultKind::Cut, "the connection ended in the middle of the answer"),
+    ("truncate", FaultKind::Garbled, "the answer was cut off"),
+    ("timeout", FaultKind::Timeout, "no answer in time"),
+    ("reset", FaultKind::Cut, "the connection was reset"),
 ];
-
-fn may_be_repeated(fault: &str) -> bool {
-    match fault.strip_prefix("status:") {
-        Some(status) => matches!(status, "408" | "409" | "429") || status.starts_with('5'),
-        None => FAULTS.iter().any(|(name, repeated, _)| *name == fault && *repeated),
-    }
-}
-
-fn kind(fault: &str) -> FaultKind {
-    match fault.strip_prefix("status:").and_then(|it| it.parse().ok()) {
-        Some(status) => FaultKind::Status(status),
-        None => match fault {
-            "timeout" => FaultKind::Timeout,
-            "refusal" => FaultKind::Judging,
-            "truncate" => FaultKind::Garbled,
-            _ => FaultKind::Cut,
-        },
-    }
-}
-
-fn described(fault: &str) -> String {
-    match fault.strip_prefix("status:") {
-        Some(status) => format!("the model answered with status {status}"),
-        None => {
-            FAULTS.iter().find(|(name, ..)| *name == fault).map_or_else(String::new, |(.., words)| (*words).to_owned())
-        }
-    }
-}
 
 fn read_line(line: &str) -> Result<Line, String> {
     let value = parse_json(line).map_err(|error| error.to_string())?.value;
@@ -156,9 +161,6 @@ fn read_line(line: &str) -> Result<Line, String> {
     if let Some(matched) = matched {
         let matched = matched.as_map().ok_or("`match` is an object")?;
         known_keys(matched.keys(), &["contains", "regex", "role", "task", "case"])?;
-    }
-    if value.get("tool_calls").is_some() {
-        return Err("`tool_calls` are not answered by this version".to_owned());
     }
     let text = |key: &str| match matched.and_then(|it| it.get(key)) {
         None => Ok(None),
@@ -175,26 +177,94 @@ fn read_line(line: &str) -> Result<Line, String> {
         task: text("task")?,
         case: text("case")?,
         says: says(&value)?,
-        left: times(&value)?,
+        latency: time(&value, "latency_ms", 0.001, "milliseconds")?.unwrap_or_default(),
+        times: times(&value)?,
     })
 }
 
 fn says(line: &Val<'_>) -> Result<Says, String> {
-    match (line.get("reply"), line.get("fault")) {
-        (Some(Val::Str(text)), None) => Ok(Says::Reply(text.clone().into_owned())),
-        (Some(json), None) => Ok(Says::Reply(json.to_json())),
-        (None, Some(Val::Str(fault))) if is_fault(fault) => Ok(Says::Fault(fault.clone().into_owned())),
-        (None, Some(fault)) => Err(format!(
+    let (reply, calls, fault) = (line.get("reply"), line.get("tool_calls"), line.get("fault"));
+    let retry_after = time(line, "retry_after", 1.0, "seconds")?;
+    let text = match reply {
+        None => String::new(),
+        Some(Val::Str(text)) => text.clone().into_owned(),
+        Some(json) => json.to_json(),
+    };
+    let tool_calls = calls.map_or(Ok(Vec::new()), tool_calls)?;
+    let is_refusal = fault.and_then(Val::as_str) == Some("refusal");
+    match fault {
+        None if reply.is_none() && calls.is_none() => {
+            return Err("a line needs `reply`, `tool_calls` or `fault`".to_owned());
+        }
+        None => {}
+        Some(_) if is_refusal && calls.is_none() => {}
+        Some(_) if reply.is_some() || calls.is_some() => return Err("a line has either `reply` or `fault`".to_owned()),
+        Some(fault) => {
+            if line.get("usage").is_some() {
+                return Err("`usage` is for replies".to_owned());
+            }
+            let (kind, message) = self::fault(fault)?;
+            return Ok(Says::Fault { kind, message, retry_after });
+        }
+    }
+    if retry_after.is_some() {
+        return Err("`retry_after` is for faults".to_owned());
+    }
+    let finish = match () {
+        () if is_refusal => Finish::Refusal,
+        () if !tool_calls.is_empty() => Finish::ToolCalls,
+        () => Finish::Stop,
+    };
+    let usage = line.get("usage").map(usage).transpose()?;
+    Ok(Says::Reply(Reply { text, tool_calls, finish, usage, served: Served::default() }))
+}
+
+fn fault(fault: &Val<'_>) -> Result<(FaultKind, String), String> {
+    let name = fault.as_str().unwrap_or_default();
+    let status = name.strip_prefix("status:").and_then(|it| it.parse::<u16>().ok());
+    if let Some(status) = status.filter(|it| (100..600).contains(it)) {
+        return Ok((FaultKind::Status(status), format!("the model answered with status {status}")));
+    }
+    match FAULTS.iter().find(|(it, ..)| *it == name) {
+        Some((_, kind, message)) => Ok((*kind, (*message).to_owned())),
+        None => Err(format!(
             "{fault} is no fault; there are \"status:NNN\", \"cut\", \"truncate\", \"timeout\", \"reset\" and \"refusal\""
         )),
-        (None, None) => Err("a line needs `reply` or `fault`".to_owned()),
-        (Some(_), Some(_)) => Err("a line has either `reply` or `fault`".to_owned()),
     }
 }
 
-fn is_fault(fault: &str) -> bool {
-    let status = fault.strip_prefix("status:").and_then(|it| it.parse::<u16>().ok());
-    status.is_some_and(|it| (100..600).contains(&it)) || FAULTS.iter().any(|(name, ..)| *name == fault)
+fn tool_calls(calls: &Val<'_>) -> Result<Vec<ToolCall>, String> {
+    const SHAPE: &str = "`tool_calls` is a list of objects with `name` and `arguments`";
+    let call = |(ix, call): (usize, &Val<'_>)| {
+        known_keys(call.as_map().ok_or(SHAPE)?.keys(), &["id", "name", "arguments"])?;
+        let text = |key: &str| call.get(key).and_then(Val::as_str).map(str::to_owned);
+        let arguments =
+            call.get("arguments").map_or_else(|| Val::Map(Default::default()), |it| it.clone().into_owned());
+        Ok(ToolCall { id: text("id").unwrap_or_else(|| format!("#{ix}")), name: text("name").ok_or(SHAPE)?, arguments })
+    };
+    calls.as_list().filter(|it| !it.is_empty()).ok_or(SHAPE)?.iter().enumerate().map(call).collect()
+}
+
+fn usage(usage: &Val<'_>) -> Result<Usage, String> {
+    const SHAPE: &str = "`usage` is an object of numbers of tokens: `input`, `output`, `cached` and `reasoning`";
+    known_keys(usage.as_map().ok_or(SHAPE)?.keys(), &["input", "output", "cached", "reasoning"])?;
+    let tokens = |key: &str| match usage.get(key) {
+        None => Ok(0),
+        Some(Val::I(number)) => u64::try_from(*number).map_err(|_| SHAPE),
+        Some(_) => Err(SHAPE),
+    };
+    Ok(Usage {
+        input: tokens("input")?,
+        output: tokens("output")?,
+        cached: tokens("cached")?,
+        reasoning: tokens("reasoning")?,
+    })
+}
+
+fn time(line: &Val<'_>, key: &str, unit: f64, words: &str) -> Result<Option<Duration>, String> {
+    let Some(value) = line.get(key) else { return Ok(None) };
+    let time = value.as_f64().and_then(|it| Duration::try_from_secs_f64(it * unit).ok());
+    time.map(Some).ok_or_else(|| format!("`{key}` is a number of {words}"))
 }
 
 fn times(line: &Val<'_>) -> Result<Option<u64>, String> {
@@ -213,58 +283,4 @@ fn known_keys<'k>(keys: impl Iterator<Item = &'k str>, known: &[&str]) -> Result
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked(script: &mut Script, task: &str, prompt: &str) -> String {
-        let request = ModelRequest::new("judge", vec![Message::User(prompt.to_owned())]);
-        match script.answer(Asker { case: "c1", task }, &request, 3) {
-            Outcome::Answer(answer) => format!("{} after {}", answer.text, answer.n_requests),
-            Outcome::Fault(fault) => format!("fault: {} after {}", fault.message, fault.n_requests),
-            Outcome::NotRun(_) => "not run".to_owned(),
-        }
-    }
-
-    #[test]
-    fn the_first_unused_match_answers() {
-        let mut script = Script::parse(concat!(
-            "{\"match\": {\"task\": \"tone\", \"contains\": \"refund\"}, \"reply\": {\"label\": \"polite\"}}\n\n",
-            "{\"match\": {\"regex\": \"^Judge\\\\s\"}, \"reply\": \"second\", \"times\": 2}\n",
-            "{\"match\": {\"task\": \"flaky\"}, \"fault\": \"status:500\", \"times\": 2}\n",
-            "{\"match\": {\"task\": \"flaky\"}, \"reply\": \"well\"}\n",
-            "{\"match\": {\"task\": \"dead\"}, \"fault\": \"status:400\", \"times\": \"*\"}\n",
-        ))
-        .unwrap();
-        assert_eq!(asked(&mut script, "tone", "Judge the refund"), "{\"label\":\"polite\"} after 1");
-        assert_eq!(asked(&mut script, "tone", "Judge the refund"), "second after 1");
-        assert_eq!(asked(&mut script, "other", "Judge it"), "second after 1");
-        assert_eq!(asked(&mut script, "flaky", "x"), "well after 3");
-        assert_eq!(asked(&mut script, "dead", "x"), "fault: the model answered with status 400 after 1");
-        assert_eq!(
-            asked(&mut script, "tone", "Judge it"),
-            "fault: no line of the script answers `tone` for `c1`; the prompt is `Judge it` after 1"
-        );
-    }
-
-    #[test]
-    fn a_script_that_cannot_be_read_says_where() {
-        for (text, message) in [
-            ("{}", "line 1: a line needs `reply` or `fault`"),
-            (
-                "\n{\"reply\": 1, \"tims\": 2}",
-                "line 2: there is no key `tims`; there are match, reply, tool_calls, usage, latency_ms, fault, retry_after, times",
-            ),
-            ("{\"reply\": 1, \"times\": 0}", "line 1: `times` is a number of at least 1, or \"*\""),
-            (
-                "{\"fault\": \"boom\"}",
-                "line 1: \"boom\" is no fault; there are \"status:NNN\", \"cut\", \"truncate\", \"timeout\", \"reset\" and \"refusal\"",
-            ),
-            ("[", "line 1: EOF while parsing a list (line 1, column 1)"),
-        ] {
-            assert_eq!(Script::parse(text).unwrap_err().to_string(), message);
-        }
-    }
 }

@@ -5,14 +5,31 @@
 //!
 //! * [`write_problems`] and [`write_summary`]: what is wrong with a definition, for people.
 //! * [`problems_json`]: the same for editors; its shape is in [`wire`].
-//! * [`model`]: what there is to say about a run; [`explanation`]: about one verdict; [`plan`]: about what will run.
-//! * [`write_cases`], [`write_tasks`], [`write_totals`], [`write_slices`]: results as tables.
+//! * [`model`]: what there is to say about a run; [`explanation`]: about one verdict; [`plan`]: about what will run; [`runs`]: about
+//!   many runs; [`journal`]: about a journal.
+//! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
+//!   [`JunitWriter`], [`MarkdownWriter`].
+//! * [`columns`]: what formats with a row for each task of each case have in common.
+//! * [`ProgressLine`]: how far a run has come.
 //! * [`pretty_json`]: a value for people who read JSON.
+//! * [`counted`] and [`bytes`]: figures in words.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
 
+pub mod columns;
 pub mod explanation;
+pub mod journal;
 pub mod model;
 pub mod plan;
+pub mod runs;
+
+mod case_writer;
+mod csv;
+mod json;
+mod json_lines;
+mod junit;
+mod markdown;
+mod progress;
+mod terminal;
 
 mod pretty_json;
 mod problem_json;
@@ -20,15 +37,27 @@ mod problem_text;
 pub mod wire;
 
 mod excerpt;
+mod instant;
+mod json_text;
 mod lines;
 mod order;
 mod style;
-mod tables;
+mod table;
 mod visible;
+mod words;
+mod xml;
 
+pub use case_writer::{CaseWriter, Scope};
+pub use csv::CsvWriter;
+pub use json::JsonWriter;
+pub use json_lines::JsonLinesWriter;
+pub use junit::JunitWriter;
+pub use markdown::{MOST_MARKDOWN_CASES, MarkdownWriter};
 pub use pretty_json::pretty_json;
 pub use problem_json::problems_json;
 pub use problem_text::{MAX_PROBLEMS, write_problems, write_summary};
+pub use progress::ProgressLine;
 pub use style::Style;
-pub use tables::{CaseLine, TaskLine, TotalLine, write_cases, write_slices, write_tasks, write_totals};
+pub use terminal::{MOST_CASES, TerminalOptions, TerminalWriter};
 pub use visible::{visible, visible_line};
+pub use words::{bytes, counted};

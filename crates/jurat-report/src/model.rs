@@ -44,6 +44,10 @@ pub struct RunReport {
     pub n_unpriced: u64,
     /// The thresholds that were not reached, in words.
     pub missed: Vec<String>,
+    /// What came before the end. It decided what was judged, so a replay takes it from the recording.
+    pub stopped: Option<StopReason>,
+    /// Why not all cases are here, in words, when nobody stopped it.
+    pub fault: Option<String>,
     /// What a replay would not reproduce.
     pub observed: Observed,
 }
@@ -154,8 +158,6 @@ pub struct Observed {
     pub resumed: bool,
     /// The run that this one replays.
     pub replay_of: Option<String>,
-    /// What came before the end.
-    pub stopped: Option<StopReason>,
     /// What a reader must know before trusting it, such as walls that were left out on request.
     pub notes: Vec<String>,
 }
@@ -198,6 +200,8 @@ pub struct TaskReport {
     pub expected: Option<Value>,
     /// What it found, whole.
     pub actual: Option<Value>,
+    /// What its judge answered, or all its judges together; nothing for a task that asks nobody. Reports leave it to the explanation.
+    pub reply: Option<Value>,
     /// The label it gave.
     pub label: Option<String>,
     /// The score it gave.
@@ -241,9 +245,9 @@ impl RunReport {
         interval(&self.counts)
     }
 
-    /// What is known of the task of a report for all cases; nothing when the report is of another run.
-    pub fn task(&self, report: &TaskReport) -> Option<&TaskTotal> {
-        self.tasks.get(report.task)
+    /// Whether all cases that should be here are here.
+    pub fn is_complete(&self) -> bool {
+        self.stopped.is_none() && self.fault.is_none()
     }
 }
 
@@ -286,6 +290,7 @@ impl TaskReport {
             verdict,
             expected: None,
             actual: None,
+            reply: None,
             label: None,
             score: None,
             explanation: None,

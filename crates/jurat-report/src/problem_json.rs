@@ -4,6 +4,7 @@ use jurat_core::suite::problem::{self, Severity};
 use jurat_core::suite::source::Sources;
 use jurat_core::value::Span;
 
+use crate::json_text::escape;
 use crate::lines::Lines;
 use crate::order::{count, in_reading_order};
 use crate::visible::is_hazard;
@@ -58,7 +59,7 @@ fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for it in json.chars() {
         if is_hazard(it) {
-            text.extend(it.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+            escape(&mut text, it);
         } else {
             text.push(it);
         }

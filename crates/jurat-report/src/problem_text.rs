@@ -25,6 +25,7 @@ use crate::lines::Lines;
 use crate::order::{count, most_pressing};
 use crate::style::Style;
 use crate::visible::{visible, visible_line};
+use crate::words::counted;
 
 /// How many problems are drawn; the rest are counted. Errors are drawn before warnings are.
 pub const MAX_PROBLEMS: usize = 100;
@@ -74,7 +75,7 @@ pub fn write_problems(out: &mut dyn Write, problems: &[Problem], sources: &Sourc
     }
     match problems.len() - drawn.len() {
         0 => Ok(()),
-        hidden => writeln!(out, "and {}\n", counted(hidden, "more problem")),
+        hidden => writeln!(out, "and {}\n", counted(hidden as u64, "more problem")),
     }
 }
 
@@ -82,7 +83,7 @@ pub fn write_problems(out: &mut dyn Write, problems: &[Problem], sources: &Sourc
 pub fn write_summary(out: &mut dyn Write, problems: &[Problem], style: Style) -> io::Result<()> {
     let part = |severity: Severity| match count(problems, severity) {
         0 => None,
-        n => Some(style.marked(severity, &counted(n, &severity.to_string()))),
+        n => Some(style.marked(severity, &counted(n as u64, &severity.to_string()))),
     };
     let parts: Vec<String> = [Severity::Error, Severity::Warning].into_iter().filter_map(part).collect();
     writeln!(out, "{}", if parts.is_empty() { "no problems".to_owned() } else { parts.join(", ") })
@@ -99,7 +100,7 @@ fn group<'p>(problem: &'p Problem, texts: &[Lines<'_>]) -> Group<'p> {
         group = group.elements(elements(shown));
     }
     if !others.is_empty() {
-        group = group.element(Level::NOTE.message(format!("and {}", counted(others.len(), "more place"))));
+        group = group.element(Level::NOTE.message(format!("and {}", counted(others.len() as u64, "more place"))));
     }
     group.elements(problem.help.iter().map(|help| Level::HELP.message(message(help))))
 }
@@ -141,9 +142,4 @@ fn cut(text: &str, visible: fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
         end if end < text.len() => Cow::Owned(format!("{}…", visible(&text[..end]))),
         _ => visible(text),
     }
-}
-
-/// `1 warning`, `2 warnings`
-fn counted(n: usize, thing: &str) -> String {
-    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }

@@ -33,7 +33,10 @@ pub(crate) fn is_hazard(it: char) -> bool {
 }
 
 fn replaced(text: &str, hazard: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if text.chars().any(&hazard) {
+    // Most texts are plain, and looking at bytes is quicker.
+    if text.bytes().all(|it| matches!(it, b' '..=b'~')) {
+        Cow::Borrowed(text)
+    } else if text.chars().any(&hazard) {
         Cow::Owned(text.chars().map(|it| if hazard(it) { picture(it) } else { it }).collect())
     } else {
         Cow::Borrowed(text)

@@ -1,4 +1,4 @@
-//! What is kept in files, read under limits.
+//! What is kept in files: definitions and records read under limits, runs and the journal written and read.
 //!
 //! This is the only crate that opens files of data, and the only one that knows their formats. It says what it found and
 //! where; what that means for an evaluation is not decided here. Reading order:
@@ -6,9 +6,23 @@
 //! * [`Disk`]: the files of a definition, for the core that asks for them.
 //! * [`records`]: the first rows of a file of records, for what can be checked before anything runs; all rows in chunks,
 //!   for running; and the ids they are known by.
+//! * [`run`]: runs, one file each.
+//! * [`journal`]: paid answers, for all runs of a project.
+//! * [`Project`]: where both are.
+//! * [`ParquetTable`]: tables for other programs.
 
 mod bounded;
+mod database;
 mod definitions;
+mod effects;
+pub mod journal;
+mod packed;
+mod parquet_table;
+mod project;
 pub mod records;
+pub mod run;
 
+pub use database::DatabaseError;
 pub use definitions::Disk;
+pub use parquet_table::{Cell, CellType, ParquetTable};
+pub use project::{Project, ProjectError, RunName};

@@ -168,9 +168,9 @@ async fn serve(
     };
     let accepting = async {
         loop {
-            // Accepting fails for want of file descriptors; some connection will be closed.
             let Ok((socket, _)) = listener.accept().await else {
-                tokio::task::yield_now().await;
+                // Accepting fails for want of file descriptors; some connection will be closed.
+                tokio::time::sleep(Duration::from_millis(10)).await;
                 continue;
             };
             let _ = socket.set_nodelay(true);
@@ -395,6 +395,7 @@ impl Shared {
         let (status, body) = match (method, path) {
             ("GET", "/stats") if query == "bodies" => (200, self.seen().stats.bodies_to_json()),
             ("GET", "/stats") => (200, self.seen().stats.to_json()),
+            ("GET", "/requests") => (200, self.seen().kept.iter().map(Request::to_json).collect()),
             ("POST", "/reset") => {
                 self.reset();
                 (200, json!({}))

@@ -23,6 +23,10 @@
 //! Two ways to run it: [`Endpoint`] in the process of the test, and [`Process`], the program `jurat-endpoint`, for tests
 //! that kill it. What the program saw survives in its [log](read_log).
 //!
+//! No test has to sleep: [`Endpoint::wait_until`] waits for counts, and a [held](Script::held) script keeps its answers back
+//! until [`Endpoint::release`] lets them go. A client that takes it for its proxy is served too, and the request shows the
+//! address that was meant.
+//!
 //! It is no model and no provider's twin: it checks that a request has what the provider insists on, and beyond that
 //! takes what it is given.
 

@@ -1,15 +1,17 @@
 //! The program `jurat-endpoint`: a scripted model endpoint as a process of its own, for tests that kill it and for
 //! trying things by hand.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
+use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
 use jurat_testkit::{Endpoint, Fault, Reply, Script, When};
 
-/// A model endpoint for tests, on loopback. It says its port on the first line, and counts at `/stats`.
+/// A model endpoint for tests, on loopback. It says its port on the first line and its counts at `/stats`; a POST to
+/// `/reset` starts counting anew.
 #[derive(Parser)]
 #[command(name = "jurat-endpoint")]
 struct Options {
@@ -38,10 +40,19 @@ struct Options {
     /// A file that gets a line when a request has arrived and one when its answer has been sent
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Keeps all requests, for `/requests`
+    #[arg(long)]
+    keep: bool,
+    /// Ends when standard input does, so that it does not outlive whoever started it
+    #[arg(long)]
+    until_input_ends: bool,
 }
 
 fn main() -> ExitCode {
     let options = Options::parse();
+    if options.until_input_ends {
+        thread::spawn(end_with_input);
+    }
     let started = Endpoint::bind(options.port, options.script());
     let told = started.and_then(|endpoint| {
         let mut stdout = std::io::stdout();
@@ -76,8 +87,17 @@ impl Options {
         if let Some(file) = &self.log {
             script = script.log(file);
         }
+        if self.keep {
+            script = script.keep_requests();
+        }
         script
     }
+}
+
+fn end_with_input() {
+    // Whether it ended well or not, nobody is there any more.
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    process::exit(0);
 }
 
 fn latency(text: &str) -> Result<(Duration, Duration), String> {

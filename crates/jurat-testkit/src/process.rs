@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// A running `jurat-endpoint`. It is killed when it is dropped.
+/// A running `jurat-endpoint`. It is killed when it is dropped, and ends by itself when we are killed.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -24,7 +24,8 @@ impl Process {
     /// When it cannot be built, or ends before it says its port. What it says about that is on standard error.
     pub fn start<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Process {
         let mut command = Command::new(Process::program());
-        let mut child = command.args(arguments).stdout(Stdio::piped()).spawn().expect("the program was built");
+        command.arg("--until-input-ends").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the program was built");
         let mut line = String::new();
         let stdout = child.stdout.as_mut().expect("it was asked for");
         BufReader::new(stdout).read_line(&mut line).expect("its first line is text");

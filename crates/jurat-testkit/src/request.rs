@@ -1,6 +1,6 @@
 //! A request as the endpoint understood it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::wire::Wire;
@@ -14,7 +14,7 @@ pub struct Request {
     pub repeat: u64,
     /// The wire format it is written in.
     pub wire: Wire,
-    /// The path with its query, as it was sent.
+    /// The path with its query, as it was sent. A client that takes the endpoint for its proxy sends the whole address.
     pub path: String,
     /// Names in lower case, in the order in which they came.
     pub headers: Vec<(String, String)>,
@@ -62,6 +62,12 @@ impl Request {
     pub fn seed(&self) -> u64 {
         let said: Vec<String> = self.conversation.iter().map(|(role, text)| format!("{role}\n{text}\n")).collect();
         xxh3_64(said.concat().as_bytes())
+    }
+
+    /// As it came, without what was understood of it.
+    pub(crate) fn to_json(&self) -> Value {
+        let (number, repeat, path) = (self.number, self.repeat, &self.path);
+        json!({ "number": number, "repeat": repeat, "path": path, "headers": self.headers, "body": self.body })
     }
 }
 

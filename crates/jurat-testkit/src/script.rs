@@ -291,7 +291,47 @@ impl fmt::Debug for Script {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::wire::Wire;
+
+    fn request(body: &str, repeat: u64) -> Request {
+        Request {
+            number: 1,
+            repeat,
+            wire: Wire::OpenaiChat,
+            path: "/v1/chat/completions".to_owned(),
+            headers: Vec::new(),
+            body: body.to_owned(),
+            json: Value::Null,
+            model: "test-1".to_owned(),
+            conversation: Vec::new(),
+            prompt: String::new(),
+            schema: None,
+            tools: Vec::new(),
+            must_call: None,
+            stream: false,
+        }
+    }
+
+    #[test]
+    fn a_random_latency_belongs_to_the_request() {
+        let (from, to) = (Duration::from_millis(1), Duration::from_millis(50));
+        let script = |seed: u64| Script::new().latency_between(from, to, seed);
+        let wait = |script: &Script, request: &Request| script.wait(request, &Reply::fitting().into());
+        let waits: Vec<Wait> = (0..100).map(|it| wait(&script(7), &request(&it.to_string(), 1))).collect();
+        let again: Vec<Wait> = (0..100).map(|it| wait(&script(7), &request(&it.to_string(), 1))).collect();
+        assert_eq!(waits, again);
+        let within = |it: &Wait| matches!(it, Wait::For(time) if (from..=to).contains(time));
+        assert!(waits.iter().all(within), "{waits:?}");
+        assert_ne!(waits[0], waits[1]);
+        assert_ne!(wait(&script(7), &request("0", 2)), waits[0]);
+        assert_ne!(wait(&script(8), &request("0", 1)), waits[0]);
+        let own = Answer::from(Reply::fitting()).after(Duration::from_secs(3));
+        assert_eq!(script(7).wait(&request("0", 1), &own), Wait::For(Duration::from_secs(3)));
+        assert_eq!(wait(&Script::new().held(), &request("0", 1)), Wait::ToBeReleased);
+    }
 
     #[test]
     fn times_are_read_from_text() {

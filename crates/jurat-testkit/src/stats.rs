@@ -24,7 +24,7 @@ pub struct Stats {
     pub in_flight: u64,
     /// The most that were ever in flight at once.
     pub peak_in_flight: u64,
-    /// Connections that were ever opened.
+    /// Connections that were ever opened. One that asks for `/stats` is among them.
     pub connections: u64,
     /// Connections that are open.
     pub open_connections: u64,

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use super::rounds::{least, median, ratio, spread};
 use super::{Bench, Work};
 use crate::chore::Failure;
 use crate::program;
@@ -71,7 +72,7 @@ fn summary(timed: &[Timed]) -> String {
         text += &format!("projection / typed parse:  {:.2} (target: at most {MOST_TYPED})\n", of("projection"));
         text += &format!("whole tree / typed parse:  {:.2}\n", of("whole_tree"));
         text += &format!("serde_json::Value / typed: {:.2}\n", of("serde_json_value"));
-        let spread = typed.iter().copied().fold(0.0, f64::max) / least(typed);
+        let spread = spread(typed);
         if spread > 1.3 {
             text += &format!("the machine was noisy: the typed parse took up to {spread:.1} times its least\n");
         }
@@ -79,29 +80,9 @@ fn summary(timed: &[Timed]) -> String {
     text
 }
 
-/// The median of the ratios within each round: what slows a round slows both.
-fn ratio(rounds: &[f64], reference: &[f64]) -> f64 {
-    median(rounds.iter().zip(reference).map(|(it, reference)| it / reference).collect())
-}
-
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-fn least(figures: &[f64]) -> f64 {
-    figures.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ratios_are_taken_within_rounds() {
-        // Rounds two and three ran while the machine was slow; the ratio of the medians would be 1.5.
-        assert_eq!(ratio(&[110.0, 330.0, 660.0], &[100.0, 300.0, 600.0]), 1.1);
-    }
 
     #[test]
     fn the_table_says_what_misses_its_target() {

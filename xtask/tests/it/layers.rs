@@ -18,7 +18,7 @@ const LAYERS: &[&[&str]] = &[
     &["jurat-engine"],
     &["jurat"],
     &["jurat-cli", "jurat-python"],
-    &["xtask"],
+    &["xtask", "yardstick"],
 ];
 
 /// Serves the tests of every other crate, whatever its layer, and is part of none.

@@ -59,16 +59,18 @@ fn help_says_what_matters() {
     says(
         &["--help"],
         &[
+            "init",
             "run",
             "check",
             "schema",
             "Exit codes:",
-            "0  passed",
-            "3  something could not be judged",
-            "2  the definition or the command is wrong",
+            "0    passed",
+            "3    something could not be judged",
+            "2    the definition or the command is wrong",
         ],
     );
     says(&["check", "--help"], &["without running", "--strict", "--json", "--format", "jurat.yaml", "100 sample rows"]);
+    says(&["init", "--help"], &["--kind", "records", "ask", "without a network", "--json"]);
     says(&["run", "--help"], &["--tasks", "--model", "script/FILE", "--limit", "-j", "--json", "jurat.yaml"]);
     says(&["check", "-h"], &["--strict"]);
     says(&["schema", "--help"], &["JSON Schema", "yaml-language-server"]);

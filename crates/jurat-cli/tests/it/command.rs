@@ -55,7 +55,10 @@ impl Folder {
     /// The command, ready to run here, with an environment that does not depend on who runs the tests.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jurat"));
-        command.current_dir(self.path()).env_remove("NO_COLOR");
+        command.current_dir(self.path());
+        for variable in ["NO_COLOR", "OPENAI_API_KEY", "OPENAI_BASE_URL", "GEMINI_API_KEY", "GOOGLE_API_KEY"] {
+            command.env_remove(variable);
+        }
         command
     }
 }

@@ -1,8 +1,28 @@
-//! The suites that the reference pages show are suites.
+//! The guides do what they say, and the suites that the reference pages show are suites.
 
 use std::fs;
 
 use crate::command::{Folder, root};
+use crate::console::checked;
+
+#[test]
+fn every_guide_shows_what_the_commands_write() {
+    let guides = fs::read_dir(root().join("docs/guides")).expect("there are guides");
+    let mut n_guides = 0;
+    for guide in guides {
+        let guide = guide.expect("guides can be listed").path();
+        assert!(checked(&guide).len() > 5, "{} runs little", guide.display());
+        // Whatever a guide shows is run or used.
+        let text = fs::read_to_string(&guide).expect("the guide is text");
+        for (ix, part) in text.split("```").enumerate().filter(|(ix, _)| ix % 2 == 1) {
+            let info = part.lines().next().unwrap_or_default();
+            let is_run = info == "console" || info.contains(" file=");
+            assert!(is_run, "{}: block {} is neither a file nor commands: `{info}`", guide.display(), ix / 2 + 1);
+        }
+        n_guides += 1;
+    }
+    assert!(n_guides > 0, "there is no guide");
+}
 
 /// The complete suites of a page: the blocks whose info string is `yaml` alone.
 fn suites(page: &str) -> Vec<&str> {

@@ -69,6 +69,35 @@ fn anchors_inside_anchors() {
 }
 
 #[test]
+fn questions_without_end() {
+    let roles = repeated(20_000, |n| format!("  r{n}: p/m{n}\n"));
+    let prompts = repeated(20_000, |n| format!("    p{n}: \"${{question}} {n}\"\n"));
+    let suite = |model: fn(usize) -> String| {
+        let models = repeated(20_000, |n| format!("{}, ", model(n)));
+        format!(
+            "suite: support\nmodels:\n{roles}records: [{{ question: Why? }}]\nask:\n  model: [{models}]\n  prompts:\n{prompts}\
+             tasks: [{{ id: said, field_path: output, operator: is_string }}]\n"
+        )
+    };
+    accepted(&suite(|n| format!("r{n}")));
+    refused(suite(|n| format!("s{n}")), "suite.yaml", "there is no model role `s0`");
+    refused(suite(|_| "r7".to_owned()), "suite.yaml", "`p/m7` is asked twice");
+}
+
+#[test]
+fn selections_without_end() {
+    let ids = repeated(20_000, |n| format!("i{n}, "));
+    let first = format!("  - {{ id: first, on: [{ids}], field_path: answer, operator: is_string }}\n");
+    let others = |on: &str| {
+        repeated(5_000, |n| {
+            format!("  - {{ id: t{n}, {on}depends_on: [first], field_path: answer, operator: is_string }}\n")
+        })
+    };
+    accepted(&format!("{HEAD}{first}{}", others("on: [i1, i2], ")));
+    refused(format!("{HEAD}{first}{}", others("")), "suite.yaml", "which need not apply to all of its cases");
+}
+
+#[test]
 fn deep_nesting() {
     refused("[".repeat(100_000), "suite.yaml", "nested more than 128 deep");
     refused("{a: ".repeat(100_000), "suite.yaml", "nested more than 128 deep");

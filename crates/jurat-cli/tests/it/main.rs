@@ -2,11 +2,21 @@
 
 mod check;
 mod command;
+mod commands;
+mod completions;
+mod console;
+mod explain;
+mod export;
 mod guides;
 mod hostile;
+mod init;
+mod journal;
+mod kept;
 mod mutation;
 mod pages;
+mod plan;
 mod readme;
 mod run;
 mod schema;
+mod show;
 mod snapshots;

@@ -24,21 +24,22 @@ fn results_come_in_the_order_of_input() {
     let ended = folder.jurat(&["run", "suite.yaml", "--json", "-j", "4"]);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     let report = parse_json(&ended.stdout).unwrap_or_else(|error| panic!("{error}")).value;
-    let cases = report.get("cases").and_then(Val::as_list).expect("a list of cases");
+    let results = report.get("results").expect("results");
+    let cases = results.get("cases").and_then(Val::as_list).expect("a list of cases");
     assert_eq!(cases.len(), n);
     for (ix, case) in cases.iter().enumerate() {
         assert_eq!(case.get("id").and_then(Val::as_str), Some(format!("r{ix}").as_str()));
         let verdict = if ix % 2 == 0 { "passed" } else { "failed" };
         assert_eq!(case.get("verdict").and_then(Val::as_str), Some(verdict), "r{ix}");
     }
-    assert_eq!(report.get("counts").and_then(|it| it.get("pass_rate")), Some(&Val::F(0.5)));
+    assert_eq!(results.get("counts").and_then(|it| it.get("pass_rate")), Some(&Val::F(0.5)));
 }
 
 #[test]
 fn a_limit_ends_a_run_early() {
     let folder = Folder::with("suite.yaml", SUITE).and("rows.jsonl", rows(40_000));
     for (limit, last) in [("0", "0 cases"), ("3", "3 cases: 2 passed, 1 failed")] {
-        let ended = folder.jurat(&["run", "suite.yaml", "--limit", limit, "-j", "2"]);
+        let ended = folder.jurat(&["run", "suite.yaml", "--limit", limit, "-j", "2", "--results-only"]);
         assert_eq!(ended.stdout.lines().last(), Some(last), "{ended:?}");
     }
 }
@@ -46,7 +47,7 @@ fn a_limit_ends_a_run_early() {
 #[test]
 fn threads_change_nothing() {
     let folder = Folder::with("suite.yaml", SUITE).and("rows.jsonl", rows(5_000));
-    let json = |threads: &str| folder.jurat(&["run", "suite.yaml", "--json", "-j", threads]).stdout;
+    let json = |threads: &str| folder.jurat(&["run", "suite.yaml", "--json", "--results-only", "-j", threads]).stdout;
     assert!(json("1") == json("8"), "one thread and eight differ");
 }
 
@@ -57,7 +58,7 @@ fn what_cannot_be_asked_is_said_before_anything_runs() {
     for (arguments, message) in [
         (
             vec!["run", "suite.yaml"],
-            "models of `openai` are not asked by this version; it has `script/FILE`, a file of answers",
+            "`openai/gpt-5-mini` needs a key: set `OPENAI_API_KEY` in the environment or in a file `.env`",
         ),
         (
             vec!["run", "suite.yaml", "--model", "judge=script/none.jsonl"],

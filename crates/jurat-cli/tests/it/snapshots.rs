@@ -3,9 +3,9 @@
 //! `tests/problems/`: suites that are wrong, and `problems.txt`, what `jurat check` writes. A directory holds `suite.yaml` or `suite.json`, whatever files it names, and `problems.txt`. A file `NAME.size` stands
 //! for a file `NAME` of as many bytes as its text says.
 //!
-//! `tests/cases/`: suites that run, and `report.txt`, what `jurat run --tasks` writes and how it ends. Judges are answered from
+//! `tests/cases/`: suites that run, and `report.txt`, what `jurat run --tasks --results-only` writes and how it ends. Judges are answered from
 //! `replies.jsonl` when there is one; `arguments.txt` holds further arguments, `stdin.txt` what comes on standard input.
-//! Durations are shown as `T`, and columns are one space apart.
+//! Columns are one space apart.
 //!
 //! `JURAT_BLESS=1` writes the expected texts anew.
 
@@ -66,7 +66,7 @@ fn reported(directory: &Path) -> String {
     let folder = copied(directory);
     let given = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap_or_default();
     let mut command = folder.command();
-    command.args(["run", "suite.yaml", "--tasks"]).args(given("arguments.txt").split_whitespace());
+    command.args(["run", "suite.yaml", "--tasks", "--results-only"]).args(given("arguments.txt").split_whitespace());
     if folder.path().join("replies.jsonl").exists() {
         command.args(["--model", "judge=script/replies.jsonl"]);
     }

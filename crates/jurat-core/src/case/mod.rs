@@ -4,8 +4,8 @@
 
 use crate::effect::{Asker, Message, ModelRequest, Outcome, StepSite, ToolChoice};
 use crate::judge::{Asking, Ballot, End, combine};
-use crate::plan::{Plan, PlannedJudge, PlannedTask, TaskIx};
-use crate::suite::Gate;
+use crate::plan::{CaseName, Plan, PlannedJudge, PlannedTask, TaskIx};
+use crate::suite::{ExpectedValue, Gate, TaskComparison};
 use crate::value::{Context, Val, Value};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 
@@ -19,6 +19,8 @@ pub struct CaseState<'p> {
 
 #[derive(Debug, Clone)]
 enum TaskState {
+    /// It is not for this case.
+    Absent,
     /// Something it depends on is not done.
     Waiting,
     /// Its judges are being asked.
@@ -50,12 +52,19 @@ impl<'p> CaseState<'p> {
         state
     }
 
+    /// Like [`CaseState::start`], without the tasks that do not apply to the case.
+    pub fn start_for(plan: &'p Plan, base: &'p Val<'p>, case: &CaseName<'_>) -> CaseState<'p> {
+        let mut state = CaseState { plan, base, tasks: waiting_for(plan, case) };
+        state.settle();
+        state
+    }
+
     /// A case whose subject gave no evidence: what its tasks would have read is not there. Those that wait for nothing end with
     /// `verdict`; the others follow from them.
-    pub fn without_evidence(plan: &'p Plan, verdict: &Verdict) -> CaseState<'p> {
-        let mut state = CaseState { plan, base: &NOTHING, tasks: vec![TaskState::Waiting; plan.tasks.len()] };
+    pub fn without_evidence(plan: &'p Plan, case: &CaseName<'_>, verdict: &Verdict) -> CaseState<'p> {
+        let mut state = CaseState { plan, base: &NOTHING, tasks: waiting_for(plan, case) };
         for (task, state) in plan.tasks.iter().zip(&mut state.tasks) {
-            if task.depends_on.is_empty() {
+            if task.depends_on.is_empty() && matches!(state, TaskState::Waiting) {
                 *state = TaskState::Done(Ballot { verdict: verdict.clone(), output: None, said: Vec::new() });
             }
         }
@@ -99,7 +108,7 @@ impl<'p> CaseState<'p> {
         }
     }
 
-    /// The verdicts in the order of the plan's tasks; `None` for those that are not done.
+    /// The verdicts in the order of the plan's tasks; `None` for those that are not done, and for those that are not for this case.
     pub fn verdicts(&self) -> impl ExactSizeIterator<Item = Option<&Verdict>> {
         self.tasks.iter().map(|it| self.ballot_of(it).map(|it| &it.verdict))
     }
@@ -111,8 +120,8 @@ impl<'p> CaseState<'p> {
 
     /// The verdict of the case, once every task is done.
     pub fn verdict(&self) -> Option<CaseVerdict> {
-        let gates = self.plan.tasks.iter().map(|it| it.gate);
-        self.is_done().then(|| CaseVerdict::of(self.verdicts().flatten().zip(gates)))
+        let judged = self.verdicts().zip(&self.plan.tasks).filter_map(|(verdict, task)| Some((verdict?, task.gate)));
+        self.is_done().then(|| CaseVerdict::of(judged))
     }
 
     /// The value that a task compared, as far as it was there.
@@ -133,9 +142,34 @@ impl<'p> CaseState<'p> {
         path.and_then(|path| context.find(path).ok().map(|it| it.into_owned().into_owned()))
     }
 
+    /// What a task expected, whole: what its definition says, or what its `${path}` found.
+    pub fn expected(&self, task: TaskIx, comparison: &TaskComparison) -> Option<Value> {
+        match &comparison.expected.as_ref()?.value {
+            ExpectedValue::Literal(value) => Some(value.clone()),
+            ExpectedValue::Path(path) => {
+                let planned = self.plan.tasks.get(task.index())?;
+                let in_reply = self.ballot(task).and_then(|it| it.output.as_ref()).filter(|_| planned.judge.is_some());
+                let in_reply = in_reply.and_then(|it| path.find(it).ok()).map(|it| it.into_owned().into_owned());
+                let outputs = self.outputs(planned);
+                let context = Context { base: self.base, outputs: &outputs };
+                in_reply.or_else(|| context.find(path).ok().map(|it| it.into_owned().into_owned()))
+            }
+        }
+    }
+
+    /// What a task could read of other tasks: the outputs of those it depends on, under their ids.
+    pub fn seen(&self, task: TaskIx) -> Vec<(&'p str, &Val<'p>)> {
+        self.plan.tasks.get(task.index()).map(|it| self.outputs(it)).unwrap_or_default()
+    }
+
+    /// Whether a task is not for this case.
+    pub fn is_absent(&self, task: TaskIx) -> bool {
+        matches!(self.tasks.get(task.index()), Some(TaskState::Absent))
+    }
+
     /// Whether every task is done.
     pub fn is_done(&self) -> bool {
-        self.tasks.iter().all(|it| matches!(it, TaskState::Done(_)))
+        self.tasks.iter().all(|it| matches!(it, TaskState::Done(_) | TaskState::Absent))
     }
 
     /// How many tasks ended how, so far.
@@ -228,6 +262,12 @@ impl<'p> CaseState<'p> {
         };
         task.depends_on.iter().filter_map(output).collect()
     }
+}
+
+/// Every task that is for a case, at its beginning.
+fn waiting_for(plan: &Plan, case: &CaseName<'_>) -> Vec<TaskState> {
+    let state = |task: &PlannedTask| if task.on.has(case) { TaskState::Waiting } else { TaskState::Absent };
+    plan.tasks.iter().map(state).collect()
 }
 
 /// The first request to each seat, or why the prompt cannot be filled.

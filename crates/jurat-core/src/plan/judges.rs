@@ -3,21 +3,24 @@
 use std::collections::HashMap;
 
 use super::probes::subjects;
-use super::roles::{has_role, models_of, nobody_plays, unknown_models};
+use super::roles::Roles;
 use crate::judge::ReplySchema;
 use crate::suite::problem::{Problem, Problems};
 use crate::suite::{Gate, Judge, Output, Suite, Task, TaskKind, codes, is_provider_and_model};
 use crate::value::{Span, Spanned};
 
-pub(super) fn examine(suite: &Suite, problems: &mut Problems) {
-    let subjects = subjects(suite);
+/// The role that judges unless the author says otherwise.
+const JUDGE: &str = "judge";
+
+pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {
+    let subjects = subjects(suite, roles);
     for task in &suite.tasks {
         if let TaskKind::Judge(judge) = &task.kind {
             problems.extend(no_placeholder(task, judge));
             problems.extend(measured_gate(task));
             problems.extend(no_output(task, judge));
             problems.extend(judge.output.as_ref().and_then(bad_schema));
-            problems.extend(models(suite, &subjects, task, judge));
+            examine_models(roles, &subjects, task, judge, problems);
         }
     }
 }
@@ -61,33 +64,41 @@ pub(super) fn bad_schema(output: &Output) -> Option<Problem> {
     Some(problem.at(output.span, "this schema"))
 }
 
-fn models(suite: &Suite, subjects: &HashMap<&str, Span>, task: &Task, judge: &Judge) -> Vec<Problem> {
+fn examine_models(
+    roles: &Roles<'_>,
+    subjects: &HashMap<&str, Span>,
+    task: &Task,
+    judge: &Judge,
+    problems: &mut Problems,
+) {
     let named: Vec<&Spanned<String>> = judge.model.iter().chain(&judge.panel).collect();
-    if named.is_empty() && !has_role(suite, "judge") {
-        return if task.is_flawed { Vec::new() } else { vec![no_model(suite, task)] };
+    if named.is_empty() && !roles.has(JUDGE) {
+        if !task.is_flawed && problems.has_room(&codes::NO_MODEL) {
+            problems.push(no_model(roles, task));
+        }
+        return;
     }
-    let mut problems = unknown_models(suite, named.iter().copied());
-    problems.extend(same_model(suite, subjects, task, &named));
-    problems
+    roles.examine(named.iter().copied(), problems);
+    problems.extend(same_model(roles, subjects, task, &named));
 }
 
-fn no_model(suite: &Suite, task: &Task) -> Problem {
+fn no_model(roles: &Roles<'_>, task: &Task) -> Problem {
     let message = format!("`{}` has no model to ask", task.id.value);
     let problem = Problem::new(&codes::NO_MODEL, message).at(task.id.span, "a judge without a model");
-    nobody_plays(suite, "judge", problem)
+    roles.nobody_plays(JUDGE, problem)
 }
 
 /// A judge that is the model it judges is known to be kind to itself.
 fn same_model(
-    suite: &Suite,
+    roles: &Roles<'_>,
     subjects: &HashMap<&str, Span>,
     task: &Task,
     named: &[&Spanned<String>],
 ) -> Option<Problem> {
-    let roles: Vec<&str> =
-        if named.is_empty() { vec!["judge"] } else { named.iter().map(|it| it.value.as_str()).collect() };
-    let (judge, span) = roles.iter().find_map(|role| {
-        let asked = models_of(suite, role).iter().map(|it| it.model.value.as_str());
+    let named: Vec<&str> =
+        if named.is_empty() { vec![JUDGE] } else { named.iter().map(|it| it.value.as_str()).collect() };
+    let (judge, span) = named.iter().find_map(|role| {
+        let asked = roles.models(role).iter().map(|it| it.model.value.as_str());
         let mut asked = asked.chain(is_provider_and_model(role).then_some(*role));
         asked.find_map(|it| subjects.get_key_value(it))
     })?;

@@ -11,17 +11,20 @@ mod judges;
 mod names;
 mod probes;
 mod roles;
+mod selection;
 mod shape;
 mod types;
 
 use crate::compare::Assertion;
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::suite::problem::{Code, Problem, Problems, Severity};
-use crate::suite::{Aggregate, Ask, Gate, Judge, Suite, Task, TaskComparison, TaskKind, codes, same_id};
+use crate::suite::{Aggregate, Ask, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Projection, Step, Value};
 
 use context::Known;
 pub use graph::Stage;
+use roles::Roles;
+pub use selection::{CaseName, CaseSet, row_tags};
 pub use shape::Shape;
 
 /// A few rows of the data, to look at before running.
@@ -38,10 +41,12 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.extend(nothing_to_do(suite));
     let graph = graph::resolve(suite, &mut problems);
-    judges::examine(suite, &mut problems);
+    let roles = Roles::of(suite);
+    judges::examine(suite, &roles, &mut problems);
     names::examine(suite, &graph, &mut problems);
+    selection::examine(suite, &graph, samples, &mut problems);
     let rows = shape::of_rows(samples);
-    probes::examine(suite, rows.as_ref(), &mut problems);
+    probes::examine(suite, &roles, rows.as_ref(), &mut problems);
     let base = match &suite.ask {
         // What could not be read might have added anything.
         _ if suite.lost.ask => None,
@@ -140,6 +145,8 @@ pub struct PlannedTask {
     pub depends_on: Vec<TaskIx>,
     /// Whether it decides what runs after it.
     pub gate: Gate,
+    /// The cases it applies to; for all others it is absent. All of these are cases of the tasks it waits for.
+    pub on: CaseSet,
 }
 
 /// A judge with everything it takes to ask it.
@@ -177,6 +184,17 @@ impl Plan {
         let ask = suite.ask.as_ref().map(planned_ask);
         Ok((Plan { tasks, stages: graph.stages, ask, footprint: footprint(suite), group_by }, problems))
     }
+
+    /// Whether some task is not for every row, so that names and tags of rows matter.
+    pub fn narrows(&self) -> bool {
+        self.tasks.iter().any(|it| !matches!(it.on, CaseSet::All | CaseSet::Kind(crate::suite::CaseKind::Records)))
+    }
+
+    /// Whether a task applies to a case. Where it does, so do all tasks that it depends on; where it does not, it is neither
+    /// run nor counted nor shown.
+    pub fn applies(&self, task: TaskIx, case: &CaseName<'_>) -> bool {
+        self.tasks.get(task.index()).is_some_and(|it| it.on.has(case))
+    }
 }
 
 fn planned_ask(ask: &Ask) -> PlannedAsk {
@@ -202,6 +220,7 @@ fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: depends_on.to_vec(),
         gate: task.gate,
+        on: CaseSet::of(&task.on),
     }
 }
 
@@ -240,6 +259,9 @@ fn footprint(suite: &Suite) -> Projection {
         ["id", "record_id", "case_id"].map(|key| FieldPath::of([Step::Key(key.into())])).into();
     paths.extend(suite.records.iter().filter_map(|it| it.id.as_ref()).map(|it| it.value.clone()));
     paths.extend(suite.group_by.iter().map(|it| it.value.clone()));
+    if suite.tasks.iter().any(|it| matches!(it.on, Selection::Tag(_))) {
+        paths.push(FieldPath::of([Step::Key(selection::TAGS.into())]));
+    }
     for task in &suite.tasks {
         let reads = context::reads(task);
         if reads.everything {

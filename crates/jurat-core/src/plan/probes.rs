@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use super::context::{self, Reader};
 use super::judges;
-use super::roles::{has_role, models_of, nobody_plays, unknown_models};
+use super::roles::Roles;
 use super::shape::Shape;
 use crate::evidence::probe;
 use crate::suite::problem::{Problem, Problems, listed_all};
@@ -13,14 +13,14 @@ use crate::suite::{Ask, AskPrompt, Model, SUBJECT, Suite, codes, is_provider_and
 use crate::value::{Span, Value};
 
 /// Looks at `ask`, whose prompts see nothing but the rows.
-pub(super) fn examine(suite: &Suite, rows: Option<&Shape>, problems: &mut Problems) {
+pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, rows: Option<&Shape>, problems: &mut Problems) {
     let Some(ask) = &suite.ask else { return };
     problems.extend(no_rows(suite, ask));
     problems.extend(ask.prompts.iter().filter_map(|it| same_question(ask, it)));
     problems.extend(ask.output.as_ref().and_then(judges::bad_schema));
-    problems.extend(no_model(suite, ask));
-    problems.extend(unknown_models(suite, &ask.models));
-    problems.extend(repeated_model(suite, ask));
+    problems.extend(no_model(roles, ask));
+    roles.examine(&ask.models, problems);
+    problems.extend(repeated_model(roles, ask));
     let Some(rows) = rows else { return };
     problems.extend(hidden_fields(ask, rows));
     for prompt in ask.system.iter().chain(ask.prompts.iter().map(|it| &it.prompt)) {
@@ -43,7 +43,7 @@ pub(super) fn base(rows: Option<Shape>, ask: &Ask) -> Shape {
 }
 
 /// The models that are judged, with their places: those that `ask` names, or the role `subject`.
-pub(super) fn subjects(suite: &Suite) -> HashMap<&str, Span> {
+pub(super) fn subjects<'s>(suite: &'s Suite, roles: &Roles<'s>) -> HashMap<&'s str, Span> {
     let mut names: Vec<&str> = suite.ask.as_ref().map_or_else(|| vec![SUBJECT], Ask::subjects);
     names.sort_unstable();
     names.dedup();
@@ -51,7 +51,7 @@ pub(super) fn subjects(suite: &Suite) -> HashMap<&str, Span> {
     let spans: HashMap<&str, Span> = spans.collect();
     let mut subjects = HashMap::new();
     for name in names {
-        for it in played(suite, name, spans.get(name).copied()) {
+        for it in played(roles, name, spans.get(name).copied()) {
             subjects.entry(it.model).or_insert(it.span);
         }
     }
@@ -76,12 +76,12 @@ fn same_question(ask: &Ask, AskPrompt { prompt, .. }: &AskPrompt) -> Option<Prob
     Some(problem.help("put what the row is about into the prompt, for example `${question}`"))
 }
 
-fn no_model(suite: &Suite, ask: &Ask) -> Option<Problem> {
-    if !ask.models.is_empty() || has_role(suite, SUBJECT) || ask.is_flawed {
+fn no_model(roles: &Roles<'_>, ask: &Ask) -> Option<Problem> {
+    if !ask.models.is_empty() || roles.has(SUBJECT) || ask.is_flawed {
         return None;
     }
     let problem = Problem::new(&codes::NO_MODEL, "`ask` has no model to ask").at(ask.span, "asks the role `subject`");
-    Some(nobody_plays(suite, SUBJECT, problem))
+    Some(roles.nobody_plays(SUBJECT, problem))
 }
 
 /// One who is asked.
@@ -94,10 +94,10 @@ struct Played<'s> {
 }
 
 /// Those who are asked when somebody asks a role, or `provider/model`.
-fn played<'s>(suite: &'s Suite, name: &'s str, named_at: Option<Span>) -> impl Iterator<Item = Played<'s>> {
+fn played<'s>(roles: &Roles<'s>, name: &'s str, named_at: Option<Span>) -> impl Iterator<Item = Played<'s>> + use<'s> {
     let itself = named_at.filter(|_| is_provider_and_model(name));
     let itself = itself.map(|span| Played { model: name, settings: &[], span, named_at });
-    let of_role = models_of(suite, name).iter().map(move |Model { model, settings }| Played {
+    let of_role = roles.models(name).iter().map(move |Model { model, settings }| Played {
         model: &model.value,
         settings,
         span: model.span,
@@ -107,13 +107,13 @@ fn played<'s>(suite: &'s Suite, name: &'s str, named_at: Option<Span>) -> impl I
 }
 
 /// A model that is asked twice in the same way gives two answers that nothing tells apart.
-fn repeated_model(suite: &Suite, ask: &Ask) -> Option<Problem> {
-    let unsaid = ask.models.is_empty().then(|| played(suite, SUBJECT, None));
-    let said = ask.models.iter().flat_map(|it| played(suite, &it.value, Some(it.span)));
-    let mut seen: HashMap<String, Played<'_>> = HashMap::new();
+fn repeated_model<'s>(roles: &Roles<'s>, ask: &'s Ask) -> Option<Problem> {
+    let unsaid = ask.models.is_empty().then(|| played(roles, SUBJECT, None));
+    let said = ask.models.iter().flat_map(|it| played(roles, &it.value, Some(it.span)));
+    let mut seen: HashMap<(&str, String), Played<'_>> = HashMap::new();
     for again in unsaid.into_iter().flatten().chain(said) {
         let settings = again.settings.iter().map(|(key, value)| format!(" {key}={value}"));
-        let first = match seen.entry(format!("{}{}", again.model, settings.collect::<String>())) {
+        let first = match seen.entry((again.model, settings.collect())) {
             Entry::Vacant(place) => {
                 place.insert(again);
                 continue;

@@ -1,49 +1,71 @@
 //! Roles: which models play them, and names that no role has.
 
-use crate::suite::problem::{Problem, listed_all, nearest};
-use crate::suite::{Model, Suite, codes, is_provider_and_model};
+use std::collections::HashMap;
+
+use crate::suite::problem::{Problem, Problems, listed_all, nearest};
+use crate::suite::{Model, Role, Suite, codes, is_provider_and_model};
 use crate::value::Spanned;
 
-/// Whether somebody plays a role, or may play it for all we know.
-pub(super) fn has_role(suite: &Suite, role: &str) -> bool {
-    suite.models.iter().any(|it| it.name.value == role) || suite.lost.has_role(role)
+/// The roles of a suite, by name.
+pub(super) struct Roles<'s> {
+    suite: &'s Suite,
+    by_name: HashMap<&'s str, &'s Role>,
 }
 
-/// The models that play a role.
-pub(super) fn models_of<'s>(suite: &'s Suite, role: &str) -> &'s [Model] {
-    suite.models.iter().find(|it| it.name.value == role).map(|it| it.models.as_slice()).unwrap_or_default()
-}
+impl<'s> Roles<'s> {
+    pub(super) fn of(suite: &'s Suite) -> Roles<'s> {
+        Roles { suite, by_name: suite.models.iter().map(|it| (it.name.value.as_str(), it)).collect() }
+    }
 
-/// The names that are neither a role nor `provider/model`.
-pub(super) fn unknown_models<'n>(suite: &Suite, named: impl IntoIterator<Item = &'n Spanned<String>>) -> Vec<Problem> {
-    let is_unknown = |it: &&Spanned<String>| !is_provider_and_model(&it.value) && !has_role(suite, &it.value);
-    named.into_iter().filter(is_unknown).map(|it| unknown_model(suite, it)).collect()
-}
+    /// Whether somebody plays a role, or may play it for all we know.
+    pub(super) fn has(&self, role: &str) -> bool {
+        self.by_name.contains_key(role) || self.suite.lost.has_role(role)
+    }
 
-fn unknown_model(suite: &Suite, name: &Spanned<String>) -> Problem {
-    let problem = Problem::new(&codes::UNKNOWN_MODEL, format!("there is no model role `{}`", name.value))
-        .at(name.span, "unknown role");
-    let roles: Vec<&str> = suite.models.iter().map(|it| it.name.value.as_str()).collect();
-    let near = nearest(&name.value, roles.iter().copied());
-    let problem = match near.and_then(|near| suite.models.iter().find(|it| it.name.value == near)) {
-        Some(role) => problem
-            .at(role.name.span, "a role with a similar name")
-            .help(format!("did you mean `{}`?", role.name.value)),
-        None => problem,
-    };
-    let roles = if roles.is_empty() { "no roles".to_owned() } else { listed_all(roles) };
-    problem.help(format!("`models` has {roles}; a model may also be written as `provider/model`"))
-}
+    /// The models that play a role.
+    pub(super) fn models(&self, role: &str) -> &'s [Model] {
+        self.by_name.get(role).map(|it| it.models.as_slice()).unwrap_or_default()
+    }
 
-/// How to find somebody for a role that nobody plays.
-pub(super) fn nobody_plays(suite: &Suite, role: &str, problem: Problem) -> Problem {
-    let near = nearest(role, suite.models.iter().map(|it| it.name.value.as_str()));
-    match near.and_then(|near| suite.models.iter().find(|it| it.name.value == near)) {
-        Some(near) => {
-            problem.at(near.name.span, "a role with a similar name").help(format!("did you mean to call it `{role}`?"))
+    /// Notes the names that are neither a role nor `provider/model`.
+    pub(super) fn examine<'n>(&self, named: impl IntoIterator<Item = &'n Spanned<String>>, problems: &mut Problems) {
+        for name in named {
+            let is_known = is_provider_and_model(&name.value) || self.has(&name.value);
+            if !is_known && problems.has_room(&codes::UNKNOWN_MODEL) {
+                problems.push(self.unknown_model(name));
+            }
         }
-        None => problem.help(format!(
-            "name one under `models: {{ {role}: provider/model }}`, or give it with `--model {role}=provider/model`"
-        )),
+    }
+
+    fn unknown_model(&self, name: &Spanned<String>) -> Problem {
+        let problem = Problem::new(&codes::UNKNOWN_MODEL, format!("there is no model role `{}`", name.value))
+            .at(name.span, "unknown role");
+        let problem = match self.near(&name.value) {
+            Some(role) => problem
+                .at(role.name.span, "a role with a similar name")
+                .help(format!("did you mean `{}`?", role.name.value)),
+            None => problem,
+        };
+        let roles: Vec<&str> = self.suite.models.iter().map(|it| it.name.value.as_str()).collect();
+        let roles = if roles.is_empty() { "no roles".to_owned() } else { listed_all(roles) };
+        problem.help(format!("`models` has {roles}; a model may also be written as `provider/model`"))
+    }
+
+    /// Says how to find somebody for a role that nobody plays.
+    pub(super) fn nobody_plays(&self, role: &str, problem: Problem) -> Problem {
+        match self.near(role) {
+            Some(near) => problem
+                .at(near.name.span, "a role with a similar name")
+                .help(format!("did you mean to call it `{role}`?")),
+            None => problem.help(format!(
+                "name one under `models: {{ {role}: provider/model }}`, or give it with `--model {role}=provider/model`"
+            )),
+        }
+    }
+
+    /// The role that somebody who wrote `name` most likely meant.
+    fn near(&self, name: &str) -> Option<&'s Role> {
+        let near = nearest(name, self.suite.models.iter().map(|it| it.name.value.as_str()))?;
+        self.by_name.get(near).copied()
     }
 }

@@ -41,6 +41,7 @@ codes! {
     DUPLICATE_ID = Error "plan::duplicate_id", "two tasks with one id";
     UNKNOWN_DEPENDENCY = Error "plan::unknown_dependency", "a dependency on a task that does not exist";
     CYCLE = Error "plan::cycle", "tasks that wait for each other";
+    NARROWER_DEPENDENCY = Error "plan::narrower_dependency", "a dependency that need not apply to all cases of the task";
     NO_PLACEHOLDER = Error "plan::no_placeholder", "a judge prompt that shows the judge nothing of the case";
     MEASURED_GATE = Error "plan::measured_gate", "a gate that neither passes nor fails";
     UNKNOWN_MODEL = Error "plan::unknown_model", "a model role that nobody defines";
@@ -62,6 +63,7 @@ codes! {
     NEVER_APPLIES = Warning "plan::never_applies", "an operator that can never pass on values of this type";
     OUTSIDE_ENUM = Warning "plan::outside_enum", "an expected value that the schema's enum does not have";
     UNEXPECTED_TYPE = Warning "plan::unexpected_type", "an expected value of another type than the values";
+    NO_SUCH_CASE = Warning "plan::no_such_case", "a task that applies to none of the cases";
     UNUSED_GATE = Warning "plan::unused_gate", "a gate that nothing depends on";
     NEVER_RUNS = Warning "plan::never_runs", "a task behind gates that contradict each other";
     NOTHING_JUDGED = Warning "plan::nothing_judged", "tasks that measure and never judge";

@@ -6,7 +6,7 @@ use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
-use super::{Suite, ask, codes, models, records, task};
+use super::{Records, RowSource, Suite, ask, codes, models, records, task};
 use crate::value::{Node, Span, Spanned};
 
 /// A key of the top level and what becomes of its value.
@@ -53,6 +53,12 @@ static SECTIONS: [Section; 20] = [
         |reading, suite, at| {
             let records = records::read(reading, at.node);
             suite.lost.cases |= records.is_none();
+            let reads_input = |it: &Records| it.from == RowSource::StandardInput;
+            if records.as_ref().is_some_and(reads_input) && suite.records.iter().any(reads_input) {
+                let message = "standard input is read by another file of this suite already";
+                let problem = Problem::new(&codes::CONFLICT, message).at(at.node.span, "again here");
+                reading.problem(problem.help("it can be read once; put the rows into a file"));
+            }
             suite.records.extend(records);
         },
     ),

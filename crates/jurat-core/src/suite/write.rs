@@ -1,4 +1,5 @@
-//! A definition written down again: what is read back is equal to what was written.
+//! A definition written down again: what is read back is equal to what was written. A suite whose `records` came from
+//! several files has no form in one file, and is written without them.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -14,8 +15,27 @@ use crate::value::{Map, Spanned, Val, Value};
 
 /// The suite as YAML.
 pub fn yaml(suite: &Suite) -> String {
+    yaml_text(&value(suite))
+}
+
+/// A value as YAML, for those who make definitions without a file.
+///
+/// ```
+/// use jurat_core::suite::write::yaml_text;
+/// use jurat_core::value::parse_json;
+///
+/// let value = parse_json(r#"{"suite": "support", "tasks": [{"id": "polite", "operator": "is_not_empty"}]}"#)?;
+/// assert_eq!(yaml_text(&value.value), "\
+/// suite: support
+/// tasks:
+///   - id: polite
+///     operator: is_not_empty
+/// ");
+/// # Ok::<(), jurat_core::value::JsonError>(())
+/// ```
+pub fn yaml_text(value: &Val<'_>) -> String {
     let mut out = String::new();
-    write_block(&mut out, &value(suite), 0);
+    write_block(&mut out, value, 0);
     out
 }
 

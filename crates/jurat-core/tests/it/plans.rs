@@ -3,8 +3,12 @@
 use std::path::Path;
 
 use jurat_core::judge::ReplyForm;
-use jurat_core::plan::{Plan, Samples};
-use jurat_core::suite::load;
+use jurat_core::plan::{CaseName, Plan, Samples, TaskIx, row_tags};
+use jurat_core::suite::{CaseKind, load};
+use jurat_core::value::parse_json;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
 
 use crate::InMemory;
 
@@ -56,4 +60,64 @@ fn an_ask_is_prompts_and_models() {
 fn without_an_ask_rows_are_read_in_part() {
     let plan = plan("records: [{ text: x }]\ntasks: [{ id: said, field_path: text, operator: is_string }]\n");
     assert!(plan.ask.is_none() && !plan.footprint.is_all());
+}
+
+/// Which tasks of a suite apply to a row of it, by their ids.
+#[track_caller]
+fn applies(tags: &str, tasks: &[&str], (id, row): (&str, &str), expected: &str) {
+    let tasks: Vec<String> = tasks
+        .iter()
+        .enumerate()
+        .map(|(ix, on)| format!("  - {{ id: t{ix}, {on}operator: exists, field_path: a }}\n"))
+        .collect();
+    let plan = plan(&format!("records: {{ path: a.jsonl, tags: [{tags}] }}\ntasks:\n{}", tasks.concat()));
+    let row = parse_json(row).expect("a row is JSON").value;
+    let part = plan.footprint.read(&row.to_json()).expect("a row is JSON").value.into_owned();
+    let tags: Vec<&str> = tags.split_terminator(", ").chain(row_tags(&part)).collect();
+    let case = CaseName { id, kind: CaseKind::Records, tags: &tags };
+    let applying = plan.tasks.iter().zip(0..).filter(|(_, ix)| plan.applies(TaskIx(*ix), &case));
+    assert_eq!(applying.map(|(task, _)| task.id.as_str()).collect::<Vec<_>>().join(" "), expected);
+}
+
+#[test]
+fn a_task_applies_to_the_cases_it_says() {
+    let tasks = ["", "on: records, ", "on: cases, ", "on: [r1, r2], ", "on: { tag: hard }, ", "on: { tag: file }, "];
+    applies("", &tasks, ("r1", "{}"), "t0 t1 t3");
+    applies("", &tasks, ("r9", r#"{"tags": ["easy", 7, "hard"]}"#), "t0 t1 t4");
+    applies("", &tasks, ("R1", r#"{"tags": "hard"}"#), "t0 t1 t4");
+    applies("file, other", &tasks, ("r2", r#"{"tags": {"hard": 1}}"#), "t0 t1 t3 t5");
+    applies("", &tasks, ("r9", r#"["hard"]"#), "t0 t1");
+}
+
+#[test]
+fn a_task_that_does_not_exist_applies_nowhere() {
+    let plan = plan("records: [{ a: 1 }]\ntasks: [{ id: t, field_path: a, operator: exists }]\n");
+    assert!(!plan.applies(TaskIx(1), &CaseName { id: "r1", kind: CaseKind::Records, tags: &[] }));
+}
+
+const SELECTIONS: &[&str] =
+    &["", "on: records, ", "on: { tag: x }, ", "on: { tag: y }, ", "on: [a], ", "on: [a, b], ", "on: [b, c], "];
+
+proptest! {
+    #![proptest_config(crate::laws())]
+
+    #[test]
+    fn where_a_task_applies_so_do_its_dependencies(
+        tasks in vec((select(SELECTIONS), vec(any::<bool>(), 0..4)), 1..5),
+        id in select(&["a", "b", "c"][..]),
+        tags in subsequence(vec!["x", "y"], 0..=2),
+    ) {
+        let mut text = "records: { path: a.jsonl, tags: [x, y] }\ntasks:\n".to_owned();
+        for (ix, (on, depends_on)) in tasks.iter().enumerate() {
+            let others: Vec<String> =
+                depends_on.iter().take(ix).zip(0..).filter(|(it, _)| **it).map(|(_, other): (_, usize)| format!("t{other}")).collect();
+            text += &format!("  - {{ id: t{ix}, {on}depends_on: [{}], operator: exists, field_path: a }}\n", others.join(", "));
+        }
+        let suite = load(Path::new("suite.yaml"), &InMemory(&[("suite.yaml", &text)])).suite;
+        let Ok((plan, _)) = Plan::build(&suite, &Samples { rows: Vec::new(), is_partial: true }) else { return Ok(()) };
+        let case = CaseName { id, kind: CaseKind::Records, tags: &tags };
+        for (task, ix) in plan.tasks.iter().zip(0..).filter(|(_, ix)| plan.applies(TaskIx(*ix), &case)) {
+            prop_assert!(task.depends_on.iter().all(|it| plan.applies(*it, &case)), "t{} of\n{}", ix, text);
+        }
+    }
 }

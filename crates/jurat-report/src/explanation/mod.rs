@@ -1,14 +1,23 @@
 //! Why a task of a case ended as it did: everything that its verdict rests on.
 //!
-//! An [`Explanation`] is plain data, filled by somebody who can read the run.
+//! An [`Explanation`] is plain data, filled by somebody who can read the run. [`write_text`] tells it to people, [`write_json`] to
+//! programs. [`write_brief`] tells a whole case in a few lines.
+
+mod brief;
+mod json;
+mod text;
 
 use std::time::Duration;
 
-use jurat_core::effect::{Attempt, Message, Served, Usage};
+use jurat_core::effect::{Attempt, Message, Served, ToolCall, Usage};
 use jurat_core::suite::Gate;
 use jurat_core::value::Value;
 
 use crate::model::TaskVerdict;
+
+pub use brief::write_brief;
+pub use json::write_json;
+pub use text::write_text;
 
 /// Why a task of a case ended as it did.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,6 +160,8 @@ pub struct Reply {
     pub served: Served,
     /// What it said; nothing when no answer came.
     pub text: Option<String>,
+    /// The tools it wants to call.
+    pub tool_calls: Vec<ToolCall>,
     /// What was read from it; nothing when it is not valid.
     pub parsed: Option<Value>,
     /// What is wrong with it, or why no answer came.

@@ -1,6 +1,23 @@
 //! What a run will do, before it does it: stages, what is asked of whom, and an upper bound of calls and money.
+//!
+//! A [`PlanReport`] is plain data. [`write_text`] tells it to people, [`write_json`] to programs; [`write_svg`], [`write_mermaid`] and
+//! [`write_dot`] draw its graph.
+
+mod dot;
+mod graph;
+mod json;
+mod layout;
+mod mermaid;
+mod svg;
+mod text;
 
 use jurat_core::suite::Gate;
+
+pub use dot::write_dot;
+pub use json::write_json;
+pub use mermaid::write_mermaid;
+pub use svg::write_svg;
+pub use text::write_text;
 
 /// What a run will do.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,11 +34,13 @@ pub struct PlanReport {
     pub asking: Option<PlanAsking>,
     /// The tasks, stage by stage.
     pub stages: Vec<Vec<PlanTask>>,
-    /// How many calls of models there are at most; nothing when the number of cases is not known.
+    /// How many calls of models there are at most, had nobody ever asked; nothing when the number of cases is not known.
     pub calls: Option<u64>,
-    /// How many first calls the journal can answer; nothing when nobody looked.
+    /// How many answers the journal has for it; nothing when nobody looked.
     pub in_journal: Option<u64>,
-    /// What all calls cost at most.
+    /// How many calls are left at most, with what the journal has; nothing when nobody looked.
+    pub calls_left: Option<u64>,
+    /// What the calls that are left cost at most.
     pub cost: CostBound,
 }
 
@@ -59,7 +78,7 @@ pub struct PlanTask {
     pub max_calls: u64,
 }
 
-/// What all calls cost at most.
+/// What calls cost at most.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CostBound {
     /// So many dollars.

@@ -1,7 +1,15 @@
-//! Problems in, text out.
+//! Problems, runs, plans and explanations in, text out.
 
+mod documents;
+mod explanations;
+mod laws;
+mod lists;
+mod plans;
 mod problem_json;
 mod problem_text;
+mod progress;
+mod reference;
+mod sample;
 
 use jurat_core::suite::problem::{Code, Severity};
 

@@ -18,9 +18,6 @@ pub enum SampleError {
         /// What the name ends with, without the dot.
         ending: Option<String>,
     },
-    /// Rows of this format are not looked at before a run.
-    #[error("{0} files are not sampled")]
-    Unsupported(Format),
     /// The first row does not end within what is read.
     #[error("the first row does not end within the first {limit} bytes, which is as much as is read to check a suite")]
     RowTooLong {
@@ -60,6 +57,36 @@ pub enum SampleError {
         columns: usize,
         /// How many are accepted.
         most: usize,
+    },
+    /// The file is not what Parquet asks for.
+    #[error("it cannot be read as Parquet: {message}")]
+    NotParquet {
+        /// What is wrong.
+        message: String,
+    },
+    /// The file is compressed in a way that is not understood.
+    #[error("it is compressed with {codec}, which is not read; write it with Zstandard or Snappy")]
+    Compression {
+        /// How it is compressed.
+        codec: &'static str,
+    },
+    /// A column holds what JSON has no form for.
+    #[error("the column `{column}` holds {holds}, which JSON has no form for; turn it into text, or leave it out")]
+    OddColumn {
+        /// The column, and the place in it.
+        column: String,
+        /// What it holds.
+        holds: String,
+    },
+    /// A cell holds what JSON has no form for.
+    #[error("row {row}: the column `{column}` holds {found}, which JSON has no form for; write null in its place")]
+    OddCell {
+        /// The row, from 1.
+        row: u64,
+        /// The column, and the place in it.
+        column: String,
+        /// What it holds.
+        found: &'static str,
     },
     /// The system would not give the file.
     #[error("{0}")]

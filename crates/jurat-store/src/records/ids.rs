@@ -89,19 +89,32 @@ fn printed<'r>(value: &'r Val<'_>) -> Option<Cow<'r, str>> {
 pub struct RowNames(Vec<String>);
 
 impl RowNames {
-    /// The names of the sources that rows come from.
+    /// The names of the sources that the rows of one section come from.
     pub fn of(records: &Records) -> RowNames {
-        RowNames(match &records.from {
+        RowNames::of_all(std::slice::from_ref(records))
+    }
+
+    /// The names of the sources that the rows of all sections come from, in order.
+    pub fn of_all(sections: &[Records]) -> RowNames {
+        let names = sections.iter().enumerate().flat_map(|(ix, records)| match &records.from {
             RowSource::Files(files) => files.iter().map(|it| format!("`{}`", it.written.value)).collect(),
             RowSource::StandardInput => vec!["standard input".to_owned()],
-            RowSource::Inline(_) => vec!["`records`".to_owned()],
-        })
+            RowSource::Inline(_) if sections.len() == 1 => vec!["`records`".to_owned()],
+            // One file of a suite has one such section, and included files come first.
+            RowSource::Inline(_) => vec![format!("`records` number {}", ix + 1)],
+        });
+        RowNames(names.collect())
+    }
+
+    /// The source in words: a file's path in backticks as its author wrote it, `standard input`, or `records`.
+    pub fn source(&self, source: u32) -> &str {
+        let name = usize::try_from(source).ok().and_then(|it| self.0.get(it));
+        name.map_or("`records`", String::as_str)
     }
 
     /// The row in words, such as ``row 3 of `records.jsonl` ``.
     pub fn row(&self, source: u32, number: u64) -> String {
-        let name = usize::try_from(source).ok().and_then(|it| self.0.get(it));
-        format!("row {number} of {}", name.map_or("`records`", String::as_str))
+        format!("row {number} of {}", self.source(source))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `jurat check` looks at a few rows to see whether the paths a suite reads lead anywhere. It should cost the same for a
 //! hundred rows and for a hundred million, so [`sample`] reads the start of the file and parses no more rows than were
-//! asked for; what comes after them is neither read nor judged. A run reads all of them with [`read_rows`], in chunks.
+//! asked for; what comes after them is neither read nor judged. A run reads all of them with [`read_all`], in chunks.
 
 mod csv;
 mod error;
@@ -12,6 +12,7 @@ mod ids;
 mod json;
 mod jsonl;
 mod mark;
+mod parquet;
 mod rows;
 mod walk;
 
@@ -19,11 +20,16 @@ use std::path::Path;
 
 use jurat_core::value::Value;
 
+use crate::bounded::open;
+
 pub use error::SampleError;
 pub use format::Format;
 use head::Head;
 pub use ids::{DuplicateId, IdError, Ids, RowId, RowNames, row_id};
-pub use rows::{Chunk, ReadSummary, RowAt, RowLimits, RowsError, RowsFault, read_rows, read_rows_within};
+pub use rows::{
+    Chunk, ReadSummary, RowAt, RowLimits, RowsError, RowsFault, read_all, read_all_within, read_rows,
+    sections_by_source,
+};
 
 /// The first rows of a file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -71,11 +77,11 @@ pub fn sample(path: &Path, format: Option<Format>, limits: SampleLimits) -> Resu
         Some(format) => format,
         None => Format::of(path)?,
     };
-    let sampled: fn(&Head, usize) -> Result<Sample, SampleError> = match format {
-        Format::JsonLines => jsonl::sample,
-        Format::Json => json::sample,
-        Format::Csv => csv::sample,
-        Format::Parquet => return Err(SampleError::Unsupported(format)),
-    };
-    sampled(&Head::read(path, limits.bytes)?, limits.rows)
+    let head = || Head::read(path, limits.bytes);
+    match format {
+        Format::JsonLines => jsonl::sample(&head()?, limits.rows),
+        Format::Json => json::sample(&head()?, limits.rows),
+        Format::Csv => csv::sample(&head()?, limits.rows),
+        Format::Parquet => parquet::sample(open(path)?.0, limits),
+    }
 }

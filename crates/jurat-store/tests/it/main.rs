@@ -1,6 +1,16 @@
 //! Files in, values out.
 
 mod definitions;
+mod effects;
+mod golden;
 mod ids;
+mod journals;
+mod parquet;
+mod projects;
 mod records;
+mod reference;
 mod rows;
+mod run_files;
+mod run_laws;
+mod runs;
+mod tables;

@@ -160,7 +160,7 @@ fn the_name_tells_the_format() {
     sampled("a.txt", "", &format!("the ending `.txt` does not tell the format of the records; {endings}"));
     sampled("records", "", &format!("a name without an ending does not tell the format of the records; {endings}"));
     sampled_as(Some(Format::Csv), "records", "a\n1\n", "{\"a\": \"1\"}\n");
-    sampled("a.parquet", "", "parquet files are not sampled");
+    sampled("a.parquet", "", "it cannot be read as Parquet: it is too short");
 }
 
 #[test]

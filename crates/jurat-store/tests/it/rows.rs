@@ -3,10 +3,13 @@
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::slice::from_ref;
 
 use jurat_core::suite::{CellType, Records, RowFile, RowFormat, RowSource};
 use jurat_core::value::{Span, Spanned, Val, parse_json};
-use jurat_store::records::{Chunk, ReadSummary, RowLimits, RowsError, read_rows, read_rows_within};
+use jurat_store::records::{
+    Chunk, ReadSummary, RowLimits, RowNames, RowsError, read_all_within, read_rows, sections_by_source,
+};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -28,11 +31,16 @@ fn typed(mut records: Records, types: &[(&str, CellType)]) -> Records {
     records
 }
 
-/// All chunks, and how the reading ended.
+/// All chunks of one section, and how the reading ended.
 fn chunks(records: &Records, stdin: &[u8], limits: RowLimits) -> (Vec<Chunk>, Result<ReadSummary, RowsError>) {
+    all_chunks(from_ref(records), stdin, limits)
+}
+
+/// All chunks of all sections, and how the reading ended.
+fn all_chunks(sections: &[Records], stdin: &[u8], limits: RowLimits) -> (Vec<Chunk>, Result<ReadSummary, RowsError>) {
     let mut chunks = Vec::new();
     let mut stdin = stdin;
-    let summary = read_rows_within(records, &mut stdin, limits, &mut |chunk| {
+    let summary = read_all_within(sections, &mut stdin, limits, &mut |chunk| {
         chunks.push(chunk);
         ControlFlow::Continue(())
     });
@@ -271,6 +279,60 @@ fn files_are_read_in_order() {
 }
 
 #[test]
+fn sections_are_read_in_order_as_one() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, content) in [("a.jsonl", "1\n2"), ("b.txt", "x\n3\n"), ("c.csv", "x\n4\n")] {
+        std::fs::write(directory.path().join(name), content).unwrap();
+    }
+    let inline = |number| records(RowSource::Inline(vec![spanned(Val::I(number)), spanned(Val::I(number + 1))]));
+    let csv = Records { format: Some(RowFormat::Csv), ..files(directory.path(), &["b.txt", "c.csv"]) };
+    let sections = [
+        inline(5),
+        files(directory.path(), &["a.jsonl"]),
+        typed(csv, &[("x", CellType::Number)]),
+        records(RowSource::StandardInput),
+        inline(7),
+    ];
+    let (read, summary) = all_chunks(&sections, b"9\n", RowLimits::default());
+    let names = RowNames::of_all(&sections);
+    let told: Vec<String> = read
+        .iter()
+        .flat_map(Chunk::iter)
+        .map(|(row, text)| format!("{} {}: {text}", row.source, names.row(row.source, row.number)))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "0 row 1 of `records` number 1: 5",
+            "0 row 2 of `records` number 1: 6",
+            "1 row 1 of `a.jsonl`: 1",
+            "1 row 2 of `a.jsonl`: 2",
+            "2 row 1 of `b.txt`: {\"x\":3}",
+            "3 row 1 of `c.csv`: {\"x\":4}",
+            "4 row 1 of standard input: 9",
+            "5 row 1 of `records` number 5: 7",
+            "5 row 2 of `records` number 5: 8",
+        ]
+    );
+    assert_eq!(summary.unwrap(), ReadSummary { rows: 9, stopped: false });
+    let by_source: Vec<usize> = sections_by_source(&sections)
+        .into_iter()
+        .map(|it| sections.iter().position(|section| std::ptr::eq(section, it)).expect("one of the sections"))
+        .collect();
+    assert_eq!(by_source, [0, 1, 2, 2, 3, 4]);
+}
+
+#[test]
+fn a_section_that_cannot_be_read_is_found_before_the_others_are() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("a.jsonl"), "1\n").unwrap();
+    let sections = [files(directory.path(), &["a.jsonl"]), files(directory.path(), &["b.txt"])];
+    let (read, summary) = all_chunks(&sections, b"", RowLimits::default());
+    assert_eq!(read, []);
+    assert!(summary.unwrap_err().to_string().starts_with("`b.txt`: the ending `.txt` does not tell the format"));
+}
+
+#[test]
 fn what_tells_no_format_is_refused_before_anything_is_read() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("a.jsonl"), "1\n").unwrap();
@@ -278,10 +340,6 @@ fn what_tells_no_format_is_refused_before_anything_is_read() {
         let (read, summary) = chunks(&files(directory.path(), names), b"", RowLimits::default());
         told(&read, &summary)
     };
-    assert_eq!(
-        ended(&["a.jsonl", "b.parquet"]),
-        "`b.parquet`: parquet files are not read yet; convert the rows to jsonl, json or csv"
-    );
     assert!(ended(&["a.jsonl", "b.txt"]).starts_with("`b.txt`: the ending `.txt` does not tell the format"));
     let refused = chunks(&records(RowSource::StandardInput), b"", RowLimits { chunk: usize::MAX, row: 0 });
     assert_eq!(told(&refused.0, &refused.1), "");
@@ -297,7 +355,7 @@ fn reading_stops_when_it_is_asked_to() {
         let records = files(directory.path(), &[name, "missing.jsonl"]);
         let mut n_chunks = 0;
         let limits = RowLimits { chunk: 2, row: 100 };
-        let summary = read_rows_within(&records, &mut std::io::empty(), limits, &mut |_| {
+        let summary = read_all_within(from_ref(&records), &mut std::io::empty(), limits, &mut |_| {
             n_chunks += 1;
             if n_chunks == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -311,9 +369,10 @@ fn an_input_without_end_is_bounded() {
         let mut records = records(RowSource::StandardInput);
         records.format = Some(format);
         let mut input = first.as_bytes().chain(std::io::repeat(b'x'));
-        let ended = read_rows_within(&records, &mut input, RowLimits { chunk: 1000, row: 100_000 }, &mut |_| {
-            ControlFlow::Continue(())
-        });
+        let ended =
+            read_all_within(from_ref(&records), &mut input, RowLimits { chunk: 1000, row: 100_000 }, &mut |_| {
+                ControlFlow::Continue(())
+            });
         assert!(ended.unwrap_err().to_string().contains("is longer than 100000 bytes"), "{format:?}");
     }
 }

@@ -127,6 +127,18 @@ fn one_connection_serves_many_requests() {
 }
 
 #[test]
+fn requests_that_were_kept_can_be_asked_for() {
+    let endpoint = Endpoint::start(Script::new().keep_requests());
+    let mut client = Client::connect(endpoint.port());
+    client.send("http://models.example/v1/chat/completions", "x-trace: 7\r\n", &question("a").to_string());
+    assert!(client.receive().is_ok_and(|it| it.status == 200));
+    let kept = get(endpoint.port(), "/requests").json();
+    assert_eq!(kept[0]["path"], "http://models.example/v1/chat/completions");
+    assert_eq!(kept[0]["headers"][1], json!(["x-trace", "7"]));
+    assert_eq!(kept[0]["body"], question("a").to_string());
+}
+
+#[test]
 fn what_a_provider_would_not_accept_is_refused() {
     let endpoint = Endpoint::start(Script::new().key("sk-test"));
     let ask = |headers: &str, body: &str| {

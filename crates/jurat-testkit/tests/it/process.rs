@@ -1,6 +1,6 @@
 //! The program, started and killed.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use jurat_testkit::{Event, Process, read_log};
 use serde_json::json;
@@ -52,4 +52,13 @@ fn wrong_options_are_told_with_the_right_ones() {
     assert!(told(&["--fault", "reset"]).contains("expected WHEN=FAULT"));
     assert!(told(&["--latency", "50..1"]).contains("expected milliseconds such as `20` or `1..50`"));
     assert!(told(&["--log", "/no/such/directory/log"]).contains("cannot start the endpoint"));
+}
+
+#[test]
+fn the_program_ends_with_its_input() {
+    let mut command = Command::new(Process::program());
+    let mut child = command.arg("--until-input-ends").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    assert!(child.try_wait().unwrap().is_none());
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
 }

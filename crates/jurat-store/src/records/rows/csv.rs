@@ -139,7 +139,7 @@ impl<'r> Rows<'r> {
         let row = &row[before..];
         let length = row.len() - row.iter().rev().take_while(|it| is_line_end(it)).count();
         if kept.is_too_long || length > self.longest {
-            return Err(RowsFault::RowTooLong { row: self.number, line: self.line, limit: self.longest });
+            return Err(RowsFault::RowTooLong { row: self.number, line: Some(self.line), limit: self.longest });
         }
         // Only the end of the file can cut a quoted cell.
         if let Some(quote) = kept.has_ended.then(|| open_quote(row)).flatten() {

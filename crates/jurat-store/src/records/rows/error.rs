@@ -2,8 +2,6 @@
 
 use std::io;
 
-use jurat_core::suite::RowFile;
-
 use super::super::{Format, SampleError};
 
 /// Where the rows come from, and what is wrong with them.
@@ -23,16 +21,16 @@ pub enum RowsFault {
     /// The file cannot be read, or is not what its format asks for.
     #[error(transparent)]
     File(#[from] SampleError),
-    /// Rows of this format cannot be read.
-    #[error("{0} files are not read yet; convert the rows to jsonl, json or csv")]
-    NotReadYet(Format),
+    /// Rows of this format cannot be read as they come.
+    #[error("{0} cannot be read from standard input, because its end is read first; name a file")]
+    NotFromStandardInput(Format),
     /// A row is longer than any is expected to be.
-    #[error("row {row}, which begins on line {line}, is longer than {limit} bytes, the most a row may have")]
+    #[error("row {row}{} is longer than {limit} bytes, the most a row may have", line.map(|it| format!(", which begins on line {it},")).unwrap_or_default())]
     RowTooLong {
         /// The row, from 1.
         row: u64,
-        /// The line that it begins on, from 1.
-        line: u64,
+        /// The line that it begins on, from 1, when there are lines.
+        line: Option<u64>,
         /// The most bytes.
         limit: usize,
     },
@@ -66,20 +64,6 @@ pub enum RowsFault {
         /// The number.
         number: String,
     },
-}
-
-impl RowsFault {
-    pub(super) fn in_file(self, file: &RowFile) -> RowsError {
-        RowsError { from: format!("`{}`", file.written.value), fault: self }
-    }
-
-    pub(super) fn in_standard_input(self) -> RowsError {
-        RowsError { from: "standard input".to_owned(), fault: self }
-    }
-
-    pub(super) fn in_definition(self) -> RowsError {
-        RowsError { from: "`records`".to_owned(), fault: self }
-    }
 }
 
 impl From<io::Error> for RowsFault {

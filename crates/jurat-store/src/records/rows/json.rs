@@ -146,6 +146,6 @@ impl Document {
 
     /// The row that comes next is too long.
     fn too_long(&self) -> RowsFault {
-        RowsFault::RowTooLong { row: self.n_rows + 1, line: self.mark.line, limit: self.longest }
+        RowsFault::RowTooLong { row: self.n_rows + 1, line: Some(self.mark.line), limit: self.longest }
     }
 }

@@ -97,7 +97,7 @@ impl Lines {
 
     /// The line that comes next is too long.
     fn too_long(&self) -> RowsFault {
-        RowsFault::RowTooLong { row: self.n_rows + 1, line: self.n_lines + 1, limit: self.longest }
+        RowsFault::RowTooLong { row: self.n_rows + 1, line: Some(self.n_lines + 1), limit: self.longest }
     }
 }
 

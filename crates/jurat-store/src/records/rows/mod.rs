@@ -1,9 +1,9 @@
-//! All rows of `records`, in chunks.
+//! All rows of all `records`, in chunks.
 //!
 //! A chunk is a buffer with the JSON texts of some rows, cut at row borders and handed over whole, so that it can go to
-//! another thread. Rows of JSON files are slices of the file and are not copied one by one; rows of CSV files and of the
-//! definition are written as JSON. Whether a line of a JSON Lines file is JSON is for those who parse it: a plan that reads
-//! two fields should not pay for a second look at the others.
+//! another thread. Rows of JSON files are slices of the file and are not copied one by one; rows of CSV and Parquet
+//! files and of the definition are written as JSON. Whether a line of a JSON Lines file is JSON is for those who parse it:
+//! a plan that reads two fields should not pay for a second look at the others.
 
 mod chunk;
 mod csv;
@@ -11,14 +11,16 @@ mod error;
 mod inline;
 mod json;
 mod jsonl;
+mod parquet;
 mod window;
 
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 
-use jurat_core::suite::{Records, RowSource};
+use jurat_core::suite::{Records, RowFile, RowSource};
+use jurat_core::value::{Spanned, Value};
 
-use super::Format;
+use super::{Format, RowNames};
 use crate::bounded::open;
 use chunk::Delivery;
 pub use error::{RowsError, RowsFault};
@@ -38,11 +40,12 @@ pub struct Chunk {
 pub struct RowAt {
     /// Its JSON in the text of the chunk.
     pub range: Range<u32>,
-    /// Which file it is from, counted from 0; 0 for other sources.
+    /// Which source it is from, counted from 0 over all sections: each file is one, and so are standard input and the rows
+    /// of a definition.
     pub source: u32,
     /// Which row of its source it is, counted from 1.
     pub number: u64,
-    /// The line of its source that it begins on, counted from 1. For rows of the definition, its number.
+    /// The line of its source that it begins on, counted from 1. For rows of the definition and of Parquet, its number.
     pub line: u64,
     /// Where in the file its bytes begin, when they are its JSON as it is. They are as many as `range` is long.
     pub offset: Option<u64>,
@@ -85,19 +88,28 @@ impl RowLimits {
     const MOST: usize = 256 << 20;
 }
 
-/// Hands all rows to `each`, in order, until it says [`ControlFlow::Break`]. `stdin` is read when the rows come from
-/// standard input. The rows before a bad one have been handed over when its error is returned.
+/// Hands all rows of one section to `each`, in order, until it says [`ControlFlow::Break`]. See [`read_all`].
+pub fn read_rows(
+    records: &Records,
+    stdin: &mut dyn Read,
+    each: &mut dyn FnMut(Chunk) -> ControlFlow<()>,
+) -> Result<ReadSummary, RowsError> {
+    read_all(std::slice::from_ref(records), stdin, each)
+}
+
+/// Hands all rows of all sections to `each`, in order, until it says [`ControlFlow::Break`]. `stdin` is read when rows
+/// come from standard input. The rows before a bad one have been handed over when its error is returned.
 ///
 /// ```
 /// use std::ops::ControlFlow;
 ///
 /// use jurat_core::suite::{Records, RowSource};
-/// use jurat_store::records::read_rows;
+/// use jurat_store::records::read_all;
 ///
 /// let records =
 ///     Records { from: RowSource::StandardInput, format: None, id: None, types: vec![], tags: vec![] };
 /// let mut texts = Vec::new();
-/// let summary = read_rows(&records, &mut "{\"a\": 1}\n\n2\n".as_bytes(), &mut |chunk| {
+/// let summary = read_all(&[records], &mut "{\"a\": 1}\n\n2\n".as_bytes(), &mut |chunk| {
 ///     texts.extend(chunk.iter().map(|(row, text)| format!("line {}: {text}", row.line)));
 ///     ControlFlow::Continue(())
 /// })?;
@@ -105,73 +117,100 @@ impl RowLimits {
 /// assert_eq!(summary.rows, 2);
 /// # Ok::<(), jurat_store::records::RowsError>(())
 /// ```
-pub fn read_rows(
-    records: &Records,
+pub fn read_all(
+    sections: &[Records],
     stdin: &mut dyn Read,
     each: &mut dyn FnMut(Chunk) -> ControlFlow<()>,
 ) -> Result<ReadSummary, RowsError> {
-    read_rows_within(records, stdin, RowLimits::default(), each)
+    read_all_within(sections, stdin, RowLimits::default(), each)
 }
 
-/// Like [`read_rows`], with limits of the caller's choice; beyond 256 MiB they are taken as that.
-pub fn read_rows_within(
-    records: &Records,
+/// Like [`read_all`], with limits of the caller's choice; beyond 256 MiB they are taken as that.
+pub fn read_all_within(
+    sections: &[Records],
     stdin: &mut dyn Read,
     limits: RowLimits,
     each: &mut dyn FnMut(Chunk) -> ControlFlow<()>,
 ) -> Result<ReadSummary, RowsError> {
     let most = RowLimits::MOST;
     let limits = RowLimits { chunk: limits.chunk.clamp(1, most), row: limits.row.clamp(1, most) };
+    let names = RowNames::of_all(sections);
+    let wrong = |number, fault| RowsError { from: names.source(number).to_owned(), fault };
+    // A name that tells no format is found before the files in front of it have been evaluated.
+    let sources = (0..).zip(sources(sections)).map(|(number, it)| Ok((number, it.map_err(|it| wrong(number, it))?)));
+    let sources: Vec<(u32, Source<'_>)> = sources.collect::<Result<_, RowsError>>()?;
     let mut delivery = Delivery::new(each, limits);
-    let flow = match &records.from {
-        RowSource::Inline(rows) => inline::read(rows, &mut delivery).map_err(RowsFault::in_definition)?,
-        RowSource::StandardInput => {
-            let format = readable(records.format.map_or(Format::JsonLines, Format::from));
-            format.and_then(|it| read(it, stdin, records, &mut delivery)).map_err(RowsFault::in_standard_input)?
+    for (number, source) in sources {
+        delivery.source = number;
+        let flow = source.read(stdin, &mut delivery).map_err(|it| wrong(number, it))?;
+        if flow.is_break() {
+            return Ok(ReadSummary { rows: delivery.n_rows, stopped: true });
         }
-        RowSource::Files(files) => {
-            // A name that tells no format is found before the files in front of it have been evaluated.
-            let formats = files.iter().map(|file| {
-                let format = records.format.map_or_else(|| Format::of(&file.path), |it| Ok(it.into()));
-                format.map_err(RowsFault::from).and_then(readable).map_err(|it| it.in_file(file))
-            });
-            let formats: Vec<Format> = formats.collect::<Result<_, _>>()?;
-            let mut flow = ControlFlow::Continue(());
-            for ((source, file), format) in (0..).zip(files).zip(formats) {
-                delivery.source = source;
-                let opened = open(&file.path).map_err(RowsFault::from);
-                flow = opened
-                    .and_then(|(mut it, _)| read(format, &mut it, records, &mut delivery))
-                    .map_err(|it| it.in_file(file))?;
-                if flow.is_break() {
-                    break;
-                }
-            }
-            flow
-        }
-    };
-    Ok(ReadSummary { rows: delivery.n_rows, stopped: flow.is_break() })
+    }
+    Ok(ReadSummary { rows: delivery.n_rows, stopped: false })
 }
 
-/// A format that can be read.
-fn readable(format: Format) -> Result<Format, RowsFault> {
-    match format {
-        Format::Parquet => Err(RowsFault::NotReadYet(format)),
-        Format::JsonLines | Format::Json | Format::Csv => Ok(format),
+/// The section that each source belongs to, by the number that [`RowAt::source`] has.
+pub fn sections_by_source(sections: &[Records]) -> Vec<&Records> {
+    sections.iter().flat_map(|it| std::iter::repeat_n(it, n_sources(it))).collect()
+}
+
+fn n_sources(records: &Records) -> usize {
+    match &records.from {
+        RowSource::Files(files) => files.len(),
+        RowSource::StandardInput | RowSource::Inline(_) => 1,
     }
 }
 
-fn read(
-    format: Format,
-    input: &mut dyn Read,
-    records: &Records,
-    delivery: &mut Delivery<'_>,
-) -> Result<ControlFlow<()>, RowsFault> {
-    let window = Window::open(input, delivery.limits.chunk)?;
+/// A source and how to read it.
+enum Source<'r> {
+    Inline(&'r [Spanned<Value>]),
+    StandardInput(Streamed, &'r Records),
+    File(&'r RowFile, Streamed, &'r Records),
+    Parquet(&'r RowFile),
+}
+
+/// Reads rows of some format as they come.
+type Streamed = fn(Window<'_>, &Records, &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault>;
+
+/// How rows of a format are read as they come, if they can be.
+fn streamed(format: Format) -> Option<Streamed> {
     match format {
-        Format::JsonLines => jsonl::read(window, delivery),
-        Format::Json => json::read(window, delivery),
-        Format::Csv => csv::read(window, &records.types, delivery),
-        Format::Parquet => Err(RowsFault::NotReadYet(format)),
+        Format::JsonLines => Some(|window, _, delivery| jsonl::read(window, delivery)),
+        Format::Json => Some(|window, _, delivery| json::read(window, delivery)),
+        Format::Csv => Some(|window, records, delivery| csv::read(window, &records.types, delivery)),
+        Format::Parquet => None,
+    }
+}
+
+/// The sources of all sections, or why one cannot be read.
+fn sources(sections: &[Records]) -> impl Iterator<Item = Result<Source<'_>, RowsFault>> {
+    sections.iter().flat_map(|records| match &records.from {
+        RowSource::Inline(rows) => vec![Ok(Source::Inline(rows))],
+        RowSource::StandardInput => {
+            let format = records.format.map_or(Format::JsonLines, Format::from);
+            let streamed = streamed(format).ok_or(RowsFault::NotFromStandardInput(format));
+            vec![streamed.map(|it| Source::StandardInput(it, records))]
+        }
+        RowSource::Files(files) => files.iter().map(|file| in_file(file, records)).collect(),
+    })
+}
+
+fn in_file<'r>(file: &'r RowFile, records: &'r Records) -> Result<Source<'r>, RowsFault> {
+    let format = records.format.map_or_else(|| Format::of(&file.path), |it| Ok(it.into()))?;
+    Ok(streamed(format).map_or(Source::Parquet(file), |it| Source::File(file, it, records)))
+}
+
+impl Source<'_> {
+    fn read(&self, stdin: &mut dyn Read, delivery: &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault> {
+        let usual = delivery.limits.chunk;
+        match self {
+            Source::Inline(rows) => inline::read(rows, delivery),
+            Source::StandardInput(read, records) => read(Window::open(stdin, usual)?, records, delivery),
+            Source::File(file, read, records) => {
+                read(Window::open(&mut open(&file.path)?.0, usual)?, records, delivery)
+            }
+            Source::Parquet(file) => parquet::read(open(&file.path)?.0, delivery),
+        }
     }
 }

@@ -1,0 +1,57 @@
+//! What a run is asked for with: who plays which role, and which cases are run.
+
+use std::fs;
+use std::io;
+
+use clap::Args;
+use jurat_core::expression::Expression;
+use jurat_engine::Selection;
+use jurat_model::dotenv::Environment;
+
+/// The options that decide whom a run asks about what.
+#[derive(Args)]
+pub(crate) struct AskingOptions {
+    /// Who plays a role, as `role=provider/model`; may be given several times
+    #[arg(long = "model", value_name = "ROLE=MODEL", value_parser = role_and_model)]
+    pub(crate) models: Vec<(String, String)>,
+    /// Takes so many rows at most
+    #[arg(long, value_name = "N", help_heading = "Which cases")]
+    pub(crate) limit: Option<u64>,
+    /// Takes the rows for which this CEL expression holds; it reads their members, `row`, `id` and `tags`
+    #[arg(long, value_name = "CEL", help_heading = "Which cases")]
+    pub(crate) filter: Option<String>,
+    /// Takes the rows with this tag; may be given several times
+    #[arg(long = "tag", value_name = "TAG", help_heading = "Which cases")]
+    pub(crate) tags: Vec<String>,
+    /// Asks each subject so often
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Which cases")]
+    pub(crate) repeat: u32,
+}
+
+impl AskingOptions {
+    /// Which rows are taken.
+    pub(crate) fn selection(&self) -> Result<Selection, String> {
+        let filter = self.filter.as_deref().map(Expression::compile).transpose();
+        let filter = filter.map_err(|error| format!("`--filter`: {error}"))?;
+        Ok(Selection { limit: self.limit, filter, tags: self.tags.clone() })
+    }
+}
+
+fn role_and_model(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((role, model)) if !role.is_empty() && model.contains('/') => Ok((role.to_owned(), model.to_owned())),
+        _ => Err("write `role=provider/model`, for example `judge=script/replies.jsonl`".to_owned()),
+    }
+}
+
+/// Variables of the process, and those of `.env` where we are.
+pub(crate) fn environment() -> Result<Environment, String> {
+    let file = match fs::read_to_string(".env") {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(format!("`.env` cannot be read: {error}")),
+    };
+    let variables =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Ok(Environment::new(variables, &file))
+}

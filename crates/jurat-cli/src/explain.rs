@@ -1,0 +1,132 @@
+//! `jurat explain`: why a case, or one of its tasks, ended as it did.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+use clap::Args;
+use jurat_core::suite::problem::listed_all;
+use jurat_engine::view::{Detailed, RunView};
+use jurat_report::explanation::{Explanation, write_brief, write_json, write_text};
+use jurat_store::run::{StoredCase, Variant};
+
+use crate::exit::Exit;
+use crate::failure::{Failure, told};
+use crate::format::{Format, FormatOption, style};
+use crate::progress::width;
+use crate::run_name::{LATEST, run_file};
+
+/// Explains why a case, or one of its tasks, ended as it did
+///
+/// Without a task, says of each in a line how it ended and why. With one, says everything that its verdict rests on: what was
+/// compared, what it could read and what it could not, the gates above it, what was asked and every reply.
+#[derive(Args)]
+pub(crate) struct Explain {
+    /// The case
+    case: String,
+    /// The task; all of them when none is named
+    task: Option<String>,
+    /// The run: a file, the beginning of its name, or `latest`
+    #[arg(long, default_value = LATEST)]
+    run: String,
+    /// Of several prompts, this one
+    #[arg(long, value_name = "PROMPT", help_heading = "Which of the row's cases")]
+    prompt: Option<String>,
+    /// Of several subjects, this one
+    #[arg(long, value_name = "MODEL", help_heading = "Which of the row's cases")]
+    subject: Option<String>,
+    /// Of several repetitions, this one; the first is 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Which of the row's cases")]
+    replicate: Option<u32>,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+impl Explain {
+    pub(crate) fn run(&self) -> Exit {
+        told(self.explain())
+    }
+
+    fn explain(&self) -> Result<Exit, Failure> {
+        let view = RunView::open(&run_file(&self.run)?)?;
+        let cases = self.narrowed(&view, view.known_cases(&self.case)?)?;
+        let mut out = BufWriter::new(io::stdout().lock());
+        match (&self.task, self.format.get()) {
+            (None, Format::Text) => self.write_cases(&mut out, &view, &cases)?,
+            (_, format) => {
+                let explanations = self.explanations(&view, &cases)?;
+                for (ix, explanation) in explanations.iter().enumerate() {
+                    match format {
+                        Format::Json => write_json(&mut out, explanation)?,
+                        Format::Text => {
+                            out.write_all(if ix > 0 { b"\n\n" } else { b"" })?;
+                            write_text(&mut out, explanation, style(&io::stdout()))?;
+                        }
+                    }
+                }
+            }
+        }
+        out.flush()?;
+        Ok(Exit::Good)
+    }
+
+    /// The task of each case, or all tasks of each.
+    fn explanations(&self, view: &RunView, cases: &[StoredCase]) -> Result<Vec<Explanation>, Failure> {
+        let tasks = match &self.task {
+            Some(task) => vec![view.task(task)?],
+            None => view.tasks().collect(),
+        };
+        let mut explanations = Vec::new();
+        for case in cases {
+            for task in &tasks {
+                explanations.extend(view.explain(case, *task)?);
+            }
+        }
+        match &self.task {
+            Some(task) if explanations.is_empty() => Err(Failure::Reason(format!(
+                "the task `{task}` is not for the case `{}`: its `on` leaves it out",
+                self.case
+            ))),
+            _ => Ok(explanations),
+        }
+    }
+
+    fn write_cases(&self, out: &mut dyn Write, view: &RunView, cases: &[StoredCase]) -> Result<(), Failure> {
+        let report = view.report()?;
+        let width = if io::stdout().is_terminal() { width() } else { None };
+        for case in cases {
+            write_brief(out, &report, &view.case_report(case, Detailed::Tasks)?, style(&io::stdout()), width)?;
+            writeln!(out)?;
+        }
+        writeln!(out, "`jurat explain {} TASK` says what a verdict rests on", jurat_report::visible_line(&self.case))?;
+        Ok(())
+    }
+
+    /// The cases with the prompt, the subject and the number that were asked for.
+    fn narrowed(&self, view: &RunView, cases: Vec<StoredCase>) -> Result<Vec<StoredCase>, Failure> {
+        let replicate = self.replicate.map(|it| it.to_string());
+        let wanted = [
+            ("prompt", self.prompt.as_deref(), (|it| it.prompt.clone()) as fn(&Variant) -> String),
+            ("subject", self.subject.as_deref(), |it| it.subject.clone()),
+            ("repetition", replicate.as_deref(), |it| (it.replicate + 1).to_string()),
+        ];
+        let mut left = cases;
+        for (what, wanted, name) in wanted {
+            let Some(wanted) = wanted else { continue };
+            let name_of = |case: &StoredCase| view.variant(case.case_ix).map(name).unwrap_or_default();
+            let mut names: Vec<String> = Vec::new();
+            for name in left.iter().map(name_of).filter(|it| !it.is_empty()) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            left.retain(|it| name_of(it) == wanted);
+            if left.is_empty() {
+                let known = match names.len() {
+                    0 => format!("there is one {what} only"),
+                    _ => format!("there are {}", listed_all(names.iter().map(String::as_str))),
+                };
+                return Err(Failure::Reason(format!("`{}` has no {what} `{wanted}`: {known}", self.case)));
+            }
+        }
+        Ok(left)
+    }
+}

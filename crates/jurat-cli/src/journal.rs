@@ -1,0 +1,179 @@
+//! `jurat journal`: what the journal of a project holds, and removing answers from it.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use jurat_core::suite::problem::listed_all;
+use jurat_core::value::Val;
+use jurat_engine::now_ms;
+use jurat_report::counted;
+use jurat_report::journal::{JournalReport, ModelAnswers, write_json, write_text};
+use jurat_store::journal::{Cleaned, Cleaning, Journal as Kept, JournalStats};
+use jurat_store::{DatabaseError, Project};
+
+use crate::duration;
+use crate::exit::Exit;
+use crate::failure::{Failure, told};
+use crate::format::{Format, FormatOption, style};
+use crate::progress::width;
+
+/// Says what the journal holds, and removes answers from it
+///
+/// The journal keeps every answer that was paid for, by what was asked, so that no run pays for it again. Nothing is removed
+/// but by this command.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Journal {
+    #[command(subcommand)]
+    what: Option<What>,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+#[derive(Subcommand)]
+enum What {
+    Stats(Stats),
+    Clean(Clean),
+}
+
+/// Says how many answers there are, of whom, and from when
+#[derive(Args)]
+struct Stats {
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+/// Removes answers
+#[derive(Args)]
+struct Clean {
+    #[command(flatten)]
+    which: Which,
+    /// Says that all answers are meant to go
+    #[arg(long, requires = "all")]
+    yes: bool,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Which {
+    /// Those that are older, such as `30d`
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    older_than: Option<Duration>,
+    /// Those of this model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// All of them; needs `--yes`, because runs will pay for them again
+    #[arg(long)]
+    all: bool,
+}
+
+impl Journal {
+    pub(crate) fn run(&self) -> Exit {
+        told(match &self.what {
+            None => stats(self.format.get()),
+            Some(What::Stats(it)) => stats(it.format.get()),
+            Some(What::Clean(it)) => it.clean(),
+        })
+    }
+}
+
+fn stats(format: Format) -> Result<Exit, Failure> {
+    let report = match journal()? {
+        Some(journal) => report(&journal, journal.stats()?),
+        None => JournalReport::default(),
+    };
+    let mut out = io::stdout().lock();
+    match format {
+        Format::Json => write_json(&mut out, &report)?,
+        Format::Text if report.file.is_empty() => {
+            writeln!(out, "this project has no journal yet; it is made when a run asks a model")?;
+        }
+        Format::Text => {
+            let width = if io::stdout().is_terminal() { width() } else { None };
+            write_text(&mut out, &report, style(&io::stdout()), width)?;
+        }
+    }
+    Ok(Exit::Good)
+}
+
+impl Clean {
+    fn clean(&self) -> Result<Exit, Failure> {
+        let Some(journal) = journal()? else {
+            return Err(Failure::Reason("this project has no journal: there is nothing to remove".to_owned()));
+        };
+        let before = journal.stats()?;
+        let Cleaned { answers, is_smaller } = journal.clean(&self.cleaning(&before)?)?;
+        let left = before.answers.saturating_sub(answers);
+        let mut out = io::stdout().lock();
+        match self.format.get() {
+            Format::Json => {
+                let counts = [("version", 1), ("removed", answers), ("left", left)].map(|(key, n)| (key, Val::from(n)));
+                let members = counts.into_iter().chain([("is_smaller", Val::Bool(is_smaller))]);
+                writeln!(out, "{}", Val::Map(members.collect()).to_json())?;
+            }
+            Format::Text => {
+                writeln!(out, "{} removed, {} left", counted(answers, "answer"), counted(left, "answer"))?;
+                if !is_smaller {
+                    writeln!(
+                        out,
+                        "the file stays as large as it is while another process uses it; new answers go there"
+                    )?;
+                }
+            }
+        }
+        Ok(Exit::Good)
+    }
+
+    /// Which answers go. What would find none by mistake is refused.
+    fn cleaning(&self, stats: &JournalStats) -> Result<Cleaning, Failure> {
+        if let Some(age) = self.which.older_than {
+            return Ok(Cleaning::Before(now_ms().saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX))));
+        }
+        if let Some(model) = &self.which.model {
+            let known: Vec<&str> = stats.models.iter().map(|it| it.model.as_str()).collect();
+            return match known.as_slice() {
+                known if known.contains(&model.as_str()) => Ok(Cleaning::Model(model.clone())),
+                [] => Err(Failure::Reason(format!("the journal has no answers of `{model}`: it is empty"))),
+                known => {
+                    let known = listed_all(known.iter().copied());
+                    Err(Failure::Reason(format!("the journal has no answers of `{model}`; it has those of {known}")))
+                }
+            };
+        }
+        if self.yes || stats.answers == 0 {
+            return Ok(Cleaning::All);
+        }
+        let all = counted(stats.answers, "answer");
+        Err(Failure::Reason(format!(
+            "this removes all of {all}, and runs will pay for them again; add `--yes` if you mean it"
+        )))
+    }
+}
+
+/// The journal of this project, when it has one. Looking makes none.
+fn journal() -> Result<Option<Kept>, DatabaseError> {
+    let project = Project::find(Path::new(".")).filter(|it| it.journal_path().exists());
+    project.map(|it| it.journal()).transpose()
+}
+
+fn report(journal: &Kept, stats: JournalStats) -> JournalReport {
+    JournalReport {
+        file: journal.path().display().to_string(),
+        file_bytes: stats.file_bytes,
+        models: stats
+            .models
+            .into_iter()
+            .map(|it| ModelAnswers {
+                model: it.model,
+                answers: it.answers,
+                bytes: it.bytes,
+                oldest_ms: it.oldest_ms,
+                newest_ms: it.newest_ms,
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,111 @@
+//! `jurat plan`: what a run would do, before it does it.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use jurat_core::plan::Plan as Planned;
+use jurat_engine::{Asking, Definition, Examined, forecast, outline};
+use jurat_report::plan::{PlanReport, write_dot, write_json, write_mermaid, write_svg, write_text};
+use jurat_store::Project;
+
+use crate::asking::{AskingOptions, environment};
+use crate::definition;
+use crate::exit::Exit;
+use crate::failure::{Failure, told};
+use crate::format::style;
+use crate::progress::width;
+
+/// Says what a run would do: stages, cases, the most calls and the most money
+///
+/// Reads the data and looks at what the journal has. Nobody is asked, no key is needed and nothing is written. Bounds hold for all
+/// retries; what gates lead past costs nothing.
+#[derive(Args)]
+pub(crate) struct Plan {
+    /// The suite
+    #[arg(default_value = definition::DEFAULT)]
+    file: PathBuf,
+    #[command(flatten)]
+    asking: AskingOptions,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
+    format: PlanFormat,
+    /// Short for `--format json`
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum PlanFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// The graph, as Mermaid draws it in Markdown
+    Mermaid,
+    /// The graph, for Graphviz
+    Dot,
+    /// The graph, for browsers
+    Svg,
+}
+
+impl Plan {
+    pub(crate) fn run(&self) -> Exit {
+        let definition = definition::read(&self.file);
+        if print_problems(&definition).is_err() || definition.has_errors() {
+            return Exit::Wrong;
+        }
+        told(self.plan(&definition))
+    }
+
+    fn plan(&self, definition: &Examined) -> Result<Exit, Failure> {
+        let Ok((plan, _)) = Planned::build(&definition.suite, &definition.samples) else { return Ok(Exit::Wrong) };
+        let env = environment()?;
+        let selection = self.asking.selection()?;
+        let asking = Asking {
+            models: &self.asking.models,
+            selection: &selection,
+            repeat: self.asking.repeat,
+            env: &|name| env.get(name),
+        };
+        let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan: &plan };
+        let format = if self.json { PlanFormat::Json } else { self.format };
+        let report = match format {
+            PlanFormat::Text | PlanFormat::Json => forecasted(runnable, asking)?,
+            // A drawing shows nothing that depends on data.
+            PlanFormat::Mermaid | PlanFormat::Dot | PlanFormat::Svg => outline(runnable, asking)?,
+        };
+        let mut out = BufWriter::new(io::stdout().lock());
+        match format {
+            PlanFormat::Text => {
+                let width = if io::stdout().is_terminal() { width() } else { None };
+                write_text(&mut out, &report, style(&io::stdout()), width)?;
+            }
+            PlanFormat::Json => write_json(&mut out, &report)?,
+            PlanFormat::Mermaid => write_mermaid(&mut out, &report)?,
+            PlanFormat::Dot => write_dot(&mut out, &report)?,
+            PlanFormat::Svg => write_svg(&mut out, &report)?,
+        }
+        out.flush()?;
+        Ok(Exit::Good)
+    }
+}
+
+/// With what the journal of this project has. Looking makes none.
+fn forecasted(runnable: Definition<'_>, asking: Asking<'_>) -> Result<PlanReport, Failure> {
+    let project = Project::find(Path::new(".")).filter(|it| it.journal_path().exists());
+    let journal = project.map(|it| it.journal()).transpose()?;
+    Ok(forecast(runnable, asking, journal.as_ref())?)
+}
+
+/// Warnings do not stand in the way, but nobody should miss them.
+fn print_problems(definition: &Examined) -> io::Result<()> {
+    let mut out = io::stderr().lock();
+    let style = style(&out);
+    jurat_report::write_problems(&mut out, &definition.problems, &definition.sources, style)?;
+    if definition.problems.is_empty() {
+        Ok(())
+    } else {
+        jurat_report::write_summary(&mut out, &definition.problems, style)
+    }
+}

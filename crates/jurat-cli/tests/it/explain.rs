@@ -1,0 +1,170 @@
+//! `jurat explain`: what verdicts rest on.
+
+use std::fs;
+
+use jurat_core::value::{Val, parse_json};
+
+use crate::command::Folder;
+use crate::kept::{greetings_run, refused, said, steady};
+
+#[test]
+fn a_case_is_told_in_a_line_for_each_task() {
+    assert_eq!(
+        said(&greetings_run(), &["explain", "r3"]),
+        "r3: failed\n\
+         suite greetings in run greetings_RUN\n\
+         \n\
+         task kind gate verdict found why\n\
+         is_english assert gate passed `en`\n\
+         greets assert failed `What do you want this time?` expected text with `Hello`, found `What do you want this time?`\n\
+         short assert failed `What do you want this time?` expected a length of less than 20, found 27 characters\n\
+         tone judge failed `rude` expected `polite`, found `rude`\n\
+         \n\
+         `jurat explain r3 TASK` says what a verdict rests on\n"
+    );
+}
+
+#[test]
+fn a_judge_is_told_with_everything_it_was_asked_and_said() {
+    assert_eq!(
+        said(&greetings_run(), &["explain", "r3", "tone"]),
+        "tone of r3: failed\n\
+         expected `polite`, found `rude`\n\
+         \n\
+         suite greetings in run greetings_RUN\n\
+         row rows.jsonl, row 3, from byte 106\n\
+         task judge, stage 3\n\
+         label rude\n\
+         score 0.100\n\
+         \n\
+         in the words of the judge\n\
+         │ It is impatient.\n\
+         \n\
+         gates above it, from the top\n\
+         is_english passed\n\
+         \n\
+         compared\n\
+         path label\n\
+         operator equals\n\
+         expected `polite`\n\
+         found `rude`\n\
+         \n\
+         what it could read\n\
+         id: `r3`\n\
+         language: `en`\n\
+         answer: `What do you want this time?`\n\
+         greets (a task): false\n\
+         \n\
+         what it could not read\n\
+         is_english: not a direct dependency\n\
+         short: not a direct dependency\n\
+         \n\
+         what the judge was asked\n\
+         user\n\
+         │ Rate the tone: What do you want this time?\n\
+         schema of the answer\n\
+         │ {\"type\": \"object\", \"properties\": {\"label\": {\"enum\": [\"polite\", \"rude\"]}, \"score\": {\"type\": \"number\"}, \
+         \"reason\": {\"type\": \"string\"}}, \"required\": [\"label\", \"score\", \"reason\"], \"additionalProperties\": false}\n\
+         \n\
+         judge (replies.jsonl)\n\
+         asked in this run, $0, T, finish stop\n\
+         │ {\"label\":\"rude\",\"score\":0.1,\"reason\":\"It is impatient.\"}\n\
+         read as {\"label\": \"rude\", \"score\": 0.1, \"reason\": \"It is impatient.\"}\n"
+    );
+}
+
+#[test]
+fn a_task_that_was_skipped_names_the_gate() {
+    let text = said(&greetings_run(), &["explain", "r2", "tone"]);
+    assert!(text.starts_with("tone of r2: skipped\ngate `is_english` failed\n"), "{text}");
+    assert!(text.contains("is_english failed: expected `en`, found `de`\n"), "{text}");
+    assert!(!text.contains("what the judge was asked"), "{text}");
+}
+
+#[test]
+fn as_json_each_task_is_a_line() {
+    let folder = greetings_run();
+    let texts = |arguments: &[&str], key: &str| {
+        let text = said(&folder, &[&["explain", "--json"], arguments].concat());
+        let read = |line: &str| {
+            let line = line.replace(":T", ":0");
+            let object = parse_json(&line).unwrap_or_else(|error| panic!("{error}: {line}")).value;
+            object.get(key).and_then(Val::as_str).map(str::to_owned).unwrap_or_default()
+        };
+        text.lines().map(read).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&["r2"], "task"), ["is_english", "greets", "short", "tone"]);
+    assert_eq!(texts(&["r2"], "verdict"), ["failed", "skipped", "passed", "skipped"]);
+    assert_eq!(texts(&["r1", "tone"], "explanation"), ["It greets by name."]);
+}
+
+/// Two prompts, two subjects, two repetitions.
+fn matrix() -> Folder {
+    let suite = "\
+suite: matrix
+records: [{ id: a, question: Why? }]
+models: { subject: [script/one.jsonl, script/two.jsonl] }
+ask: { prompts: { brief: 'In a word: ${question}', long: 'At length: ${question}' } }
+tasks:
+  - { id: says, field_path: output, operator: contains, expected_value: cause }
+  - { id: other, on: [b], field_path: output, operator: contains, expected_value: cause }
+";
+    let reply = |text: &str| format!("{{\"reply\": \"{text}\", \"times\": \"*\"}}");
+    Folder::with("suite.yaml", suite).and("one.jsonl", reply("Because.")).and("two.jsonl", reply("No idea."))
+}
+
+#[test]
+fn several_cases_of_a_row_are_told_apart() {
+    let folder = matrix();
+    folder.jurat(&["run", "suite.yaml", "--repeat", "2"]);
+    let heads = |arguments: &[&str]| {
+        let text = said(&folder, &[&["explain", "a"], arguments].concat());
+        let heads = text.lines().filter(|it| it.contains("[") && it.contains("]: "));
+        heads.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(heads(&[]).len(), 8);
+    assert_eq!(
+        heads(&["--prompt", "long", "--replicate", "2"]),
+        ["a [long, script/one.jsonl, #2]: passed", "a [long, script/two.jsonl, #2]: failed"]
+    );
+    let one = ["says", "--prompt", "brief", "--subject", "script/two.jsonl", "--replicate", "1"];
+    assert_eq!(heads(&one), ["says of a [brief, script/two.jsonl, #1]: failed"]);
+    let text = said(&folder, &[&["explain", "a"], &one[..]].concat());
+    assert!(text.contains("what the subject was asked\nuser\n│ In a word: Why?\n"), "{text}");
+    for (arguments, message) in [
+        (vec!["--prompt", "short"], "`a` has no prompt `short`: there are `brief` and `long`"),
+        (vec!["--subject", "three"], "`a` has no subject `three`: there are `script/one.jsonl` and `script/two.jsonl`"),
+        (vec!["--replicate", "3"], "`a` has no repetition `3`: there are `1` and `2`"),
+        (vec!["other"], "the task `other` is not for the case `a`: its `on` leaves it out"),
+    ] {
+        assert_eq!(refused(&folder, &[&["explain", "a"], arguments.as_slice()].concat()), format!("error: {message}"));
+    }
+}
+
+#[test]
+fn a_row_that_is_gone_is_said_and_what_was_kept_is_told() {
+    let folder = greetings_run();
+    fs::write(folder.path().join("rows.jsonl"), "{\"id\": \"r1\", \"language\": \"en\", \"answer\": \"Hello Eve!\"}\n")
+        .expect("files can be written");
+    let message = refused(&folder, &["explain", "r1", "tone"]);
+    assert_eq!(message, "error: `rows.jsonl` changed since this run; put back the file as it was, or run again");
+    let brief = steady(&folder, &folder.jurat(&["explain", "r1"]).stdout);
+    assert!(brief.contains("tone judge passed"), "{brief}");
+    // What did not pass was copied.
+    assert!(said(&folder, &["explain", "r3", "short"]).starts_with("short of r3: failed\n"));
+}
+
+#[test]
+fn what_is_not_there_is_named_with_what_is() {
+    let folder = greetings_run();
+    for (arguments, message) in [
+        (vec!["r4"], "the run has no case `r4`; did you mean `r3`?"),
+        (
+            vec!["r1", "tune"],
+            "the suite has no task `tune`; it has `is_english`, `greets`, `short` and `tone`; did you mean `tone`?",
+        ),
+        (vec!["r1", "--prompt", "x"], "`r1` has no prompt `x`: there is one prompt only"),
+    ] {
+        assert_eq!(refused(&folder, &[&["explain"], arguments.as_slice()].concat()), format!("error: {message}"));
+    }
+}

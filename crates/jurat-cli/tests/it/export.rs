@@ -1,0 +1,182 @@
+//! `jurat export`: the same run in every format, and as a recording that replays.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use jurat_core::value::{Val, Value, parse_json};
+use jurat_store::records::{Format, SampleLimits, sample};
+use jurat_testkit::{Endpoint, Reply, Script};
+
+use crate::command::{Folder, ended};
+use crate::kept::{greetings, greetings_run, refused, said, steady};
+
+#[test]
+fn json_lines_have_a_line_for_each_task_of_each_case() {
+    let folder = greetings_run();
+    let lines = said(&folder, &["export", "--to", "jsonl"]);
+    assert_eq!(lines.lines().count(), 12);
+    assert_eq!(
+        lines.lines().last(),
+        Some(
+            "{\"record\":\"r3\",\"prompt\":null,\"subject\":null,\"replicate\":null,\"case_verdict\":\"failed\",\"task\":\"tone\",\
+             \"kind\":\"judge\",\"gate\":null,\"stage\":3,\"verdict\":\"failed\",\"path\":\"label\",\"operator\":\"equals\",\
+             \"expected\":\"polite\",\"actual\":\"rude\",\"label\":\"rude\",\"score\":0.1,\"explanation\":\"It is impatient.\",\
+             \"message\":\"expected `polite`, found `rude`\",\"input_tokens\":null,\"output_tokens\":null,\"cost_usd\":0.0,\
+             \"latency_ms\":T,\"requests\":1,\"reused\":false,\"case_duration_ms\":T}"
+        )
+    );
+    let bare = said(&folder, &["export", "--to", "jsonl", "--results-only"]);
+    assert!(!bare.contains("case_duration_ms") && !bare.contains("reused"), "{bare}");
+}
+
+#[test]
+fn parquet_has_the_columns_of_json_lines() {
+    let folder = greetings_run();
+    said(&folder, &["export", "-o", "rows.parquet"]);
+    let lines = folder.jurat(&["export", "--to", "jsonl"]).stdout;
+    let expected: Vec<Value> = lines.lines().map(typed).collect();
+    let read = sample(&folder.path().join("rows.parquet"), Some(Format::Parquet), SampleLimits::default());
+    assert_eq!(read.expect("the file is Parquet").rows, expected);
+    // Where standard output is no terminal it may have it, too.
+    let piped = folder.command().args(["export", "--to", "parquet"]).output().expect("the command starts").stdout;
+    assert_eq!(piped, fs::read(folder.path().join("rows.parquet")).expect("the file is there"));
+}
+
+/// A JSON line as Parquet has it: values as JSON.
+fn typed(line: &str) -> Value {
+    let object = parse_json(line).unwrap_or_else(|error| panic!("{error}: {line}")).value.into_owned();
+    let members = object.as_map().expect("an object").iter().map(|(key, value)| {
+        let is_value = matches!(key, "expected" | "actual") && !matches!(value, Val::Null);
+        let value = if is_value { Val::from(value.to_json()) } else { value.clone() };
+        (key.to_owned(), value)
+    });
+    Val::Map(members.collect())
+}
+
+#[test]
+fn the_name_of_a_file_says_the_format() {
+    let folder = greetings_run();
+    for (name, format) in
+        [("a.jsonl", "jsonl"), ("a.csv", "csv"), ("a.xml", "junit"), ("a.md", "markdown"), ("a.json", "json")]
+    {
+        assert_eq!(said(&folder, &["export", "-o", name]), "");
+        let file = fs::read_to_string(folder.path().join(name)).expect("the file is there");
+        assert_eq!(file, folder.jurat(&["export", "--to", format]).stdout, "{name}");
+    }
+    assert_eq!(
+        said(&folder, &["export", "--json", "--results-only"]),
+        said(&folder, &["show", "--json", "--results-only"])
+    );
+    assert_eq!(
+        fs::read_dir(folder.path())
+            .expect("a folder")
+            .filter(|it| is_part(it.as_ref().expect("a file").path().as_path()))
+            .count(),
+        0
+    );
+}
+
+fn is_part(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "part")
+}
+
+#[test]
+fn tables_and_summaries_say_what_failed() {
+    let folder = greetings_run();
+    let csv = said(&folder, &["export", "--to", "csv", "--results-only"]);
+    let line = "r3,,,,failed,short,assert,,1,failed,answer,has_length_less_than,20,What do you want this time?,,,,\
+                \"expected a length of less than 20, found 27 characters\",,,,\n";
+    assert!(csv.contains(line), "{csv}");
+    let junit = said(&folder, &["export", "--to", "junit", "--results-only"]);
+    assert!(
+        junit.contains("<testsuite name=\"greetings\" tests=\"9\" failures=\"3\" errors=\"0\" skipped=\"2\">"),
+        "{junit}"
+    );
+    let markdown = said(&folder, &["export", "--to", "markdown", "--results-only"]);
+    assert!(markdown.contains("3 cases: 2 passed, **1 failed**\n"), "{markdown}");
+    assert!(markdown.contains("#### <code>r3</code> failed\n"), "{markdown}");
+    assert!(!markdown.contains("<code>r1</code>"), "{markdown}");
+}
+
+#[test]
+fn effects_replay_in_another_place_byte_for_byte() {
+    let folder = greetings_run();
+    said(&folder, &["export", "--effects", "-o", "effects.jsonl"]);
+    let effects = fs::read_to_string(folder.path().join("effects.jsonl")).expect("the file is there");
+    assert_eq!(effects, folder.jurat(&["export", "--to", "effects"]).stdout);
+    assert_eq!(effects.lines().count(), 2, "{effects}");
+    let file = |name: &str| fs::read(folder.path().join(name)).expect("the file is there");
+    let elsewhere = Folder::with("suite.yaml", file("suite.yaml")).and("rows.jsonl", file("rows.jsonl"));
+    let elsewhere = elsewhere.and("effects.jsonl", &effects);
+    let replayed = elsewhere.jurat(&["run", "suite.yaml", "--replay", "effects.jsonl", "--json", "--results-only"]);
+    assert_eq!((replayed.code, replayed.stderr.as_str()), (Some(1), ""));
+    assert_eq!(replayed.stdout, folder.jurat(&["show", "--json", "--results-only"]).stdout);
+}
+
+#[test]
+fn a_key_is_in_no_format() {
+    const KEY: &str = "sk-must-not-be-told-0123456789";
+    let endpoint = Endpoint::start(Script::new().reply(Reply::text("fine")).key(KEY));
+    let suite = format!(
+        "suite: paid\nrecords: [{{ id: a, n: 1 }}]\n\
+         models: {{ judge: {{ model: openai/small, base_url: '{}', api_key_env: PAID_KEY, headers: {{ x-more: '${{PAID_MORE}}' }} }} }}\n\
+         tasks:\n  - {{ id: tone, judge: {{ prompt: 'Rate ${{n}}' }}, operator: contains, expected_value: fine }}\n",
+        endpoint.url()
+    );
+    let folder = Folder::with("suite.yaml", suite);
+    let run = ended(folder.command().args(["run", "suite.yaml"]).env("PAID_KEY", KEY).env("PAID_MORE", KEY));
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(endpoint.stats().answers, 1, "the key was right");
+    for format in ["jsonl", "csv", "parquet", "junit", "markdown", "json", "effects"] {
+        let out = folder.command().args(["export", "--to", format]).output().expect("the command starts").stdout;
+        assert!(!out.is_empty(), "{format}");
+        assert!(!String::from_utf8_lossy(&out).contains(KEY), "{format}");
+    }
+    for verb in [vec!["explain", "a", "tone"], vec!["show", "--tasks"], vec!["plan", "suite.yaml"]] {
+        let ended = ended(folder.command().args(&verb).env("PAID_KEY", KEY).env("PAID_MORE", KEY));
+        assert!(!format!("{}{}", ended.stdout, ended.stderr).contains(KEY), "{verb:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_said() {
+    let folder = greetings_run();
+    for (arguments, message) in [
+        (vec![], "say what to write with `--to`: `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `json` or `effects`"),
+        (
+            vec!["-o", "a.txt"],
+            "say what to write with `--to`: `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `json` or `effects`",
+        ),
+        (vec!["-o", "none/a.csv"], "`none/a.csv` cannot be written: No such file or directory (os error 2)"),
+    ] {
+        assert_eq!(refused(&folder, &[&["export"], arguments.as_slice()].concat()), format!("error: {message}"));
+    }
+    let empty = greetings();
+    assert!(
+        steady(&empty, &empty.jurat(&["export", "--to", "csv"]).stderr).starts_with("error: there is no run `latest`")
+    );
+}
+
+#[test]
+fn what_is_not_done_is_said_beside_the_export() {
+    let endpoint = Endpoint::start(Script::new().held());
+    let suite = format!(
+        "suite: slow\nrecords: [{{ id: a, n: 1 }}]\n\
+         models: {{ judge: {{ model: openai/m, base_url: '{}', api_key_env: SLOW_KEY }} }}\n\
+         tasks:\n  - {{ id: tone, judge: {{ prompt: 'Rate ${{n}}' }} }}\n",
+        endpoint.url()
+    );
+    let folder = Folder::with("suite.yaml", suite);
+    let mut command = folder.command();
+    command.args(["run", "suite.yaml"]).env("SLOW_KEY", "sk-0").stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the command starts");
+    endpoint.wait_until(|it| it.requests == 1);
+    let exported = folder.jurat(&["export", "--to", "jsonl"]);
+    assert_eq!(
+        (exported.code, exported.stdout.as_str(), exported.stderr.as_str()),
+        (Some(0), "", "not all cases are here: the run is still going on\n")
+    );
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+}

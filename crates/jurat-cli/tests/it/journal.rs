@@ -1,0 +1,121 @@
+//! `jurat journal` and `jurat pack`: what is kept, and taking care of it.
+
+use std::fs;
+
+use jurat_testkit::{Endpoint, Reply, Script};
+
+use crate::command::{Folder, ended};
+use crate::kept::{greetings, greetings_run, refused, said, steady};
+
+/// A key that must not be found anywhere.
+const KEY: &str = "sk-must-not-be-kept-0123456789";
+
+/// Two rows judged by a model that is asked over the network.
+fn paid(endpoint: &Endpoint) -> Folder {
+    let suite = format!(
+        "suite: paid\nrecords: [{{ id: a, n: 1 }}, {{ id: b, n: 2 }}]\n\
+         models: {{ judge: {{ model: openai/small, base_url: '{}', api_key_env: PAID_KEY }} }}\n\
+         tasks:\n  - {{ id: tone, judge: {{ prompt: 'Rate ${{n}}' }}, operator: contains, expected_value: fine }}\n",
+        endpoint.url()
+    );
+    let folder = Folder::with("suite.yaml", suite);
+    let run = ended(folder.command().args(["run", "suite.yaml"]).env("PAID_KEY", KEY));
+    assert_eq!(run.code, Some(0), "{run:?}");
+    folder
+}
+
+fn endpoint() -> Endpoint {
+    Endpoint::start(Script::new().reply(Reply::text("fine")))
+}
+
+/// What a command says, with figures of bytes left open: they are SQLite's.
+fn counted(folder: &Folder, arguments: &[&str]) -> String {
+    let text = said(folder, arguments);
+    let is_figure = |it: &str| it.parse::<f64>().is_ok();
+    let line = |line: &str| {
+        let mut words: Vec<&str> = line.split(' ').collect();
+        for ix in 1..words.len() {
+            if words[ix] == "B" && is_figure(words[ix - 1]) {
+                words[ix - 1] = "N";
+            }
+        }
+        words.join(" ") + "\n"
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn a_journal_is_counted_by_model_and_cleaned_on_command() {
+    let endpoint = endpoint();
+    let folder = paid(&endpoint);
+    assert_eq!(
+        counted(&folder, &["journal"]),
+        "model answers size oldest newest\nsmall 2 N B WHEN WHEN\n\n2 answers, SIZE in .jurat/journal.db\n"
+    );
+    assert_eq!(counted(&folder, &["journal", "stats"]), counted(&folder, &["journal"]));
+    let json = said(&folder, &["journal", "--json"]);
+    assert!(json.starts_with("{\"version\":1,\"file\":\".jurat/journal.db\",\"file_bytes\":"), "{json}");
+    assert!(json.contains("\"answers\":2,\"models\":[{\"model\":\"small\",\"answers\":2,"), "{json}");
+    for (arguments, message) in [
+        (vec!["--model", "large"], "the journal has no answers of `large`; it has those of `small`"),
+        (vec!["--all"], "this removes all of 2 answers, and runs will pay for them again; add `--yes` if you mean it"),
+    ] {
+        assert_eq!(
+            refused(&folder, &[&["journal", "clean"], arguments.as_slice()].concat()),
+            format!("error: {message}")
+        );
+    }
+    assert_eq!(said(&folder, &["journal", "clean", "--older-than", "1h"]), "0 answers removed, 2 answers left\n");
+    assert_eq!(
+        said(&folder, &["journal", "clean", "--model", "small", "--json"]),
+        "{\"version\":1,\"removed\":2,\"left\":0,\"is_smaller\":true}\n"
+    );
+    // What is gone is asked again.
+    assert_eq!(endpoint.stats().requests, 2);
+    ended(folder.command().args(["run", "suite.yaml"]).env("PAID_KEY", KEY));
+    assert_eq!(endpoint.stats().requests, 4);
+    assert_eq!(said(&folder, &["journal", "clean", "--all", "--yes"]), "2 answers removed, 0 answers left\n");
+}
+
+#[test]
+fn looking_makes_no_journal() {
+    let folder = Folder::empty();
+    let none = "this project has no journal yet; it is made when a run asks a model\n";
+    assert_eq!(said(&folder, &["journal"]), none);
+    assert_eq!(
+        said(&folder, &["journal", "--json"]),
+        "{\"version\":1,\"file\":\"\",\"file_bytes\":0,\"answers\":0,\"models\":[]}\n"
+    );
+    assert_eq!(
+        refused(&folder, &["journal", "clean", "--all", "--yes"]),
+        "error: this project has no journal: there is nothing to remove"
+    );
+    assert!(!folder.path().join(".jurat").exists());
+}
+
+#[test]
+fn a_packed_run_needs_no_other_file() {
+    let folder = greetings_run();
+    let before = folder.jurat(&["show", "--tasks", "--results-only"]).stdout;
+    assert_eq!(
+        said(&folder, &["pack", "latest"]),
+        "2 rows copied, 104 B: .jurat/runs/greetings_RUN.jurat needs no other file\n"
+    );
+    fs::remove_file(folder.path().join("rows.jsonl")).expect("files can be removed");
+    assert_eq!(folder.jurat(&["show", "--tasks", "--results-only"]).stdout, before);
+    assert_eq!(
+        said(&folder, &["pack", "latest", "--json"]),
+        "{\"version\":1,\"file\":\".jurat/runs/greetings_RUN.jurat\",\"rows\":0,\"bytes\":0}\n"
+    );
+}
+
+#[test]
+fn a_run_whose_rows_changed_is_not_packed() {
+    let folder = greetings_run().and("rows.jsonl", "{}\n");
+    assert_eq!(
+        refused(&folder, &["pack", "latest"]),
+        "error: `rows.jsonl` changed since this run; put back the file as it was, or run again"
+    );
+    let other = greetings();
+    assert!(steady(&other, &other.jurat(&["pack", "latest"]).stderr).starts_with("error: there is no run `latest`"));
+}

@@ -1,0 +1,176 @@
+//! Faults of judging: one that stays is an `error` and never a failure of the subject, one that passes leaves no trace in the verdict.
+
+use std::time::Duration;
+
+use jurat_testkit::{Endpoint, Fault, Reply, Request, RetryAfter, Script, When};
+use serde_json::{Value, json};
+
+use crate::project::Project;
+use crate::suites::rows;
+
+const SUITE: &str = "
+suite: faults
+records: rows.jsonl
+models: { judge: openai/judge }
+tasks:
+  - id: tone
+    judge: { prompt: 'tone of ${answer}', output: { label: { enum: [polite, rude] }, why: string }, max_retries: 1 }
+    field_path: label
+    operator: equals
+    expected_value: polite
+  - { id: after, depends_on: [tone], field_path: tone.why, operator: contains, expected_value: because }
+  - { id: beside, field_path: n, operator: greater_than, expected_value: 2 }
+";
+
+const ROWS: usize = 6;
+
+/// Whether replies are asked for in pieces.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Way {
+    Whole,
+    Streamed,
+}
+
+/// Everything that can go wrong, on which way, and how many of two requests it takes to know.
+const FAULTS: &[(Fault, Way, u64)] = &[
+    (Fault::CutBody, Way::Whole, 2),
+    (Fault::CutBody, Way::Streamed, 2),
+    (Fault::NoFinish, Way::Streamed, 2),
+    (Fault::StreamError, Way::Streamed, 2),
+    (Fault::TruncatedBody, Way::Whole, 2),
+    (Fault::TruncatedBody, Way::Streamed, 2),
+    (Fault::TruncatedText, Way::Whole, 2),
+    (Fault::WrongLabel, Way::Whole, 2),
+    // Whoever refuses does not think better of it.
+    (Fault::Refusal, Way::Whole, 1),
+    (Fault::Refusal, Way::Streamed, 1),
+    (Fault::Blocked, Way::Whole, 1),
+    (Fault::Status { status: 429, retry_after: None }, Way::Whole, 2),
+    (Fault::Status { status: 429, retry_after: Some(RetryAfter::Seconds(0)) }, Way::Whole, 2),
+    (Fault::Status { status: 429, retry_after: Some(RetryAfter::Millis(30)) }, Way::Streamed, 2),
+    (Fault::Status { status: 500, retry_after: None }, Way::Whole, 2),
+    (Fault::Status { status: 503, retry_after: Some(RetryAfter::Millis(1)) }, Way::Whole, 2),
+    // Asking again would be refused again.
+    (Fault::Status { status: 401, retry_after: None }, Way::Whole, 1),
+    (Fault::Silence, Way::Whole, 2),
+    (Fault::Reset, Way::Whole, 2),
+    (Fault::Close, Way::Whole, 2),
+];
+
+/// Answers by the row alone: what is said when a judge is asked again does not change its mind.
+fn script() -> Script {
+    Script::answering(|request| {
+        let first = request.conversation.first().map_or("", |(_, text)| text);
+        let label = if first.ends_with(['1', '4']) { "rude" } else { "polite" };
+        Reply::json(json!({ "label": label, "why": "because" }))
+    })
+}
+
+/// Runs the suite; returns its exit code and each verdict with its message.
+fn judged(endpoint: &Endpoint, way: Way) -> (Option<i32>, Vec<String>) {
+    let project = Project::new(SUITE, &rows(ROWS), &endpoint.url());
+    let streamed: &[&str] = if way == Way::Streamed { &["--stream"] } else { &[] };
+    let ended = project.results(&[&["--request-timeout", "400ms"], streamed].concat());
+    let results: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.stderr));
+    let mut verdicts = Vec::new();
+    for case in results["results"]["cases"].as_array().expect("results have cases") {
+        for task in case["tasks"].as_array().expect("a case has tasks") {
+            let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+            verdicts.push(format!(
+                "{} {} {} {} {}",
+                text(&case["id"]),
+                text(&task["task"]),
+                text(&task["verdict"]),
+                text(&task["label"]),
+                text(&task["message"])
+            ));
+        }
+    }
+    (ended.code, verdicts)
+}
+
+fn undisturbed() -> (Option<i32>, Vec<String>) {
+    let judged = judged(&Endpoint::start(script()), Way::Whole);
+    assert_eq!(
+        judged.1[..3],
+        [
+            "r1 tone failed rude expected `polite`, found `rude`",
+            "r1 after passed  ",
+            "r1 beside failed  expected a number greater than 2, found 1",
+        ]
+    );
+    judged
+}
+
+#[test]
+fn a_fault_that_stays_is_an_error() {
+    for (fault, way, n_requests) in FAULTS {
+        let endpoint = Endpoint::start(script().fault(When::Always, fault.clone()));
+        let (code, verdicts) = judged(&endpoint, *way);
+        let what = format!("{fault:?} {way:?}: {verdicts:#?}");
+        assert_eq!(code, Some(3), "{what}");
+        assert_eq!(endpoint.stats().requests, n_requests * ROWS as u64, "{what}");
+        for verdict in &verdicts {
+            let words: Vec<&str> = verdict.splitn(4, ' ').collect();
+            match words[1] {
+                "tone" => assert!(words[2] == "error" && words[3].len() > 10, "{what}"),
+                "after" => assert_eq!(words[2..], ["skipped", " `tone` could not be judged"], "{what}"),
+                _ => assert!(["passed", "failed"].contains(&words[2]), "{what}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fault_that_passes_leaves_no_trace_in_the_verdict() {
+    let undisturbed = undisturbed();
+    for (fault, way, _) in FAULTS.iter().filter(|(_, _, n_requests)| *n_requests == 2) {
+        let endpoint = Endpoint::start(script().fault_if(When::FirstOfEach(1), is_first_turn, fault.clone()));
+        assert_eq!(judged(&endpoint, *way), undisturbed, "{fault:?} {way:?}");
+        assert_eq!(endpoint.stats().requests, 2 * ROWS as u64, "{fault:?} {way:?}");
+    }
+}
+
+/// The first time a judge is asked, before anything is said about its reply.
+fn is_first_turn(request: &Request) -> bool {
+    request.conversation.len() == 1
+}
+
+#[test]
+fn nobody_there_is_an_error() {
+    let endpoint = Endpoint::start(script());
+    let url = endpoint.url();
+    drop(endpoint);
+    let project = Project::new(SUITE, &rows(2), &url);
+    let ended = project.results(&[]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stdout.contains(&format!("no connection to {url}")), "{}", ended.stdout);
+}
+
+/// A fault is not kept for other runs: once the endpoint is well, the same command comes to its end. A refusal is an answer, and is kept.
+#[test]
+fn faults_are_asked_again_by_the_next_run() {
+    for (fault, n_requests, code) in [(Fault::status(500), 6, 1), (Fault::Refusal, 0, 3)] {
+        let endpoint =
+            Endpoint::start(script().fault(When::First(if n_requests == 6 { 12 } else { 6 }), fault.clone()));
+        let project = Project::new(SUITE, &rows(ROWS), &endpoint.url());
+        assert_eq!(project.results(&[]).code, Some(3));
+        endpoint.reset();
+        assert_eq!(project.results(&[]).code, Some(code), "{fault:?}");
+        assert_eq!(endpoint.stats().requests, n_requests, "{fault:?}");
+        if n_requests == 0 {
+            assert_eq!(project.results(&["--fresh"]).code, Some(1));
+        }
+    }
+}
+
+/// Retries have a place in a run that goes on: it waits for what the endpoint asked for, and no longer.
+#[test]
+fn a_wait_that_is_asked_for_is_waited() {
+    let fault = Fault::rate_limited(RetryAfter::Seconds(1));
+    let endpoint = Endpoint::start(script().fault(When::First(1), fault));
+    let started = std::time::Instant::now();
+    let (code, _) = judged(&endpoint, Way::Whole);
+    assert_eq!(code, Some(1));
+    assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
+}

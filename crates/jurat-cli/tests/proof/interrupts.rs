@@ -1,0 +1,123 @@
+//! Ctrl-C: the first finishes what is in flight and keeps it, the second drops it and ends at once. Either way the run goes on when the
+//! same command is given again.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr};
+use std::time::{Duration, Instant};
+
+use jurat_testkit::{Endpoint, Fault, RetryAfter, Script, When};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::project::{Ended, Project, RESULTS, timeless};
+use crate::suites::{JUDGED, rows};
+
+const ROWS: usize = 20;
+const OPTIONS: &[&str] = &["-j", "4"];
+
+/// A run that can be interrupted.
+pub(crate) struct Running {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+}
+
+impl Running {
+    pub(crate) fn start(project: &Project) -> Running {
+        let mut child = project.start(&[OPTIONS, RESULTS].concat());
+        let stderr = BufReader::new(child.stderr.take().expect("it was asked for"));
+        Running { child, stderr }
+    }
+
+    /// Sends a signal and waits until the run says that it stops.
+    pub(crate) fn interrupt(&mut self, signal: Signal) {
+        self.send(signal);
+        let mut line = String::new();
+        self.stderr.read_line(&mut line).expect("messages are text");
+        assert_eq!(line.trim(), "stopping: what is in flight is finished; again to drop it");
+    }
+
+    pub(crate) fn send(&self, signal: Signal) {
+        let id = i32::try_from(self.child.id()).expect("ids of processes are small");
+        kill_process(Pid::from_raw(id).expect("a process has an id"), signal).expect("our own child can be told");
+    }
+
+    pub(crate) fn ended(mut self) -> Ended {
+        let mut ended: Ended = self.child.wait_with_output().expect("the command ends").into();
+        self.stderr.read_to_string(&mut ended.stderr).expect("messages are text");
+        ended
+    }
+}
+
+/// The results of a run that nobody interrupts.
+fn undisturbed() -> String {
+    let endpoint = Endpoint::start(Script::new());
+    let ended = Project::new(JUDGED, &rows(ROWS), &endpoint.url()).results(OPTIONS);
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    timeless(&ended.stdout)
+}
+
+#[test]
+fn the_first_finishes_what_is_in_flight_and_keeps_it() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let endpoint = Endpoint::start(Script::new().held());
+        let project = Project::new(JUDGED, &rows(ROWS), &endpoint.url());
+        let mut running = Running::start(&project);
+        endpoint.wait_until(|it| it.in_flight == 4);
+        running.interrupt(signal);
+        endpoint.release_all();
+        let ended = running.ended();
+        assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+        assert!(ended.stdout.contains(r#""complete":false,"stopped":"interrupted""#), "{}", ended.stdout);
+        let stats = endpoint.stats();
+        assert_eq!((stats.requests, stats.answers), (4, 4), "nothing new is asked");
+
+        let again = project.results(OPTIONS);
+        assert_eq!(again.stderr, "going on with the run that was interrupted\n");
+        assert_eq!((again.code, timeless(&again.stdout)), (Some(1), undisturbed()));
+        let stats = endpoint.stats();
+        assert_eq!((stats.requests, stats.most_repeats()), (2 * ROWS as u64, 1), "nothing is asked twice");
+        project.only_run();
+    }
+}
+
+#[test]
+fn the_second_ends_at_once() {
+    let endpoint = Endpoint::start(Script::new().held());
+    let project = Project::new(JUDGED, &rows(ROWS), &endpoint.url());
+    let mut running = Running::start(&project);
+    endpoint.wait_until(|it| it.in_flight == 4);
+    endpoint.release(2);
+    endpoint.wait_until(|it| it.answers == 2 && it.in_flight == 4);
+    running.interrupt(Signal::INT);
+    let second = Instant::now();
+    running.send(Signal::INT);
+    let ended = running.ended();
+    let took = second.elapsed();
+    println!("the second Ctrl-C took {took:?}");
+    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    assert!(took < Duration::from_millis(500), "{took:?}");
+
+    endpoint.release_all();
+    let again = project.results(OPTIONS);
+    assert_eq!((again.code, timeless(&again.stdout)), (Some(1), undisturbed()), "{}", again.stderr);
+    let stats = endpoint.stats();
+    assert_eq!(stats.requests, 2 * ROWS as u64 + 4, "what was dropped is asked again, and nothing else");
+    project.only_run();
+}
+
+/// A wait that the endpoint asked for, or one before asking again, is not in flight.
+#[test]
+fn nobody_waits_for_a_request_that_will_not_be_made() {
+    let waits = [Fault::rate_limited(RetryAfter::Seconds(300)), Fault::rate_limited(RetryAfter::Seconds(30))];
+    for fault in waits {
+        let endpoint = Endpoint::start(Script::new().fault(When::Always, fault));
+        let project = Project::new(JUDGED, &rows(ROWS), &endpoint.url());
+        let mut running = Running::start(&project);
+        endpoint.wait_until(|it| it.errors == 4);
+        let first = Instant::now();
+        running.interrupt(Signal::INT);
+        let ended = running.ended();
+        assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+        assert!(first.elapsed() < Duration::from_secs(10), "{:?}", first.elapsed());
+        assert_eq!(endpoint.stats().requests, 4);
+    }
+}

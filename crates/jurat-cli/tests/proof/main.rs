@@ -1,0 +1,23 @@
+//! What a run promises, shown with the built command against an endpoint that counts.
+//!
+//! * [`kills`]: what was paid for survives, whenever the process is killed;
+//! * [`replays`]: the same bytes without asking anybody;
+//! * [`changes`]: what is asked again; [`together`]: several runs at once;
+//! * [`limits`]: what bounds a run; [`faults`]: what goes wrong while judging;
+//! * [`secrets`]: what nobody may see;
+//! * [`interrupts`]: what Ctrl-C does; [`concurrency`]: how much is asked at once;
+//! * [`project`], [`suites`], [`random`], [`store`]: what the tests share.
+
+mod changes;
+mod concurrency;
+mod faults;
+mod interrupts;
+mod kills;
+mod limits;
+mod project;
+mod random;
+mod replays;
+mod secrets;
+mod store;
+mod suites;
+mod together;

@@ -1,0 +1,156 @@
+//! Which cases a task applies to.
+//!
+//! For a case that it does not apply to, a task is absent: it is neither run nor counted nor shown. So a task may only
+//! depend on tasks that apply wherever it does; otherwise there would be cases in which its dependency is missing, and no
+//! answer to whether it may run there. That must follow from what is written (`on`), not from the data.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::Samples;
+use super::graph::Graph;
+use crate::suite::problem::{Problem, Problems};
+use crate::suite::{CaseKind, Selection, Suite, Task, codes};
+use crate::value::{Val, shown};
+
+/// What a case is known by when tasks are chosen for it.
+#[derive(Debug, Clone, Copy)]
+pub struct CaseName<'c> {
+    /// Its id.
+    pub id: &'c str,
+    /// What kind of case it is.
+    pub kind: CaseKind,
+    /// Its tags: those of its `records`, and those of its row ([`row_tags`]).
+    pub tags: &'c [&'c str],
+}
+
+/// The cases that a task applies to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CaseSet {
+    /// All of them.
+    All,
+    /// All of one kind.
+    Kind(CaseKind),
+    /// Those with these ids.
+    Ids(BTreeSet<String>),
+    /// Those with this tag.
+    Tag(String),
+}
+
+impl CaseSet {
+    pub(super) fn of(selection: &Selection) -> CaseSet {
+        match selection {
+            Selection::All => CaseSet::All,
+            Selection::Kind(kind) => CaseSet::Kind(*kind),
+            Selection::Ids(ids) => CaseSet::Ids(ids.iter().map(|it| it.value.clone()).collect()),
+            Selection::Tag(tag) => CaseSet::Tag(tag.value.clone()),
+        }
+    }
+
+    /// Whether a case is one of them.
+    pub fn has(&self, case: &CaseName<'_>) -> bool {
+        match self {
+            CaseSet::All => true,
+            CaseSet::Kind(kind) => *kind == case.kind,
+            CaseSet::Ids(ids) => ids.contains(case.id),
+            CaseSet::Tag(tag) => case.tags.contains(&tag.as_str()),
+        }
+    }
+
+    /// Whether all cases of another set are certainly in this one, whatever the data.
+    fn has_all_of(&self, other: &CaseSet) -> bool {
+        match (self, other) {
+            // Every case is a row of `records` in this version.
+            (CaseSet::All | CaseSet::Kind(CaseKind::Records), _) => true,
+            (CaseSet::Ids(ids), CaseSet::Ids(others)) => ids.is_superset(others),
+            _ => self == other,
+        }
+    }
+
+    /// The cases in words.
+    fn phrase(&self) -> String {
+        match self {
+            CaseSet::All | CaseSet::Kind(CaseKind::Records) => "for all cases".to_owned(),
+            CaseSet::Kind(CaseKind::Cases) => "for agent runs only".to_owned(),
+            CaseSet::Kind(CaseKind::Scenarios) => "for scenarios only".to_owned(),
+            CaseSet::Ids(_) => "for some ids only".to_owned(),
+            CaseSet::Tag(tag) => format!("for cases with the tag {} only", shown(&Val::from(tag.as_str()))),
+        }
+    }
+}
+
+/// The tags that a row gives itself: the texts of its list `tags`, or the one text that stands there.
+///
+/// ```
+/// use jurat_core::plan::row_tags;
+/// use jurat_core::value::parse_json;
+///
+/// let row = parse_json(r#"{"id": 1, "tags": ["billing", "hard"]}"#)?.value;
+/// assert_eq!(row_tags(&row).collect::<Vec<_>>(), ["billing", "hard"]);
+/// # Ok::<(), jurat_core::value::JsonError>(())
+/// ```
+pub fn row_tags<'r>(row: &'r Val<'_>) -> impl Iterator<Item = &'r str> {
+    let tags = row.as_map().and_then(|it| it.get(TAGS));
+    let items = tags.map(|it| it.as_list().unwrap_or(std::slice::from_ref(it))).unwrap_or_default();
+    items.iter().filter_map(Val::as_str)
+}
+
+/// The field of a row that holds its tags.
+pub(super) const TAGS: &str = "tags";
+
+pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems: &mut Problems) {
+    let sets: Vec<CaseSet> = suite.tasks.iter().map(|it| CaseSet::of(&it.on)).collect();
+    for (ix, task) in suite.tasks.iter().enumerate() {
+        for other in graph.depends_on[ix].iter().map(|it| it.index()) {
+            // What could not be read of a task may be its `on`.
+            let is_known = !task.is_flawed && !suite.tasks[other].is_flawed;
+            if is_known && problems.has_room(&codes::NARROWER_DEPENDENCY) && !sets[other].has_all_of(&sets[ix]) {
+                problems.push(narrower_dependency((task, &sets[ix]), (&suite.tasks[other], &sets[other])));
+            }
+        }
+    }
+    let tags = if samples.is_partial || suite.lost.cases { None } else { Some(known_tags(suite, samples)) };
+    for task in &suite.tasks {
+        problems.extend(no_such_case(task, tags.as_ref()));
+    }
+}
+
+fn narrower_dependency((task, set): (&Task, &CaseSet), (other, others): (&Task, &CaseSet)) -> Problem {
+    let (id, needed) = (&task.id.value, &other.id.value);
+    let message = format!("`{id}` depends on `{needed}`, which need not apply to all of its cases");
+    let problem = Problem::new(&codes::NARROWER_DEPENDENCY, message)
+        .at(task.id.span, set.phrase())
+        .at(other.id.span, others.phrase());
+    problem.help(format!("give `{id}` the same `on` as `{needed}`, or take `on` away from the latter"))
+}
+
+/// The tags of all sections, and of the rows that were looked at.
+fn known_tags<'s>(suite: &'s Suite, samples: &'s Samples) -> HashSet<&'s str> {
+    let sections = suite.records.iter().flat_map(|it| &it.tags).map(|it| it.value.as_str());
+    sections.chain(samples.rows.iter().flat_map(|it| row_tags(it))).collect()
+}
+
+/// A task that applies to nothing is never counted, and nobody would miss it.
+fn no_such_case(task: &Task, tags: Option<&HashSet<&str>>) -> Option<Problem> {
+    let code = &codes::NO_SUCH_CASE;
+    let problem = match &task.on {
+        Selection::Kind(kind @ (CaseKind::Cases | CaseKind::Scenarios)) => {
+            let kind = if *kind == CaseKind::Cases { "cases" } else { "scenarios" };
+            let message = format!("`{}` applies to no case: the suite has no `{kind}`", task.id.value);
+            Problem::new(code, message).at(task.id.span, format!("is for `{kind}`")).help("rows are `records`")
+        }
+        Selection::Ids(ids) if ids.is_empty() && !task.is_flawed => {
+            let message = format!("`{}` applies to no case: `on` names none", task.id.value);
+            Problem::new(code, message).at(task.id.span, "is for nothing").help("name the ids, or leave `on` out")
+        }
+        Selection::Tag(tag) if tags.is_some_and(|it| !it.contains(tag.value.as_str())) => {
+            let written = shown(&Val::from(tag.value.as_str()));
+            let message = format!("neither `records` nor a sample row has the tag {written}");
+            let mut known: Vec<&str> = tags.into_iter().flatten().copied().collect();
+            known.sort_unstable();
+            let problem = Problem::new(code, message).at(tag.span, "unknown tag").did_you_mean(&tag.value, known);
+            problem.help("tags stand in `records: {path: …, tags: […]}`, or in the field `tags` of a row")
+        }
+        _ => return None,
+    };
+    Some(problem)
+}

@@ -1,0 +1,67 @@
+//! The definition of a run, kept with it: every text that was read, so that what was run can be read again wherever the run is.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use jurat_core::plan::{Plan, Samples};
+use jurat_core::suite::source::{Files, ReadError, Sources};
+use jurat_core::suite::{Suite, load};
+use jurat_store::run::{Document, RunHead};
+
+/// The document that is the suite itself, and those that it names.
+const SUITE: &str = "suite:";
+const FILE: &str = "file:";
+
+/// The texts of a definition, named relative to the folder of the suite.
+pub fn documents(sources: &Sources) -> Vec<Document> {
+    let texts: Vec<_> = sources.iter().map(|(_, it)| it).collect();
+    let folder = texts.first().and_then(|it| it.path.parent()).unwrap_or(Path::new(""));
+    let document = |(ix, path, text): (usize, &Path, &str)| {
+        let name = path.strip_prefix(folder).unwrap_or(path);
+        let kind = if ix == 0 { SUITE } else { FILE };
+        Document { name: format!("{kind}{}", name.display()), body: text.as_bytes().to_vec() }
+    };
+    texts.iter().enumerate().map(|(ix, it)| document((ix, &it.path, &it.text))).collect()
+}
+
+/// The hash of a definition: of every text and its name, and nothing else, so that it is the same in every folder.
+pub fn suite_hash(documents: &[Document]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for Document { name, body } in documents.iter().filter(|it| file_name(&it.name).is_some()) {
+        for part in [name.as_bytes(), body] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// The suite of a run and its plan, read again from what was kept. `None` when another version wrote what this one cannot read.
+pub(crate) fn restored(head: &RunHead) -> Option<(Suite, Plan)> {
+    let mut texts = HashMap::new();
+    let mut main = None;
+    for Document { name, body } in &head.documents {
+        let Some(file) = file_name(name) else { continue };
+        if name.starts_with(SUITE) {
+            main = Some(PathBuf::from(file));
+        }
+        texts.insert(PathBuf::from(file), body.clone());
+    }
+    let loaded = load(&main?, &Kept(texts));
+    let samples = Samples { rows: Vec::new(), is_partial: true };
+    let (plan, _) = Plan::build(&loaded.suite, &samples).ok()?;
+    Some((loaded.suite, plan))
+}
+
+/// The file that a document is.
+fn file_name(document: &str) -> Option<&str> {
+    document.strip_prefix(SUITE).or_else(|| document.strip_prefix(FILE))
+}
+
+struct Kept(HashMap<PathBuf, Vec<u8>>);
+
+impl Files for Kept {
+    fn read(&self, path: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
+        self.0.get(path).cloned().ok_or(ReadError::NotFound)
+    }
+}

@@ -1,0 +1,209 @@
+//! Cases that ask, each a future on one thread.
+//!
+//! Only so many are open at a time: enough to keep everybody who answers busy, few enough that memory does not grow with the number of
+//! cases. None may run further ahead of the oldest that is not done than a window allows, so that one slow case does not leave
+//! a long tail behind.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use jurat_core::case::CaseState;
+use jurat_core::effect::{Asker, ModelRequest, Outcome, StepSite};
+use jurat_core::evidence::probe;
+use jurat_core::plan::Plan;
+use jurat_core::value::{Val, parse_json};
+use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
+use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
+use tokio::sync::mpsc::Receiver;
+
+use crate::effects::{At, Effects};
+use crate::kept::{Done, Keeping};
+use crate::record_lane::{OpenCase, base_context};
+use crate::rows::{Rows, id_text};
+use crate::variants::Asked;
+use crate::{CaseLabel, Progress, RunError, Stop};
+
+/// A block is written after so long even if it is not full.
+const BLOCK_TIME: Duration = Duration::from_millis(250);
+
+/// What the cases that ask need.
+pub(crate) struct EffectLane<'r> {
+    pub(crate) plan: &'r Plan,
+    pub(crate) rows: &'r Rows<'r>,
+    pub(crate) effects: &'r Effects<'r>,
+    pub(crate) keeping: Keeping<'r>,
+    pub(crate) writer: &'r RunWriter,
+    pub(crate) progress: &'r Progress,
+    pub(crate) stop: &'r Stop,
+    pub(crate) fail_fast: bool,
+    /// What each variant asks, and whom.
+    pub(crate) asked: &'r [Asked],
+    pub(crate) variants: &'r [Variant],
+    /// How many cases are open at a time.
+    pub(crate) most_open: usize,
+    /// How far a case may be ahead of the oldest.
+    pub(crate) window: u64,
+    pub(crate) block: RefCell<BlockBuilder>,
+    /// The cases that there are; `None` for all.
+    pub(crate) only: Option<&'r CaseRanges>,
+}
+
+impl EffectLane<'_> {
+    /// Takes cases to their end until there are no more.
+    pub(crate) async fn run(&self, mut arriving: Receiver<OpenCase>) -> Result<(), RunError> {
+        let mut running = FuturesUnordered::new();
+        let mut open = BTreeSet::new();
+        let mut waiting: Option<OpenCase> = None;
+        let mut is_closed = false;
+        let mut flush = tokio::time::interval(BLOCK_TIME);
+        flush.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            if let Some(case) = waiting.take_if(|it| self.is_near(&open, it.case_ix)) {
+                open.insert(case.case_ix);
+                running.push(self.case(case));
+            }
+            self.progress.oldest_open.store(open.first().copied().unwrap_or(u64::MAX), Ordering::Relaxed);
+            if is_closed && running.is_empty() && waiting.is_none() {
+                break;
+            }
+            tokio::select! {
+                biased;
+                Some(done) = running.next(), if !running.is_empty() => {
+                    open.remove(&done?);
+                }
+                next = arriving.recv(), if !is_closed && waiting.is_none() && running.len() < self.most_open => {
+                    is_closed = next.is_none();
+                    waiting = next;
+                }
+                _ = flush.tick() => self.hand_on()?,
+            }
+        }
+        self.hand_on()
+    }
+
+    fn is_near(&self, open: &BTreeSet<u64>, case_ix: u64) -> bool {
+        open.first().is_none_or(|oldest| case_ix <= oldest.saturating_add(self.window))
+    }
+
+    fn hand_on(&self) -> Result<(), RunError> {
+        let block = self.block.borrow_mut().close();
+        block.map_or(Ok(()), |block| Ok(self.writer.block(block)?))
+    }
+
+    /// Takes one case to its end and returns its place.
+    async fn case(&self, case: OpenCase) -> Result<u64, RunError> {
+        let started = Instant::now();
+        if self.only.is_some_and(|it| !it.contains(case.case_ix)) {
+            return Ok(case.case_ix);
+        }
+        // The row was read before, when it was found to have something to ask.
+        let row = parse_json(&case.text).map(|it| it.value).unwrap_or(Val::Null);
+        let id = id_text(&case.id);
+        let source = case.place.source;
+        let variant = match self.variants {
+            [] => None,
+            variants => variants.get((case.case_ix % variants.len() as u64) as usize),
+        };
+        let name = CaseLabel { id: &id, variant };
+        match &self.plan.ask {
+            None => {
+                let base = base_context(row);
+                let state = self.rows.started(self.plan, &base, &case.id, (source, &base));
+                let state = self.judged(state, &case, name).await?;
+                self.put(&case, &base, &state, started)?;
+            }
+            Some(ask) => {
+                let asked = &self.asked[(case.case_ix % self.asked.len() as u64) as usize];
+                let base = base_context(row);
+                let request = probe::request(ask, asked.prompt, &asked.model, &base, asked.replicate);
+                let answer = match &request {
+                    Ok(request) => {
+                        let at = At { case_ix: case.case_ix, name, site: SUBJECT };
+                        let outcome = self.effects.outcome(at, request, ask.max_retries.saturating_add(1)).await?;
+                        answered(outcome)
+                    }
+                    Err(reason) => Err(Verdict::error(reason.clone())),
+                };
+                match (&request, &answer) {
+                    (Ok(request), Ok(answer)) => {
+                        let evidence = probe::evidence(ask, base.borrowed(), request, answer);
+                        let state = self.rows.started(self.plan, &evidence, &case.id, (source, &base));
+                        let state = self.judged(state, &case, name).await?;
+                        self.put(&case, &evidence, &state, started)?;
+                    }
+                    (_, Err(verdict)) => {
+                        let state = self.rows.without_evidence(self.plan, &case.id, (source, &base), verdict);
+                        self.put(&case, &base, &state, started)?;
+                    }
+                    (Err(_), Ok(_)) => unreachable!("what was not asked was not answered"),
+                }
+            }
+        }
+        Ok(case.case_ix)
+    }
+
+    /// Asks what is to be asked, all that may be asked at a time, until every task is done.
+    async fn judged<'s>(
+        &self,
+        mut state: CaseState<'s>,
+        case: &OpenCase,
+        name: CaseLabel<'_>,
+    ) -> Result<CaseState<'s>, RunError> {
+        let mut asked: Vec<StepSite> = Vec::new();
+        let mut running = FuturesUnordered::new();
+        loop {
+            let ready: Vec<(StepSite, ModelRequest, u32)> = state
+                .steps()
+                .filter(|it| !asked.contains(&it.site))
+                .take(if self.most_open == 1 { 1 } else { usize::MAX })
+                .map(|it| (it.site, it.request.clone(), it.max_requests))
+                .collect();
+            for (site, request, max_requests) in ready {
+                asked.push(site);
+                let at = At { case_ix: case.case_ix, name, site };
+                running.push(async move { (site, self.effects.outcome(at, &request, max_requests).await) });
+            }
+            let Some((site, outcome)) = running.next().await else { return Ok(state) };
+            state.apply(site, outcome?);
+            asked.retain(|it| *it != site);
+        }
+    }
+
+    fn put(&self, case: &OpenCase, base: &Val<'_>, state: &CaseState<'_>, started: Instant) -> Result<(), RunError> {
+        let done = Done {
+            case_ix: case.case_ix,
+            id: &case.id,
+            place: case.place,
+            text: &case.text,
+            base,
+            state,
+            took: started.elapsed(),
+        };
+        let verdict = self.keeping.put(&mut self.block.borrow_mut(), &done);
+        self.progress.done.fetch_add(1, Ordering::Relaxed);
+        self.progress.count(verdict);
+        if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {
+            self.stop.close(StopReason::FailFast);
+        }
+        let is_full = self.block.borrow().is_full();
+        if is_full { self.hand_on() } else { Ok(()) }
+    }
+}
+
+/// The question of a case to its subject.
+pub(crate) const SUBJECT: StepSite = StepSite { asker: Asker::Case, seat: 0, turn: 0 };
+
+/// The answer of a subject, or what its case ends with.
+pub(crate) fn answered(outcome: Outcome) -> Result<jurat_core::effect::Answer, Verdict> {
+    match outcome {
+        Outcome::Answer(answer) => Ok(*answer),
+        Outcome::Fault(fault) => {
+            let tries = if fault.n_requests > 1 { format!(" ({} requests)", fault.n_requests) } else { String::new() };
+            Err(Verdict::error(format!("the subject gave no answer: {}{tries}", fault.message)))
+        }
+        Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
+    }
+}

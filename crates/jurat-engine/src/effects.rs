@@ -1,0 +1,313 @@
+//! Effects: looked up, made, written down, and only then looked at.
+//!
+//! Where an outcome is looked for decides what kind of run it is:
+//!
+//! | | answer in the run's log | fault in the run's log | answer in the journal | else |
+//! |---|---|---|---|---|
+//! | run, resume | use | ask again | use, and copy into the log | ask |
+//! | `--fresh` | use | ask again | use if it was given since this run began | ask |
+//! | `--replay` | use | reproduce | never read | "diverged" |
+//!
+//! Nobody sees an outcome before the commit that holds it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use jurat_core::effect::wire::{outcome_json, read_outcome, request_json};
+use jurat_core::effect::{EffectKey, Endpoint, Fault, FaultKind, ModelRequest, Outcome, StepSite};
+use jurat_core::plan::Plan;
+use jurat_core::verdict::StopReason;
+use jurat_store::journal::Journal;
+use jurat_store::run::RecordedEffect;
+use jurat_store::run::{RunLog, RunWriter};
+use tokio::sync::oneshot;
+
+use crate::perform::{Perform, Question};
+use crate::recording::Recording;
+use crate::tally::Tally;
+use crate::{CaseLabel, Progress, RunError, Stop};
+
+/// An answer that took longer is kept for other runs even if it was free.
+const LONG: Duration = Duration::from_millis(50);
+
+/// Where outcomes come from.
+pub(crate) enum Source<'r> {
+    /// The log of this run, the project's journal, the world.
+    World {
+        perform: &'r dyn Perform,
+        /// The log of the run that is resumed.
+        log: Option<&'r RunLog>,
+        journal: Option<&'r Journal>,
+        /// Answers of the journal that are older are not used.
+        not_before_ms: Option<u64>,
+    },
+    /// A recording, and nothing else.
+    Recording(&'r dyn Recording),
+}
+
+/// Makes effects, one for each site.
+pub(crate) struct Effects<'r> {
+    pub(crate) plan: &'r Plan,
+    pub(crate) source: Source<'r>,
+    pub(crate) writer: &'r RunWriter,
+    pub(crate) stop: &'r Stop,
+    pub(crate) progress: &'r Progress,
+    pub(crate) tally: &'r Tally,
+    pub(crate) now_ms: &'r dyn Fn() -> u64,
+    /// Who else waits for the answer to a question that is in flight.
+    pub(crate) in_flight: RefCell<HashMap<EffectKey, Vec<oneshot::Sender<Outcome>>>>,
+}
+
+/// A site of a case.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At<'c> {
+    pub(crate) case_ix: u64,
+    pub(crate) name: CaseLabel<'c>,
+    pub(crate) site: StepSite,
+}
+
+/// An outcome before it is written down.
+struct Found {
+    outcome: Outcome,
+    key: EffectKey,
+    endpoint: Arc<Endpoint>,
+    is_reused: bool,
+    is_paid: bool,
+    /// How often the same site ended in a fault before.
+    attempt: u32,
+    /// Whether this run's own log has it already.
+    is_logged: bool,
+    /// Whether others may wait for it.
+    is_shared: bool,
+}
+
+impl Effects<'_> {
+    /// The outcome of a request, written down.
+    pub(crate) async fn outcome(
+        &self,
+        at: At<'_>,
+        request: &ModelRequest,
+        max_requests: u32,
+    ) -> Result<Outcome, RunError> {
+        let found = match &self.source {
+            Source::Recording(recording) => self.replayed(*recording, at, request)?,
+            Source::World { .. } => self.found(at, request, max_requests).await?,
+        };
+        let asked = found.is_shared.then_some(found.key);
+        let written = self.write(at, request, found).await;
+        // Only now: whoever asks the same between an answer and its commit would not find it written down yet.
+        let others = asked.and_then(|key| self.in_flight.borrow_mut().remove(&key)).unwrap_or_default();
+        if let Ok(outcome) = &written {
+            for other in others {
+                let _ = other.send(outcome.clone());
+            }
+        }
+        written
+    }
+
+    fn replayed(&self, recording: &dyn Recording, at: At<'_>, request: &ModelRequest) -> Result<Found, RunError> {
+        let task = at.site.asker.task().map(|it| self.plan.tasks[it.index()].id.as_str());
+        let recorded = recording.outcome(at.case_ix, at.name, task, at.site)?;
+        let diverged = |why: &str| {
+            let message = format!("diverged at {}: {why}", self.place(at));
+            Outcome::Fault(Box::new(Fault::new(FaultKind::Diverged, message, 0)))
+        };
+        Ok(match recorded {
+            Some(recorded) if recorded.asks(request) => Found {
+                outcome: recorded.outcome,
+                key: recorded.key,
+                endpoint: recorded.endpoint,
+                is_reused: true,
+                is_paid: false,
+                attempt: 0,
+                is_logged: false,
+                is_shared: false,
+            },
+            other => {
+                let why = if other.is_some() {
+                    "the recording has another request there"
+                } else {
+                    "the recording has nothing there"
+                };
+                Found {
+                    outcome: diverged(why),
+                    key: EffectKey([0; 32]),
+                    endpoint: Arc::new(nowhere()),
+                    is_reused: true,
+                    is_paid: false,
+                    attempt: 0,
+                    is_logged: false,
+                    is_shared: false,
+                }
+            }
+        })
+    }
+
+    async fn found(&self, at: At<'_>, request: &ModelRequest, max_requests: u32) -> Result<Found, RunError> {
+        let Source::World { perform, log, journal, not_before_ms } = &self.source else {
+            unreachable!("a recording is not the world")
+        };
+        let Some(asked) = perform.asked(&request.model) else {
+            let message = format!("nobody plays `{}`", request.model);
+            return Ok(Found {
+                outcome: Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0))),
+                key: EffectKey([0; 32]),
+                endpoint: Arc::new(nowhere()),
+                is_reused: false,
+                is_paid: false,
+                attempt: 0,
+                is_logged: false,
+                is_shared: false,
+            });
+        };
+        let key = asked.key_of(request);
+        let found = |outcome, is_reused, attempt| Found {
+            outcome,
+            key,
+            endpoint: Arc::clone(asked.endpoint),
+            is_reused,
+            is_paid: asked.is_paid,
+            attempt,
+            is_logged: false,
+            is_shared: false,
+        };
+        let mut attempt = 0;
+        if let Some(log) = log
+            && let Some(logged) = log.get(at.case_ix, at.site)?
+        {
+            attempt = logged.attempt + 1;
+            // Another request at the same site is the site of another suite: it is asked.
+            if logged.key == key
+                && let outcome @ Outcome::Answer(_) = read_outcome(&logged.outcome)?
+            {
+                return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });
+            }
+        }
+        if let Some(journal) = journal
+            && asked.is_paid
+            && let Some(answer) = journal.get(&key, *not_before_ms)?
+        {
+            return Ok(found(read_outcome(&answer.outcome)?, true, attempt));
+        }
+        if let Some(reason) = self.stop.reason() {
+            return Ok(found(Outcome::NotRun(reason), false, attempt));
+        }
+        if !asked.is_paid {
+            let outcome = self.asked(*perform, at, request, max_requests).await;
+            return Ok(found(outcome, false, attempt));
+        }
+        // Somebody else asks the same: one answer is enough for both.
+        let waiting = {
+            let mut in_flight = self.in_flight.borrow_mut();
+            match in_flight.get_mut(&key) {
+                Some(others) => {
+                    let (sender, receiver) = oneshot::channel();
+                    others.push(sender);
+                    Some(receiver)
+                }
+                None => {
+                    in_flight.insert(key, Vec::new());
+                    None
+                }
+            }
+        };
+        if let Some(receiver) = waiting {
+            // Whoever asked could not write the answer down, and has said why.
+            let outcome = receiver.await.map_err(|_| RunError::WriterGone)?;
+            return Ok(found(outcome, true, attempt));
+        }
+        let outcome = self.asked(*perform, at, request, max_requests).await;
+        Ok(Found { is_shared: true, ..found(outcome, false, attempt) })
+    }
+
+    async fn asked(&self, perform: &dyn Perform, at: At<'_>, request: &ModelRequest, max_requests: u32) -> Outcome {
+        let task = at.site.asker.task().map_or("", |it| self.plan.tasks[it.index()].id.as_str());
+        let question =
+            Question { case: at.name.id, task, priority: at.case_ix, request, max_requests, stop: self.stop };
+        self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
+        let outcome = tokio::select! {
+            biased;
+            outcome = perform.perform(question) => outcome,
+            reason = self.stop.dropped() => match reason {
+                StopReason::Interrupted => {
+                    Outcome::Fault(Box::new(Fault::new(FaultKind::Cancelled, "dropped by the second Ctrl-C", 1)))
+                }
+                reason => Outcome::NotRun(reason),
+            },
+        };
+        self.progress.in_flight.fetch_sub(1, Ordering::Relaxed);
+        let n_requests = match &outcome {
+            Outcome::Answer(answer) => answer.n_requests,
+            Outcome::Fault(fault) => fault.n_requests,
+            Outcome::NotRun(_) => 0,
+        };
+        self.progress.n_requests.fetch_add(u64::from(n_requests), Ordering::Relaxed);
+        outcome
+    }
+
+    /// Writes an outcome down and waits for the commit.
+    async fn write(&self, at: At<'_>, request: &ModelRequest, found: Found) -> Result<Outcome, RunError> {
+        let answer = match &found.outcome {
+            Outcome::Answer(answer) => Some(answer),
+            _ => None,
+        };
+        if let Some(cost) = answer.and_then(|it| it.cost_usd) {
+            self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
+        }
+        self.tally.add(at.case_ix, &found.outcome, found.is_reused);
+        if found.is_logged {
+            return Ok(found.outcome);
+        }
+        let is_new = !found.is_reused && matches!(self.source, Source::World { .. });
+        let effect = RecordedEffect {
+            case_ix: at.case_ix,
+            site: at.site,
+            attempt: found.attempt,
+            key: found.key,
+            kind: "model".to_owned(),
+            model: found.endpoint.model.clone(),
+            served: answer.and_then(|it| it.served.model.clone()),
+            at_ms: answer.map_or_else(|| (self.now_ms)(), |it| it.at_ms),
+            request: request_json(&found.endpoint, request),
+            outcome: outcome_json(&found.outcome),
+            reused: found.is_reused,
+            journal: is_new && answer.is_some_and(|it| found.is_paid || it.latency > LONG),
+        };
+        let (committed, commit) = oneshot::channel();
+        let done = Box::new(move |result| {
+            let _ = committed.send(result);
+        });
+        self.writer.effects(vec![effect], done);
+        match commit.await {
+            Ok(result) => result?,
+            Err(_) => return Err(RunError::WriterGone),
+        }
+        Ok(found.outcome)
+    }
+
+    /// A site in words.
+    fn place(&self, at: At<'_>) -> String {
+        let task = match at.site.asker.task() {
+            Some(task) => format!("task `{}`", self.plan.tasks[task.index()].id),
+            None => "the subject".to_owned(),
+        };
+        let seat = if at.site.seat > 0 { format!(", judge {}", at.site.seat + 1) } else { String::new() };
+        let turn = if at.site.turn > 0 { format!(", asked again {}", at.site.turn) } else { String::new() };
+        format!("{task} of `{}`{seat}{turn}", at.name)
+    }
+}
+
+/// The endpoint of a request that nobody was asked.
+fn nowhere() -> Endpoint {
+    Endpoint {
+        codec: "none".to_owned(),
+        codec_revision: 0,
+        address: String::new(),
+        model: String::new(),
+        settings: Vec::new(),
+        headers: Vec::new(),
+    }
+}

@@ -1,0 +1,80 @@
+//! What ends a run before its end.
+
+use jurat_core::effect::wire::WireError;
+use jurat_core::expression::ExpressionError;
+use jurat_core::value::JsonError;
+use jurat_store::DatabaseError;
+use jurat_store::records::{DuplicateId, IdError, RowsError};
+use jurat_store::run::{DuplicateIds, FinishError, RunFileError, WriteError};
+
+/// What ends a run before its end. What was asked and answered until then is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The rows cannot be read.
+    #[error(transparent)]
+    Rows(#[from] RowsError),
+    /// Two rows have one id.
+    #[error(transparent)]
+    Duplicate(#[from] DuplicateId),
+    /// The same, found at the end.
+    #[error(transparent)]
+    Duplicates(#[from] DuplicateIds),
+    /// A row has no usable id.
+    #[error("{row}: {error}")]
+    Id {
+        /// The row, in words.
+        row: String,
+        /// What is wrong with its id.
+        error: IdError,
+    },
+    /// A row is not JSON.
+    #[error("{row}: {error}")]
+    Json {
+        /// The row, in words.
+        row: String,
+        /// What is wrong with it.
+        error: JsonError,
+    },
+    /// A row cannot be filtered.
+    #[error("{row} cannot be filtered: {error}")]
+    Filter {
+        /// The row, in words.
+        row: String,
+        /// What is wrong with the filter.
+        error: ExpressionError,
+    },
+    /// The run file cannot be read or made.
+    #[error(transparent)]
+    File(#[from] RunFileError),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The run file cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The thread that writes is gone.
+    #[error("the run can no longer be written")]
+    WriterGone,
+    /// Something stored cannot be read.
+    #[error("a stored effect cannot be read: {0}")]
+    Stored(#[from] WireError),
+    /// The machine gives no threads or timers.
+    #[error("the machine cannot run it: {0}")]
+    Machine(#[from] std::io::Error),
+}
+
+impl From<FinishError> for RunError {
+    fn from(error: FinishError) -> RunError {
+        match error {
+            FinishError::Write(error) => RunError::Write(error),
+            FinishError::DuplicateIds(error) => RunError::Duplicates(error),
+        }
+    }
+}
+
+impl RunError {
+    /// Whether it only says that somebody else has already said what is wrong.
+    pub(crate) fn is_echo(&self) -> bool {
+        matches!(self, RunError::WriterGone | RunError::Write(WriteError::Gone))
+    }
+}

@@ -1,0 +1,246 @@
+//! What a run would do, before it does it.
+//!
+//! [`outline`] is the plan as people read it: stages, who is asked, how often at most. [`forecast`] goes through the data as well: it counts
+//! cases, binds prompts, and follows the answers that the journal has as deep as they go, to say what is left to ask and what that costs
+//! at most. Nothing is asked, no key is needed, nothing is written, and memory holds one chunk of rows.
+
+mod bound;
+mod outline;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use jurat_core::case::CaseState;
+use jurat_core::effect::wire::read_outcome;
+use jurat_core::effect::{ModelRequest, Outcome, StepSite};
+use jurat_core::evidence::probe;
+use jurat_core::plan::{Plan, PlannedAsk, TaskIx};
+use jurat_core::suite::RowSource;
+use jurat_report::plan::{CostBound, PlanReport};
+use jurat_store::journal::Journal;
+use jurat_store::records::RowAt;
+
+use crate::launch::variants_of;
+use crate::record_lane::{base_context, owned};
+use crate::rows::Rows;
+use crate::variants::Asked;
+use crate::{Definition, LaunchError, Roles, RunError, Selection, Stop};
+
+use bound::{Bounds, Player};
+use outline::outlined;
+
+/// How a run would be asked for.
+#[derive(Clone, Copy)]
+pub struct Asking<'a> {
+    /// Who plays a role, as the command line said.
+    pub models: &'a [(String, String)],
+    /// Which rows.
+    pub selection: &'a Selection,
+    /// How often each subject is asked.
+    pub repeat: u32,
+    /// Variables, for addresses; keys are not looked at.
+    pub env: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// The plan of a definition, without a look at its data.
+pub fn outline(definition: Definition<'_>, asking: Asking<'_>) -> Result<PlanReport, LaunchError> {
+    Ok(outlined(definition, &roles(definition, asking)?))
+}
+
+/// The plan of a definition, with its cases counted and what the journal has.
+pub fn forecast(
+    definition: Definition<'_>,
+    asking: Asking<'_>,
+    journal: Option<&Journal>,
+) -> Result<PlanReport, LaunchError> {
+    let roles = roles(definition, asking)?;
+    let report = outlined(definition, &roles);
+    let Definition { suite, plan, .. } = definition;
+    if suite.records.iter().any(|it| matches!(it.from, RowSource::StandardInput)) {
+        let why = "how many rows come on standard input is not known".to_owned();
+        return Ok(PlanReport { cost: CostBound::Unknown(vec![why]), ..report });
+    }
+    let (_, asked) = variants_of(plan, &roles.subjects, asking.repeat);
+    let rows = Rows::of(&suite.records);
+    let mut forecast = Forecast {
+        plan,
+        rows: &rows,
+        players: roles.models.iter().map(|it| (it.role.as_str(), Player::of(&it.model))).collect(),
+        asked: &asked,
+        journal,
+        n_rows: 0,
+        calls: 0,
+        calls_left: 0,
+        in_journal: 0,
+        bounds: Bounds::new(plan),
+    };
+    forecast.read(asking.selection)?;
+    Ok(PlanReport {
+        cases: Some(forecast.n_rows * asked.len().max(1) as u64),
+        calls: Some(forecast.calls),
+        in_journal: Some(forecast.in_journal),
+        calls_left: Some(forecast.calls_left),
+        cost: forecast.bounds.cost(),
+        ..report
+    })
+}
+
+fn roles(definition: Definition<'_>, asking: Asking<'_>) -> Result<Roles, LaunchError> {
+    let Definition { suite, sources, plan } = definition;
+    if asking.repeat > 1 && plan.ask.is_none() {
+        return Err(LaunchError::NothingToRepeat);
+    }
+    Ok(Roles::of(plan, suite, sources, asking.models, asking.env)?)
+}
+
+/// A forecast on its way through the data.
+struct Forecast<'f> {
+    plan: &'f Plan,
+    rows: &'f Rows<'f>,
+    /// Who plays each role.
+    players: BTreeMap<&'f str, Player<'f>>,
+    /// What each row is made into; nothing when a row is one case.
+    asked: &'f [Asked],
+    journal: Option<&'f Journal>,
+    n_rows: u64,
+    /// Calls at most, had nobody ever asked.
+    calls: u64,
+    /// Calls at most, with what the journal has.
+    calls_left: u64,
+    in_journal: u64,
+    bounds: Bounds<'f>,
+}
+
+impl Forecast<'_> {
+    fn read(&mut self, selection: &Selection) -> Result<(), RunError> {
+        let asks = self.plan.ask.is_some() || self.plan.tasks.iter().any(|it| it.judge.is_some());
+        let rows = self.rows;
+        let mut failed = None;
+        rows.read(selection, &mut std::io::empty(), &Stop::new(), &mut |batch| {
+            self.n_rows += batch.chunk.rows.len() as u64;
+            let walked = if asks { batch.iter().try_for_each(|(_, at, text)| self.row(at, text)) } else { Ok(()) };
+            match walked {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn row(&mut self, at: &RowAt, text: &str) -> Result<(), RunError> {
+        let row = self.rows.parsed(at, text)?;
+        let id = owned(self.rows.id(at, &row, text)?);
+        let base = base_context(row);
+        let start = |base| self.rows.started(self.plan, base, &id, (at.source, base));
+        let Some(ask) = &self.plan.ask else {
+            let state = start(&base);
+            self.calls += self.open_calls(&state);
+            return self.judged(state, text.len() as u64);
+        };
+        let unanswered = start(&base);
+        for asked in self.asked {
+            // What cannot be asked leaves nothing to judge.
+            let Ok(request) = probe::request(ask, asked.prompt, &asked.model, &base, asked.replicate) else { continue };
+            let max_requests = ask.max_retries.saturating_add(1);
+            self.calls += u64::from(max_requests) + self.every_call(&unanswered);
+            let Some(Outcome::Answer(answer)) = self.known(&request)? else {
+                self.unanswered(ask, &unanswered, &request, max_requests, text.len() as u64);
+                continue;
+            };
+            let evidence = probe::evidence(ask, base.borrowed(), &request, &answer);
+            let state = self.rows.started(self.plan, &evidence, &id, (at.source, &base));
+            self.judged(state, evidence.to_json().len() as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Follows what the journal has as deep as it goes, and counts what is left.
+    fn judged(&mut self, mut state: CaseState<'_>, n_bytes: u64) -> Result<(), RunError> {
+        let mut unknown: Vec<StepSite> = Vec::new();
+        loop {
+            let next = state.steps().find(|it| !unknown.contains(&it.site)).map(|it| (it.site, it.request.clone()));
+            let Some((site, request)) = next else { break };
+            match self.known(&request)? {
+                Some(outcome) => state.apply(site, outcome),
+                None => unknown.push(site),
+            }
+        }
+        self.calls_left += self.open_calls(&state);
+        for step in state.steps() {
+            if let Some(player) = self.players.get(step.request.model.as_str()) {
+                self.bounds.request(player, step.site.asker.task(), step.request, step.max_requests);
+            }
+        }
+        for task in waiting(self.plan, &state) {
+            self.bounds.unbound(&self.players, task, n_bytes, None);
+        }
+        Ok(())
+    }
+
+    /// What is left of a case whose subject has not answered: everything.
+    fn unanswered(
+        &mut self,
+        ask: &PlannedAsk,
+        state: &CaseState<'_>,
+        request: &ModelRequest,
+        max_requests: u32,
+        n_bytes: u64,
+    ) {
+        self.calls_left += u64::from(max_requests) + self.every_call(state);
+        let Some(player) = self.players.get(request.model.as_str()) else { return };
+        self.bounds.request(player, None, request, max_requests);
+        // The evidence is the row, what was asked, and what is answered, as text and as a value.
+        let n_asked = request.messages.iter().map(|it| it.text().len() as u64).sum::<u64>();
+        let n_answered = player.max_tokens.unwrap_or(0);
+        let copies = if ask.output.is_some() { 2 } else { 1 };
+        let n_tokens = n_bytes + 2 * n_asked + copies * n_answered;
+        for task in judges(self.plan, state) {
+            self.bounds.unbound(&self.players, task, n_tokens, Some(player));
+        }
+    }
+
+    /// The answer of the journal.
+    fn known(&mut self, request: &ModelRequest) -> Result<Option<Outcome>, RunError> {
+        let player = self.players.get(request.model.as_str()).filter(|it| !it.is_local());
+        let (Some(journal), Some(player)) = (self.journal, player) else { return Ok(None) };
+        let Some(answer) = journal.get(&player.key.of(request), None)? else { return Ok(None) };
+        self.in_journal += 1;
+        Ok(Some(read_outcome(&answer.outcome)?))
+    }
+
+    /// The most calls that a case still makes.
+    fn open_calls(&self, state: &CaseState<'_>) -> u64 {
+        let asking = state.steps().map(|it| u64::from(it.max_requests)).sum::<u64>();
+        asking + waiting(self.plan, state).map(|it| max_calls(self.plan, it)).sum::<u64>()
+    }
+
+    /// The most calls of all judges that are for a case.
+    fn every_call(&self, state: &CaseState<'_>) -> u64 {
+        judges(self.plan, state).map(|it| max_calls(self.plan, it)).sum()
+    }
+}
+
+/// The most calls that a task makes for one case.
+pub(crate) fn max_calls(plan: &Plan, task: TaskIx) -> u64 {
+    plan.tasks[task.index()].judge.as_ref().map_or(0, |judge| {
+        let seats = judge.models.len() as u64 * u64::from(judge.repeat);
+        seats.saturating_mul(u64::from(judge.max_retries) + 1)
+    })
+}
+
+/// The judges that are for a case.
+fn judges<'p>(plan: &'p Plan, state: &CaseState<'_>) -> impl Iterator<Item = TaskIx> + use<'p> {
+    let absent: Vec<bool> = (0..plan.tasks.len()).map(|ix| state.is_absent(TaskIx(ix as u32))).collect();
+    let tasks = plan.tasks.iter().zip(absent).enumerate();
+    tasks.filter(|(_, (task, is_absent))| task.judge.is_some() && !is_absent).map(|(ix, _)| TaskIx(ix as u32))
+}
+
+/// The judges whose prompts are not known yet: they wait for others.
+fn waiting<'p>(plan: &'p Plan, state: &CaseState<'_>) -> impl Iterator<Item = TaskIx> + use<'p> {
+    let asking: Vec<TaskIx> = state.steps().filter_map(|it| it.site.asker.task()).collect();
+    let done: Vec<bool> = state.verdicts().map(|it| it.is_some()).collect();
+    judges(plan, state).filter(move |it| !done[it.index()] && !asking.contains(it))
+}

@@ -1,0 +1,75 @@
+//! A plan in words: stages, what each task compares, who is asked.
+
+use jurat_core::plan::{PlannedTask, TaskIx};
+use jurat_core::suite::{CaseKind, ExpectedValue, Selection, Task, TaskComparison};
+use jurat_core::value::shown;
+use jurat_report::plan::{CostBound, PlanAsking, PlanReport, PlanTask};
+use jurat_store::records::{RowNames, sections_by_source};
+
+use super::max_calls;
+use crate::{Definition, Roles};
+
+/// The plan without anything that depends on data.
+pub(super) fn outlined(definition: Definition<'_>, roles: &Roles) -> PlanReport {
+    let Definition { suite, plan, .. } = definition;
+    let names = RowNames::of_all(&suite.records);
+    let sources = (0..).zip(sections_by_source(&suite.records)).map(|(ix, _)| names.source(ix).replace('`', ""));
+    let task = |ix: &TaskIx| planned(definition, roles, *ix);
+    PlanReport {
+        suite: suite.name.as_ref().map_or("suite", |it| it.value.as_str()).to_owned(),
+        description: suite.description.clone(),
+        sources: sources.collect(),
+        cases: None,
+        asking: plan.ask.as_ref().map(|ask| PlanAsking {
+            prompts: ask.prompts.iter().map(|(name, _)| name.clone()).collect(),
+            subjects: roles.subjects.iter().map(|it| it.name.clone()).collect(),
+            max_calls: u64::from(ask.max_retries) + 1,
+        }),
+        stages: plan.stages.iter().map(|stage| stage.iter().map(task).collect()).collect(),
+        calls: None,
+        in_journal: None,
+        calls_left: None,
+        cost: CostBound::Unknown(Vec::new()),
+    }
+}
+
+fn planned(Definition { suite, plan, .. }: Definition<'_>, roles: &Roles, ix: TaskIx) -> PlanTask {
+    let (written, planned): (&Task, &PlannedTask) = (&suite.tasks[ix.index()], &plan.tasks[ix.index()]);
+    let name = |role: &String| {
+        let played = roles.models.iter().find(|it| it.role == *role);
+        played.map_or_else(|| role.clone(), |it| it.model.name.clone())
+    };
+    PlanTask {
+        id: planned.id.clone(),
+        kind: written.kind.name().to_owned(),
+        gate: planned.gate,
+        depends_on: planned.depends_on.iter().map(|it| plan.tasks[it.index()].id.clone()).collect(),
+        models: planned.judge.iter().flat_map(|it| &it.models).map(name).collect(),
+        description: written.description.clone(),
+        compares: written.comparison.as_ref().map(compared),
+        on: narrowed(&written.on),
+        max_calls: max_calls(plan, ix),
+    }
+}
+
+/// ``category equals `kitchen` ``
+fn compared(comparison: &TaskComparison) -> String {
+    let path = comparison.path.as_ref().map(|it| it.value.to_string());
+    let expected = comparison.expected.as_ref().map(|it| match &it.value {
+        ExpectedValue::Literal(value) => shown(value),
+        ExpectedValue::Path(path) => format!("${{{path}}}"),
+    });
+    let operator = comparison.operator.value.entry().snake_case();
+    [path, Some(operator), expected].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// Which cases a task is for, when it is not for all.
+fn narrowed(on: &Selection) -> Option<String> {
+    match on {
+        Selection::All | Selection::Kind(CaseKind::Records) => None,
+        Selection::Kind(CaseKind::Cases) => Some("cases".to_owned()),
+        Selection::Kind(CaseKind::Scenarios) => Some("scenarios".to_owned()),
+        Selection::Ids(ids) => Some(ids.iter().map(|it| it.value.as_str()).collect::<Vec<_>>().join(", ")),
+        Selection::Tag(tag) => Some(format!("tag: {}", tag.value)),
+    }
+}

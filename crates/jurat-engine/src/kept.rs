@@ -1,0 +1,119 @@
+//! What is kept of a case: its verdicts, what there is to say about them, and its row where that has to be copied.
+
+use std::time::Duration;
+
+use jurat_core::case::CaseState;
+use jurat_core::judge::Marks;
+use jurat_core::plan::{Plan, TaskIx};
+use jurat_core::value::{FieldPath, Val};
+use jurat_core::verdict::{CaseVerdict, Verdict};
+use jurat_store::records::RowId;
+use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, Variant};
+
+use crate::slice::Slice;
+use crate::tally::Tally;
+
+/// How cases are kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keeping<'k> {
+    pub(crate) plan: &'k Plan,
+    pub(crate) variants: &'k [Variant],
+    pub(crate) tally: &'k Tally,
+    /// Whether every row is copied, also those that passed and are in a file.
+    pub(crate) keep_all: bool,
+}
+
+/// A case that is done.
+pub(crate) struct Done<'d> {
+    pub(crate) case_ix: u64,
+    pub(crate) id: &'d RowId<'d>,
+    pub(crate) place: RowPlace,
+    pub(crate) text: &'d str,
+    /// What its tasks saw.
+    pub(crate) base: &'d Val<'d>,
+    pub(crate) state: &'d CaseState<'d>,
+    pub(crate) took: Duration,
+}
+
+impl Keeping<'_> {
+    /// Puts a case into a block and says how it ended.
+    pub(crate) fn put(&self, block: &mut BlockBuilder, done: &Done<'_>) -> CaseVerdict {
+        let verdict = done.state.verdict().unwrap_or(CaseVerdict::Error);
+        let keep = self.keep_all || verdict != CaseVerdict::Passed || self.plan.ask.is_some();
+        block.case(done.case_ix, done.id, CaseRow { place: done.place, text: done.text, keep });
+        block.took(done.took);
+        if verdict != CaseVerdict::Passed {
+            block.verdict(Column::CASE, Code::from(verdict));
+        }
+        for (ix, task) in done.state.verdicts().enumerate() {
+            let column = Column::from(TaskIx(ix as u32));
+            match task {
+                Some(Verdict::Passed) => {}
+                Some(task) => {
+                    block.verdict(column, Code::from(task));
+                    let detail = Detail::of(task);
+                    if !detail.is_empty() && self.plan.tasks[ix].judge.is_none() {
+                        block.detail(column, &detail);
+                    }
+                }
+                None => block.verdict(column, Code::Absent),
+            }
+            if self.plan.tasks[ix].judge.is_some() {
+                self.put_judge(block, done.state, TaskIx(ix as u32));
+            }
+        }
+        self.put_slices(block, done);
+        verdict
+    }
+
+    /// What a judge gave beside its verdict.
+    fn put_judge(&self, block: &mut BlockBuilder, state: &CaseState<'_>, task: TaskIx) {
+        let Some(ballot) = state.ballot(task) else { return };
+        let column = Column::from(task);
+        let mut detail = Detail::of(&ballot.verdict);
+        let said: String;
+        let marks: Marks;
+        if let Some(reply) = &ballot.output {
+            let compared = state.compared(task);
+            marks = Marks::of(reply, compared.as_ref());
+            self.tally.mark(task, &marks);
+            if let Some(score) = marks.score {
+                block.score(column, score);
+            }
+            if let Some(label) = &marks.label {
+                block.label(column, label);
+            }
+            detail.explanation = marks.explanation.as_deref().map(Into::into);
+        }
+        if ballot.said.len() > 1 {
+            said = ballot.said.iter().cloned().collect::<Val<'static>>().to_json();
+            detail.said = Some(said.as_str().into());
+        }
+        if !detail.is_empty() {
+            block.detail(column, &detail);
+        }
+    }
+
+    fn put_slices(&self, block: &mut BlockBuilder, done: &Done<'_>) {
+        for path in &self.plan.group_by {
+            let value = group(path, done.base);
+            block.slice(&Slice::Group { path: path.to_string(), value }.to_string());
+        }
+        if self.variants.len() > 1 {
+            let variant = &self.variants[(done.case_ix % self.variants.len() as u64) as usize];
+            let Variant { prompt, subject, .. } = variant.clone();
+            block.slice(&Slice::Subject { prompt, subject }.to_string());
+        }
+    }
+}
+
+/// What a case has at a path of `group_by`, in words.
+fn group(path: &FieldPath, base: &Val<'_>) -> Option<String> {
+    path.find(base).ok().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned))
+}
+
+/// Where a row is, as a run file says it.
+pub(crate) fn place(at: &jurat_store::records::RowAt) -> RowPlace {
+    let bytes = at.offset.map(|offset| ByteRange { offset, length: at.range.len() as u32 });
+    RowPlace { source: at.source, number: at.number, bytes }
+}

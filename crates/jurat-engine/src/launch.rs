@@ -1,0 +1,284 @@
+//! From a definition to a run: models made ready, an interrupted run found, the file begun.
+
+use std::io::Read;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jurat_core::effect::ModelRequest;
+use jurat_core::effect::wire::request_json;
+use jurat_core::plan::Plan;
+use jurat_core::suite::source::{Files, Sources};
+use jurat_core::suite::{Records, RowSource, Suite};
+use jurat_model::TransportOptions;
+use jurat_store::DatabaseError;
+use jurat_store::Project;
+use jurat_store::records::RowNames;
+use jurat_store::run::{Document, RunFileError, RunHead, SourceFile, SourceHead, TaskHead, Variant, unfinished};
+
+use crate::definition::{documents, suite_hash};
+use crate::run::{Job, Mode, Ran, Target, now_ms, run};
+use crate::variants::{Asked, variants};
+use crate::{
+    BudgetLimits, Functions, ModelError, Models, Progress, Recording, Roles, RunError, RunOptions, Selection, Stop,
+    Subject,
+};
+
+/// A definition that is ready to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Definition<'d> {
+    /// What its author wrote.
+    pub suite: &'d Suite,
+    /// The texts it was read from.
+    pub sources: &'d Sources,
+    /// Its plan.
+    pub plan: &'d Plan,
+}
+
+/// How it is run.
+pub struct How<'h> {
+    /// What changes what it comes to, kept with the run.
+    pub options: RunOptions,
+    /// Which rows.
+    pub selection: Selection,
+    /// How many threads judge.
+    pub threads: NonZeroUsize,
+    /// When to stop.
+    pub deadline: Option<Duration>,
+    /// Whether the first case that fails or cannot be judged is the last.
+    pub fail_fast: bool,
+    /// Whether rows that passed are copied, too.
+    pub keep_all: bool,
+    /// Whether each commit waits for the disk.
+    pub durable: bool,
+    /// What may be spent.
+    pub budget: BudgetLimits,
+    /// How old answers of the journal may be.
+    pub max_age: Option<Duration>,
+    /// How models are asked.
+    pub transport: TransportOptions,
+    /// The recording that is replayed.
+    pub replay: Option<&'h dyn Recording>,
+}
+
+/// The world a run is in.
+pub struct World<'w> {
+    /// Where runs are kept.
+    pub project: &'w Project,
+    /// Where scripts are read from.
+    pub files: &'w dyn Files,
+    /// Variables.
+    pub env: &'w dyn Fn(&str) -> Option<String>,
+    /// The functions that play models.
+    pub functions: &'w Functions,
+    /// Rows may come from here.
+    pub stdin: &'w mut (dyn Read + Send),
+    /// What the name of the run ends in is drawn from it.
+    pub random: u64,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Launched {
+    /// How it ended.
+    pub ran: Ran,
+    /// Whether it went on with one that was interrupted.
+    pub resumed: bool,
+    /// Whether something was not asked because a budget was used up.
+    pub is_budget_exhausted: bool,
+}
+
+/// Why a definition could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A model cannot be asked.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Repeating what is already there changes nothing.
+    #[error(
+        "`--repeat` asks the subject several times, and this suite asks nobody: its answers are recorded. To ask a \
+         judge several times, give it `repeat`"
+    )]
+    NothingToRepeat,
+}
+
+impl From<RunFileError> for LaunchError {
+    fn from(error: RunFileError) -> LaunchError {
+        LaunchError::Run(error.into())
+    }
+}
+
+impl From<DatabaseError> for LaunchError {
+    fn from(error: DatabaseError) -> LaunchError {
+        LaunchError::Run(error.into())
+    }
+}
+
+/// Told when a run has a file, before its first case.
+pub type Begun<'b> = &'b mut dyn FnMut(&Path, bool);
+
+/// Runs a definition.
+pub fn launch(
+    definition: Definition<'_>,
+    how: &How<'_>,
+    world: &mut World<'_>,
+    stop: &Stop,
+    progress: &Progress,
+    begun: Begun<'_>,
+) -> Result<Launched, LaunchError> {
+    let Definition { suite, sources, plan } = definition;
+    if how.options.repeat > 1 && plan.ask.is_none() {
+        return Err(LaunchError::NothingToRepeat);
+    }
+    let roles = Roles::of(plan, suite, sources, &how.options.models, world.env)?;
+    let (variants, asked) = variants_of(plan, &roles.subjects, how.options.repeat);
+    let head = head(definition, how, world, &roles, variants.clone());
+    let resumed = match how.replay {
+        None if can_resume(&suite.records) => unfinished(&world.project.runs_directory(), &head.resume_key)?,
+        _ => None,
+    };
+    let path = resumed.clone().unwrap_or_else(|| world.project.runs_directory().join(format!("{}.jurat", head.id)));
+    let target = if resumed.is_some() { Target::Resume(&path) } else { Target::New(&path, &head) };
+    let asks = plan.ask.is_some() || plan.tasks.iter().any(|it| it.judge.is_some());
+    let (models, journal) = match how.replay {
+        Some(_) => (None, None),
+        None => {
+            let models =
+                Models::open(&roles, world.files, world.env, world.functions, how.transport.clone(), how.budget)?;
+            (Some(models), if asks { Some(world.project.journal()?) } else { None })
+        }
+    };
+    let mode = match (how.replay, &models) {
+        (Some(recording), _) => Mode::Replay(recording),
+        (None, Some(models)) => {
+            Mode::Ask { perform: models, journal: journal.as_ref(), fresh: how.options.fresh, max_age: how.max_age }
+        }
+        (None, None) => unreachable!("models are opened for what is not replayed"),
+    };
+    begun(&path, resumed.is_some());
+    let job = Job {
+        plan,
+        records: &suite.records,
+        selection: &how.selection,
+        variants,
+        asked,
+        mode,
+        threads: how.threads,
+        concurrency: how.transport.concurrency,
+        deadline: how.deadline,
+        fail_fast: how.fail_fast,
+        keep_all: how.keep_all,
+        durable: how.durable,
+    };
+    let ran = run(&job, target, world.stdin, stop, progress)?;
+    let is_budget_exhausted = models.as_ref().is_some_and(|it| it.budget().is_exhausted());
+    Ok(Launched { ran, resumed: resumed.is_some(), is_budget_exhausted })
+}
+
+pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
+    plan.ask.as_ref().map(|ask| variants(ask, subjects, repeat)).unwrap_or_default()
+}
+
+/// What is known of a run before its first case.
+fn head(
+    definition: Definition<'_>,
+    how: &How<'_>,
+    world: &World<'_>,
+    roles: &Roles,
+    variants: Vec<Variant>,
+) -> RunHead {
+    let Definition { suite, sources, plan } = definition;
+    let mut documents = documents(sources);
+    let suite_hash = suite_hash(&documents);
+    documents.push(how.options.document());
+    let created_at_ms = now_ms();
+    let name = suite.name.as_ref().map_or("suite", |it| it.value.as_str());
+    let sources = source_heads(&suite.records, world.project);
+    let tasks = suite.tasks.iter().enumerate().map(|(ix, task)| TaskHead {
+        id: task.id.value.clone(),
+        kind: task.kind.name().to_owned(),
+        gate: match task.gate {
+            jurat_core::suite::Gate::None => String::new(),
+            jurat_core::suite::Gate::Condition => "condition".to_owned(),
+            jurat_core::suite::Gate::Required => "required".to_owned(),
+        },
+        stage: plan
+            .stages
+            .iter()
+            .position(|stage| stage.iter().any(|it| it.index() == ix))
+            .map_or(0, |it| it as u32 + 1),
+        path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
+        operator: task.comparison.as_ref().map(|it| it.operator.value.entry().snake_case()),
+        expected: task.comparison.as_ref().and_then(jurat_core::suite::TaskComparison::fixed).map(|it| it.expected()),
+    });
+    let run = world.project.new_run(name, created_at_ms, world.random);
+    RunHead {
+        id: run.id,
+        suite: name.to_owned(),
+        resume_key: resume_key(&suite_hash, &how.options, roles, &sources),
+        suite_hash,
+        seed: 0,
+        created_at_ms,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        documents,
+        sources,
+        tasks: tasks.collect(),
+        variants,
+    }
+}
+
+/// Where rows come from. Files below the project are named relative to the run, so that the whole can be moved.
+fn source_heads(records: &[Records], project: &Project) -> Vec<SourceHead> {
+    let names = RowNames::of_all(records);
+    let files = records.iter().flat_map(|it| match &it.from {
+        RowSource::Files(files) => files.iter().map(|it| Some(it.path.as_path())).collect(),
+        RowSource::StandardInput | RowSource::Inline(_) => vec![None],
+    });
+    (0..)
+        .zip(files)
+        .map(|(number, file)| SourceHead {
+            name: names.source(number).to_owned(),
+            file: file.and_then(|it| source_file(it, project)),
+        })
+        .collect()
+}
+
+fn source_file(path: &Path, project: &Project) -> Option<SourceFile> {
+    let absolute = std::fs::canonicalize(path).ok()?;
+    let looked = SourceFile::look(&absolute).ok()?;
+    let root = project.root().parent().and_then(|it| std::fs::canonicalize(it).ok());
+    let below = root.and_then(|root| absolute.strip_prefix(root).ok().map(Path::to_owned));
+    // A run lies two folders below the project.
+    let path = below.map_or(absolute, |it| PathBuf::from("../..").join(it));
+    Some(SourceFile { path: path.display().to_string(), ..looked })
+}
+
+/// Rows of standard input are gone when a run is: it cannot be gone on with.
+fn can_resume(records: &[Records]) -> bool {
+    !records.iter().any(|it| matches!(it.from, RowSource::StandardInput))
+}
+
+/// What a later run must share to go on with this one: the definition, how it is asked for, who is asked, and the data.
+fn resume_key(suite_hash: &str, options: &RunOptions, roles: &Roles, sources: &[SourceHead]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |text: &str| {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    };
+    add(suite_hash);
+    let Document { body, .. } = options.document();
+    add(&String::from_utf8_lossy(&body));
+    for role in &roles.models {
+        add(&request_json(&role.model.endpoint, &ModelRequest::new(role.role.as_str(), Vec::new())));
+    }
+    for source in sources {
+        add(&source.name);
+        if let Some(SourceFile { path, size, mtime_ns }) = &source.file {
+            add(&format!("{path} {size} {mtime_ns}"));
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}

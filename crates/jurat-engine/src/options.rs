@@ -1,0 +1,43 @@
+//! How a run was asked for, kept with it.
+
+use jurat_store::run::{Document, RunHead};
+use serde::{Deserialize, Serialize};
+
+/// The options of a run, as far as they change what it comes to. Keys and other secrets are not among them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunOptions {
+    /// Who plays a role, as the command line said.
+    pub models: Vec<(String, String)>,
+    /// So many rows at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// The expression that selects rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// The tags that select rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// How often each subject is asked.
+    pub repeat: u32,
+    /// Whether answers from before the run were left alone.
+    pub fresh: bool,
+    /// The recording that was replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay_of: Option<String>,
+}
+
+impl RunOptions {
+    const NAME: &str = "options.json";
+
+    /// The options of a run.
+    pub fn of(head: &RunHead) -> RunOptions {
+        let document = head.documents.iter().find(|it| it.name == Self::NAME);
+        document.and_then(|it| serde_json::from_slice(&it.body).ok()).unwrap_or_default()
+    }
+
+    /// The options as a document.
+    pub fn document(&self) -> Document {
+        Document { name: Self::NAME.to_owned(), body: serde_json::to_vec(self).expect("texts and numbers are JSON") }
+    }
+}

@@ -1,0 +1,59 @@
+//! Who makes requests. The only asynchronous trait: everything around it decides what to ask and what to do with the outcome.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use jurat_core::effect::{EffectKey, Endpoint, EndpointKey, ModelRequest, Outcome};
+
+use crate::Stop;
+
+/// A question on its way to a model.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'q> {
+    /// The id of the case that asks.
+    pub case: &'q str,
+    /// The id of the task that asks; empty when the case asks its subject.
+    pub task: &'q str,
+    /// The place of the case in the order of input: the oldest is asked first.
+    pub priority: u64,
+    /// What is asked, and of whom.
+    pub request: &'q ModelRequest,
+    /// How many requests it may take.
+    pub max_requests: u32,
+    /// Whether it may still be asked. What is sent before the run is stopped is finished, what waits by then is not sent.
+    pub stop: &'q Stop,
+}
+
+/// A future on one thread.
+pub type LocalFuture<'f, T> = Pin<Box<dyn Future<Output = T> + 'f>>;
+
+/// Those who can be asked.
+pub trait Perform {
+    /// Who plays a role.
+    fn asked(&self, role: &str) -> Option<Asked<'_>>;
+
+    /// Asks. Dropping the future gives up, and gives back whatever it held.
+    fn perform<'p>(&'p self, question: Question<'p>) -> LocalFuture<'p, Outcome>;
+
+    /// Whether answers depend on the order of questions, so that cases have to come one after the other.
+    fn is_sequential(&self) -> bool;
+}
+
+/// Who plays a role.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'m> {
+    /// Who it is.
+    pub endpoint: &'m Arc<Endpoint>,
+    /// Its share of keys.
+    pub key: &'m EndpointKey,
+    /// Whether its answers may cost money, so that they are kept for other runs and equal questions share one answer.
+    pub is_paid: bool,
+}
+
+impl Asked<'_> {
+    /// The key of a request to it.
+    pub fn key_of(&self, request: &ModelRequest) -> EffectKey {
+        self.key.of(request)
+    }
+}

@@ -1,0 +1,183 @@
+//! Cases that ask nobody, judged on threads, a chunk of rows at a time. Cases that have something to ask are handed on.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use jurat_core::case::CaseState;
+use jurat_core::value::Val;
+use jurat_core::verdict::{CaseVerdict, StopReason};
+use jurat_store::records::{RowAt, RowId};
+use jurat_store::run::{BlockBuilder, CaseRanges, RowPlace, RunWriter};
+use tokio::sync::mpsc::Sender;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::kept::{Done, Keeping, place};
+use crate::rows::{Batch, Rows};
+use crate::{Progress, RunError, Stop};
+
+/// A case with something to ask.
+#[derive(Debug)]
+pub(crate) struct OpenCase {
+    pub(crate) case_ix: u64,
+    pub(crate) id: RowId<'static>,
+    pub(crate) place: RowPlace,
+    /// The row; the cases of one row share it.
+    pub(crate) text: Arc<str>,
+}
+
+/// What a thread that judges needs.
+pub(crate) struct RecordLane<'r> {
+    pub(crate) rows: &'r Rows<'r>,
+    pub(crate) keeping: Keeping<'r>,
+    pub(crate) writer: &'r RunWriter,
+    pub(crate) progress: &'r Progress,
+    pub(crate) stop: &'r Stop,
+    pub(crate) fail_fast: bool,
+    /// Where open cases go. `None` when the plan asks nobody.
+    pub(crate) open: Option<Sender<OpenCase>>,
+    /// Ids so far, when a case may cost money: two rows with one id are found before the second is paid for. Runs that pay for nothing find
+    /// them when they end, which costs no memory.
+    pub(crate) ids: Option<Mutex<HashMap<u64, (u32, u64)>>>,
+    /// The cases that there are; `None` for all. A run that was stopped is replayed as far as it came.
+    pub(crate) only: Option<&'r CaseRanges>,
+}
+
+impl RecordLane<'_> {
+    /// Judges batches until there are no more.
+    pub(crate) fn work(&self, waiting: &Mutex<Receiver<Batch>>) -> Result<(), RunError> {
+        let n_variants = self.keeping.variants.len().max(1) as u64;
+        let mut block = BlockBuilder::new(self.keeping.plan.tasks.len(), n_variants);
+        loop {
+            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok(batch) = next else { break };
+            for (row_ix, at, text) in batch.iter() {
+                self.row(&mut block, row_ix, at, text)?;
+                if block.is_full() {
+                    self.hand_on(&mut block)?;
+                }
+            }
+            self.hand_on(&mut block)?;
+        }
+        Ok(())
+    }
+
+    fn hand_on(&self, block: &mut BlockBuilder) -> Result<(), RunError> {
+        if let Some(block) = block.close() {
+            self.progress.done.fetch_add(block.n_cases() as u64, Ordering::Relaxed);
+            self.writer.block(block)?;
+        }
+        Ok(())
+    }
+
+    /// Judges a row by the part of it that the plan reads. Whatever that part does not settle is judged again with the whole row
+    /// there: messages should know what else the row has, and paths of a row that is not an object start with `value`, which is no
+    /// part of it. Asking costs so much more than reading that plans which ask get the whole row at once.
+    fn row(&self, block: &mut BlockBuilder, row_ix: u64, at: &RowAt, text: &str) -> Result<(), RunError> {
+        let plan = self.keeping.plan;
+        if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(row_ix)) {
+            return Ok(());
+        }
+        if self.open.is_none() && !plan.footprint.is_all() && !plan.narrows() {
+            let started = Instant::now();
+            let part = plan.footprint.read(text).map_err(|error| self.rows.not_json(at, error))?.value;
+            if let Val::Map(_) = part
+                && let Ok(id) = self.rows.id(at, &part, text)
+            {
+                let state = CaseState::start(plan, &part);
+                if state.verdict().is_some_and(|it| it != CaseVerdict::Error) {
+                    self.put(block, row_ix, at, text, (&id, &part, &state), started);
+                    return Ok(());
+                }
+            }
+        }
+        self.whole_row(block, row_ix, at, text)
+    }
+
+    fn whole_row(&self, block: &mut BlockBuilder, row_ix: u64, at: &RowAt, text: &str) -> Result<(), RunError> {
+        let started = Instant::now();
+        let row = self.rows.parsed(at, text)?;
+        let id = owned(self.rows.id(at, &row, text)?);
+        self.admit(&id, at)?;
+        let plan = self.keeping.plan;
+        if plan.ask.is_none() {
+            let base = base_context(row);
+            let state = self.rows.started(plan, &base, &id, (at.source, &base));
+            if state.is_done() {
+                self.put(block, row_ix, at, text, (&id, &base, &state), started);
+                return Ok(());
+            }
+        }
+        let Some(open) = &self.open else { return Ok(()) };
+        let n_variants = self.keeping.variants.len().max(1) as u64;
+        let text: Arc<str> = text.into();
+        for variant in 0..n_variants {
+            let case = OpenCase {
+                case_ix: row_ix * n_variants + variant,
+                id: id.clone(),
+                place: place(at),
+                text: text.clone(),
+            };
+            // Nobody takes them any more when the run has failed; its error is told elsewhere.
+            if open.blocking_send(case).is_err() {
+                return Err(RunError::WriterGone);
+            }
+        }
+        Ok(())
+    }
+
+    fn put(
+        &self,
+        block: &mut BlockBuilder,
+        row_ix: u64,
+        at: &RowAt,
+        text: &str,
+        (id, base, state): (&RowId<'_>, &Val<'_>, &CaseState<'_>),
+        started: Instant,
+    ) {
+        let n_variants = self.keeping.variants.len().max(1) as u64;
+        let done =
+            Done { case_ix: row_ix * n_variants, id, place: place(at), text, base, state, took: started.elapsed() };
+        let verdict = self.keeping.put(block, &done);
+        self.progress.count(verdict);
+        if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {
+            self.stop.close(StopReason::FailFast);
+        }
+    }
+
+    /// Finds a second row with the id of another, before anything is asked about it.
+    fn admit(&self, id: &RowId<'_>, at: &RowAt) -> Result<(), RunError> {
+        let (Some(ids), RowId::Given(text)) = (&self.ids, id) else { return Ok(()) };
+        let mut ids = ids.lock().unwrap_or_else(PoisonError::into_inner);
+        match ids.insert(xxh3_64(text.as_bytes()), (at.source, at.number)) {
+            None => Ok(()),
+            Some((source, number)) => {
+                let (first, second) =
+                    ((source, number).min((at.source, at.number)), (source, number).max((at.source, at.number)));
+                Err(RunError::Duplicate(jurat_store::records::DuplicateId {
+                    id: text.to_string(),
+                    first: self.rows.names.row(first.0, first.1),
+                    second: self.rows.names.row(second.0, second.1),
+                }))
+            }
+        }
+    }
+}
+
+/// The id for longer than its row.
+pub(crate) fn owned(id: RowId<'_>) -> RowId<'static> {
+    match id {
+        RowId::Given(id) => RowId::Given(id.into_owned().into()),
+        RowId::Content(hash) => RowId::Content(hash),
+    }
+}
+
+/// A row that is not an object has one name.
+pub(crate) fn base_context(row: Val<'_>) -> Val<'_> {
+    match row {
+        Val::Map(_) => row,
+        other => Val::Map([("value", other)].into_iter().collect()),
+    }
+}

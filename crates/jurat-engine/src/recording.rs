@@ -1,0 +1,254 @@
+//! Recordings: outcomes of an earlier run, which a replay takes instead of asking anybody.
+//!
+//! A recording is a run file, or JSON lines that `jurat export --effects` wrote: one effect a line, small enough to lie in a repository.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use jurat_core::effect::wire::{WireError, read_outcome, read_request};
+use jurat_core::effect::{Asker, EffectKey, Endpoint, ModelRequest, Outcome, StepSite};
+use jurat_core::verdict::StopReason;
+use jurat_store::run::{CaseRanges, Ended, RunFileError, RunReader};
+use jurat_store::{Project, ProjectError};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{CaseLabel, RunError};
+
+/// An outcome as it was recorded.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The name of the request.
+    pub key: EffectKey,
+    /// Who was asked.
+    pub endpoint: Arc<Endpoint>,
+    /// What was asked.
+    pub request: ModelRequest,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+impl Recorded {
+    /// Reads what is stored.
+    pub fn read(key: EffectKey, request: &str, outcome: &str) -> Result<Recorded, WireError> {
+        let (endpoint, request) = read_request(request)?;
+        Ok(Recorded { key, endpoint: Arc::new(endpoint), request, outcome: read_outcome(outcome)? })
+    }
+
+    /// Whether this is what was asked. Roles may have other names than they had.
+    pub fn asks(&self, request: &ModelRequest) -> bool {
+        let ModelRequest { model: _, messages, output, tools, tool_choice, repeat } = request;
+        self.request.messages == *messages
+            && self.request.output == *output
+            && self.request.tools == *tools
+            && self.request.tool_choice == *tool_choice
+            && self.request.repeat == *repeat
+    }
+}
+
+/// Something that holds the outcomes of a run.
+pub trait Recording {
+    /// The last outcome at a site.
+    fn outcome(
+        &self,
+        case_ix: u64,
+        case: CaseLabel<'_>,
+        task: Option<&str>,
+        site: StepSite,
+    ) -> Result<Option<Recorded>, RunError>;
+
+    /// What stopped the run that was recorded, if something did.
+    fn stopped(&self) -> Option<StopReason> {
+        None
+    }
+
+    /// The cases that the run came to, when something stopped it before it came to all.
+    fn came_to(&self) -> Result<Option<CaseRanges>, RunError> {
+        Ok(None)
+    }
+}
+
+/// Why there is no recording.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// The file of effects cannot be read.
+    #[error("`{file}` cannot be read: {source}")]
+    File {
+        /// The file.
+        file: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The file of effects holds something else.
+    #[error("`{file}`: {source}")]
+    Line {
+        /// The file.
+        file: String,
+        /// The line.
+        source: BadLine,
+    },
+    /// There is no such run.
+    #[error(transparent)]
+    Run(#[from] ProjectError),
+    /// The run cannot be read.
+    #[error(transparent)]
+    RunFile(#[from] RunFileError),
+}
+
+/// Opens what a replay takes its outcomes from: a file of recorded effects, whose name ends in `.jsonl`, or a run of the project by its
+/// file, the beginning of its name, or `latest`.
+pub fn open_recording(name: &str, project: &Project) -> Result<Box<dyn Recording>, RecordingError> {
+    if Path::new(name).extension().is_some_and(|it| it == "jsonl") {
+        let file = || name.to_owned();
+        let text = std::fs::read_to_string(name).map_err(|source| RecordingError::File { file: file(), source })?;
+        let lines = EffectLines::parse(&text).map_err(|source| RecordingError::Line { file: file(), source })?;
+        return Ok(Box::new(lines));
+    }
+    Ok(Box::new(RunReader::open(&project.run(name)?)?))
+}
+
+impl Recording for RunReader {
+    fn outcome(
+        &self,
+        case_ix: u64,
+        _: CaseLabel<'_>,
+        task: Option<&str>,
+        site: StepSite,
+    ) -> Result<Option<Recorded>, RunError> {
+        // The suite may have other tasks than it had: a task is known by its id, not by its place.
+        let asker = match task {
+            None => Asker::Case,
+            Some(id) => match self.head().tasks.iter().position(|it| it.id == id) {
+                Some(ix) => Asker::Task(jurat_core::plan::TaskIx(ix as u32)),
+                None => return Ok(None),
+            },
+        };
+        let Some(stored) = self.effect_at(case_ix, StepSite { asker, ..site })? else { return Ok(None) };
+        Ok(Some(Recorded::read(stored.key, &stored.request, &stored.outcome)?))
+    }
+
+    fn stopped(&self) -> Option<StopReason> {
+        match self.state().ok()?.finish?.ended {
+            Ended::Stopped(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    fn came_to(&self) -> Result<Option<CaseRanges>, RunError> {
+        Ok(self.stopped().is_some().then(|| self.case_ranges()).transpose()?)
+    }
+}
+
+/// An effect as a line of a recording.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct EffectLine {
+    /// The id of the row.
+    pub case: String,
+    /// The name of the prompt, when there are several.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prompt: String,
+    /// The subject, when there are several.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    /// Which repetition, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replicate: u32,
+    /// The task that asked; absent when the case asked its subject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// Which of its judges.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seat: u32,
+    /// How often it had been asked before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub turn: u32,
+    /// The name of the request.
+    pub key: String,
+    /// The request, as it is stored.
+    pub request: Box<RawValue>,
+    /// The outcome, as it is stored.
+    pub outcome: Box<RawValue>,
+}
+
+impl EffectLine {
+    /// The line, without its end.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are JSON")
+    }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// JSON lines, each an effect.
+#[derive(Debug, Default)]
+pub struct EffectLines {
+    by_site: HashMap<LineSite, Recorded>,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct LineSite {
+    case: String,
+    prompt: String,
+    subject: String,
+    replicate: u32,
+    task: Option<String>,
+    seat: u32,
+    turn: u32,
+}
+
+/// A line of a recording that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line} is no recorded effect: {reason}")]
+pub struct BadLine {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl EffectLines {
+    /// Reads a recording. Of several lines for one site the last counts.
+    pub fn parse(text: &str) -> Result<EffectLines, BadLine> {
+        let mut by_site = HashMap::new();
+        for (ix, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let bad = |reason: String| BadLine { line: ix + 1, reason };
+            let line: EffectLine = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
+            let key = EffectKey::parse(&line.key).ok_or_else(|| bad(format!("`{}` is no key", line.key)))?;
+            let recorded = Recorded::read(key, line.request.get(), line.outcome.get());
+            let recorded = recorded.map_err(|error| bad(error.to_string()))?;
+            let EffectLine { case, prompt, subject, replicate, task, seat, turn, .. } = line;
+            by_site.insert(LineSite { case, prompt, subject, replicate, task, seat, turn }, recorded);
+        }
+        Ok(EffectLines { by_site })
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.by_site.is_empty()
+    }
+}
+
+impl Recording for EffectLines {
+    fn outcome(
+        &self,
+        _: u64,
+        case: CaseLabel<'_>,
+        task: Option<&str>,
+        site: StepSite,
+    ) -> Result<Option<Recorded>, RunError> {
+        let variant = case.variant.cloned().unwrap_or_default();
+        let site = LineSite {
+            case: case.id.to_owned(),
+            prompt: variant.prompt,
+            subject: variant.subject,
+            replicate: variant.replicate,
+            task: task.map(str::to_owned),
+            seat: site.seat,
+            turn: site.turn,
+        };
+        Ok(self.by_site.get(&site).cloned())
+    }
+}

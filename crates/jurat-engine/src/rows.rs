@@ -1,0 +1,212 @@
+//! Rows on their way to being judged: read in order, numbered, and only those that were selected.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::ops::ControlFlow;
+
+use jurat_core::case::CaseState;
+use jurat_core::expression::{Expression, ExpressionError};
+use jurat_core::plan::{CaseName, Plan, row_tags};
+use jurat_core::suite::{CaseKind, Records, RowSource};
+use jurat_core::value::{JsonError, Map, Val, parse_json};
+use jurat_core::verdict::{StopReason, Verdict};
+use jurat_store::records::{Chunk, RowAt, RowId, RowNames, read_all, row_id, sections_by_source};
+
+use crate::{RunError, Stop};
+
+/// Which rows are run.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// So many at most, of those that the rest selects.
+    pub limit: Option<u64>,
+    /// Those for which this holds. It reads the members of the row, and `row`, `id` and `tags`.
+    pub filter: Option<Expression>,
+    /// Those that carry one of these tags; all when there are none.
+    pub tags: Vec<String>,
+}
+
+/// Some rows, each with its place among all rows, selected or not: the place stays the same whatever is selected.
+pub(crate) struct Batch {
+    pub(crate) chunk: Chunk,
+    first: u64,
+    /// The places of the rows when they do not follow each other.
+    places: Option<Vec<u64>>,
+}
+
+impl Batch {
+    /// The rows and their places.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &RowAt, &str)> {
+        self.chunk.iter().enumerate().map(|(ix, (at, text))| {
+            let place = self.places.as_ref().map_or(self.first + ix as u64, |it| it[ix]);
+            (place, at, text)
+        })
+    }
+}
+
+/// Where rows come from and how they are named.
+pub(crate) struct Rows<'r> {
+    records: &'r [Records],
+    sections: Vec<&'r Records>,
+    pub(crate) names: RowNames,
+}
+
+impl<'r> Rows<'r> {
+    pub(crate) fn of(records: &'r [Records]) -> Rows<'r> {
+        Rows { records, sections: sections_by_source(records), names: RowNames::of_all(records) }
+    }
+
+    /// Reads the selected rows for as long as somebody wants them and nobody stops the run.
+    pub(crate) fn read(
+        &self,
+        selection: &Selection,
+        stdin: &mut dyn Read,
+        stop: &Stop,
+        each: &mut dyn FnMut(Batch) -> ControlFlow<()>,
+    ) -> Result<(), RunError> {
+        let (mut n_rows, mut n_selected) = (0, 0);
+        let mut failed = None;
+        read_all(self.records, stdin, &mut |chunk| {
+            let first = n_rows;
+            n_rows += chunk.rows.len() as u64;
+            let batch = match self.selected(selection, chunk, first) {
+                Ok(batch) => batch,
+                Err(error) => {
+                    failed = Some(error);
+                    return ControlFlow::Break(());
+                }
+            };
+            let Some(batch) = limited(batch, selection.limit, &mut n_selected) else { return ControlFlow::Break(()) };
+            if !batch.chunk.rows.is_empty() {
+                each(batch)?;
+            }
+            // A budget that is used up leaves the rest undone, but known; whatever else stops a run stops reading, too.
+            let is_stopped = stop.reason().is_some_and(|it| it != StopReason::Budget);
+            if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// How many rows there are; `None` when they can be read only once, or when somebody stops the run before it is known.
+    pub(crate) fn count(&self, stop: &Stop) -> Option<u64> {
+        if self.records.iter().any(|it| matches!(it.from, RowSource::StandardInput)) {
+            return None;
+        }
+        let counted = read_all(self.records, &mut std::io::empty(), &mut |_| {
+            if stop.reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        counted.ok().filter(|it| !it.stopped).map(|it| it.rows)
+    }
+
+    /// The rows of a chunk that the filter and the tags select.
+    fn selected(&self, selection: &Selection, mut chunk: Chunk, first: u64) -> Result<Batch, RunError> {
+        if selection.filter.is_none() && selection.tags.is_empty() {
+            return Ok(Batch { chunk, first, places: None });
+        }
+        let mut kept = Vec::with_capacity(chunk.rows.len());
+        for (ix, (at, text)) in chunk.iter().enumerate() {
+            if self.is_selected(selection, at, text)? {
+                kept.push(ix);
+            }
+        }
+        let places = kept.iter().map(|ix| first + *ix as u64).collect();
+        chunk.rows = kept.into_iter().map(|ix| chunk.rows[ix].clone()).collect();
+        Ok(Batch { chunk, first, places: Some(places) })
+    }
+
+    fn is_selected(&self, selection: &Selection, at: &RowAt, text: &str) -> Result<bool, RunError> {
+        let row = self.parsed(at, text)?;
+        let tags = self.tags(at.source, &row);
+        if !selection.tags.is_empty() && !selection.tags.iter().any(|it| tags.contains(&it.as_str())) {
+            return Ok(false);
+        }
+        let Some(filter) = &selection.filter else { return Ok(true) };
+        let id = id_text(&self.id(at, &row, text)?).into_owned();
+        let tags: Val<'_> = tags.iter().map(|it| Val::from(*it)).collect();
+        let members = row.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key, it.borrowed()));
+        let own = [("row", row.borrowed()), ("id", Val::from(id.as_str())), ("tags", tags)];
+        let names = Val::Map(members.chain(own).collect::<Map<'_>>());
+        filter.holds(&names).map_err(|error| self.bad_filter(at, error))
+    }
+
+    /// The tags of a row: those of its section, and its own.
+    fn tags<'t>(&'t self, source: u32, row: &'t Val<'_>) -> Vec<&'t str> {
+        let section = self.sections.get(source as usize);
+        let of_section = section.into_iter().flat_map(|it| &it.tags).map(|it| it.value.as_str());
+        of_section.chain(row_tags(row)).collect()
+    }
+
+    /// A row at the beginning of its way, with the tasks that are for it.
+    pub(crate) fn started<'p>(
+        &self,
+        plan: &'p Plan,
+        base: &'p Val<'p>,
+        id: &RowId<'_>,
+        (source, row): (u32, &Val<'_>),
+    ) -> CaseState<'p> {
+        if !plan.narrows() {
+            return CaseState::start(plan, base);
+        }
+        let tags = self.tags(source, row);
+        CaseState::start_for(plan, base, &CaseName { id: &id_text(id), kind: CaseKind::Records, tags: &tags })
+    }
+
+    /// The same for a row whose subject gave no evidence.
+    pub(crate) fn without_evidence<'p>(
+        &self,
+        plan: &'p Plan,
+        id: &RowId<'_>,
+        (source, row): (u32, &Val<'_>),
+        verdict: &Verdict,
+    ) -> CaseState<'p> {
+        let tags = self.tags(source, row);
+        let case = CaseName { id: &id_text(id), kind: CaseKind::Records, tags: &tags };
+        CaseState::without_evidence(plan, &case, verdict)
+    }
+
+    /// The id of a row.
+    pub(crate) fn id<'v>(&self, at: &RowAt, row: &'v Val<'_>, text: &str) -> Result<RowId<'v>, RunError> {
+        let path = self.sections.get(at.source as usize).and_then(|it| it.id.as_ref()).map(|it| &it.value);
+        row_id(row, path, text).map_err(|error| RunError::Id { row: self.name(at), error })
+    }
+
+    /// The whole row.
+    pub(crate) fn parsed<'t>(&self, at: &RowAt, text: &'t str) -> Result<Val<'t>, RunError> {
+        parse_json(text).map(|it| it.value).map_err(|error| self.not_json(at, error))
+    }
+
+    /// A row that is not JSON: the place is that in the file, not that in the row.
+    pub(crate) fn not_json(&self, at: &RowAt, error: JsonError) -> RunError {
+        let error = JsonError { line: at.line as usize + error.line - 1, ..error };
+        RunError::Json { row: self.name(at), error }
+    }
+
+    /// The row in words.
+    pub(crate) fn name(&self, at: &RowAt) -> String {
+        self.names.row(at.source, at.number)
+    }
+
+    fn bad_filter(&self, at: &RowAt, error: ExpressionError) -> RunError {
+        RunError::Filter { row: self.name(at), error }
+    }
+}
+
+/// An id as people see it.
+pub(crate) fn id_text<'i>(id: &'i RowId<'_>) -> Cow<'i, str> {
+    match id {
+        RowId::Given(id) => Cow::Borrowed(id),
+        RowId::Content(hash) => Cow::Owned(format!("{hash:032x}")),
+    }
+}
+
+/// The batch without the rows beyond the limit; `None` when the limit was reached before it.
+fn limited(mut batch: Batch, limit: Option<u64>, n_selected: &mut u64) -> Option<Batch> {
+    let left = limit.map_or(u64::MAX, |it| it - *n_selected);
+    if left == 0 {
+        return None;
+    }
+    if (batch.chunk.rows.len() as u64) > left {
+        batch.chunk.rows.truncate(left as usize);
+    }
+    *n_selected += batch.chunk.rows.len() as u64;
+    Some(batch)
+}

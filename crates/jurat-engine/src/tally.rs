@@ -1,0 +1,156 @@
+//! What answers took, added up while they come. Whole numbers, so that the order in which they come does not show.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use jurat_core::effect::{Outcome, Usage};
+use jurat_core::judge::Marks;
+use jurat_core::plan::TaskIx;
+use jurat_store::run::{Column, SummaryRow, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::slice::Slice;
+
+/// How many labels of a task are counted by themselves; a task that writes free text has no end of them.
+const MOST_LABELS: usize = 100;
+const OTHERS: &str = "(others)";
+
+/// The labels and scores that a task gave, as the summary has them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Given {
+    pub(crate) n_scores: u64,
+    /// The sum in billionths, so that it does not depend on the order.
+    pub(crate) nano_score: i64,
+    pub(crate) labels: BTreeMap<String, u64>,
+}
+
+/// Adds up what answers took, for the run and for each variant.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    whole: Mutex<Taken>,
+    by_variant: Vec<Mutex<Taken>>,
+    /// For each task.
+    given: Vec<Mutex<Given>>,
+}
+
+/// What some answers took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Taken {
+    pub(crate) answers: u64,
+    /// Requests that this run made, failed ones included.
+    pub(crate) requests: u64,
+    pub(crate) failed_requests: u64,
+    input: u64,
+    output: u64,
+    cached: u64,
+    reasoning: u64,
+    nano_usd: u64,
+    /// Answers of which nobody knows what they cost.
+    pub(crate) unpriced: u64,
+}
+
+impl Taken {
+    pub(crate) fn usage(&self) -> Usage {
+        Usage { input: self.input, output: self.output, cached: self.cached, reasoning: self.reasoning }
+    }
+
+    /// What they cost, as far as that is known; `None` when it is known of none.
+    pub(crate) fn cost_usd(&self) -> Option<f64> {
+        (self.unpriced < self.answers).then_some(self.nano_usd as f64 / 1e9)
+    }
+
+    fn add(&mut self, outcome: &Outcome, is_reused: bool) {
+        let (n_requests, n_failed) = match outcome {
+            Outcome::Answer(answer) => (answer.n_requests, answer.n_requests.saturating_sub(1)),
+            Outcome::Fault(fault) => (fault.n_requests, fault.n_requests),
+            Outcome::NotRun(_) => (0, 0),
+        };
+        if !is_reused {
+            self.requests += u64::from(n_requests);
+            self.failed_requests += u64::from(n_failed);
+        }
+        let Outcome::Answer(answer) = outcome else { return };
+        let usage = answer.usage.unwrap_or_default();
+        self.answers += 1;
+        self.input += usage.input;
+        self.output += usage.output;
+        self.cached += usage.cached;
+        self.reasoning += usage.reasoning;
+        match answer.cost_usd {
+            Some(cost) => self.nano_usd += (cost * 1e9).round() as u64,
+            None => self.unpriced += 1,
+        }
+    }
+}
+
+impl Tally {
+    pub(crate) fn new(n_tasks: usize, n_variants: usize) -> Tally {
+        Tally {
+            whole: Mutex::default(),
+            by_variant: (0..n_variants).map(|_| Mutex::default()).collect(),
+            given: (0..n_tasks).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    /// Counts what a judge gave beside its verdict.
+    pub(crate) fn mark(&self, task: TaskIx, marks: &Marks) {
+        let mut given = self.given[task.index()].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(score) = marks.score {
+            given.n_scores += 1;
+            given.nano_score = given.nano_score.saturating_add((score * 1e9).round() as i64);
+        }
+        if let Some(label) = &marks.label {
+            let is_room = given.labels.len() < MOST_LABELS || given.labels.contains_key(label);
+            *given.labels.entry(if is_room { label.clone() } else { OTHERS.to_owned() }).or_default() += 1;
+        }
+    }
+
+    pub(crate) fn add(&self, case_ix: u64, outcome: &Outcome, is_reused: bool) {
+        let n_variants = self.by_variant.len().max(1) as u64;
+        let variant = self.by_variant.get((case_ix % n_variants) as usize);
+        for taken in [&self.whole].into_iter().chain(variant) {
+            taken.lock().unwrap_or_else(PoisonError::into_inner).add(outcome, is_reused);
+        }
+    }
+
+    /// The rows of the summary that say it.
+    pub(crate) fn rows(&self, variants: &[Variant]) -> Vec<SummaryRow> {
+        let read = |taken: &Mutex<Taken>| *taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let row = |slice: String, taken: &Taken| SummaryRow {
+            column: Column::CASE,
+            slice,
+            body: serde_json::to_string(taken).expect("numbers are JSON"),
+        };
+        let mut rows = vec![row(String::new(), &read(&self.whole))];
+        for (ix, given) in self.given.iter().enumerate() {
+            let given = given.lock().unwrap_or_else(PoisonError::into_inner);
+            if *given != Given::default() {
+                let body = serde_json::to_string(&*given).expect("numbers and texts are JSON");
+                rows.push(SummaryRow { column: Column::from(TaskIx(ix as u32)), slice: String::new(), body });
+            }
+        }
+        let mut by_slice: BTreeMap<String, Taken> = BTreeMap::new();
+        for (variant, taken) in variants.iter().zip(&self.by_variant) {
+            let Variant { prompt, subject, .. } = variant.clone();
+            by_slice.entry(Slice::Subject { prompt, subject }.to_string()).or_default().merge(&read(taken));
+        }
+        if variants.len() > 1 {
+            rows.extend(by_slice.into_iter().map(|(slice, taken)| row(slice, &taken)));
+        }
+        rows
+    }
+}
+
+impl Taken {
+    fn merge(&mut self, other: &Taken) {
+        self.answers += other.answers;
+        self.requests += other.requests;
+        self.failed_requests += other.failed_requests;
+        self.input += other.input;
+        self.output += other.output;
+        self.cached += other.cached;
+        self.reasoning += other.reasoning;
+        self.nano_usd += other.nano_usd;
+        self.unpriced += other.unpriced;
+    }
+}

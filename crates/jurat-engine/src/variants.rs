@@ -1,0 +1,42 @@
+//! What each row is made into: every prompt, of every subject, as often as it is repeated.
+
+use jurat_core::plan::PlannedAsk;
+use jurat_store::run::Variant;
+
+/// What one variant asks, and whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// The prompt, by its place.
+    pub(crate) prompt: usize,
+    /// Who is asked, by the name that requests have.
+    pub(crate) model: String,
+    pub(crate) replicate: u32,
+}
+
+/// Somebody who is asked about each row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The name that requests have.
+    pub role: String,
+    /// What people call it.
+    pub name: String,
+}
+
+/// The variants of a row, in order, with what each asks. Names are left out where there is only one.
+pub(crate) fn variants(ask: &PlannedAsk, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
+    let (mut variants, mut asked) = (Vec::new(), Vec::new());
+    for (prompt, (prompt_name, _)) in ask.prompts.iter().enumerate() {
+        for subject in subjects {
+            for replicate in 0..repeat.max(1) {
+                let shown = |name: &str, n: usize| if n > 1 { name.to_owned() } else { String::new() };
+                variants.push(Variant {
+                    prompt: shown(prompt_name, ask.prompts.len()),
+                    subject: shown(&subject.name, subjects.len()),
+                    replicate,
+                });
+                asked.push(Asked { prompt, model: subject.role.clone(), replicate });
+            }
+        }
+    }
+    (variants, asked)
+}

@@ -1,0 +1,277 @@
+//! Why a task ended as it did.
+
+use std::time::Duration;
+
+use jurat_core::effect::wire::read_request;
+use jurat_core::effect::{Asker, Finish, Outcome, Served};
+use jurat_core::judge::ReplyForm;
+use jurat_core::plan::TaskIx;
+use jurat_core::suite::problem::{listed_all, nearest};
+use jurat_core::suite::{Gate, same_id};
+use jurat_core::value::Val;
+use jurat_core::verdict::Verdict;
+use jurat_report::explanation::{
+    Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen,
+};
+use jurat_report::model::TaskVerdict;
+use jurat_store::run::{Column, StoredCase};
+
+use super::revisit::{Happened, Revisited, task_verdict};
+use super::{RunView, ViewError};
+
+/// Why something cannot be explained.
+#[derive(Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// There is no such case.
+    #[error("the run has no case `{case}`{}", suggestion(near))]
+    NoCase {
+        /// What was asked for.
+        case: String,
+        /// What may have been meant.
+        near: Option<String>,
+    },
+    /// There is no such task.
+    #[error("the suite has no task `{task}`; it has {tasks}{}", suggestion(near))]
+    NoTask {
+        /// What was asked for.
+        task: String,
+        /// The tasks, in words.
+        tasks: String,
+        /// What may have been meant.
+        near: Option<String>,
+    },
+    /// The run cannot be read.
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
+
+fn suggestion(near: &Option<String>) -> String {
+    near.as_ref().map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
+}
+
+impl RunView {
+    /// The task with this id.
+    pub fn task(&self, id: &str) -> Result<TaskIx, ExplainError> {
+        let ids = || self.plan.tasks.iter().map(|it| it.id.as_str());
+        match ids().position(|it| same_id(it, id)) {
+            Some(ix) => Ok(TaskIx(ix as u32)),
+            None => Err(ExplainError::NoTask {
+                task: id.to_owned(),
+                tasks: listed_all(ids()),
+                near: nearest(id, ids()).map(str::to_owned),
+            }),
+        }
+    }
+
+    /// The cases of a row, or a word about what may have been meant.
+    pub fn known_cases(&self, id: &str) -> Result<Vec<StoredCase>, ExplainError> {
+        let cases = self.cases_of(id)?;
+        if !cases.is_empty() {
+            return Ok(cases);
+        }
+        // Looking at the first cases is enough for a hint.
+        let ids: Vec<String> =
+            self.reader.cases(0..u64::MAX).take(1000).filter_map(|it| it.ok().map(|it| it.id)).collect();
+        let near = nearest(id, ids.iter().map(String::as_str)).map(str::to_owned);
+        Err(ExplainError::NoCase { case: id.to_owned(), near })
+    }
+
+    /// Everything that a verdict rests on. `None` when the task is not for this case.
+    pub fn explain(&self, case: &StoredCase, task: TaskIx) -> Result<Option<Explanation>, ViewError> {
+        let happened = self.happened(case.case_ix)?;
+        self.revisit(case, &happened, |revisited| self.explained(case, &revisited, task))
+    }
+
+    fn explained(&self, case: &StoredCase, revisited: &Revisited<'_>, task: TaskIx) -> Option<Explanation> {
+        let report = self.task_report(case, revisited, task)?;
+        let (planned, written) = (&self.plan.tasks[task.index()], &self.suite.tasks[task.index()]);
+        let variant = self.variant(case.case_ix);
+        let named = |it: &String| (!it.is_empty()).then(|| it.clone());
+        let stage = self.plan.stages.iter().position(|stage| stage.contains(&task));
+        let operands = written.comparison.as_ref().map(|it| Operands {
+            path: it.path.as_ref().map(|it| it.value.to_string()),
+            operator: it.operator.value.entry().snake_case(),
+            expected: report.expected.clone(),
+            found: revisited.state.compared(task),
+        });
+        let spread = revisited.state.ballot(task).map(|it| it.said.clone()).unwrap_or_default();
+        Some(Explanation {
+            suite: self.reader.head().suite.clone(),
+            run_id: self.reader.head().id.clone(),
+            case: case.id.clone(),
+            prompt: variant.and_then(|it| named(&it.prompt)),
+            subject: variant.and_then(|it| named(&it.subject)),
+            replicate: variant.filter(|_| self.is_repeated()).map(|it| it.replicate + 1),
+            row: self.row_source(case),
+            task: planned.id.clone(),
+            kind: written.kind.name().to_owned(),
+            gate: planned.gate,
+            stage: stage.map_or(0, |it| it + 1),
+            description: written.description.clone(),
+            verdict: report.verdict,
+            message: report.message,
+            label: report.label,
+            score: report.score,
+            explanation: report.explanation,
+            gates: self.gates(case, task),
+            operands,
+            seen: seen(revisited, task),
+            unseen: self.unseen(case, task),
+            conversations: self.conversations(revisited, task),
+            spread: if spread.len() > 1 { spread } else { Vec::new() },
+        })
+    }
+
+    fn row_source(&self, case: &StoredCase) -> Option<RowSource> {
+        let place = case.row.place;
+        let source = self.reader.head().sources.get(place.source as usize)?;
+        let file = source.name.trim_matches('`').to_owned();
+        Some(RowSource { file, row: Some(place.number), offset: place.bytes.map(|it| it.offset) })
+    }
+
+    /// The gates above a task, from the top down, each once.
+    fn gates(&self, case: &StoredCase, task: TaskIx) -> Vec<GateStep> {
+        let mut above = Vec::new();
+        self.ancestors(task, &mut above);
+        let order = |it: &TaskIx| self.plan.stages.iter().position(|stage| stage.contains(it));
+        above.sort_by_key(|it| (order(it), it.index()));
+        let gates = above.into_iter().filter(|it| self.plan.tasks[it.index()].gate != Gate::None);
+        gates.filter_map(|gate| self.gate_step(case, gate)).collect()
+    }
+
+    fn ancestors(&self, task: TaskIx, above: &mut Vec<TaskIx>) {
+        for dependency in &self.plan.tasks[task.index()].depends_on {
+            if !above.contains(dependency) {
+                above.push(*dependency);
+                self.ancestors(*dependency, above);
+            }
+        }
+    }
+
+    fn gate_step(&self, case: &StoredCase, gate: TaskIx) -> Option<GateStep> {
+        let verdict = self.stored_verdict(case, gate)?;
+        let task = self.plan.tasks[gate.index()].id.clone();
+        Some(GateStep { task, verdict: task_verdict(&verdict), message: self.message(&verdict) })
+    }
+
+    fn stored_verdict(&self, case: &StoredCase, task: TaskIx) -> Option<Verdict> {
+        let column = Column::from(task);
+        case.code(column).verdict(case.detail(column))
+    }
+
+    /// Tasks whose outputs this one could not read, and why.
+    fn unseen(&self, case: &StoredCase, task: TaskIx) -> Vec<Unseen> {
+        let direct = &self.plan.tasks[task.index()].depends_on;
+        let others = (0..self.plan.tasks.len()).map(|ix| TaskIx(ix as u32)).filter(|it| *it != task);
+        others
+            .filter_map(|other| {
+                let verdict = self.stored_verdict(case, other)?;
+                let reason = match task_verdict(&verdict) {
+                    _ if !direct.contains(&other) => "not a direct dependency".to_owned(),
+                    TaskVerdict::Passed | TaskVerdict::Failed | TaskVerdict::Measured => return None,
+                    TaskVerdict::Skipped | TaskVerdict::Error | TaskVerdict::NotRun => {
+                        format!("{}: {}", verdict.name(), self.message(&verdict))
+                    }
+                };
+                Some(Unseen { name: self.plan.tasks[other.index()].id.clone(), reason })
+            })
+            .collect()
+    }
+
+    /// What was asked: of the subject first, then of the judges of the task.
+    fn conversations(&self, revisited: &Revisited<'_>, task: TaskIx) -> Vec<Conversation> {
+        let text = ReplyForm::Text;
+        let of_subject = self.plan.ask.as_ref().map_or(&text, |it| &it.form);
+        let of_judge = self.plan.tasks[task.index()].judge.as_ref().map_or(&text, |it| &it.form);
+        [(Purpose::Subject, Asker::Case, of_subject), (Purpose::Judge, Asker::Task(task), of_judge)]
+            .into_iter()
+            .filter_map(|(purpose, asker, form)| {
+                let own: Vec<&Happened> =
+                    revisited.happened.iter().filter(|it| it.effect.site.asker == asker).collect();
+                let (_, first) = read_request(&own.first()?.effect.request).ok()?;
+                Some(Conversation {
+                    purpose,
+                    messages: first.messages,
+                    schema: first.output,
+                    replies: own.into_iter().map(|it| self.reply(it, form)).collect(),
+                })
+            })
+            .collect()
+    }
+
+    fn reply(&self, happened: &Happened, form: &ReplyForm) -> Reply {
+        let Happened { effect, outcome } = happened;
+        let asked = read_request(&effect.request).ok();
+        let model = asked.map_or_else(
+            || effect.model.clone(),
+            |(endpoint, request)| {
+                if endpoint.model.is_empty() { request.model } else { endpoint.model }
+            },
+        );
+        let is_replay = crate::RunOptions::of(self.reader.head()).replay_of.is_some();
+        let origin = match effect.reused {
+            false => Origin::Live,
+            true if is_replay => Origin::Log,
+            true => Origin::Journal,
+        };
+        let age_ms = self.reader.head().created_at_ms.saturating_sub(effect.at_ms);
+        let mut reply = Reply {
+            seat: effect.site.seat + 1,
+            turn: effect.site.turn + 1,
+            model,
+            served: Served::default(),
+            text: None,
+            tool_calls: Vec::new(),
+            parsed: None,
+            problem: None,
+            finish: None,
+            usage: None,
+            cost_usd: None,
+            latency: None,
+            attempts: Vec::new(),
+            origin,
+            age: effect.reused.then(|| Duration::from_millis(age_ms)),
+        };
+        match outcome {
+            Outcome::Answer(answer) => {
+                reply.served = answer.served.clone();
+                reply.text = Some(answer.text.clone());
+                reply.tool_calls = answer.tool_calls.clone();
+                match form.read(&answer.text) {
+                    _ if answer.finish == Finish::Refusal => reply.problem = Some("it refused to answer".to_owned()),
+                    Ok(parsed) => reply.parsed = (!matches!(form, ReplyForm::Text)).then_some(parsed),
+                    Err(problem) => reply.problem = Some(problem),
+                }
+                reply.finish = Some(answer.finish.name().to_owned());
+                reply.usage = answer.usage;
+                reply.cost_usd = answer.cost_usd;
+                reply.latency = Some(answer.latency);
+                reply.attempts = answer.failed.clone();
+            }
+            Outcome::Fault(fault) => {
+                reply.problem = Some(fault.message.clone());
+                reply.attempts = fault.failed.clone();
+            }
+            Outcome::NotRun(reason) => reply.problem = Some(super::stop_words(*reason).to_owned()),
+        }
+        reply
+    }
+}
+
+/// What a task could read: its case, and the outputs of the tasks it depends on, which hide members with the same name.
+fn seen(revisited: &Revisited<'_>, task: TaskIx) -> Vec<Seen> {
+    let outputs = revisited.state.seen(task);
+    let members = revisited.base.as_map().into_iter().flat_map(jurat_core::value::Map::iter);
+    let hidden = |name: &str| outputs.iter().any(|(id, _)| *id == name);
+    let of_case = members.filter(|(name, _)| !hidden(name)).map(|(name, value)| Seen {
+        name: name.to_owned(),
+        is_output: false,
+        value: value.clone().into_owned(),
+    });
+    let of_tasks = outputs.iter().map(|(id, value)| Seen {
+        name: (*id).to_owned(),
+        is_output: true,
+        value: Val::clone(value).into_owned(),
+    });
+    of_case.chain(of_tasks).collect()
+}

@@ -1,0 +1,199 @@
+//! A run, read back: what reports are drawn from.
+//!
+//! Verdicts, counts and what there is to say about failures are in the run's file. Everything else that people ask for, such as what
+//! a task that passed had found, is concluded once more from the row and the recorded outcomes: conclusions cost nothing.
+
+mod answered;
+mod explain;
+mod listed;
+mod parquet;
+mod revisit;
+mod totals;
+
+use std::ops::Range;
+use std::path::Path;
+
+use jurat_core::plan::{Plan, TaskIx};
+use jurat_core::suite::Suite;
+use jurat_core::verdict::{SkipReason, StopReason, Verdict};
+use jurat_report::model::{CaseReport, RunReport};
+use jurat_store::run::{Code, Column, RunFileError, RunReader, StoredCase, StoredEffect, Variant};
+
+pub use explain::ExplainError;
+pub use listed::listed;
+pub use parquet::ParquetWriter;
+pub use revisit::Detailed;
+
+use crate::definition::restored;
+use crate::{EffectLine, RunError};
+
+/// A run that is read.
+#[derive(Debug)]
+pub struct RunView {
+    reader: RunReader,
+    suite: Suite,
+    plan: Plan,
+}
+
+/// How a case ends that did not pass.
+pub const NOT_PASSED: [Code; 5] = [Code::Failed, Code::Measured, Code::Error, Code::NotRun, Code::NotJudged];
+
+/// Why a run cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// Its file.
+    #[error(transparent)]
+    File(#[from] RunFileError),
+    /// What it recorded.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Its suite.
+    #[error("the suite that `{path}` holds cannot be read by this version of jurat; it was written by {version}")]
+    Suite {
+        /// The file.
+        path: String,
+        /// The version that wrote it.
+        version: String,
+    },
+}
+
+impl From<jurat_store::DatabaseError> for ViewError {
+    fn from(error: jurat_store::DatabaseError) -> ViewError {
+        ViewError::File(error.into())
+    }
+}
+
+impl RunView {
+    /// Opens a run.
+    pub fn open(path: &Path) -> Result<RunView, ViewError> {
+        let reader = RunReader::open(path)?;
+        let Some((suite, plan)) = restored(reader.head()) else {
+            let version = reader.head().version.clone();
+            return Err(ViewError::Suite { path: path.display().to_string(), version });
+        };
+        Ok(RunView { reader, suite, plan })
+    }
+
+    /// The file, for what is not told here.
+    pub fn reader(&self) -> &RunReader {
+        &self.reader
+    }
+
+    /// The suite that was run.
+    pub fn suite(&self) -> &Suite {
+        &self.suite
+    }
+
+    /// Its plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The run as a whole.
+    pub fn report(&self) -> Result<RunReport, ViewError> {
+        totals::report(self)
+    }
+
+    /// Cases in the order of input.
+    pub fn cases(
+        &self,
+        range: Range<u64>,
+        detailed: Detailed,
+    ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
+        self.reader.cases(range).map(move |case| self.case_report(&case?, detailed))
+    }
+
+    /// The cases that ended, or whose task ended, in one of these ways; in the order of input. Only verdicts are looked at to find them.
+    pub fn find(
+        &self,
+        column: Column,
+        codes: &[Code],
+        detailed: Detailed,
+    ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
+        self.reader.find_any(column, codes).map(move |case_ix| {
+            let case_ix = case_ix?;
+            let case = self.reader.case(case_ix)?;
+            let case = case.expect("a case that was found is there");
+            self.case_report(&case, detailed)
+        })
+    }
+
+    /// How many cases ended, or how many times a task ended, in one of these ways.
+    pub fn count(&self, column: Column, codes: &[Code]) -> Result<u64, ViewError> {
+        let summary = self.reader.summary()?;
+        let whole = summary.iter().find(|it| it.column == column && it.slice.is_empty());
+        Ok(whole.map_or(0, |it| codes.iter().map(|code| it.count(*code)).sum()))
+    }
+
+    /// The cases of a row: one, or as many as there are prompts, subjects and repetitions.
+    pub fn cases_of(&self, id: &str) -> Result<Vec<StoredCase>, ViewError> {
+        let mut cases = Vec::new();
+        for variant in 0..self.reader.head().n_variants() {
+            if let Some(case_ix) = self.reader.case_ix(id, variant)? {
+                cases.extend(self.reader.case(case_ix)?);
+            }
+        }
+        Ok(cases)
+    }
+
+    /// Effects as lines of a recording, in the order of cases. Cases that are not done have no name yet, and are left out.
+    pub fn effect_lines(&self) -> impl Iterator<Item = Result<EffectLine, ViewError>> + '_ {
+        self.reader.effects().filter_map(|effect| match effect {
+            Ok(effect) => self.effect_line(effect).transpose(),
+            Err(error) => Some(Err(error.into())),
+        })
+    }
+
+    fn effect_line(&self, effect: StoredEffect) -> Result<Option<EffectLine>, ViewError> {
+        let Some(case) = self.reader.case(effect.case_ix)? else { return Ok(None) };
+        let variant = self.variant(effect.case_ix).cloned().unwrap_or_default();
+        let raw =
+            |text: String| serde_json::value::RawValue::from_string(text).map_err(|it| RunError::Stored(it.into()));
+        Ok(Some(EffectLine {
+            case: case.id,
+            prompt: variant.prompt,
+            subject: variant.subject,
+            replicate: variant.replicate,
+            task: effect.site.asker.task().map(|it| self.plan.tasks[it.index()].id.clone()),
+            seat: effect.site.seat,
+            turn: effect.site.turn,
+            key: effect.key.to_string(),
+            request: raw(effect.request)?,
+            outcome: raw(effect.outcome)?,
+        }))
+    }
+
+    /// Which of a row's cases one is; `None` when a row is one case.
+    pub fn variant(&self, case_ix: u64) -> Option<&Variant> {
+        let variants = &self.reader.head().variants;
+        if variants.is_empty() { None } else { variants.get((case_ix % variants.len() as u64) as usize) }
+    }
+
+    /// Whether cases were run several times, so that their numbers tell them apart.
+    fn is_repeated(&self) -> bool {
+        self.reader.head().variants.iter().any(|it| it.replicate > 0)
+    }
+
+    /// What there is to say about a verdict, in our words.
+    fn message(&self, verdict: &Verdict) -> String {
+        let id = |task: TaskIx| self.plan.tasks.get(task.index()).map_or("a task", |it| it.id.as_str());
+        match verdict {
+            Verdict::Failed(mismatch) => mismatch.to_string(),
+            Verdict::Error(reason) => reason.0.clone(),
+            Verdict::Skipped(SkipReason::GateFailed(gate)) => format!("gate `{}` failed", id(*gate)),
+            Verdict::Skipped(SkipReason::Errored(task)) => format!("`{}` could not be judged", id(*task)),
+            Verdict::NotRun(reason) => stop_words(*reason).to_owned(),
+            Verdict::Passed | Verdict::Measured => String::new(),
+        }
+    }
+}
+
+/// Why something was not run, in words.
+pub fn stop_words(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Budget => "the budget was used up",
+        StopReason::Deadline => "the time limit came first",
+        StopReason::FailFast => "something failed before it, and the run was to stop then",
+        StopReason::Interrupted => "the run was interrupted",
+    }
+}

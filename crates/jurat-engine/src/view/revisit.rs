@@ -1,0 +1,262 @@
+//! A case concluded once more, from its row and its recorded outcomes.
+
+use std::time::Duration;
+
+use jurat_core::case::CaseState;
+use jurat_core::effect::wire::read_outcome;
+use jurat_core::effect::{Outcome, StepSite, Usage};
+use jurat_core::evidence::probe;
+use jurat_core::judge::Marks;
+use jurat_core::plan::TaskIx;
+use jurat_core::value::{Val, parse_json};
+use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
+use jurat_report::model::{CaseReport, TaskReport, TaskVerdict};
+use jurat_store::records::RowId;
+use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
+
+use super::{RunView, ViewError};
+use crate::effect_lane::{SUBJECT, answered};
+use crate::record_lane::base_context;
+use crate::rows::Rows;
+
+/// How much is told of each case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detailed {
+    /// Its verdict and its counts.
+    Counts,
+    /// What each task expected and found, too.
+    Tasks,
+}
+
+/// A recorded outcome of a case.
+pub(super) struct Happened {
+    pub(super) effect: StoredEffect,
+    pub(super) outcome: Outcome,
+}
+
+/// A case concluded once more.
+pub(super) struct Revisited<'r> {
+    pub(super) base: &'r Val<'r>,
+    pub(super) state: &'r CaseState<'r>,
+    pub(super) happened: &'r [Happened],
+}
+
+impl RunView {
+    /// What there is to tell of a case.
+    pub fn case_report(&self, case: &StoredCase, detailed: Detailed) -> Result<CaseReport, ViewError> {
+        let verdict = case_verdict(case.code(Column::CASE));
+        let variant = self.variant(case.case_ix);
+        let named = |it: &String| (!it.is_empty()).then(|| it.clone());
+        let mut report = CaseReport {
+            prompt: variant.and_then(|it| named(&it.prompt)),
+            subject: variant.and_then(|it| named(&it.subject)),
+            replicate: variant.filter(|_| self.is_repeated()).map(|it| it.replicate + 1),
+            counts: self.counts(case),
+            took: case.took.unwrap_or_default(),
+            ..CaseReport::new(case.id.clone(), verdict)
+        };
+        if detailed == Detailed::Tasks {
+            let happened = self.happened(case.case_ix)?;
+            report.usage = total_usage(happened.iter().map(|it| &it.outcome));
+            report.cost_usd = total_cost(happened.iter().map(|it| &it.outcome));
+            let told = self.revisit(case, &happened, |revisited| {
+                let digest = blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned();
+                (digest, self.task_reports(case, &revisited))
+            });
+            report.tasks = match told {
+                Ok((digest, tasks)) => {
+                    report.evidence = Some(digest);
+                    tasks
+                }
+                // Without the row what was kept is all there is to tell.
+                Err(ViewError::File(RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. })) => {
+                    self.kept_task_reports(case)
+                }
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(report)
+    }
+
+    fn counts(&self, case: &StoredCase) -> Counts {
+        let mut counts = Counts::default();
+        for (ix, task) in self.plan.tasks.iter().enumerate() {
+            let column = Column::from(TaskIx(ix as u32));
+            if let Some(verdict) = case.code(column).verdict(case.detail(column)) {
+                counts.add(&verdict, task.gate);
+            }
+        }
+        counts
+    }
+
+    /// The recorded outcomes of a case; of several attempts the last.
+    pub(super) fn happened(&self, case_ix: u64) -> Result<Vec<Happened>, ViewError> {
+        let mut happened: Vec<Happened> = Vec::new();
+        for effect in self.reader.effects_of(case_ix)? {
+            let outcome = read_outcome(&effect.outcome).map_err(crate::RunError::from)?;
+            happened.retain(|it| it.effect.site != effect.site);
+            happened.push(Happened { effect, outcome });
+        }
+        Ok(happened)
+    }
+
+    /// Concludes a case once more and lends what it came to.
+    pub(super) fn revisit<T>(
+        &self,
+        case: &StoredCase,
+        happened: &[Happened],
+        tell: impl FnOnce(Revisited<'_>) -> T,
+    ) -> Result<T, ViewError> {
+        let text = self.reader.row_text(case)?;
+        let row = parse_json(&text).map(|it| it.value).unwrap_or(Val::Null);
+        let base = base_context(row);
+        let rows = Rows::of(&self.suite.records);
+        let id = RowId::Given(case.id.as_str().into());
+        let place = (case.row.place.source, &base);
+        let outcome = |site: StepSite| happened.iter().find(|it| it.effect.site == site).map(|it| it.outcome.clone());
+        let Some(ask) = &self.plan.ask else {
+            let state = concluded(rows.started(&self.plan, &base, &id, place), outcome);
+            return Ok(tell(Revisited { base: &base, state: &state, happened }));
+        };
+        let variant = self.variant(case.case_ix).cloned().unwrap_or_default();
+        let prompt = ask.prompts.iter().position(|(name, _)| *name == variant.prompt).unwrap_or(0);
+        let asked = probe::request(ask, prompt, "subject", &base, variant.replicate);
+        let answer = match (&asked, outcome(SUBJECT)) {
+            (Ok(_), Some(outcome)) => answered(outcome),
+            (Ok(_), None) => Err(Verdict::error("the run does not say what the subject answered")),
+            (Err(reason), _) => Err(Verdict::error(reason.clone())),
+        };
+        match (&asked, &answer) {
+            (Ok(asked), Ok(answer)) => {
+                let evidence = probe::evidence(ask, base.borrowed(), asked, answer);
+                let state = concluded(rows.started(&self.plan, &evidence, &id, place), outcome);
+                Ok(tell(Revisited { base: &evidence, state: &state, happened }))
+            }
+            (_, Err(verdict)) => {
+                let state = rows.without_evidence(&self.plan, &id, place, verdict);
+                Ok(tell(Revisited { base: &base, state: &state, happened }))
+            }
+            (Err(_), Ok(_)) => unreachable!("what was not asked was not answered"),
+        }
+    }
+
+    fn task_reports(&self, case: &StoredCase, revisited: &Revisited<'_>) -> Vec<TaskReport> {
+        let tasks = (0..self.plan.tasks.len()).map(|ix| TaskIx(ix as u32));
+        tasks.filter_map(|task| self.task_report(case, revisited, task)).collect()
+    }
+
+    pub(super) fn task_report(&self, case: &StoredCase, revisited: &Revisited<'_>, task: TaskIx) -> Option<TaskReport> {
+        let state = revisited.state;
+        // The stored code is what was concluded; the rest is told around it.
+        let mut report = self.kept_task_report(case, task)?;
+        let written = &self.suite.tasks[task.index()];
+        if !matches!(report.verdict, TaskVerdict::Skipped | TaskVerdict::NotRun) {
+            report.expected = written.comparison.as_ref().and_then(|it| state.expected(task, it));
+            report.actual = state.compared(task);
+        }
+        if let Some(reply) = state.ballot(task).and_then(|it| it.output.as_ref()) {
+            let marks = Marks::of(reply, report.actual.as_ref());
+            report.label = marks.label;
+            report.score = marks.score;
+            report.explanation = marks.explanation;
+            if report.verdict == TaskVerdict::Measured {
+                report.actual = Some(reply.clone());
+            }
+            report.reply = Some(reply.clone());
+        }
+        let own: Vec<&Happened> =
+            revisited.happened.iter().filter(|it| it.effect.site.asker.task() == Some(task)).collect();
+        report.usage = total_usage(own.iter().map(|it| &it.outcome));
+        report.cost_usd = total_cost(own.iter().map(|it| &it.outcome));
+        report.latency = total_latency(own.iter().map(|it| &it.outcome));
+        report.n_requests = own.iter().map(|it| n_requests(&it.outcome)).sum();
+        report.reused = !own.is_empty() && own.iter().all(|it| it.effect.reused);
+        Some(report)
+    }
+
+    /// What the file alone says about the tasks of a case.
+    fn kept_task_reports(&self, case: &StoredCase) -> Vec<TaskReport> {
+        (0..self.plan.tasks.len()).filter_map(|ix| self.kept_task_report(case, TaskIx(ix as u32))).collect()
+    }
+
+    fn kept_task_report(&self, case: &StoredCase, task: TaskIx) -> Option<TaskReport> {
+        let column = Column::from(task);
+        let detail = case.detail(column);
+        let verdict = case.code(column).verdict(detail)?;
+        let mut report = TaskReport::new(task.index(), task_verdict(&verdict));
+        report.message = self.message(&verdict);
+        report.explanation = detail.and_then(|it| it.explanation.as_deref()).map(str::to_owned);
+        report.score = case.scores.iter().find(|(it, _)| *it == column).map(|(_, score)| *score);
+        report.label = case.labels.iter().find(|(it, _)| *it == column).map(|(_, label)| label.clone());
+        Some(report)
+    }
+}
+
+/// Gives a case every outcome that was recorded for it.
+fn concluded<'s>(mut state: CaseState<'s>, outcome: impl Fn(StepSite) -> Option<Outcome>) -> CaseState<'s> {
+    loop {
+        let next = state.steps().find_map(|it| outcome(it.site).map(|outcome| (it.site, outcome)));
+        match next {
+            Some((site, outcome)) => state.apply(site, outcome),
+            None => return state,
+        }
+    }
+}
+
+pub(super) fn task_verdict(verdict: &Verdict) -> TaskVerdict {
+    match verdict {
+        Verdict::Passed => TaskVerdict::Passed,
+        Verdict::Failed(_) => TaskVerdict::Failed,
+        Verdict::Measured => TaskVerdict::Measured,
+        Verdict::Skipped(_) => TaskVerdict::Skipped,
+        Verdict::Error(_) => TaskVerdict::Error,
+        Verdict::NotRun(_) => TaskVerdict::NotRun,
+    }
+}
+
+fn case_verdict(code: Code) -> CaseVerdict {
+    match code {
+        Code::Passed => CaseVerdict::Passed,
+        Code::Failed => CaseVerdict::Failed,
+        Code::Measured => CaseVerdict::Measured,
+        Code::NotRun => CaseVerdict::NotRun,
+        Code::NotJudged => CaseVerdict::NotJudged,
+        Code::Error | Code::SkippedByGate | Code::SkippedByError | Code::Absent => CaseVerdict::Error,
+    }
+}
+
+fn total_usage<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<Usage> {
+    let mut total: Option<Usage> = None;
+    for outcome in outcomes {
+        if let Outcome::Answer(answer) = outcome
+            && let Some(usage) = &answer.usage
+        {
+            total.get_or_insert_default().merge(usage);
+        }
+    }
+    total
+}
+
+fn total_cost<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<f64> {
+    let costs = outcomes.filter_map(|it| if let Outcome::Answer(answer) = it { answer.cost_usd } else { None });
+    let nano: Vec<u64> = costs.map(|it| (it * 1e9).round() as u64).collect();
+    (!nano.is_empty()).then(|| nano.iter().sum::<u64>() as f64 / 1e9)
+}
+
+fn total_latency<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<Duration> {
+    let mut total: Option<Duration> = None;
+    for outcome in outcomes {
+        if let Outcome::Answer(answer) = outcome {
+            *total.get_or_insert_default() += answer.latency;
+        }
+    }
+    total
+}
+
+fn n_requests(outcome: &Outcome) -> u32 {
+    match outcome {
+        Outcome::Answer(answer) => answer.n_requests,
+        Outcome::Fault(fault) => fault.n_requests,
+        Outcome::NotRun(_) => 0,
+    }
+}

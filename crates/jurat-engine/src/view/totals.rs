@@ -1,0 +1,229 @@
+//! The run as a whole, from what its writer counted.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use jurat_core::plan::TaskIx;
+use jurat_core::suite::{Gate, Task};
+use jurat_core::verdict::Counts;
+use jurat_report::model::{CaseCounts, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal};
+use jurat_store::run::{Code, Column, Ended, StoredSummary};
+
+use super::{RunView, ViewError};
+use crate::options::RunOptions;
+use crate::slice::Slice;
+use crate::tally::{Given, Taken};
+
+pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
+    let summary = view.reader.summary()?;
+    let whole: Vec<&StoredSummary> = summary.iter().filter(|it| it.slice.is_empty()).collect();
+    let taken = whole.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it)).unwrap_or_default();
+    let tasks = view.suite.tasks.iter().enumerate().map(|(ix, task)| task_total(view, ix, task, &whole)).collect();
+    let mut report = RunReport {
+        suite: view.reader.head().suite.clone(),
+        suite_hash: view.reader.head().suite_hash.clone(),
+        description: view.suite.description.clone(),
+        repeat: view.reader.head().variants.iter().map(|it| it.replicate + 1).max().unwrap_or(1),
+        tasks,
+        slices: slices(view, &summary),
+        subjects: subjects(view, &summary),
+        counts: counts(&gates(view), &whole),
+        cases: cases(&whole),
+        usage: taken.usage(),
+        cost_usd: taken.cost_usd(),
+        n_unpriced: taken.unpriced,
+        missed: Vec::new(),
+        stopped: match view.reader.state()?.finish.map(|it| it.ended) {
+            Some(Ended::Stopped(reason)) => Some(reason),
+            _ => None,
+        },
+        fault: fault(view)?,
+        observed: observed(view, &taken)?,
+    };
+    report.missed = missed(view, &report);
+    Ok(report)
+}
+
+fn task_total(view: &RunView, ix: usize, task: &Task, whole: &[&StoredSummary]) -> TaskTotal {
+    let column = Column::from(TaskIx(ix as u32));
+    let of_task = whole.iter().find(|it| it.column == column);
+    let mut counts = Counts::default();
+    if let Some(summary) = of_task {
+        // In its own line a gate says how often it was open, though it is not counted in the sum.
+        add(&mut counts, summary, if task.gate == Gate::Condition { Gate::None } else { task.gate });
+    }
+    let marks = of_task.and_then(|it| it.body.as_deref()).and_then(|it| serde_json::from_str::<Given>(it).ok());
+    let marks = marks.unwrap_or_default();
+    let stage = view.plan.stages.iter().position(|stage| stage.iter().any(|it| it.index() == ix));
+    TaskTotal {
+        id: task.id.value.clone(),
+        kind: task.kind.name().to_owned(),
+        gate: task.gate,
+        stage: stage.map_or(0, |it| it + 1),
+        description: task.description.clone(),
+        path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
+        operator: task.comparison.as_ref().map(|it| it.operator.value.entry().snake_case()),
+        counts,
+        score: (marks.n_scores > 0)
+            .then(|| Mean { n: marks.n_scores, mean: marks.nano_score as f64 / 1e9 / marks.n_scores as f64 }),
+        labels: marks.labels.into_iter().collect(),
+    }
+}
+
+fn add(counts: &mut Counts, summary: &StoredSummary, gate: Gate) {
+    let is_counted = gate != Gate::Condition;
+    let n = |code: Code| summary.count(code);
+    counts.skipped += n(Code::SkippedByGate) + n(Code::SkippedByError);
+    counts.not_run += n(Code::NotRun);
+    if is_counted {
+        counts.passed += n(Code::Passed);
+        counts.failed += n(Code::Failed);
+        counts.measured += n(Code::Measured);
+        counts.errored += n(Code::Error);
+    }
+}
+
+/// All tasks of a slice together, given which of them are gates.
+pub(super) fn counts(gates: &[Gate], slice: &[&StoredSummary]) -> Counts {
+    let mut counts = Counts::default();
+    for summary in slice {
+        if let Some(gate) = summary.column.task().and_then(|it| gates.get(it.index())) {
+            add(&mut counts, summary, *gate);
+        }
+    }
+    counts
+}
+
+fn gates(view: &RunView) -> Vec<Gate> {
+    view.plan.tasks.iter().map(|it| it.gate).collect()
+}
+
+/// How the cases of a slice ended.
+fn cases(slice: &[&StoredSummary]) -> CaseCounts {
+    let Some(summary) = slice.iter().find(|it| it.column == Column::CASE) else { return CaseCounts::default() };
+    CaseCounts {
+        passed: summary.count(Code::Passed),
+        failed: summary.count(Code::Failed),
+        error: summary.count(Code::Error),
+        not_run: summary.count(Code::NotRun),
+        measured: summary.count(Code::Measured),
+        not_judged: summary.count(Code::NotJudged),
+    }
+}
+
+/// What the answers of a slice took.
+fn taken(summary: &StoredSummary) -> Option<Taken> {
+    summary.body.as_deref().and_then(|it| serde_json::from_str(it).ok())
+}
+
+fn by_slice(summary: &[StoredSummary]) -> Vec<(Slice, Vec<&StoredSummary>)> {
+    let mut slices: BTreeMap<&str, Vec<&StoredSummary>> = BTreeMap::new();
+    for row in summary.iter().filter(|it| !it.slice.is_empty()) {
+        slices.entry(&row.slice).or_default().push(row);
+    }
+    slices.into_iter().filter_map(|(name, rows)| Some((Slice::parse(name)?, rows))).collect()
+}
+
+/// The groups of `group_by`: in the order of the paths, then of the values.
+fn slices(view: &RunView, summary: &[StoredSummary]) -> Vec<SliceTotal> {
+    let mut totals: Vec<(usize, SliceTotal)> = Vec::new();
+    for (slice, rows) in by_slice(summary) {
+        if let Slice::Group { path, value } = slice {
+            let place = view.plan.group_by.iter().position(|it| it.to_string() == path).unwrap_or(usize::MAX);
+            totals.push((place, SliceTotal { path, value, counts: counts(&gates(view), &rows) }));
+        }
+    }
+    totals.sort_by(|(left, one), (right, other)| {
+        (left, one.value.is_none(), &one.value).cmp(&(right, other.value.is_none(), &other.value))
+    });
+    totals.into_iter().map(|(_, total)| total).collect()
+}
+
+/// Prompts and subjects in the order in which they were written.
+fn subjects(view: &RunView, summary: &[StoredSummary]) -> Vec<SubjectTotal> {
+    let found = by_slice(summary);
+    let mut totals: Vec<SubjectTotal> = Vec::new();
+    for variant in &view.reader.head().variants {
+        let name = |it: &String| (!it.is_empty()).then(|| it.clone());
+        let (prompt, subject) = (name(&variant.prompt), name(&variant.subject));
+        let is_there = totals.iter().any(|it| it.prompt == prompt && it.subject == subject);
+        if is_there || (prompt.is_none() && subject.is_none()) {
+            continue;
+        }
+        let own = Slice::Subject { prompt: variant.prompt.clone(), subject: variant.subject.clone() };
+        let Some((_, rows)) = found.iter().find(|(slice, _)| *slice == own) else { continue };
+        let taken = rows.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it)).unwrap_or_default();
+        totals.push(SubjectTotal {
+            prompt,
+            subject,
+            counts: counts(&gates(view), rows),
+            cases: cases(rows),
+            usage: taken.usage(),
+            cost_usd: taken.cost_usd(),
+        });
+    }
+    totals
+}
+
+fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
+    let state = view.reader.state()?;
+    let stats = view.reader.effect_stats()?;
+    let options = RunOptions::of(view.reader.head());
+    let mut served_by: Vec<String> = stats.served.into_iter().filter_map(|(model, _)| model).collect();
+    served_by.sort_unstable();
+    Ok(Observed {
+        run_id: view.reader.head().id.clone(),
+        file: shown_path(view.reader.path()),
+        started_at_ms: view.reader.head().created_at_ms,
+        wall: state.finish.map_or(Duration::ZERO, |it| it.wall),
+        n_effects: stats.effects,
+        n_reused: stats.reused,
+        oldest_reused_ms: stats.oldest_reused_ms,
+        served_by,
+        n_requests: taken.requests,
+        n_failed_requests: taken.failed_requests,
+        resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
+        replay_of: options.replay_of,
+        notes: Vec::new(),
+    })
+}
+
+/// A path as somebody here would type it.
+fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|it| path.strip_prefix(it).ok().map(Path::to_owned));
+    short.as_deref().unwrap_or(path).display().to_string()
+}
+
+/// Why not all cases are there, when nobody stopped the run.
+fn fault(view: &RunView) -> Result<Option<String>, ViewError> {
+    let fault = match view.reader.state()?.finish.map(|it| it.ended) {
+        None if view.reader.is_being_written() => "the run is still going on",
+        None => "the run was killed; the command that began it goes on with it",
+        Some(Ended::Failed) => "the run failed before its end",
+        Some(Ended::DuplicateIds) => "the run failed at its end, because rows have the same id",
+        Some(Ended::Done | Ended::Stopped(_)) => return Ok(None),
+    };
+    Ok(Some(fault.to_owned()))
+}
+
+/// The thresholds that were not reached, in words. A task that nobody judged has reached none.
+fn missed(view: &RunView, report: &RunReport) -> Vec<String> {
+    let thresholds = &view.suite.thresholds;
+    let mut missed = Vec::new();
+    let mut compare = |what: &str, counts: &Counts, least: f64| match counts.pass_rate() {
+        Some(rate) if rate >= least => {}
+        Some(rate) => missed.push(format!("{what}: {:.1} % passed, {:.1} % wanted", rate * 100.0, least * 100.0)),
+        None => missed.push(format!("{what}: nothing was judged, {:.1} % wanted", least * 100.0)),
+    };
+    if let Some(least) = thresholds.pass_rate {
+        compare("the suite", &report.counts, least);
+    }
+    for (task, least) in &thresholds.tasks {
+        if let Some(total) = report.tasks.iter().find(|it| jurat_core::suite::same_id(&it.id, &task.value)) {
+            compare(&format!("`{}`", total.id), &total.counts, *least);
+        }
+    }
+    missed
+}

@@ -1,0 +1,198 @@
+//! What providers say when something goes wrong.
+
+use jurat_core::value::{Val, shown_within};
+use serde::Deserialize;
+
+use super::{ApiError, Received, retry_after};
+
+/// How much of a message is kept.
+const ROOM: usize = 500;
+
+/// Reads the reply of a request that failed.
+pub(super) fn read(received: &Received<'_>) -> ApiError {
+    let error = found(received.body);
+    let message = match error.as_ref().and_then(Error::message) {
+        Some(message) => tidy(message),
+        None => tidy(&lossy(received.body)),
+    };
+    let in_body = || error.as_ref().and_then(Error::retry_delay);
+    ApiError {
+        status: received.status,
+        message,
+        retry_after: retry_after::read(received).or_else(in_body),
+        is_final: error.as_ref().is_some_and(Error::is_final),
+    }
+}
+
+/// Reads an error that came with a status of success, as some servers send it, or in the middle of a stream.
+pub(super) fn in_success(body: &[u8]) -> Option<ApiError> {
+    let error = found(body)?;
+    let message = tidy(error.message()?);
+    Some(ApiError { status: error.status(), message, retry_after: error.retry_delay(), is_final: error.is_final() })
+}
+
+/// The start of a body, for a message about it.
+pub(super) fn start(body: &[u8]) -> String {
+    shown_within(&Val::from(lossy(body)), 100)
+}
+
+/// The error that a word of a provider means.
+pub(super) fn named(word: &str, message: &str) -> ApiError {
+    ApiError { status: status_of(word), message: tidy(message), retry_after: None, is_final: is_final(word) }
+}
+
+/// Every provider has `error` in its envelope, as an object or a text. `detail` and `message` are those of common gateways.
+#[derive(Deserialize)]
+struct Envelope {
+    error: Option<Error>,
+    detail: Option<Error>,
+    message: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Error {
+    Text(String),
+    Object {
+        message: Option<String>,
+        #[serde(rename = "type")]
+        kind: Option<String>,
+        /// A number at Gemini, a word at OpenAI, either at gateways.
+        code: Option<Code>,
+        status: Option<Code>,
+        #[serde(default)]
+        details: Option<Vec<Detail>>,
+    },
+    Other(serde::de::IgnoredAny),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Code {
+    Number(u16),
+    Word(String),
+    Other(serde::de::IgnoredAny),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Detail {
+    Retry {
+        #[serde(rename = "retryDelay")]
+        retry_delay: String,
+    },
+    Other(serde::de::IgnoredAny),
+}
+
+impl Error {
+    fn message(&self) -> Option<&str> {
+        match self {
+            Error::Text(text) => Some(text),
+            Error::Object { message, kind, .. } => message.as_deref().or(kind.as_deref()),
+            Error::Other(_) => None,
+        }
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        let words = match self {
+            Error::Object { kind, code, status, .. } => {
+                [code.as_ref().and_then(Code::word), status.as_ref().and_then(Code::word), kind.as_deref()]
+            }
+            _ => [None; 3],
+        };
+        words.into_iter().flatten()
+    }
+
+    fn status(&self) -> u16 {
+        let number = match self {
+            Error::Object { code, status, .. } => [code, status].into_iter().flatten().find_map(|it| match it {
+                Code::Number(number) => Some(*number),
+                Code::Word(word) => word.parse().ok(),
+                Code::Other(_) => None,
+            }),
+            _ => None,
+        };
+        match number {
+            Some(status) if (400..600).contains(&status) => status,
+            _ => self.words().map(status_of).find(|it| *it != 500).unwrap_or(500),
+        }
+    }
+
+    fn is_final(&self) -> bool {
+        self.words().any(is_final)
+    }
+
+    /// Gemini says in the body how long to wait.
+    fn retry_delay(&self) -> Option<std::time::Duration> {
+        let Error::Object { details, .. } = self else { return None };
+        details.iter().flatten().find_map(|it| match it {
+            Detail::Retry { retry_delay } => retry_after::seconds(retry_delay.strip_suffix('s')?),
+            Detail::Other(_) => None,
+        })
+    }
+}
+
+impl Code {
+    fn word(&self) -> Option<&str> {
+        match self {
+            Code::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+}
+
+fn found(body: &[u8]) -> Option<Error> {
+    // Gemini's streams put their error into a list.
+    let envelope = match body.iter().find(|it| !it.is_ascii_whitespace()) {
+        Some(b'[') => serde_json::from_slice::<Vec<Envelope>>(body).ok()?.into_iter().next()?,
+        _ => serde_json::from_slice::<Envelope>(body).ok()?,
+    };
+    let told = |it: Option<Error>| it.filter(|it| it.message().is_some());
+    told(envelope.error).or_else(|| told(envelope.detail)).or_else(|| envelope.message.map(Error::Text))
+}
+
+/// The status that a word for an error has when it comes as a status.
+fn status_of(word: &str) -> u16 {
+    match word {
+        "invalid_request_error" | "INVALID_ARGUMENT" | "FAILED_PRECONDITION" | "invalid_prompt" => 400,
+        "authentication_error" | "UNAUTHENTICATED" | "invalid_api_key" => 401,
+        "billing_error" => 402,
+        "permission_error" | "PERMISSION_DENIED" => 403,
+        "not_found_error" | "NOT_FOUND" | "model_not_found" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" | "RESOURCE_EXHAUSTED" => 429,
+        "UNAVAILABLE" => 503,
+        "timeout_error" | "DEADLINE_EXCEEDED" => 504,
+        "overloaded_error" => 529,
+        _ => 500,
+    }
+}
+
+/// Money does not come back by asking again.
+fn is_final(word: &str) -> bool {
+    word == "insufficient_quota"
+}
+
+/// As much of a body as a message may hold.
+fn lossy(body: &[u8]) -> String {
+    String::from_utf8_lossy(&body[..body.len().min(4 * ROOM)]).into_owned()
+}
+
+/// On one line, and not too long.
+fn tidy(message: &str) -> String {
+    let mut tidy = String::new();
+    for (ix, word) in
+        message.split(|it: char| it.is_whitespace() || it.is_control()).filter(|it| !it.is_empty()).enumerate()
+    {
+        if ix > 0 {
+            tidy.push(' ');
+        }
+        tidy.push_str(word);
+        if let Some((at, _)) = tidy.char_indices().nth(ROOM) {
+            tidy.truncate(at);
+            tidy.push('…');
+            break;
+        }
+    }
+    tidy
+}

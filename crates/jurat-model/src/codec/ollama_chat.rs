@@ -1,0 +1,209 @@
+//! Ollama's own chat: `POST /api/chat`.
+//!
+//! * The schema of an answer goes as `format`, sampling as `options`, into which `options` under `extra` go too (`num_ctx`, …).
+//! * A model cannot be made to call a tool there, nor kept from it; asking for either is an error.
+//! * Calls have no ids; they are numbered `#0`, `#1`, …, and results are told apart by the names of their tools.
+//! * A tool that failed is told from others by its text alone: the interface has no mark for it.
+
+use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::body::{self, Json, List};
+use super::settings::Settings;
+use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed};
+
+/// The revision of the bytes that requests become.
+pub(super) const REVISION: u32 = 1;
+
+pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
+
+pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+    let settings = Settings::of(endpoint)?;
+    if request.tool_choice != ToolChoice::Auto && !request.tools.is_empty() {
+        return Err(Unsupported::new("Ollama has no `tool_choice`: a model there calls tools as it likes"));
+    }
+    let messages: Vec<MessageWire<'_>> = request.messages.iter().map(message).collect::<Result<_, _>>()?;
+    let body = body::write(settings.extra, |body| {
+        body.member("model", &endpoint.model);
+        body.member("messages", &messages);
+        if let Some(schema) = &request.output {
+            body.member("format", &Json(schema));
+        }
+        if !request.tools.is_empty() {
+            body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));
+        }
+        let Settings { temperature, top_p, max_tokens, seed, .. } = settings;
+        if [temperature, top_p, max_tokens, seed].iter().any(Option::is_some) {
+            body.object("options", |options| {
+                options.optional("temperature", temperature);
+                options.optional("top_p", top_p);
+                options.optional("num_predict", max_tokens);
+                options.optional("seed", seed);
+            });
+        }
+        // Left out, it would be true.
+        body.member("stream", &stream);
+    })?;
+    Ok(WireRequest { path: "/api/chat".to_owned(), headers: HEADERS, body })
+}
+
+fn message(message: &Message) -> Result<MessageWire<'_>, Unsupported> {
+    let mut wire = MessageWire { role: message.role(), content: message.text(), tool_calls: None, tool_name: None };
+    match message {
+        Message::Assistant { tool_calls, .. } if !tool_calls.is_empty() => {
+            wire.tool_calls = Some(tool_calls.iter().map(call).collect::<Result<_, _>>()?);
+        }
+        Message::Tool { name, .. } => wire.tool_name = Some(name),
+        _ => {}
+    }
+    Ok(wire)
+}
+
+fn call(call: &ToolCall) -> Result<CallOut<'_>, Unsupported> {
+    match call.arguments.as_map() {
+        Some(_) => Ok(CallOut { function: FunctionOut { name: &call.name, arguments: Json(&call.arguments) } }),
+        None => Err(Unsupported(format!("Ollama takes objects as arguments; those of `{}` are none", call.name))),
+    }
+}
+
+pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+    let mut stream = Stream::default();
+    stream.take(body)?;
+    stream.finish()
+}
+
+/// A reply in pieces, one a line. It is whole after the piece that says `done`.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    text: String,
+    tool_calls: Vec<ToolCall>,
+    done_reason: Option<String>,
+    usage: Option<Usage>,
+    model: Option<String>,
+    is_done: bool,
+}
+
+impl Stream {
+    pub(super) fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
+        let piece: Piece<'_> = parsed(data)?;
+        let Some(message) = piece.message else {
+            return Err(match envelope::in_success(data) {
+                Some(api) => Failure::Api(api),
+                None => Failure::Garbled("the reply has no message in it".to_owned()),
+            });
+        };
+        self.model = piece.model.or(self.model.take());
+        self.text.push_str(&message.content.unwrap_or_default());
+        for call in message.tool_calls.into_iter().flatten() {
+            let id = format!("#{}", self.tool_calls.len());
+            let args = arguments(call.function.arguments.map_or("", RawValue::get));
+            self.tool_calls.push(ToolCall { id, name: call.function.name, arguments: args });
+        }
+        if piece.done {
+            self.is_done = true;
+            self.done_reason = piece.done_reason;
+            // A prompt that was read before is not counted again there.
+            let counted = piece.prompt_eval_count.is_some() || piece.eval_count.is_some();
+            self.usage = counted.then(|| Usage {
+                input: piece.prompt_eval_count.unwrap_or(0),
+                output: piece.eval_count.unwrap_or(0),
+                ..Usage::default()
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<Reply, Failure> {
+        if !self.is_done {
+            return Err(Failure::Cut);
+        }
+        let finish = match self.done_reason.as_deref() {
+            Some("length") => Finish::Length,
+            _ if !self.tool_calls.is_empty() => Finish::ToolCalls,
+            Some("stop") | None => Finish::Stop,
+            Some(other) => Finish::Other(other.to_owned()),
+        };
+        let served = Served { model: self.model, fingerprint: None, request_id: None };
+        Ok(Reply { text: self.text, tool_calls: self.tool_calls, finish, usage: self.usage, served })
+    }
+}
+
+#[derive(Serialize)]
+struct MessageWire<'m> {
+    role: &'static str,
+    content: &'m str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_calls: Option<Vec<CallOut<'m>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<&'m str>,
+}
+
+#[derive(Serialize)]
+struct CallOut<'m> {
+    function: FunctionOut<'m>,
+}
+
+#[derive(Serialize)]
+struct FunctionOut<'m> {
+    name: &'m str,
+    arguments: Json<'m>,
+}
+
+#[derive(Serialize)]
+struct ToolWire<'t> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: FunctionWire<'t>,
+}
+
+#[derive(Serialize)]
+struct FunctionWire<'t> {
+    name: &'t str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'t str>,
+    parameters: Json<'t>,
+}
+
+impl<'t> From<&'t Tool> for ToolWire<'t> {
+    fn from(tool: &'t Tool) -> ToolWire<'t> {
+        let function = FunctionWire {
+            name: &tool.name,
+            description: tool.description.as_deref(),
+            parameters: Json(&tool.parameters),
+        };
+        ToolWire { kind: "function", function }
+    }
+}
+
+#[derive(Deserialize)]
+struct Piece<'d> {
+    model: Option<String>,
+    #[serde(borrow)]
+    message: Option<MessageIn<'d>>,
+    #[serde(default)]
+    done: bool,
+    done_reason: Option<String>,
+    prompt_eval_count: Option<u64>,
+    eval_count: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct MessageIn<'d> {
+    content: Option<String>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<CallIn<'d>>>,
+}
+
+#[derive(Deserialize)]
+struct CallIn<'d> {
+    #[serde(borrow)]
+    function: FunctionIn<'d>,
+}
+
+#[derive(Deserialize)]
+struct FunctionIn<'d> {
+    name: String,
+    #[serde(borrow)]
+    arguments: Option<&'d RawValue>,
+}

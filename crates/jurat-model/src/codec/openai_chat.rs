@@ -1,0 +1,400 @@
+//! OpenAI's chat completions: `POST /chat/completions`. Most other servers speak it too.
+//!
+//! * `max_tokens` is sent as `max_completion_tokens` to `openai.com`, whose reasoning models refuse the old name, and as `max_tokens` to every
+//!   other address, where the new name is often unknown. Where that is wrong, `extra` can say it the other way.
+//! * The schema of an answer goes as `response_format`, unchanged; `strict` is true when OpenAI's rules for it are met.
+//! * A tool that failed is told from others by its text alone: the interface has no mark for it.
+
+use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
+use serde::{Deserialize, Serialize};
+
+use super::body::{self, Json, List};
+use super::settings::Settings;
+use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed, strict};
+
+/// The revision of the bytes that requests become.
+pub(super) const REVISION: u32 = 1;
+
+pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
+
+pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+    let settings = Settings::of(endpoint)?;
+    let body = body::write(settings.extra, |body| {
+        body.member("model", &endpoint.model);
+        body.member("messages", &List(|| request.messages.iter().map(MessageWire::from)));
+        body.optional("temperature", settings.temperature);
+        body.optional("top_p", settings.top_p);
+        let max_tokens = if is_openai(&endpoint.address) { "max_completion_tokens" } else { "max_tokens" };
+        body.optional(max_tokens, settings.max_tokens);
+        body.optional("seed", settings.seed);
+        if let Some(schema) = &request.output {
+            let json_schema = JsonSchema { name: "answer", schema: Json(schema), strict: strict::fits_openai(schema) };
+            body.member("response_format", &ResponseFormat { kind: "json_schema", json_schema });
+        }
+        if !request.tools.is_empty() {
+            body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));
+        }
+        match &request.tool_choice {
+            ToolChoice::Auto => {}
+            ToolChoice::None if request.tools.is_empty() => {}
+            ToolChoice::None => body.member("tool_choice", &"none"),
+            ToolChoice::Required => body.member("tool_choice", &"required"),
+            ToolChoice::Named(name) => {
+                body.member("tool_choice", &NamedTool { kind: "function", function: ToolName { name } });
+            }
+        }
+        if stream {
+            body.member("stream", &true);
+            body.member("stream_options", &StreamOptions { include_usage: true });
+        }
+    })?;
+    Ok(WireRequest { path: "/chat/completions".to_owned(), headers: HEADERS, body })
+}
+
+/// Whether an address is OpenAI's own, in any of its regions.
+fn is_openai(address: &str) -> bool {
+    let host = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let host = host.split(['/', ':', '?']).next().unwrap_or(host);
+    host == "openai.com" || host.ends_with(".openai.com")
+}
+
+pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+    let completion: Completion = parsed(body)?;
+    let Some(choice) = completion.choices.into_iter().next() else {
+        return Err(Failure::Garbled("the reply has no choice in it".to_owned()));
+    };
+    let message = choice.message;
+    let calls = message.tool_calls.unwrap_or_default().into_iter();
+    let tool_calls = calls.map(|it| ToolCall {
+        id: it.id.unwrap_or_default(),
+        name: it.function.name.unwrap_or_default(),
+        arguments: arguments(&it.function.arguments.unwrap_or_default()),
+    });
+    let said = Said {
+        text: message.content.map(Content::into_text).unwrap_or_default(),
+        refusal: message.refusal.unwrap_or_default(),
+        tool_calls: tool_calls.collect(),
+        finish_reason: choice.finish_reason,
+    };
+    let served =
+        Served { model: completion.model, fingerprint: completion.system_fingerprint, request_id: completion.id };
+    Ok(said.into_reply(completion.usage.map(Usage::from), served))
+}
+
+/// What a choice comes to, in one piece or in many.
+#[derive(Debug, Default)]
+struct Said {
+    text: String,
+    refusal: String,
+    tool_calls: Vec<ToolCall>,
+    finish_reason: Option<String>,
+}
+
+impl Said {
+    fn into_reply(self, usage: Option<Usage>, served: Served) -> Reply {
+        let finish = match self.finish_reason.as_deref() {
+            _ if !self.refusal.is_empty() => Finish::Refusal,
+            Some("content_filter") => Finish::Refusal,
+            Some("length") => Finish::Length,
+            // Some servers say `stop` although tools are called.
+            _ if !self.tool_calls.is_empty() => Finish::ToolCalls,
+            Some("stop") | None => Finish::Stop,
+            Some(other) => Finish::Other(other.to_owned()),
+        };
+        let text = if self.refusal.is_empty() { self.text } else { self.refusal };
+        Reply { text, tool_calls: self.tool_calls, finish, usage, served }
+    }
+}
+
+/// A reply in pieces. It is whole when a piece said why the model stopped, and `[DONE]` or the usage came after it.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    said: Said,
+    calls: Vec<CallPieces>,
+    usage: Option<Usage>,
+    served: Served,
+    is_done: bool,
+}
+
+/// A call whose arguments come in pieces.
+#[derive(Debug, Default)]
+struct CallPieces {
+    index: u64,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Stream {
+    pub(super) fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
+        if data == b"[DONE]" {
+            self.is_done = true;
+            return Ok(());
+        }
+        let chunk: Chunk = parsed(data)?;
+        let Some(choices) = chunk.choices else {
+            return match envelope::in_success(data) {
+                Some(api) => Err(Failure::Api(api)),
+                None => Ok(()),
+            };
+        };
+        self.served.model = chunk.model.or(self.served.model.take());
+        self.served.fingerprint = chunk.system_fingerprint.or(self.served.fingerprint.take());
+        self.served.request_id = chunk.id.or(self.served.request_id.take());
+        self.usage = chunk.usage.map(Usage::from).or(self.usage);
+        for choice in choices.into_iter().filter(|it| it.index == 0) {
+            self.said.finish_reason = choice.finish_reason.or(self.said.finish_reason.take());
+            let Some(delta) = choice.delta else { continue };
+            self.said.text.push_str(&delta.content.map(Content::into_text).unwrap_or_default());
+            self.said.refusal.push_str(&delta.refusal.unwrap_or_default());
+            delta.tool_calls.into_iter().flatten().for_each(|it| self.add(it));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, piece: CallWire) {
+        let index = piece.index.unwrap_or(0);
+        let call = match self.calls.iter().position(|it| it.index == index) {
+            Some(ix) => &mut self.calls[ix],
+            None => {
+                self.calls.push(CallPieces { index, ..CallPieces::default() });
+                self.calls.last_mut().expect("one was pushed")
+            }
+        };
+        if let Some(id) = piece.id {
+            call.id = id;
+        }
+        call.name.push_str(&piece.function.name.unwrap_or_default());
+        call.arguments.push_str(&piece.function.arguments.unwrap_or_default());
+    }
+
+    pub(super) fn finish(mut self) -> Result<Reply, Failure> {
+        if self.said.finish_reason.is_none() || !(self.is_done || self.usage.is_some()) {
+            return Err(Failure::Cut);
+        }
+        let calls = self.calls.into_iter();
+        self.said.tool_calls =
+            calls.map(|it| ToolCall { id: it.id, name: it.name, arguments: arguments(&it.arguments) }).collect();
+        Ok(self.said.into_reply(self.usage, self.served))
+    }
+}
+
+#[derive(Serialize)]
+struct MessageWire<'m> {
+    role: &'static str,
+    content: Option<&'m str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_calls: Option<Vec<CallOut<'m>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'m str>,
+}
+
+impl<'m> From<&'m Message> for MessageWire<'m> {
+    fn from(message: &'m Message) -> MessageWire<'m> {
+        let mut wire =
+            MessageWire { role: message.role(), content: Some(message.text()), tool_calls: None, tool_call_id: None };
+        match message {
+            Message::Assistant { text, tool_calls } if !tool_calls.is_empty() => {
+                wire.content = (!text.is_empty()).then_some(text);
+                wire.tool_calls = Some(tool_calls.iter().map(CallOut::from).collect());
+            }
+            Message::Tool { call_id, .. } => wire.tool_call_id = Some(call_id),
+            _ => {}
+        }
+        wire
+    }
+}
+
+#[derive(Serialize)]
+struct CallOut<'m> {
+    id: &'m str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: FunctionOut<'m>,
+}
+
+#[derive(Serialize)]
+struct FunctionOut<'m> {
+    name: &'m str,
+    arguments: String,
+}
+
+impl<'m> From<&'m ToolCall> for CallOut<'m> {
+    fn from(call: &'m ToolCall) -> CallOut<'m> {
+        let function = FunctionOut { name: &call.name, arguments: arguments_text(call) };
+        CallOut { id: &call.id, kind: "function", function }
+    }
+}
+
+/// Arguments as a text of JSON. What was no JSON when the model wrote it goes back as it was.
+pub(super) fn arguments_text(call: &ToolCall) -> String {
+    match call.arguments.as_str() {
+        Some(text) => text.to_owned(),
+        None => call.arguments.to_json(),
+    }
+}
+
+#[derive(Serialize)]
+struct ToolWire<'t> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: FunctionWire<'t>,
+}
+
+#[derive(Serialize)]
+struct FunctionWire<'t> {
+    name: &'t str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'t str>,
+    parameters: Json<'t>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    strict: bool,
+}
+
+impl<'t> From<&'t Tool> for ToolWire<'t> {
+    fn from(tool: &'t Tool) -> ToolWire<'t> {
+        let function = FunctionWire {
+            name: &tool.name,
+            description: tool.description.as_deref(),
+            parameters: Json(&tool.parameters),
+            strict: strict::fits_openai(&tool.parameters),
+        };
+        ToolWire { kind: "function", function }
+    }
+}
+
+#[derive(Serialize)]
+struct ResponseFormat<'s> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    json_schema: JsonSchema<'s>,
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'s> {
+    name: &'static str,
+    schema: Json<'s>,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+struct NamedTool<'t> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: ToolName<'t>,
+}
+
+#[derive(Serialize)]
+struct ToolName<'t> {
+    name: &'t str,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+#[derive(Deserialize)]
+struct Completion {
+    choices: Vec<Choice>,
+    id: Option<String>,
+    model: Option<String>,
+    system_fingerprint: Option<String>,
+    usage: Option<UsageWire>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: MessageIn,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct MessageIn {
+    content: Option<Content>,
+    refusal: Option<String>,
+    tool_calls: Option<Vec<CallWire>>,
+}
+
+/// Text, or parts of which some are text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+#[derive(Deserialize)]
+struct Part {
+    text: Option<String>,
+}
+
+impl Content {
+    fn into_text(self) -> String {
+        match self {
+            Content::Text(text) => text,
+            Content::Parts(parts) => parts.into_iter().filter_map(|it| it.text).collect(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct CallWire {
+    index: Option<u64>,
+    id: Option<String>,
+    function: FunctionIn,
+}
+
+#[derive(Deserialize)]
+struct FunctionIn {
+    name: Option<String>,
+    arguments: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct UsageWire {
+    #[serde(default)]
+    prompt_tokens: u64,
+    #[serde(default)]
+    completion_tokens: u64,
+    prompt_tokens_details: Option<InputDetails>,
+    completion_tokens_details: Option<OutputDetails>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct InputDetails {
+    pub(super) cached_tokens: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct OutputDetails {
+    pub(super) reasoning_tokens: Option<u64>,
+}
+
+impl From<UsageWire> for Usage {
+    fn from(wire: UsageWire) -> Usage {
+        Usage {
+            input: wire.prompt_tokens,
+            output: wire.completion_tokens,
+            cached: wire.prompt_tokens_details.and_then(|it| it.cached_tokens).unwrap_or(0),
+            reasoning: wire.completion_tokens_details.and_then(|it| it.reasoning_tokens).unwrap_or(0),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    choices: Option<Vec<ChunkChoice>>,
+    id: Option<String>,
+    model: Option<String>,
+    system_fingerprint: Option<String>,
+    usage: Option<UsageWire>,
+}
+
+#[derive(Deserialize)]
+struct ChunkChoice {
+    #[serde(default)]
+    index: u64,
+    delta: Option<MessageIn>,
+    finish_reason: Option<String>,
+}

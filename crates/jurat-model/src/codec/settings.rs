@@ -1,0 +1,41 @@
+//! The settings of an endpoint, each looked up once.
+
+use jurat_core::effect::Endpoint;
+use jurat_core::value::{Map, Val, Value};
+
+use super::Unsupported;
+
+/// The settings of an endpoint. What a codec does not write it must refuse.
+#[derive(Default)]
+pub(super) struct Settings<'e> {
+    pub(super) temperature: Option<&'e Value>,
+    pub(super) top_p: Option<&'e Value>,
+    pub(super) max_tokens: Option<&'e Value>,
+    pub(super) seed: Option<&'e Value>,
+    pub(super) extra: Option<&'e Map<'static>>,
+}
+
+impl<'e> Settings<'e> {
+    pub(super) fn of(endpoint: &'e Endpoint) -> Result<Settings<'e>, Unsupported> {
+        let mut settings = Settings::default();
+        for (name, value) in &endpoint.settings {
+            match (name.as_str(), value) {
+                ("temperature", _) => settings.temperature = Some(value),
+                ("top_p", _) => settings.top_p = Some(value),
+                ("max_tokens", _) => settings.max_tokens = Some(value),
+                ("seed", _) => settings.seed = Some(value),
+                ("extra", Val::Map(extra)) => settings.extra = Some(extra),
+                _ => return Err(Unsupported(format!("there is no setting `{name}`"))),
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Refuses a seed.
+    pub(super) fn no_seed(&self, provider: &str) -> Result<(), Unsupported> {
+        match self.seed {
+            None => Ok(()),
+            Some(_) => Err(Unsupported(format!("{provider} has no `seed`; leave it out"))),
+        }
+    }
+}

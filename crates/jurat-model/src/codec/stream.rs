@@ -1,0 +1,124 @@
+//! Replies that come in pieces: server-sent events, or a JSON object a line.
+//!
+//! The pieces may be cut anywhere, in the middle of a letter too. What a stream says is decided by its events alone.
+
+use super::{Codec, Failure, Reply, anthropic_messages, gemini_generate, ollama_chat, openai_chat, openai_responses};
+
+/// Reads a reply that comes in pieces.
+#[derive(Debug)]
+pub struct StreamDecoder {
+    lines: Lines,
+    events: Events,
+}
+
+/// What the events of a provider add up to.
+#[derive(Debug)]
+enum Events {
+    OpenaiChat(openai_chat::Stream),
+    OpenaiResponses(openai_responses::Stream),
+    AnthropicMessages(anthropic_messages::Stream),
+    GeminiGenerate(gemini_generate::Stream),
+    OllamaChat(ollama_chat::Stream),
+}
+
+impl StreamDecoder {
+    pub(super) fn new(codec: Codec) -> StreamDecoder {
+        let events = match codec {
+            Codec::OpenaiChat => Events::OpenaiChat(openai_chat::Stream::default()),
+            Codec::OpenaiResponses => Events::OpenaiResponses(openai_responses::Stream::default()),
+            Codec::AnthropicMessages => Events::AnthropicMessages(anthropic_messages::Stream::default()),
+            Codec::GeminiGenerate => Events::GeminiGenerate(gemini_generate::Stream::default()),
+            Codec::OllamaChat => Events::OllamaChat(ollama_chat::Stream::default()),
+        };
+        StreamDecoder { lines: Lines { is_sse: codec != Codec::OllamaChat, ..Lines::default() }, events }
+    }
+
+    /// Takes in the next piece.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let events = &mut self.events;
+        self.lines.push(bytes, &mut |data| events.take(data))
+    }
+
+    /// The reply, once everything came. Without the provider's mark of the end it is [`Failure::Cut`].
+    pub fn finish(mut self) -> Result<Reply, Failure> {
+        let events = &mut self.events;
+        // The last event may lack the empty line that ends it. If it cannot be read, it was cut.
+        self.lines.finish(&mut |data| events.take(data)).map_err(|error| match error {
+            Failure::Garbled(_) => Failure::Cut,
+            other => other,
+        })?;
+        let reply = match self.events {
+            Events::OpenaiChat(stream) => stream.finish(),
+            Events::OpenaiResponses(stream) => stream.finish(),
+            Events::AnthropicMessages(stream) => stream.finish(),
+            Events::GeminiGenerate(stream) => stream.finish(),
+            Events::OllamaChat(stream) => stream.finish(),
+        };
+        reply.map(Reply::counted)
+    }
+}
+
+impl Events {
+    fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
+        match self {
+            Events::OpenaiChat(stream) => stream.take(data),
+            Events::OpenaiResponses(stream) => stream.take(data),
+            Events::AnthropicMessages(stream) => stream.take(data),
+            Events::GeminiGenerate(stream) => stream.take(data),
+            Events::OllamaChat(stream) => stream.take(data),
+        }
+    }
+}
+
+/// Cuts bytes into events. The names of events are not looked at: every provider repeats them in the data.
+#[derive(Debug, Default)]
+struct Lines {
+    is_sse: bool,
+    line: Vec<u8>,
+    data: Vec<u8>,
+}
+
+type Each<'f> = &'f mut dyn FnMut(&[u8]) -> Result<(), Failure>;
+
+impl Lines {
+    fn push(&mut self, mut bytes: &[u8], each: Each<'_>) -> Result<(), Failure> {
+        while let Some(at) = bytes.iter().position(|it| *it == b'\n') {
+            self.line.extend_from_slice(&bytes[..at]);
+            bytes = &bytes[at + 1..];
+            self.end_line(each)?;
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finish(&mut self, each: Each<'_>) -> Result<(), Failure> {
+        self.end_line(each)?;
+        self.end_event(each)
+    }
+
+    fn end_line(&mut self, each: Each<'_>) -> Result<(), Failure> {
+        let line = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
+        if line.is_empty() {
+            self.line.clear();
+            return self.end_event(each);
+        }
+        let data = if self.is_sse { line.strip_prefix(b"data:") } else { Some(line) };
+        if let Some(data) = data {
+            if !self.data.is_empty() {
+                self.data.push(b'\n');
+            }
+            self.data.extend_from_slice(data.strip_prefix(b" ").unwrap_or(data));
+        }
+        self.line.clear();
+        if self.is_sse { Ok(()) } else { self.end_event(each) }
+    }
+
+    fn end_event(&mut self, each: Each<'_>) -> Result<(), Failure> {
+        if self.data.is_empty() {
+            return Ok(());
+        }
+        let taken = each(&self.data);
+        self.data.clear();
+        taken
+    }
+}

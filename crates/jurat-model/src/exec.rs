@@ -1,0 +1,458 @@
+//! `exec/CMD`: a model that is a program.
+//!
+//! The program runs as long as it is needed and talks in lines of JSON. A request on its standard input:
+//!
+//! ```json
+//! {"id": 1, "messages": [{"role": "user", "content": "Is it polite?"}], "output_schema": {"type": "object"}, "settings": {"temperature": 0}}
+//! ```
+//!
+//! A reply on its standard output, in whatever order: `{"id": 1, "text": "yes"}`, `{"id": 1, "json": {"label": "polite"}}`,
+//! `{"id": 1, "tool_calls": [{"name": "search", "arguments": {"q": "x"}}]}`, each with `usage` if it likes, or `{"id": 1, "error": "what went
+//! wrong"}`. What it writes to standard error is passed on. A program that ends is started again for the next request.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use jurat_core::effect::{Endpoint, FaultKind, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::value::{Val, parse_json, shown_within};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
+
+use crate::codec::{Json, Reply};
+use crate::transport::Failed;
+
+/// The revision of the lines that requests become.
+pub(crate) const REVISION: u32 = 1;
+
+/// A program that answers.
+#[derive(Debug)]
+pub(crate) struct Exec {
+    command: Vec<String>,
+    folder: PathBuf,
+    running: Mutex<Option<Running>>,
+}
+
+/// A command that cannot be started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`exec/{command}` is no command: {problem}")]
+pub struct ExecError {
+    /// The command.
+    pub command: String,
+    /// What is wrong with it.
+    pub problem: &'static str,
+}
+
+/// A program that was started. It ends when this is dropped.
+#[derive(Debug)]
+struct Running {
+    requests: mpsc::UnboundedSender<Vec<u8>>,
+    pending: Arc<Pending>,
+    n_asked: u64,
+    reader: AbortHandle,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // The reader holds the program, which ends when that is dropped.
+        self.reader.abort();
+    }
+}
+
+/// Who waits for which reply.
+#[derive(Debug, Default)]
+struct Pending(Mutex<PendingState>);
+
+#[derive(Debug, Default)]
+struct PendingState {
+    waiting: HashMap<u64, oneshot::Sender<Result<Reply, Failed>>>,
+    /// Why no reply will come any more.
+    ended: Option<(FaultKind, String)>,
+}
+
+impl Exec {
+    pub(crate) fn new(command: &str, folder: &Path) -> Result<Exec, ExecError> {
+        let words = split(command).map_err(|problem| ExecError { command: command.to_owned(), problem })?;
+        Ok(Exec { command: words, folder: folder.to_owned(), running: Mutex::default() })
+    }
+
+    /// Asks the program once. The body lacks its id, which is given here.
+    pub(crate) async fn attempt(&self, body: Bytes) -> Result<Reply, Failed> {
+        let reply = self.send(&body)?;
+        reply.await.unwrap_or_else(|_| Err(Failed::new(FaultKind::Cut, "the program was stopped before it answered")))
+    }
+
+    fn send(&self, body: &[u8]) -> Result<oneshot::Receiver<Result<Reply, Failed>>, Failed> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.as_ref().is_none_or(|it| it.pending.has_ended()) {
+            *running = Some(self.start()?);
+        }
+        let program = running.as_mut().expect("it was started");
+        program.n_asked += 1;
+        let reply = program.pending.wait_for(program.n_asked);
+        let line = [format!("{{\"id\":{}", program.n_asked).as_bytes(), body, b"\n"].concat();
+        // When nobody writes any more the program has ended, and the reply says why.
+        program.requests.send(line).unwrap_or_default();
+        Ok(reply)
+    }
+
+    fn start(&self) -> Result<Running, Failed> {
+        let program = &self.command[0];
+        // A path is relative to the folder, as the arguments are; a bare name is looked for as usual. Made absolute, because systems
+        // differ about what a relative one means to a program that starts in another folder.
+        let path = match std::path::absolute(self.folder.join(program)) {
+            Ok(path) if program.contains('/') => path,
+            _ => PathBuf::from(program),
+        };
+        let mut command = Command::new(path);
+        command.args(&self.command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        if !self.folder.as_os_str().is_empty() {
+            command.current_dir(&self.folder);
+        }
+        // Ctrl-C in a terminal is for jurat, which lets finish what is under way.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command.spawn().map_err(|error| Failed {
+            is_final: true,
+            ..Failed::new(FaultKind::Connect, format!("`{program}` cannot be started: {error}"))
+        })?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Failed::new(FaultKind::Connect, format!("`{program}` has no standard input or output")));
+        };
+        let pending = Arc::new(Pending::default());
+        let (requests, lines) = mpsc::unbounded_channel();
+        tokio::spawn(write(input, lines));
+        let started = Started(child);
+        let reader = tokio::spawn(read(program.clone(), started, output, Arc::clone(&pending))).abort_handle();
+        Ok(Running { requests, pending, n_asked: 0, reader })
+    }
+}
+
+/// Writes requests one after the other. That is done here because a caller may be dropped in the middle of a line.
+async fn write(mut input: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>>) {
+    while let Some(line) = lines.recv().await {
+        if input.write_all(&line).await.is_err() || input.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Hands replies to those who wait for them, until the program ends.
+async fn read(program: String, mut started: Started, output: ChildStdout, pending: Arc<Pending>) {
+    let pending = EndsWhenDropped(pending);
+    let pending = &pending.0;
+    let mut lines = BufReader::new(output).lines();
+    loop {
+        match lines.next_line().await {
+            Ok(Some(line)) if line.trim().is_empty() => {}
+            Ok(Some(line)) => match serde_json::from_str::<ReplyWire<'_>>(&line) {
+                Ok(reply) => pending.answer(reply.id, reply.read()),
+                Err(error) => {
+                    let shown = shown_within(&Val::from(line.as_str()), 200);
+                    let why = format!(
+                        "`{program}` wrote a line that is no reply ({error}): {shown}; notes belong on standard error"
+                    );
+                    return pending.end(FaultKind::Garbled, &why);
+                }
+            },
+            Ok(None) => {
+                // It closed its output, so no reply can come, even if it lives on.
+                let status = match tokio::time::timeout(Duration::from_secs(1), started.0.wait()).await {
+                    Ok(Ok(status)) => format!(" ({status})"),
+                    _ => String::new(),
+                };
+                return pending.end(FaultKind::Cut, &format!("`{program}` ended before it answered{status}"));
+            }
+            Err(error) => return pending.end(FaultKind::Garbled, &format!("`{program}` cannot be read: {error}")),
+        }
+    }
+}
+
+/// A program with everything that it started itself. All of it ends when this is dropped, unless the program has ended before.
+struct Started(Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // It leads a group of its own. Once it was waited for, its number may be another's.
+        #[cfg(unix)]
+        if let Some(group) = self.0.id().and_then(|it| i32::try_from(it).ok()).and_then(rustix::process::Pid::from_raw)
+        {
+            // A group that is gone has ended, which is what is wanted.
+            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
+        }
+    }
+}
+
+/// Whoever reads may be stopped at any point, and nobody must wait for ever then.
+struct EndsWhenDropped(Arc<Pending>);
+
+impl Drop for EndsWhenDropped {
+    fn drop(&mut self) {
+        self.0.end(FaultKind::Cut, "the program was stopped before it answered");
+    }
+}
+
+impl Pending {
+    fn wait_for(&self, id: u64) -> oneshot::Receiver<Result<Reply, Failed>> {
+        let (sender, receiver) = oneshot::channel();
+        let mut state = self.lock();
+        match &state.ended {
+            // A receiver that is gone is nobody's loss, here and below.
+            Some((kind, why)) => drop(sender.send(Err(Failed::new(*kind, why.clone())))),
+            None => drop(state.waiting.insert(id, sender)),
+        }
+        receiver
+    }
+
+    /// A reply that nobody waits for came too late.
+    fn answer(&self, id: u64, reply: Result<Reply, Failed>) {
+        if let Some(sender) = self.lock().waiting.remove(&id) {
+            drop(sender.send(reply));
+        }
+    }
+
+    fn end(&self, kind: FaultKind, why: &str) {
+        let mut state = self.lock();
+        state.ended.get_or_insert_with(|| (kind, why.to_owned()));
+        for (_, sender) in state.waiting.drain() {
+            drop(sender.send(Err(Failed::new(kind, why))));
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.lock().ended.is_some()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, PendingState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request as a line without its beginning, which is the id.
+pub(crate) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
+    let wire = RequestWire {
+        messages: request.messages.iter().map(MessageWire::from).collect(),
+        output_schema: request.output.as_ref().map(Json),
+        tools: request
+            .tools
+            .iter()
+            .map(|it| ToolWire {
+                name: &it.name,
+                description: it.description.as_deref(),
+                parameters: Json(&it.parameters),
+            })
+            .collect(),
+        tool_choice: match &request.tool_choice {
+            ToolChoice::Auto => None,
+            ToolChoice::None => Some(Choice::Word("none")),
+            ToolChoice::Required => Some(Choice::Word("required")),
+            ToolChoice::Named(name) => Some(Choice::Named { name }),
+        },
+        settings: endpoint.settings.iter().map(|(name, value)| (name.as_str(), Json(value))).collect(),
+    };
+    let mut body = serde_json::to_vec(&wire).expect("texts, numbers, lists and objects are JSON");
+    body[0] = b',';
+    body
+}
+
+#[derive(Serialize)]
+struct RequestWire<'r> {
+    messages: Vec<MessageWire<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<Json<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<ToolWire<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'r>>,
+    settings: std::collections::BTreeMap<&'r str, Json<'r>>,
+}
+
+#[derive(Serialize)]
+struct MessageWire<'r> {
+    role: &'static str,
+    content: &'r str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<CallWire<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_id: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_error: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct CallWire<'r> {
+    id: &'r str,
+    name: &'r str,
+    arguments: Json<'r>,
+}
+
+#[derive(Serialize)]
+struct ToolWire<'r> {
+    name: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'r str>,
+    parameters: Json<'r>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Choice<'r> {
+    Word(&'static str),
+    Named { name: &'r str },
+}
+
+impl<'r> From<&'r Message> for MessageWire<'r> {
+    fn from(message: &'r Message) -> MessageWire<'r> {
+        let mut wire = MessageWire {
+            role: message.role(),
+            content: message.text(),
+            tool_calls: Vec::new(),
+            call_id: None,
+            name: None,
+            is_error: None,
+        };
+        match message {
+            Message::System(_) | Message::User(_) => {}
+            Message::Assistant { tool_calls, .. } => {
+                let call = |it: &'r ToolCall| CallWire { id: &it.id, name: &it.name, arguments: Json(&it.arguments) };
+                wire.tool_calls = tool_calls.iter().map(call).collect();
+            }
+            Message::Tool { call_id, name, is_error, .. } => {
+                wire.call_id = Some(call_id);
+                wire.name = Some(name);
+                wire.is_error = Some(*is_error);
+            }
+        }
+        wire
+    }
+}
+
+#[derive(Deserialize)]
+struct ReplyWire<'d> {
+    id: u64,
+    text: Option<String>,
+    #[serde(borrow)]
+    json: Option<&'d RawValue>,
+    #[serde(borrow, default)]
+    tool_calls: Vec<CallIn<'d>>,
+    usage: Option<UsageWire>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct CallIn<'d> {
+    id: Option<String>,
+    name: String,
+    #[serde(borrow)]
+    arguments: &'d RawValue,
+}
+
+#[derive(Deserialize)]
+struct UsageWire {
+    #[serde(default)]
+    input: u64,
+    #[serde(default)]
+    output: u64,
+    #[serde(default)]
+    cached: u64,
+    #[serde(default)]
+    reasoning: u64,
+}
+
+impl ReplyWire<'_> {
+    fn read(self) -> Result<Reply, Failed> {
+        if let Some(error) = self.error {
+            return Err(Failed::new(FaultKind::NoAnswer, error));
+        }
+        let text = match (self.text, self.json) {
+            (Some(text), None) => text,
+            (None, Some(json)) => json.get().to_owned(),
+            (None, None) if !self.tool_calls.is_empty() => String::new(),
+            _ => {
+                let message = "a reply has one of `text`, `json`, `tool_calls` and `error`";
+                return Err(Failed::new(FaultKind::Garbled, message));
+            }
+        };
+        let mut tool_calls = Vec::new();
+        for (ix, call) in self.tool_calls.into_iter().enumerate() {
+            let arguments =
+                parse_json(call.arguments.get()).map_err(|it| Failed::new(FaultKind::Garbled, it.to_string()))?;
+            let id = call.id.unwrap_or_else(|| format!("#{ix}"));
+            tool_calls.push(ToolCall { id, name: call.name, arguments: arguments.value.into_owned() });
+        }
+        let finish = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
+        let usage = self.usage.map(|it| Usage {
+            input: it.input,
+            output: it.output,
+            cached: it.cached,
+            reasoning: it.reasoning,
+        });
+        Ok(Reply { text, tool_calls, finish, usage, served: Served::default() })
+    }
+}
+
+/// Words as a shell would split them: quotes keep spaces, a backslash keeps the next letter. Nothing is expanded.
+fn split(command: &str) -> Result<Vec<String>, &'static str> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut letters = command.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' | '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match letters.next() {
+                        None => return Err("a quote is never closed"),
+                        Some(it) if it == letter => break,
+                        Some('\\') if letter == '"' => match letters.next() {
+                            Some(it @ ('"' | '\\' | '$' | '`')) => word.push(it),
+                            Some(it) => word.extend(['\\', it]),
+                            None => return Err("a quote is never closed"),
+                        },
+                        Some(it) => word.push(it),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().push(letters.next().ok_or("it ends with a backslash")?),
+            it if it.is_whitespace() => words.extend(word.take()),
+            it => word.get_or_insert_default().push(it),
+        }
+    }
+    words.extend(word);
+    if words.first().is_none_or(String::is_empty) { Err("it is empty") } else { Ok(words) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_split_as_a_shell_does() {
+        for (command, words) in [
+            ("python3 judge.py --x", "python3|judge.py|--x"),
+            ("  a\t 'b c'  \"d \\\" \\$e \\f\" ", "a|b c|d \" $e \\f"),
+            ("a b\\ c d''e \"\"", "a|b c|de|"),
+            ("'./my judge' -v", "./my judge|-v"),
+        ] {
+            assert_eq!(split(command).unwrap().join("|"), words);
+        }
+        for (command, problem) in [
+            ("a 'b", "a quote is never closed"),
+            ("a \"b", "a quote is never closed"),
+            ("a \\", "it ends with a backslash"),
+            ("  ", "it is empty"),
+            ("''", "it is empty"),
+        ] {
+            assert_eq!(split(command), Err(problem));
+        }
+    }
+}

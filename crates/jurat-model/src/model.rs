@@ -1,0 +1,264 @@
+//! A model that is ready to be asked.
+
+use std::fmt;
+use std::path::Path;
+
+use http::HeaderMap;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
+use jurat_core::effect::Endpoint;
+use jurat_core::suite::source::{Files, ReadError};
+use jurat_core::value::Val;
+
+use crate::codec::Codec;
+use crate::exec::{Exec, ExecError};
+use crate::function::{self, Called};
+use crate::price::Price;
+use crate::provider::{ResolveError, ResolvedModel};
+use crate::script::{Script, ScriptError};
+use crate::transport::Target;
+use crate::transport::http::Http;
+use crate::transport::secret::Secrets;
+
+/// The largest script that is read.
+const MAX_SCRIPT: u64 = 256 << 20;
+
+/// A model that is ready to be asked.
+pub struct Model {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) price: Option<Price>,
+    pub(crate) rpm: Option<u64>,
+    pub(crate) tpm: Option<u64>,
+    pub(crate) max_tokens: Option<u64>,
+    /// Whom it shares a lane with.
+    pub(crate) lane: [u8; 32],
+    pub(crate) kind: Kind,
+}
+
+/// How it is asked.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Http(Box<Http>),
+    Script(Script),
+    Exec(Exec),
+    Function(Called),
+}
+
+/// Why a model cannot be made ready.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Its key or another variable is missing.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// A header would have a value that no header can have.
+    #[error("the header `{header}` of `{model}` cannot be sent: its variable holds characters that no header can have")]
+    Header {
+        /// The model.
+        model: String,
+        /// The header.
+        header: String,
+    },
+    /// The key would be no header.
+    #[error("the key in `{variable}` cannot be sent: it holds characters that no header can have")]
+    Key {
+        /// The variable.
+        variable: String,
+    },
+    /// The codec or the address is not one that this version knows.
+    #[error("`{model}` cannot be asked: there is no `{what}`")]
+    Unknown {
+        /// The model.
+        model: String,
+        /// What is not known.
+        what: String,
+    },
+    /// The script cannot be had.
+    #[error("the script `{file}` cannot be opened: {reason}")]
+    NoScript {
+        /// The file.
+        file: String,
+        /// Why.
+        reason: ReadError,
+    },
+    /// The script is not text.
+    #[error("the script `{file}` cannot be read: it is not UTF-8 text")]
+    NotText {
+        /// The file.
+        file: String,
+    },
+    /// The script cannot be read.
+    #[error("the script `{file}` cannot be read: {error}")]
+    BadScript {
+        /// The file.
+        file: String,
+        /// Why.
+        #[source]
+        error: ScriptError,
+    },
+    /// A function that nobody supplies.
+    #[error(
+        "`{model}` is a function of the program that runs the suite, and this program has none of that name; to ask \
+         somebody else, give the role another model"
+    )]
+    NoFunction {
+        /// The model.
+        model: String,
+    },
+    /// The command cannot be read.
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+}
+
+impl Model {
+    /// Makes a model ready. Scripts and programs are looked for in `folder`; keys and headers are taken from `env` now. Functions are made
+    /// ready by [`Model::call`].
+    pub fn open(
+        resolved: ResolvedModel,
+        folder: &Path,
+        files: &dyn Files,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Model, OpenError> {
+        resolved.has_what_it_needs(env)?;
+        let ResolvedModel { name, mut endpoint, key_env, price, rpm, tpm } = resolved;
+        let mut lane = blake3::Hasher::new();
+        for text in [&endpoint.codec, &endpoint.address] {
+            lane.update(&(text.len() as u64).to_le_bytes());
+            lane.update(text.as_bytes());
+        }
+        let kind = match endpoint.codec.as_str() {
+            "script" => {
+                let (script, digest) = script(folder, &endpoint.model, files)?;
+                lane.update(digest.as_bytes());
+                // Answers are kept under what the script says, not under its name.
+                endpoint.settings.push(("script".to_owned(), Val::from(digest.to_hex().to_string())));
+                Kind::Script(script)
+            }
+            "exec" => Kind::Exec(Exec::new(&endpoint.address, folder)?),
+            function::PROVIDER => return Err(OpenError::NoFunction { model: name }),
+            codec => {
+                let unknown = |what: &str| OpenError::Unknown { model: name.clone(), what: what.to_owned() };
+                let codec = Codec::named(codec).ok_or_else(|| unknown(codec))?;
+                let target = Target::read(&endpoint.address).ok_or_else(|| unknown(&endpoint.address))?;
+                let key = key_env.map(|variable| (env(&variable).unwrap_or_default(), variable));
+                let (headers, secrets) = headers(&name, codec, &endpoint, key.as_ref(), env)?;
+                lane.update(key.map_or_else(String::new, |(key, _)| key).as_bytes());
+                Kind::Http(Box::new(Http { codec, target, headers, secrets }))
+            }
+        };
+        let max_tokens = max_tokens(&endpoint);
+        Ok(Model { endpoint, price, rpm, tpm, max_tokens, lane: *lane.finalize().as_bytes(), kind })
+    }
+
+    /// Who is asked, with everything that decides what is sent.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// What its tokens cost.
+    pub fn price(&self) -> Option<&Price> {
+        self.price.as_ref()
+    }
+
+    /// The most tokens of a reply.
+    pub fn max_tokens(&self) -> Option<u64> {
+        self.max_tokens
+    }
+
+    /// Whether its answers depend on the order in which it is asked: those of a script with lines that answer so many times, and those
+    /// of a function that says so.
+    pub fn is_sequential(&self) -> bool {
+        match &self.kind {
+            Kind::Script(script) => script.is_sequential(),
+            Kind::Function(called) => called.is_sequential(),
+            Kind::Http(_) | Kind::Exec(_) => false,
+        }
+    }
+
+    /// Whether it is on this machine, so that asking it costs nothing.
+    pub fn is_local(&self) -> bool {
+        !matches!(self.kind, Kind::Http(_))
+    }
+}
+
+/// The most tokens that an endpoint may write.
+pub(crate) fn max_tokens(endpoint: &Endpoint) -> Option<u64> {
+    match endpoint.setting("max_tokens") {
+        Some(Val::I(number)) => u64::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model").field("endpoint", &self.endpoint).field("price", &self.price).finish_non_exhaustive()
+    }
+}
+
+fn script(folder: &Path, file: &str, files: &dyn Files) -> Result<(Script, blake3::Hash), OpenError> {
+    let file = file.to_owned();
+    let bytes = match files.read(&folder.join(&file), MAX_SCRIPT) {
+        Ok(bytes) => bytes,
+        Err(reason) => return Err(OpenError::NoScript { file, reason }),
+    };
+    let digest = blake3::hash(&bytes);
+    let Ok(text) = String::from_utf8(bytes) else { return Err(OpenError::NotText { file }) };
+    match Script::parse(text.trim_start_matches('\u{feff}')) {
+        Ok(script) => Ok((script, digest)),
+        Err(error) => Err(OpenError::BadScript { file, error }),
+    }
+}
+
+/// The headers of every request, and what in them is secret.
+fn headers(
+    model: &str,
+    codec: Codec,
+    endpoint: &Endpoint,
+    key: Option<&(String, String)>,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<(HeaderMap, Secrets), OpenError> {
+    let mut headers = HeaderMap::new();
+    let mut secrets = Secrets::default();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+    headers.insert(USER_AGENT, HeaderValue::from_static(concat!("jurat/", env!("CARGO_PKG_VERSION"))));
+    for (name, template) in codec.headers() {
+        let value = match (template.contains("${key}"), key) {
+            (false, _) => HeaderValue::from_static(template),
+            (true, None) => continue,
+            (true, Some((key, variable))) => {
+                secrets.add(key);
+                let value = HeaderValue::try_from(template.replace("${key}", key));
+                let mut value = value.map_err(|_| OpenError::Key { variable: variable.clone() })?;
+                value.set_sensitive(true);
+                value
+            }
+        };
+        headers.insert(HeaderName::from_static(name), value);
+    }
+    for (name, template) in &endpoint.headers {
+        let refused = || OpenError::Header { model: model.to_owned(), header: name.clone() };
+        let (text, is_secret) = filled(template, env, &mut secrets);
+        let mut value = HeaderValue::try_from(text).map_err(|_| refused())?;
+        value.set_sensitive(is_secret);
+        headers.insert(HeaderName::try_from(name).map_err(|_| refused())?, value);
+    }
+    Ok((headers, secrets))
+}
+
+/// A header with its variables filled in, and whether there were any.
+fn filled(template: &str, env: &dyn Fn(&str) -> Option<String>, secrets: &mut Secrets) -> (String, bool) {
+    let mut text = String::new();
+    let mut rest = template;
+    let mut is_secret = false;
+    while let Some((before, name, after)) =
+        rest.split_once("${").and_then(|(before, it)| it.split_once('}').map(|(name, after)| (before, name, after)))
+    {
+        let value = env(name).unwrap_or_default();
+        secrets.add(&value);
+        is_secret = true;
+        text.push_str(before);
+        text.push_str(&value);
+        rest = after;
+    }
+    text.push_str(rest);
+    (text, is_secret)
+}

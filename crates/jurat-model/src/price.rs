@@ -1,0 +1,106 @@
+//! What tokens cost.
+//!
+//! `prices.json` is a table of the providers' list prices on the day that stands in it. It knows models whose price is one figure for
+//! each kind of token; models that cost more above some length of the prompt are left out, because a budget must not be overspent.
+//! A suite's own `price` wins, and at another address than the provider's own nothing is known.
+
+use std::sync::LazyLock;
+
+use jurat_core::effect::Usage;
+use serde::Deserialize;
+
+/// What a million tokens cost, in dollars.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    /// Read.
+    pub input: f64,
+    /// Written.
+    pub output: f64,
+    /// Read from the provider's cache; as any other where it is not known.
+    pub cached: Option<f64>,
+}
+
+/// What an answer cost, in dollars.
+pub fn cost(usage: &Usage, price: &Price) -> f64 {
+    let cached = usage.cached.min(usage.input);
+    let fresh = usage.input - cached;
+    let per_million = fresh as f64 * price.input
+        + cached as f64 * price.cached.unwrap_or(price.input)
+        + usage.output as f64 * price.output;
+    per_million / 1e6
+}
+
+/// The list price of a model at its provider's own address, when it is known.
+pub fn list_price(provider: &str, model: &str) -> Option<Price> {
+    let line = TABLE.prices.iter().find(|it| it.provider == provider && is_version_of(model, &it.model))?;
+    Some(Price { input: line.input, output: line.output, cached: line.cached })
+}
+
+/// The day whose prices the table has: `2025-12-01`.
+pub fn table_date() -> &'static str {
+    &TABLE.date
+}
+
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| serde_json::from_str(include_str!("prices.json")).expect("the table of prices is JSON"));
+
+#[derive(Deserialize)]
+struct Table {
+    date: String,
+    prices: Vec<Line>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    provider: String,
+    model: String,
+    input: f64,
+    output: f64,
+    cached: Option<f64>,
+}
+
+/// Whether a name is that of a model, or of one of its dated versions. A longer name of another kind may be another model with another price.
+fn is_version_of(name: &str, model: &str) -> bool {
+    let Some(rest) = name.strip_prefix(model) else { return false };
+    let Some(version) = rest.strip_prefix('-') else { return rest.is_empty() };
+    let shape: String = version.chars().map(|it| if it.is_ascii_digit() { '0' } else { it }).collect();
+    matches!(shape.as_str(), "latest" | "000" | "00000000" | "0000-00-00")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_has_the_price_of_its_model() {
+        let input = |model: &str| list_price("openai", model).map(|it| it.input);
+        assert_eq!(input("gpt-4o"), Some(2.5));
+        assert_eq!(input("gpt-4o-2024-08-06"), Some(2.5));
+        assert_eq!(input("gpt-4o-mini"), Some(0.15));
+        assert_eq!(input("gpt-4o-audio-preview"), None);
+        assert_eq!(input("gpt-4"), None);
+        assert_eq!(input("gpt-4.1-5-20250101"), None);
+        assert_eq!(list_price("anthropic", "claude-haiku-4-5-20251001").map(|it| it.output), Some(5.0));
+        assert_eq!(list_price("gemini", "gemini-2.5-flash-lite").map(|it| it.cached), Some(Some(0.01)));
+        assert_eq!(list_price("ollama", "gpt-4o"), None);
+    }
+
+    #[test]
+    fn cached_tokens_cost_less() {
+        let price = Price { input: 2.0, output: 10.0, cached: Some(0.5) };
+        let usage = Usage { input: 1_000_000, output: 100_000, cached: 400_000, reasoning: 50_000 };
+        assert_eq!(cost(&usage, &price), 1.2 + 0.2 + 1.0);
+        assert_eq!(cost(&usage, &Price { cached: None, ..price }), 3.0);
+        // A provider that counts cached tokens apart from the others cannot make it negative.
+        assert_eq!(cost(&Usage { input: 1, cached: 9, ..Usage::default() }, &price), 0.5 / 1e6);
+    }
+
+    #[test]
+    fn the_table_is_sound() {
+        assert_eq!(table_date().len(), 10);
+        for line in &TABLE.prices {
+            assert!(line.input > 0.0 && line.output > line.input, "{}", line.model);
+            assert!(line.cached.is_none_or(|it| it > 0.0 && it < line.input), "{}", line.model);
+        }
+    }
+}

@@ -1,0 +1,491 @@
+//! `provider/model`: from what an author wrote to who is asked.
+//!
+//! Everything here is decided by the text, the settings and the environment that are passed in. Keys are looked for, not held: what is
+//! resolved names the variable, and a run that could not authenticate ends before anything is asked.
+
+use jurat_core::effect::{Endpoint, Message, ModelRequest};
+use jurat_core::suite::problem::{listed, listed_all, nearest};
+use jurat_core::value::{Val, Value};
+
+use crate::codec::{Codec, Unsupported};
+use crate::price::{Price, list_price};
+
+/// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
+/// is seen in what is stored and is part of what answers are kept under.
+pub const DEFAULT_MAX_TOKENS: i64 = 4096;
+
+/// Who is asked, and what asking takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResolvedModel {
+    /// `provider/model`, as it was written.
+    pub name: String,
+    /// Who is asked.
+    pub endpoint: Endpoint,
+    /// The environment variable that holds the key.
+    pub key_env: Option<String>,
+    /// What tokens cost: the author's price, else the provider's list price.
+    pub price: Option<Price>,
+    /// The most requests a minute.
+    pub rpm: Option<u64>,
+    /// The most tokens a minute.
+    pub tpm: Option<u64>,
+}
+
+/// Why a model cannot be asked.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ResolveError {
+    /// It is not `provider/model`.
+    #[error("`{written}` is not `provider/model`; providers are {}", listed_all(names()))]
+    NoProvider {
+        /// What was written.
+        written: String,
+    },
+    /// There is no such provider.
+    #[error("there is no provider `{name}`; providers are {}{}", listed_all(names()), suggestion(name))]
+    UnknownProvider {
+        /// The provider that was named.
+        name: String,
+    },
+    /// The key is not there.
+    #[error(
+        "`{model}` needs a key: set {} in the environment or in a file `.env`",
+        listed(variables.iter().map(String::as_str))
+    )]
+    MissingKey {
+        /// The model.
+        model: String,
+        /// The variables that may hold it.
+        variables: Vec<String>,
+    },
+    /// A header needs a variable that is not there.
+    #[error("the header `{header}` of `{model}` needs `{variable}`: set it in the environment or in a file `.env`")]
+    MissingVariable {
+        /// The model.
+        model: String,
+        /// The header.
+        header: String,
+        /// The variable.
+        variable: String,
+    },
+    /// A setting has a value that it cannot have.
+    #[error("`{setting}` of `{model}` {problem}")]
+    Setting {
+        /// The model.
+        model: String,
+        /// The setting.
+        setting: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The provider cannot do what the settings ask for.
+    #[error("`{model}` cannot be asked like this: {problem}")]
+    Unsupported {
+        /// The model.
+        model: String,
+        /// What it cannot do.
+        problem: Unsupported,
+    },
+}
+
+/// Finds out who plays `provider/model` with these settings, and that its key is there.
+///
+/// ```
+/// use jurat_model::provider::resolve;
+///
+/// let environment = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-0123".to_owned());
+/// let model = resolve("openai/gpt-5-mini", &[], &environment)?;
+/// assert_eq!(model.endpoint.address, "https://api.openai.com/v1");
+/// assert_eq!(model.key_env.as_deref(), Some("OPENAI_API_KEY"));
+/// # Ok::<(), jurat_model::provider::ResolveError>(())
+/// ```
+pub fn resolve(
+    spec: &str,
+    settings: &[(&str, Value)],
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<ResolvedModel, ResolveError> {
+    let model = describe(spec, settings, env)?;
+    model.has_what_it_needs(env)?;
+    Ok(model)
+}
+
+/// Like [`resolve`], but the key need not be there: for plans, and for runs that only use what is recorded.
+pub fn describe(
+    spec: &str,
+    settings: &[(&str, Value)],
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<ResolvedModel, ResolveError> {
+    let Some((name, model)) = spec.split_once('/').filter(|(name, model)| !name.is_empty() && !model.is_empty()) else {
+        return Err(ResolveError::NoProvider { written: spec.to_owned() });
+    };
+    let Some(provider) = PROVIDERS.iter().find(|it| it.names.contains(&name)) else {
+        return Err(ResolveError::UnknownProvider { name: name.to_owned() });
+    };
+    let mut written = Written::read(spec, settings)?;
+    let env = |name: &str| env(name).filter(|it| !it.is_empty());
+    let Some(http) = &provider.http else {
+        return provider.local(spec, model, written);
+    };
+    let given = written.base_url.take().or_else(|| http.base_url_env.and_then(env));
+    let is_usual = given.is_none();
+    let address = http.address(spec, given.as_deref().unwrap_or(http.base_url))?;
+    let own_key = written.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(http.key_header));
+    let key_env = match written.api_key_env.take() {
+        Some(variable) => Some(variable),
+        None if own_key => None,
+        None => {
+            let found = http.key_env.iter().find(|it| env(it).is_some()).copied();
+            // At another address there may be no key at all.
+            found.or_else(|| http.key_env.first().copied().filter(|_| is_usual)).map(str::to_owned)
+        }
+    };
+    if http.codec == Codec::AnthropicMessages && !written.settings.iter().any(|(name, _)| name == "max_tokens") {
+        written.settings.push(("max_tokens".to_owned(), Val::I(DEFAULT_MAX_TOKENS)));
+    }
+    let endpoint = Endpoint {
+        codec: http.codec.name().to_owned(),
+        codec_revision: http.codec.revision(),
+        address,
+        model: model.to_owned(),
+        settings: written.settings,
+        headers: written.headers,
+    };
+    let question = ModelRequest::new("", vec![Message::User(String::new())]);
+    if let Err(problem) = http.codec.encode(&endpoint, &question, false) {
+        return Err(ResolveError::Unsupported { model: spec.to_owned(), problem });
+    }
+    let list_price = || is_usual.then(|| list_price(http.price_list, model)).flatten();
+    Ok(ResolvedModel {
+        name: spec.to_owned(),
+        endpoint,
+        key_env,
+        price: written.price.or_else(list_price),
+        rpm: written.rpm,
+        tpm: written.tpm,
+    })
+}
+
+/// The names of all providers.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PROVIDERS.iter().map(|it| it.names[0])
+}
+
+fn suggestion(name: &str) -> String {
+    nearest(name, names()).map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
+}
+
+impl ResolvedModel {
+    /// Whether its key and the variables of its headers are there.
+    pub fn has_what_it_needs(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<(), ResolveError> {
+        let is_there = |name: &str| env(name).is_some_and(|it| !it.is_empty());
+        if let Some(variable) = &self.key_env
+            && !is_there(variable)
+        {
+            let usual =
+                PROVIDERS.iter().filter_map(|it| it.http.as_ref()).find(|it| it.key_env.contains(&variable.as_str()));
+            let variables =
+                usual.map_or_else(|| vec![variable.clone()], |it| it.key_env.iter().map(|&it| it.to_owned()).collect());
+            return Err(ResolveError::MissingKey { model: self.name.clone(), variables });
+        }
+        for (header, value) in &self.endpoint.headers {
+            if let Some(variable) = placeholders(value).find(|it| !is_there(it)) {
+                return Err(ResolveError::MissingVariable {
+                    model: self.name.clone(),
+                    header: header.clone(),
+                    variable: variable.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The variables that a header names as `${NAME}`.
+pub(crate) fn placeholders(value: &str) -> impl Iterator<Item = &str> {
+    value.split("${").skip(1).filter_map(|it| it.split_once('}')).map(|(name, _)| name)
+}
+
+/// A provider, by its names.
+struct Provider {
+    names: &'static [&'static str],
+    /// `None` for those that are on this machine.
+    http: Option<Http>,
+}
+
+/// A provider that is asked over HTTP.
+struct Http {
+    codec: Codec,
+    base_url: &'static str,
+    base_url_env: Option<&'static str>,
+    key_env: &'static [&'static str],
+    key_header: &'static str,
+    price_list: &'static str,
+}
+
+static PROVIDERS: [Provider; 8] = [
+    Provider {
+        names: &["openai"],
+        http: Some(Http {
+            codec: Codec::OpenaiChat,
+            base_url: "https://api.openai.com/v1",
+            base_url_env: Some("OPENAI_BASE_URL"),
+            key_env: &["OPENAI_API_KEY"],
+            key_header: "authorization",
+            price_list: "openai",
+        }),
+    },
+    Provider {
+        names: &["openai-responses"],
+        http: Some(Http {
+            codec: Codec::OpenaiResponses,
+            base_url: "https://api.openai.com/v1",
+            base_url_env: Some("OPENAI_BASE_URL"),
+            key_env: &["OPENAI_API_KEY"],
+            key_header: "authorization",
+            price_list: "openai",
+        }),
+    },
+    Provider {
+        names: &["anthropic"],
+        http: Some(Http {
+            codec: Codec::AnthropicMessages,
+            base_url: "https://api.anthropic.com",
+            base_url_env: Some("ANTHROPIC_BASE_URL"),
+            key_env: &["ANTHROPIC_API_KEY"],
+            key_header: "x-api-key",
+            price_list: "anthropic",
+        }),
+    },
+    Provider {
+        names: &["gemini", "google"],
+        http: Some(Http {
+            codec: Codec::GeminiGenerate,
+            base_url: "https://generativelanguage.googleapis.com",
+            base_url_env: Some("GOOGLE_GEMINI_BASE_URL"),
+            key_env: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+            key_header: "x-goog-api-key",
+            price_list: "gemini",
+        }),
+    },
+    Provider {
+        names: &["ollama"],
+        http: Some(Http {
+            codec: Codec::OllamaChat,
+            base_url: "http://127.0.0.1:11434",
+            base_url_env: Some("OLLAMA_HOST"),
+            key_env: &[],
+            key_header: "authorization",
+            price_list: "ollama",
+        }),
+    },
+    Provider { names: &["script"], http: None },
+    Provider { names: &["exec"], http: None },
+    Provider { names: &[crate::function::PROVIDER], http: None },
+];
+
+impl Provider {
+    /// A script, a program or a function.
+    fn local(&self, spec: &str, model: &str, written: Written) -> Result<ResolvedModel, ResolveError> {
+        let refused = |setting: &str| ResolveError::Setting {
+            model: spec.to_owned(),
+            setting: setting.to_owned(),
+            problem: "is for models that are asked over the network".to_owned(),
+        };
+        if written.base_url.is_some() {
+            return Err(refused("base_url"));
+        }
+        if written.api_key_env.is_some() {
+            return Err(refused("api_key_env"));
+        }
+        if !written.headers.is_empty() {
+            return Err(refused("headers"));
+        }
+        let (address, model, revision) = match self.names[0] {
+            "exec" => (model, "", crate::exec::REVISION),
+            crate::function::PROVIDER => ("", model, crate::function::REVISION),
+            _ => ("", model, crate::script::REVISION),
+        };
+        let endpoint = Endpoint {
+            codec: self.names[0].to_owned(),
+            codec_revision: revision,
+            address: address.to_owned(),
+            model: model.to_owned(),
+            settings: written.settings,
+            headers: Vec::new(),
+        };
+        let Written { price, rpm, tpm, .. } = written;
+        Ok(ResolvedModel { name: spec.to_owned(), endpoint, key_env: None, price, rpm, tpm })
+    }
+}
+
+impl Http {
+    /// The address in one form, however it was written: without a slash at the end, with the version where paths do not have it.
+    fn address(&self, spec: &str, written: &str) -> Result<String, ResolveError> {
+        // A name and a password, or a query, may be secrets; the rest says enough.
+        let shown = match written.split_once(['?', '#']) {
+            Some((before, _)) => format!("{before}?…"),
+            None => written.to_owned(),
+        };
+        let shown = shown.rsplit_once('@').map_or(shown.as_str(), |(_, host)| host);
+        let refused = |problem: &str| ResolveError::Setting {
+            model: spec.to_owned(),
+            setting: "base_url".to_owned(),
+            problem: format!("{problem}, not `{shown}`"),
+        };
+        let ollama = (self.codec == Codec::OllamaChat).then(|| ollama_host(written));
+        let text = ollama.as_deref().unwrap_or(written).trim().trim_end_matches('/');
+        let Some((scheme, rest)) = text.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))
+        else {
+            return Err(refused("must begin with `http://` or `https://`"));
+        };
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if authority.contains('@') {
+            // It would be stored with every answer.
+            return Err(ResolveError::Setting {
+                model: spec.to_owned(),
+                setting: "base_url".to_owned(),
+                problem:
+                    "must not hold a password; send it as a header: `headers: { authorization: \"Basic ${NAME}\" }`"
+                        .to_owned(),
+            });
+        }
+        let is_uri = http::Uri::try_from(text).is_ok_and(|it| it.host().is_some_and(|it| !it.is_empty()));
+        if !is_uri || text.contains(['?', '#']) {
+            return Err(refused("must be an address such as `https://host:8080/v1`"));
+        }
+        let path = match self.codec {
+            Codec::OpenaiChat | Codec::OpenaiResponses if path.is_empty() => "v1",
+            Codec::AnthropicMessages => without_last(path, "v1"),
+            Codec::GeminiGenerate => without_last(path, "v1beta"),
+            _ => path,
+        };
+        let slash = if path.is_empty() { "" } else { "/" };
+        Ok(format!("{scheme}://{authority}{slash}{path}"))
+    }
+}
+
+fn without_last<'p>(path: &'p str, segment: &str) -> &'p str {
+    match path.strip_suffix(segment) {
+        Some("") => "",
+        Some(rest) if rest.ends_with('/') => rest.trim_end_matches('/'),
+        _ => path,
+    }
+}
+
+/// `OLLAMA_HOST` may be a host, a port or both, and the address that a server listens on.
+fn ollama_host(written: &str) -> String {
+    let (scheme, rest) = written.trim().split_once("://").unwrap_or(("", written.trim()));
+    let (authority, path) = match rest.find('/') {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (authority, None),
+    };
+    let host = if matches!(host, "" | "0.0.0.0") { "127.0.0.1" } else { host };
+    let port = match (port, scheme) {
+        (Some(port), _) => format!(":{port}"),
+        (None, "") => ":11434".to_owned(),
+        (None, _) => String::new(),
+    };
+    let scheme = if scheme.is_empty() { "http" } else { scheme };
+    format!("{scheme}://{host}{port}{path}")
+}
+
+/// What an author wrote beside the model.
+#[derive(Default)]
+struct Written {
+    base_url: Option<String>,
+    api_key_env: Option<String>,
+    headers: Vec<(String, String)>,
+    price: Option<Price>,
+    rpm: Option<u64>,
+    tpm: Option<u64>,
+    /// What goes into each request.
+    settings: Vec<(String, Value)>,
+}
+
+/// What may be set.
+const SETTINGS: [&str; 11] = [
+    "base_url",
+    "api_key_env",
+    "headers",
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "seed",
+    "extra",
+    "price",
+    "rpm",
+    "tpm",
+];
+
+/// Headers that belong to the connection.
+const OUR_HEADERS: [&str; 5] = ["connection", "content-length", "content-type", "host", "transfer-encoding"];
+
+impl Written {
+    fn read(spec: &str, settings: &[(&str, Value)]) -> Result<Written, ResolveError> {
+        let mut written = Written::default();
+        for (name, value) in settings {
+            let refused = |problem: &str| ResolveError::Setting {
+                model: spec.to_owned(),
+                setting: (*name).to_owned(),
+                problem: problem.to_owned(),
+            };
+            let text =
+                || value.as_str().filter(|it| !it.is_empty()).map(str::to_owned).ok_or_else(|| refused("must be text"));
+            let whole = || match value {
+                Val::I(number) if *number > 0 => Ok(number.unsigned_abs()),
+                _ => Err(refused("must be a whole number of at least 1")),
+            };
+            match *name {
+                "base_url" => written.base_url = Some(text()?),
+                "api_key_env" => written.api_key_env = Some(text()?),
+                "headers" => written.headers = headers(value).map_err(|it| refused(&it))?,
+                "price" => {
+                    let price = price(value).ok_or_else(|| refused("must have `input` and `output`, in dollars"))?;
+                    written.price = Some(price);
+                }
+                "rpm" => written.rpm = Some(whole()?),
+                "tpm" => written.tpm = Some(whole()?),
+                "temperature" | "top_p" if value.as_f64().is_none_or(|it| !it.is_finite()) => {
+                    return Err(refused("must be a number"));
+                }
+                "max_tokens" => {
+                    whole()?;
+                    written.settings.push(((*name).to_owned(), value.clone()));
+                }
+                "seed" if !matches!(value, Val::I(_)) => return Err(refused("must be a whole number")),
+                "extra" if value.as_map().is_none() => return Err(refused("must be an object")),
+                "temperature" | "top_p" | "seed" | "extra" => {
+                    written.settings.push(((*name).to_owned(), value.clone()));
+                }
+                _ => return Err(refused(&format!("is no setting; there are {}", listed_all(SETTINGS)))),
+            }
+        }
+        Ok(written)
+    }
+}
+
+fn headers(value: &Value) -> Result<Vec<(String, String)>, String> {
+    let map = value.as_map().ok_or("must be an object of texts")?;
+    let header = |(name, value): (&str, &Val<'_>)| {
+        let text = value.as_str().ok_or_else(|| format!("has `{name}`, which is no text"))?;
+        if http::HeaderName::try_from(name).is_err() {
+            return Err(format!("has `{name}`, which is no name of a header"));
+        }
+        if OUR_HEADERS.iter().any(|it| it.eq_ignore_ascii_case(name)) {
+            return Err(format!("has `{name}`, which belongs to the connection"));
+        }
+        if http::HeaderValue::from_str(text).is_err() {
+            return Err(format!("has `{name}` with a value that no header can have"));
+        }
+        Ok((name.to_owned(), text.to_owned()))
+    };
+    map.iter().map(header).collect()
+}
+
+fn price(value: &Value) -> Option<Price> {
+    let figure = |name: &str| value.get(name).and_then(Val::as_f64).filter(|it| it.is_finite() && *it >= 0.0);
+    Some(Price { input: figure("input")?, output: figure("output")?, cached: figure("cached") })
+}

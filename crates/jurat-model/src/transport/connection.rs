@@ -1,0 +1,274 @@
+//! Opening connections: addresses, proxies, TLS.
+//!
+//! One connection carries one request at a time (HTTP/1.1 everywhere): a server then sees exactly as many connections as requests under
+//! way. That is also why connections are kept by the lanes and not by a pool of a client library, which opens another connection
+//! whenever the last one is not back yet.
+
+use std::error::Error;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderValue, Uri};
+use http_body_util::Full;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::rt::{Read, Write};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use rustls_platform_verifier::BuilderVerifierExt as _;
+use tokio_rustls::TlsConnector;
+use tower_service::Service as _;
+
+/// An open connection.
+pub(super) struct Connection {
+    pub(super) sender: SendRequest<Full<Bytes>>,
+}
+
+impl Connection {
+    pub(super) fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    async fn over<T>(io: T) -> Result<Connection, DialError>
+    where
+        T: Read + Write + Unpin + Send + 'static,
+    {
+        let (sender, driver) = http1::Builder::new().handshake(io).await.map_err(|it| DialError::new(words(&it)))?;
+        // It ends with the connection; what went wrong on the way is said by the request that met it.
+        tokio::spawn(async move { driver.await.unwrap_or_default() });
+        Ok(Connection { sender })
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("is_closed", &self.is_closed()).finish()
+    }
+}
+
+/// Where requests go.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    /// `scheme://host:port`
+    pub(crate) origin: Uri,
+    /// The host and, where it is not the usual one, the port.
+    pub(crate) authority: HeaderValue,
+    /// What stands before every path.
+    pub(crate) base_path: String,
+}
+
+impl Target {
+    /// The target of an address; `None` when it is no address.
+    pub(crate) fn read(address: &str) -> Option<Target> {
+        let uri: Uri = address.parse().ok()?;
+        let authority = uri.authority()?.clone();
+        let scheme = uri.scheme_str().filter(|it| matches!(*it, "http" | "https"))?.to_owned();
+        let origin =
+            Uri::builder().scheme(scheme.as_str()).authority(authority.clone()).path_and_query("/").build().ok()?;
+        Some(Target {
+            origin,
+            authority: HeaderValue::from_str(authority.as_str()).ok()?,
+            base_path: uri.path().trim_end_matches('/').to_owned(),
+        })
+    }
+
+    fn is_tls(&self) -> bool {
+        self.origin.scheme_str() == Some("https")
+    }
+
+    fn host(&self) -> &str {
+        self.origin.host().unwrap_or("")
+    }
+
+    /// Whether it is this machine, which no proxy can reach.
+    fn is_loopback(&self) -> bool {
+        let host = self.host().trim_start_matches('[').trim_end_matches(']');
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
+    }
+}
+
+/// Which proxies to go through, as the usual variables say.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Proxies {
+    http: Option<String>,
+    https: Option<String>,
+    all: Option<String>,
+    none_for: Option<String>,
+}
+
+impl Proxies {
+    /// The proxies of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, in capital or small letters. This machine itself is
+    /// always reached directly.
+    pub fn from_environment(env: &dyn Fn(&str) -> Option<String>) -> Proxies {
+        let variable = |name: &str| env(&name.to_lowercase()).or_else(|| env(name)).filter(|it| !it.is_empty());
+        Proxies {
+            http: variable("HTTP_PROXY"),
+            https: variable("HTTPS_PROXY"),
+            all: variable("ALL_PROXY"),
+            none_for: variable("NO_PROXY"),
+        }
+    }
+
+    fn matcher(&self) -> Option<Matcher> {
+        if self.http.is_none() && self.https.is_none() && self.all.is_none() {
+            return None;
+        }
+        let text = |it: &Option<String>| it.clone().unwrap_or_default();
+        let builder = Matcher::builder().http(text(&self.http)).https(text(&self.https)).all(text(&self.all));
+        Some(builder.no(text(&self.none_for)).build())
+    }
+}
+
+/// Their addresses may hold passwords.
+impl fmt::Debug for Proxies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_set = |it: &Option<String>| it.is_some();
+        f.debug_struct("Proxies")
+            .field("http", &is_set(&self.http))
+            .field("https", &is_set(&self.https))
+            .field("all", &is_set(&self.all))
+            .field("none_for", &self.none_for)
+            .finish()
+    }
+}
+
+/// Opens connections.
+pub(super) struct Dialer {
+    connector: HttpConnector,
+    proxies: Option<Matcher>,
+    /// Made when first needed: reading what the system trusts takes a while.
+    tls: OnceLock<Result<Arc<ClientConfig>, String>>,
+    timeout: Duration,
+}
+
+impl fmt::Debug for Dialer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dialer").field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) struct DialError {
+    pub(super) message: String,
+    /// Whether trying again is useless.
+    pub(super) is_final: bool,
+}
+
+impl DialError {
+    fn new(message: impl Into<String>) -> DialError {
+        DialError { message: message.into(), is_final: false }
+    }
+
+    fn last(message: impl Into<String>) -> DialError {
+        DialError { message: message.into(), is_final: true }
+    }
+}
+
+impl Dialer {
+    pub(super) fn new(proxies: &Proxies, timeout: Duration) -> Dialer {
+        let mut connector = HttpConnector::new();
+        connector.enforce_http(false);
+        connector.set_nodelay(true);
+        connector.set_keepalive(Some(Duration::from_secs(60)));
+        Dialer { connector, proxies: proxies.matcher(), tls: OnceLock::new(), timeout }
+    }
+
+    /// The proxy on the way to a target, when requests are to be handed to it whole.
+    pub(super) fn plain_proxy(&self, target: &Target) -> Option<Intercept> {
+        if target.is_tls() { None } else { self.proxy(target) }
+    }
+
+    fn proxy(&self, target: &Target) -> Option<Intercept> {
+        let matcher = self.proxies.as_ref().filter(|_| !target.is_loopback())?;
+        matcher.intercept(&target.origin)
+    }
+
+    pub(super) async fn dial(&self, target: &Target) -> Result<Connection, DialError> {
+        match tokio::time::timeout(self.timeout, self.open(target)).await {
+            Ok(opened) => opened,
+            Err(_) => Err(DialError::new(format!("no connection within {}", seconds(self.timeout)))),
+        }
+    }
+
+    async fn open(&self, target: &Target) -> Result<Connection, DialError> {
+        let mut connector = self.connector.clone();
+        let proxy = self.proxy(target);
+        if let Some(scheme) = proxy.as_ref().and_then(|it| it.uri().scheme_str()).filter(|it| *it != "http") {
+            return Err(DialError::last(format!(
+                "a proxy is asked over `http`, not `{scheme}`; change the variables for proxies"
+            )));
+        }
+        let refused = |error: &(dyn Error + 'static)| DialError::new(words(error));
+        match proxy {
+            None if target.is_tls() => {
+                let stream = connector.call(target.origin.clone()).await.map_err(|it| refused(&it))?;
+                self.secured(target, stream.into_inner()).await
+            }
+            None => Connection::over(connector.call(target.origin.clone()).await.map_err(|it| refused(&it))?).await,
+            Some(proxy) if target.is_tls() => {
+                let mut tunnel = Tunnel::new(proxy.uri().clone(), connector);
+                if let Some(auth) = proxy.basic_auth() {
+                    tunnel = tunnel.with_auth(auth.clone());
+                }
+                let failed =
+                    |error: &(dyn Error + 'static)| DialError::new(format!("through the proxy: {}", words(error)));
+                let stream = tunnel.call(target.origin.clone()).await.map_err(|it| failed(&it))?;
+                self.secured(target, stream.into_inner()).await
+            }
+            Some(proxy) => {
+                let failed = |error: &(dyn Error + 'static)| DialError::new(format!("to the proxy: {}", words(error)));
+                Connection::over(connector.call(proxy.uri().clone()).await.map_err(|it| failed(&it))?).await
+            }
+        }
+    }
+
+    async fn secured(&self, target: &Target, stream: tokio::net::TcpStream) -> Result<Connection, DialError> {
+        let tls = self.tls.get_or_init(tls).as_ref().map_err(|it| DialError::last(it.clone()))?;
+        let host = target.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let name = ServerName::try_from(host).map_err(|it| DialError::last(it.to_string()))?;
+        let stream = TlsConnector::from(Arc::clone(tls)).connect(name, stream).await.map_err(|error| {
+            // A certificate does not become right by trying again; a connection that ended may.
+            let is_final = error.get_ref().and_then(|it| it.downcast_ref::<rustls::Error>()).is_some();
+            DialError { message: format!("no secure connection: {}", words(&error)), is_final }
+        })?;
+        Connection::over(TokioIo::new(stream)).await
+    }
+}
+
+/// TLS with what the system trusts. The one place that names who does the cryptography.
+fn tls() -> Result<Arc<ClientConfig>, String> {
+    let failed = |error: &dyn Error| format!("what the system trusts cannot be read: {error}");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder = builder.and_then(rustls::ConfigBuilder::with_platform_verifier).map_err(|it| failed(&it))?;
+    let mut config = builder.with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+/// The innermost error: the outer ones say that a connection failed, which is known.
+pub(super) fn words(error: &(dyn Error + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    let message = innermost.to_string();
+    // Messages are lower-case fragments; a second capital is an acronym.
+    let mut letters = message.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(letters).collect(),
+        _ => message,
+    }
+}
+
+/// A time for people.
+pub(super) fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_millis() as f64 / 1000.0)
+}

@@ -1,0 +1,222 @@
+//! One request and its reply.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HOST, PROXY_AUTHORIZATION};
+use http::{HeaderMap, Method, Request, Response, Uri};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use jurat_core::effect::FaultKind;
+
+use super::connection::{Connection, Target, words};
+use super::lane::Lane;
+use super::secret::Secrets;
+use super::{Failed, Transport};
+use crate::codec::{Codec, Failure, Received, Reply};
+
+/// The largest reply that is read.
+const MAX_REPLY: usize = 64 << 20;
+
+/// A model that is asked over HTTP.
+#[derive(Debug)]
+pub(crate) struct Http {
+    pub(crate) codec: Codec,
+    pub(crate) target: Target,
+    /// Everything but the host. Values that are secrets are marked so, and are not shown.
+    pub(crate) headers: HeaderMap,
+    pub(crate) secrets: Secrets,
+}
+
+impl Transport {
+    /// Makes one request. The connection comes back when another request can use it.
+    pub(super) async fn exchange(
+        &self,
+        lane: &Lane,
+        http: &Http,
+        path: &str,
+        body: Bytes,
+        stream: bool,
+    ) -> (Result<Reply, Failed>, Option<Connection>) {
+        let request = match self.request(http, path, body) {
+            Ok(request) => request,
+            Err(failed) => return (Err(failed), None),
+        };
+        let (connection, response) = match self.send(lane, http, request).await {
+            Ok(sent) => sent,
+            Err(failed) => return (Err(failed), None),
+        };
+        // What fails after a status of success has been worked on, an error in the middle of a stream too.
+        let may_cost = response.status().is_success();
+        let result = self.receive(http.codec, response, stream).await;
+        // One whose reply was not read to its end closes by itself, and whoever takes it then notices.
+        let connection = (!connection.is_closed()).then_some(connection);
+        let result = match result {
+            Ok(mut reply) => {
+                http.secrets.scrub_reply(&mut reply);
+                Ok(reply)
+            }
+            Err(failed) => {
+                let may_cost = failed.may_cost || may_cost;
+                Err(Failed { message: http.secrets.scrubbed(failed.message), may_cost, ..failed })
+            }
+        };
+        (result, connection)
+    }
+
+    fn request(&self, http: &Http, path: &str, body: Bytes) -> Result<Request<Full<Bytes>>, Failed> {
+        let Target { origin, authority, base_path } = &http.target;
+        let path = format!("{base_path}{path}");
+        let proxy = self.dialer.plain_proxy(&http.target);
+        let uri = match proxy {
+            // A proxy is told where to go.
+            Some(_) => format!(
+                "{}://{}{path}",
+                origin.scheme_str().unwrap_or("http"),
+                origin.authority().map_or("", |it| it.as_str())
+            ),
+            None => path,
+        };
+        let uri = Uri::try_from(uri).map_err(|it| Failed::new(FaultKind::Unsupported, format!("no address: {it}")))?;
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = uri;
+        let headers = request.headers_mut();
+        headers.clone_from(&http.headers);
+        headers.insert(HOST, authority.clone());
+        if let Some(auth) = proxy.as_ref().and_then(|it| it.basic_auth()) {
+            headers.insert(PROXY_AUTHORIZATION, auth.clone());
+        }
+        Ok(request)
+    }
+
+    /// Sends a request over an idle connection, or over a new one. A connection that turns out to be closed before anything was sent is
+    /// replaced; that is no failure of the request.
+    async fn send(
+        &self,
+        lane: &Lane,
+        http: &Http,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<(Connection, Response<Incoming>), Failed> {
+        loop {
+            let idle = lane.idle_connection();
+            let is_new = idle.is_none();
+            let mut connection = match idle {
+                Some(connection) => connection,
+                None => Box::pin(self.dialer.dial(&http.target)).await.map_err(|error| Failed {
+                    is_final: error.is_final,
+                    ..Failed::new(
+                        FaultKind::Connect,
+                        format!("no connection to {}: {}", shown(&http.target), error.message),
+                    )
+                })?,
+            };
+            if connection.sender.ready().await.is_err() {
+                if is_new {
+                    return Err(Failed::new(
+                        FaultKind::Connect,
+                        format!("{} closed the connection", shown(&http.target)),
+                    ));
+                }
+                continue;
+            }
+            match connection.sender.try_send_request(request).await {
+                Ok(response) => return Ok((connection, response)),
+                Err(mut error) => match error.take_message() {
+                    Some(unsent) if !is_new => request = unsent,
+                    _ => return Err(ended(error.error())),
+                },
+            }
+        }
+    }
+
+    async fn receive(&self, codec: Codec, response: Response<Incoming>, stream: bool) -> Result<Reply, Failed> {
+        let (head, mut body) = response.into_parts();
+        let is_stream = stream
+            && head.status.is_success()
+            && head.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).is_some_and(is_streamed);
+        if is_stream {
+            let mut decoder = codec.stream();
+            while let Some(piece) = next(&mut body).await? {
+                decoder.push(&piece).map_err(Failed::from)?;
+            }
+            return decoder.finish().map_err(Failed::from);
+        }
+        let body = whole(&mut body).await?;
+        let header = |name: &str| head.headers.get(name).and_then(|it| it.to_str().ok());
+        let received =
+            Received { status: head.status.as_u16(), header: &header, body: &body, at_ms: (self.options.now_ms)() };
+        codec.decode(&received).map_err(Failed::from)
+    }
+}
+
+/// Some servers answer a request for a stream with an ordinary reply, which is as good.
+fn is_streamed(content_type: &str) -> bool {
+    ["text/event-stream", "application/x-ndjson"].iter().any(|it| content_type.starts_with(it))
+}
+
+async fn whole(body: &mut Incoming) -> Result<Bytes, Failed> {
+    let Some(first) = next(body).await? else { return Ok(Bytes::new()) };
+    let Some(second) = next(body).await? else { return Ok(first) };
+    let mut all = Vec::with_capacity((first.len() + second.len()) * 2);
+    all.extend_from_slice(&first);
+    all.extend_from_slice(&second);
+    while let Some(piece) = next(body).await? {
+        if all.len() + piece.len() > MAX_REPLY {
+            return Err(Failed::new(FaultKind::Garbled, format!("the reply has more than {} MiB", MAX_REPLY >> 20)));
+        }
+        all.extend_from_slice(&piece);
+    }
+    Ok(Bytes::from(all))
+}
+
+async fn next(body: &mut Incoming) -> Result<Option<Bytes>, Failed> {
+    loop {
+        match body.frame().await {
+            None => return Ok(None),
+            Some(Ok(frame)) => match frame.into_data() {
+                Ok(data) if !data.is_empty() => return Ok(Some(data)),
+                _ => {}
+            },
+            Some(Err(error)) => return Err(ended(&error)),
+        }
+    }
+}
+
+/// A connection that ended, or brought something that is not HTTP.
+fn ended(error: &hyper::Error) -> Failed {
+    if error.is_parse() {
+        return Failed::new(FaultKind::Garbled, format!("the reply is not HTTP: {}", words(error)));
+    }
+    let io = error.source().and_then(|it| it.downcast_ref::<std::io::Error>());
+    let message = match io.map(std::io::Error::kind) {
+        Some(std::io::ErrorKind::ConnectionReset) => "the connection was reset".to_owned(),
+        Some(_) => format!("the connection ended: {}", words(error)),
+        None => "the connection ended before the reply was complete".to_owned(),
+    };
+    Failed::new(FaultKind::Cut, message)
+}
+
+fn shown(target: &Target) -> String {
+    target.origin.to_string().trim_end_matches('/').to_owned()
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Failed {
+        match failure {
+            Failure::Api(error) => {
+                let colon = if error.message.is_empty() { "" } else { ": " };
+                let message = format!("status {}{colon}{}", error.status, error.message);
+                let retry_after: Option<Duration> = error.retry_after;
+                Failed {
+                    retry_after,
+                    is_final: error.is_final,
+                    ..Failed::new(FaultKind::Status(error.status), message)
+                }
+            }
+            Failure::Garbled(message) => Failed::new(FaultKind::Garbled, message),
+            Failure::Cut => Failed::new(FaultKind::Cut, "the reply ended before it was complete"),
+        }
+    }
+}

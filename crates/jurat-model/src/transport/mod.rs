@@ -1,0 +1,336 @@
+//! Asking models: one way through for all of them.
+//!
+//! [`Transport::ask`] makes one effect: it asks until there is an answer, or until asking again is useless or not allowed, and writes down
+//! every request that failed on the way. Requests wait in [`lane`]s, one for each endpoint and key; budgets are asked through a [`Meter`]
+//! before each request. The future may be dropped at any point and gives back what it holds.
+//!
+//! What a reply says is not looked at here: any complete reply is an answer, also a refusal and text that is not the JSON somebody
+//! hoped for.
+
+mod backoff;
+mod connection;
+pub(crate) mod http;
+mod lane;
+mod meter;
+pub(crate) mod secret;
+mod window;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use jurat_core::effect::{Answer, Attempt, Fault, FaultKind, ModelRequest, Outcome};
+use jurat_core::verdict::StopReason;
+use tokio::time::Instant;
+
+use self::connection::{Connection, Dialer, seconds};
+use self::lane::{Ending, Lane};
+use self::meter::Reserved;
+use crate::codec::Reply;
+use crate::model::{Kind, Model};
+use crate::price::cost;
+
+pub use backoff::Backoff;
+pub use connection::Proxies;
+pub(crate) use connection::Target;
+pub use meter::{Bound, Meter, Reservation, Settled, Unmetered};
+
+/// Who asks.
+#[derive(Debug, Clone, Copy)]
+pub struct Asker<'a> {
+    /// The id of the case.
+    pub case: &'a str,
+    /// The id of the task.
+    pub task: &'a str,
+    /// The place in the order: those with smaller numbers go first.
+    pub priority: u64,
+}
+
+/// How a transport works.
+#[derive(Debug, Clone)]
+pub struct TransportOptions {
+    /// How many requests may be under way at an endpoint: where adapting starts, and its ceiling.
+    pub concurrency: usize,
+    /// How long a request may take, from its first byte to the last one of the reply.
+    pub request_timeout: Duration,
+    /// How long opening a connection may take.
+    pub connect_timeout: Duration,
+    /// The waits between requests of one effect.
+    pub backoff: Backoff,
+    /// The longest wait that a provider may ask for. A longer one ends the effect.
+    pub max_pause: Duration,
+    /// What spreads the waits.
+    pub seed: u64,
+    /// Whether replies are asked for in pieces.
+    pub stream: bool,
+    /// The proxies on the way.
+    pub proxies: Proxies,
+    /// The wall clock, in milliseconds since 1970.
+    pub now_ms: fn() -> u64,
+}
+
+impl Default for TransportOptions {
+    fn default() -> TransportOptions {
+        TransportOptions {
+            concurrency: 16,
+            request_timeout: Duration::from_secs(300),
+            connect_timeout: Duration::from_secs(10),
+            backoff: Backoff::default(),
+            max_pause: Duration::from_secs(600),
+            seed: 0,
+            stream: false,
+            proxies: Proxies::default(),
+            now_ms: wall_clock,
+        }
+    }
+}
+
+/// Asks models.
+#[derive(Debug)]
+pub struct Transport {
+    options: TransportOptions,
+    dialer: Dialer,
+    lanes: Mutex<HashMap<[u8; 32], Arc<Lane>>>,
+    n_waits: AtomicU64,
+}
+
+/// One request that failed.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) kind: FaultKind,
+    pub(crate) message: String,
+    pub(crate) retry_after: Option<Duration>,
+    /// Whether asking again is useless, although the kind would allow it.
+    pub(crate) is_final: bool,
+    /// Whether the provider may have done the work all the same.
+    pub(crate) may_cost: bool,
+}
+
+impl Failed {
+    pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Failed {
+        let may_cost = !matches!(kind, FaultKind::Status(_) | FaultKind::Connect);
+        Failed { kind, message: message.into(), retry_after: None, is_final: false, may_cost }
+    }
+}
+
+impl Transport {
+    /// A transport without any connection yet.
+    pub fn new(options: TransportOptions) -> Transport {
+        let dialer = Dialer::new(&options.proxies, options.connect_timeout);
+        Transport { options, dialer, lanes: Mutex::default(), n_waits: AtomicU64::new(0) }
+    }
+
+    /// Asks a model. At most `max_requests` requests are made, at least one unless the meter forbids it.
+    pub async fn ask(
+        &self,
+        model: &Model,
+        asker: Asker<'_>,
+        request: &ModelRequest,
+        max_requests: u32,
+        meter: &dyn Meter,
+    ) -> Outcome {
+        let question = match Question::prepare(model, request, self.options.stream) {
+            Ok(question) => question,
+            Err(message) => return Outcome::Fault(Box::new(Fault::new(FaultKind::Unsupported, message, 0))),
+        };
+        let bound = Bound { input_tokens: question.n_bytes, output_tokens: model.max_tokens, price: model.price };
+        // About four bytes a token: for limits a minute an estimate will do, and it is corrected afterwards.
+        let n_tokens = (bound.input_tokens / 4).saturating_add(model.max_tokens.unwrap_or(0));
+        let lane = self.lane(model);
+        let queue = lane.queue(&model.endpoint.model, model.rpm, model.tpm);
+        let mut failed: Vec<Attempt> = Vec::new();
+        loop {
+            let turn = async {
+                let reserved = Reserved::new(meter, &bound).await?;
+                Ok((reserved, lane.enter(queue, asker.priority, n_tokens).await))
+            };
+            let (mut reserved, place) = match unless_closed(meter, turn).await {
+                Ok(turn) => turn,
+                Err(reason) => return stopped(reason, failed),
+            };
+            reserved.sending();
+            let started = Instant::now();
+            let tried = self.attempt(&lane, model, asker, &question, request);
+            let (result, connection) = match tokio::time::timeout(self.options.request_timeout, tried).await {
+                Ok(tried) => tried,
+                Err(_) => (Err(timed_out(self.options.request_timeout)), None),
+            };
+            let took = started.elapsed();
+            let error = match result {
+                Ok(reply) => {
+                    place.leave(connection, Ending::Good, reply.usage.map(|it| it.total()));
+                    // What runs on this machine costs nothing, unless its author says what it costs.
+                    let cost_usd = match model.price {
+                        None if model.is_local() => Some(0.0),
+                        price => reply.usage.zip(price).map(|(usage, price)| cost(&usage, &price)),
+                    };
+                    reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
+                    return self.answer(reply, cost_usd, took, failed);
+                }
+                Err(error) => error,
+            };
+            // A wait that everybody keeps begins before the place is free, else the next one would slip through.
+            let again = self.wait_before_another(&lane, &error, failed.len() + 1, model.is_local());
+            place.leave(connection, ending(&error), (!error.may_cost).then_some(0));
+            reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
+            let n_requests = u32::try_from(failed.len() + 1).unwrap_or(u32::MAX);
+            let Failed { kind, message, retry_after, .. } = error;
+            failed.push(Attempt { kind, message: message.clone(), retry_after, took });
+            let Some(wait) = again.filter(|_| n_requests < max_requests) else {
+                return Outcome::Fault(Box::new(Fault { kind, message, n_requests, failed }));
+            };
+            if !wait.is_zero()
+                && let Err(reason) = unless_closed(meter, waited(wait)).await
+            {
+                return stopped(reason, failed);
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        lane: &Lane,
+        model: &Model,
+        asker: Asker<'_>,
+        question: &Question,
+        request: &ModelRequest,
+    ) -> (Result<Reply, Failed>, Option<Connection>) {
+        match &model.kind {
+            Kind::Http(http) => {
+                self.exchange(lane, http, &question.path, question.body.clone(), self.options.stream).await
+            }
+            Kind::Script(script) => (script.attempt(asker, request).await, None),
+            Kind::Exec(exec) => (Box::pin(exec.attempt(question.body.clone())).await, None),
+            Kind::Function(called) => (called.attempt(asker, request).await, None),
+        }
+    }
+
+    fn answer(&self, reply: Reply, cost_usd: Option<f64>, latency: Duration, failed: Vec<Attempt>) -> Outcome {
+        let Reply { text, tool_calls, finish, usage, served } = reply;
+        Outcome::Answer(Box::new(Answer {
+            text,
+            tool_calls,
+            finish,
+            usage,
+            cost_usd,
+            served,
+            latency,
+            at_ms: (self.options.now_ms)(),
+            n_requests: u32::try_from(failed.len() + 1).unwrap_or(u32::MAX),
+            failed,
+        }))
+    }
+
+    /// How long this caller waits before it asks again; `None` when it should not. A wait that the provider asked for holds for every
+    /// caller of the lane, so this one only has to queue again.
+    fn wait_before_another(&self, lane: &Lane, error: &Failed, n_failed: usize, is_local: bool) -> Option<Duration> {
+        if error.is_final || !may_be_repeated(error.kind) {
+            return None;
+        }
+        match error.retry_after {
+            Some(wait) if wait > self.options.max_pause => None,
+            Some(wait) => {
+                if !wait.is_zero() {
+                    lane.pause_until(Instant::now() + wait);
+                }
+                Some(Duration::ZERO)
+            }
+            // What is on this machine does not recover by being left alone.
+            None if is_local => Some(Duration::ZERO),
+            None => {
+                let count = self.n_waits.fetch_add(1, Ordering::Relaxed);
+                let n_failed = u32::try_from(n_failed).unwrap_or(u32::MAX);
+                Some(self.options.backoff.wait(n_failed, backoff::random(self.options.seed, count)))
+            }
+        }
+    }
+
+    fn lane(&self, model: &Model) -> Arc<Lane> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(lanes.entry(model.lane).or_insert_with(|| Lane::new(self.options.concurrency)))
+    }
+}
+
+/// A request as its model wants it.
+struct Question {
+    path: String,
+    body: Bytes,
+    n_bytes: u64,
+}
+
+impl Question {
+    fn prepare(model: &Model, request: &ModelRequest, stream: bool) -> Result<Question, String> {
+        let (path, body) = match &model.kind {
+            Kind::Http(http) => {
+                let wire = http.codec.encode(&model.endpoint, request, stream).map_err(|it| it.to_string())?;
+                (wire.path, wire.body)
+            }
+            Kind::Exec(_) => (String::new(), crate::exec::encode(&model.endpoint, request)),
+            Kind::Script(_) | Kind::Function(_) => {
+                let n_bytes = request.messages.iter().map(|it| it.text().len() as u64).sum();
+                return Ok(Question { path: String::new(), body: Bytes::new(), n_bytes });
+            }
+        };
+        Ok(Question { path, n_bytes: body.len() as u64, body: Bytes::from(body) })
+    }
+}
+
+/// Waits for something, unless nothing new is to be asked.
+async fn unless_closed<T>(
+    meter: &dyn Meter,
+    wait: impl Future<Output = Result<T, StopReason>>,
+) -> Result<T, StopReason> {
+    tokio::select! {
+        biased;
+        reason = meter.closed() => Err(reason),
+        waited = wait => waited,
+    }
+}
+
+/// A wait that cannot fail, for those who may not be able to wait for it.
+async fn waited(wait: Duration) -> Result<(), StopReason> {
+    tokio::time::sleep(wait).await;
+    Ok(())
+}
+
+fn stopped(reason: StopReason, failed: Vec<Attempt>) -> Outcome {
+    match failed.last() {
+        None => Outcome::NotRun(reason),
+        Some(last) => {
+            let kind = last.kind;
+            let message = format!("{}; it was not asked again: {}", last.message, reason.name());
+            let n_requests = u32::try_from(failed.len()).unwrap_or(u32::MAX);
+            Outcome::Fault(Box::new(Fault { kind, message, n_requests, failed }))
+        }
+    }
+}
+
+fn timed_out(limit: Duration) -> Failed {
+    Failed::new(FaultKind::Timeout, format!("no answer within {}", seconds(limit)))
+}
+
+/// Which failures may pass by themselves.
+pub(crate) fn may_be_repeated(kind: FaultKind) -> bool {
+    match kind {
+        FaultKind::Status(status) => matches!(status, 408 | 409 | 429 | 500..=599),
+        FaultKind::Timeout | FaultKind::Connect | FaultKind::Cut | FaultKind::Garbled => true,
+        _ => false,
+    }
+}
+
+/// What a failure says about the load. A provider that says to come back at once is not overloaded.
+fn ending(error: &Failed) -> Ending {
+    let at_once = error.retry_after.is_some_and(|it| it.is_zero());
+    match error.kind {
+        FaultKind::Status(429 | 503 | 529) if !at_once => Ending::TooMuch,
+        FaultKind::Timeout => Ending::TooMuch,
+        _ => Ending::Else,
+    }
+}
+
+fn wall_clock() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,44 @@
+//! `docs/reference/models.md` says what the code does.
+
+use jurat_core::value::{Val, parse_json};
+use jurat_model::price::{list_price, table_date};
+use jurat_model::provider::{DEFAULT_MAX_TOKENS, names};
+use jurat_model::{Backoff, TransportOptions};
+
+const PAGE: &str = include_str!("../../../../docs/reference/models.md");
+
+#[test]
+fn every_provider_is_in_the_table() {
+    for name in names() {
+        assert!(PAGE.lines().any(|it| it.starts_with(&format!("| `{name}`"))), "{name}");
+    }
+}
+
+#[test]
+fn the_prices_are_those_of_the_table() {
+    assert!(PAGE.contains(&format!("list prices of {}", table_date())));
+    let table = parse_json(include_str!("../../src/prices.json")).expect("the table is JSON").value;
+    let lines = table.get("prices").and_then(Val::as_list).expect("it has prices");
+    for line in lines {
+        let text = |key: &str| line.get(key).and_then(Val::as_str).expect("a text");
+        let price = list_price(text("provider"), text("model")).expect("it has a price");
+        let cached = price.cached.expect("the table has it");
+        let row =
+            format!("| {} | {} | {} | {cached} | {} |", text("provider"), text("model"), price.input, price.output);
+        assert!(PAGE.lines().any(|it| it == row), "{row}");
+    }
+    let is_row = |it: &&str| ["| openai |", "| anthropic |", "| gemini |"].iter().any(|start| it.starts_with(start));
+    assert_eq!(PAGE.lines().filter(is_row).count(), lines.len());
+}
+
+#[test]
+fn the_figures_are_those_of_the_code() {
+    let TransportOptions { request_timeout, connect_timeout, max_pause, .. } = TransportOptions::default();
+    assert_eq!((request_timeout.as_secs(), connect_timeout.as_secs(), max_pause.as_secs()), (5 * 60, 10, 10 * 60));
+    assert!(PAGE.contains("An answer has five minutes to arrive, and a connection ten seconds."));
+    assert!(PAGE.contains("A wait of more than ten minutes is a failure."));
+    let Backoff { base, cap } = Backoff::default();
+    assert_eq!((base.as_millis(), cap.as_secs()), (500, 30));
+    assert!(PAGE.contains("up to 0.5 seconds, then up to 1, 2, 4 and so on up to 30"));
+    assert!(PAGE.contains(&format!("Without it {DEFAULT_MAX_TOKENS} is sent")));
+}

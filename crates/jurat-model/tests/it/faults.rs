@@ -1,0 +1,138 @@
+//! What goes wrong on the way, and what becomes of it: the same in every wire format, whole and streamed.
+
+use std::time::Duration;
+
+use jurat_core::effect::{FaultKind, Outcome};
+use jurat_model::{Transport, TransportOptions};
+use jurat_testkit::{Endpoint, Fault, Reply, RetryAfter, Script, When};
+
+use crate::asking::{PROVIDERS, ask, model, options, question, run, told};
+
+/// Asks one question of an endpoint that fails like this.
+fn asked(provider: &str, stream: bool, when: When, fault: Fault) -> (Outcome, Endpoint) {
+    let endpoint = Endpoint::start(Script::new().fault(when, fault).reply(Reply::text("Paris")));
+    let options = TransportOptions { stream, ..options() };
+    let outcome = run(async {
+        let transport = Transport::new(options);
+        ask(&transport, &model(provider, &endpoint.url()), &question("capital?")).await
+    });
+    (outcome, endpoint)
+}
+
+/// Faults that pass by themselves, and their kinds whole and streamed.
+const PASSING: [(Fault, &str, &str); 12] = [
+    (Fault::Status { status: 408, retry_after: None }, "status:408", "status:408"),
+    (Fault::Status { status: 409, retry_after: None }, "status:409", "status:409"),
+    (Fault::Status { status: 429, retry_after: None }, "status:429", "status:429"),
+    (Fault::Status { status: 429, retry_after: Some(RetryAfter::Millis(3)) }, "status:429", "status:429"),
+    (Fault::Status { status: 429, retry_after: Some(RetryAfter::Seconds(0)) }, "status:429", "status:429"),
+    (Fault::Status { status: 500, retry_after: None }, "status:500", "status:500"),
+    (Fault::Status { status: 503, retry_after: None }, "status:503", "status:503"),
+    (Fault::Reset, "cut", "cut"),
+    (Fault::Close, "cut", "cut"),
+    (Fault::CutBody, "cut", "cut"),
+    (Fault::TruncatedBody, "garbled", "cut"),
+    (Fault::NoFinish, "garbled", "cut"),
+];
+
+#[test]
+fn what_passes_within_the_allowance_changes_nothing() {
+    for provider in PROVIDERS {
+        for stream in [false, true] {
+            for (fault, whole, streamed) in PASSING {
+                let (outcome, endpoint) = asked(provider, stream, When::First(2), fault.clone());
+                let where_ = format!("{provider}, stream {stream}, {fault:?}: {outcome:?}");
+                let Outcome::Answer(answer) = &outcome else { panic!("{where_}") };
+                assert_eq!((answer.text.as_str(), answer.n_requests), ("Paris", 3), "{where_}");
+                assert_eq!(endpoint.stats().requests, 3, "{where_}");
+                let kinds: Vec<String> = answer.failed.iter().map(|it| it.kind.name()).collect();
+                let expected = if stream { streamed } else { whole };
+                assert_eq!(kinds, [expected, expected], "{where_}");
+                assert!(answer.usage.is_some(), "{where_}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_pass_is_a_fault_of_its_kind() {
+    for provider in PROVIDERS {
+        for (fault, whole, _) in PASSING {
+            let (outcome, endpoint) = asked(provider, false, When::Always, fault.clone());
+            let where_ = format!("{provider}, {fault:?}: {outcome:?}");
+            let Outcome::Fault(found) = &outcome else { panic!("{where_}") };
+            assert_eq!(found.kind.name(), whole, "{where_}");
+            assert_eq!((found.n_requests, found.failed.len()), (4, 4), "{where_}");
+            assert_eq!(endpoint.stats().requests, 4, "{where_}");
+        }
+    }
+}
+
+#[test]
+fn an_error_in_the_middle_of_a_stream_is_that_error() {
+    for provider in PROVIDERS {
+        let (outcome, _) = asked(provider, true, When::Always, Fault::StreamError);
+        let Outcome::Fault(fault) = &outcome else { panic!("{provider}: {outcome:?}") };
+        assert!(matches!(fault.kind, FaultKind::Status(500..=599)), "{provider}: {outcome:?}");
+        assert_eq!(fault.n_requests, 4, "{provider}: {outcome:?}");
+    }
+}
+
+#[test]
+fn what_the_provider_refuses_is_not_asked_again() {
+    for provider in PROVIDERS {
+        for status in [400, 401, 403, 404, 413, 422] {
+            let (outcome, endpoint) = asked(provider, false, When::Always, Fault::status(status));
+            let Outcome::Fault(fault) = &outcome else { panic!("{provider}: {outcome:?}") };
+            assert_eq!(fault.kind, FaultKind::Status(status), "{provider}");
+            assert_eq!((fault.n_requests, endpoint.stats().requests), (1, 1), "{provider}");
+            assert!(fault.message.starts_with(&format!("status {status}: ")), "{provider}: {}", fault.message);
+        }
+    }
+}
+
+#[test]
+fn no_answer_in_time_is_asked_again() {
+    for stream in [false, true] {
+        let endpoint = Endpoint::start(Script::new().fault(When::First(1), Fault::Silence).reply(Reply::text("Paris")));
+        let outcome = run(async {
+            let transport =
+                Transport::new(TransportOptions { stream, request_timeout: Duration::from_millis(700), ..options() });
+            ask(&transport, &model("openai", &endpoint.url()), &question("capital?")).await
+        });
+        assert_eq!(told(&outcome), "stop: Paris after 2");
+        let Outcome::Answer(answer) = outcome else { panic!("an answer") };
+        assert_eq!(answer.failed[0].kind, FaultKind::Timeout);
+        assert_eq!(answer.failed[0].message, "no answer within 0.7 s");
+        assert!(answer.failed[0].took >= Duration::from_millis(700));
+    }
+}
+
+#[test]
+fn what_the_model_says_is_an_answer_whatever_it_says() {
+    for provider in PROVIDERS {
+        for stream in [false, true] {
+            let (refused, _) = asked(provider, stream, When::Always, Fault::Refusal);
+            let Outcome::Answer(answer) = &refused else { panic!("{provider}: {refused:?}") };
+            // Ollama has no way to say so: a refusal there is text like any other.
+            let finish = if provider == "ollama" { "stop" } else { "refusal" };
+            assert_eq!((answer.finish.name(), answer.n_requests), (finish, 1), "{provider}");
+            let (wrong, _) = asked(provider, stream, When::Always, Fault::TruncatedText);
+            assert!(matches!(&wrong, Outcome::Answer(answer) if answer.n_requests == 1), "{provider}: {wrong:?}");
+        }
+    }
+}
+
+#[test]
+fn where_nobody_listens_is_a_fault() {
+    let port = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        listener.local_addr().expect("it has an address").port()
+    };
+    let outcome = run(async {
+        let transport = Transport::new(options());
+        ask(&transport, &model("openai", &format!("http://127.0.0.1:{port}")), &question("capital?")).await
+    });
+    let expected = format!("connect after 4: no connection to http://127.0.0.1:{port}: connection refused");
+    assert!(told(&outcome).starts_with(&expected), "{outcome:?}");
+}

@@ -1,0 +1,237 @@
+//! Requests, the bytes they become, replies and what they mean, as files: `tests/golden/CODEC/CASE/`.
+//!
+//! ```text
+//! request.json       what is asked, as it is stored
+//! wire.json          what is sent, with the codec's revision
+//! wire-stream.json   the same when the reply is asked for in pieces
+//! reply-NAME.http    what a provider may send back: a status line, headers, an empty line, a body
+//! answer-NAME.json   what that means
+//! ```
+//!
+//! `JURAT_BLESS=1` writes what is expected anew, but never other bytes under the same revision: answers are kept under it, and an equal
+//! request that becomes other bytes may be answered differently. Raise `REVISION` of the codec first.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jurat_core::effect::wire::{outcome_json, read_request};
+use jurat_core::effect::{Answer, Endpoint, ModelRequest, Outcome};
+use jurat_model::codec::{ApiError, Codec, Failure, Received, Reply};
+
+#[test]
+fn requests_become_the_bytes_that_are_written_down() {
+    let mut complaints = Vec::new();
+    for (codec, case) in cases() {
+        let file = case.join("request.json");
+        if !file.exists() {
+            continue;
+        }
+        let text = fs::read_to_string(&file).expect("a request can be read");
+        let (mut endpoint, request) = read_request(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        assert_eq!(endpoint.codec, codec.name(), "{}", file.display());
+        endpoint.codec_revision = codec.revision();
+        for (name, stream) in [("wire.json", false), ("wire-stream.json", true)] {
+            let expected = case.join(name);
+            if name == "wire.json" || expected.exists() {
+                complaints.extend(compared(&expected, &sent(codec, &endpoint, &request, stream), Kind::Wire));
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
+
+#[test]
+fn replies_mean_what_is_written_down() {
+    let mut complaints = Vec::new();
+    for (codec, case) in cases() {
+        for reply in files(&case).into_iter().filter(|it| it.extension().is_some_and(|it| it == "http")) {
+            let name = reply.file_stem().and_then(|it| it.to_str()).and_then(|it| it.strip_prefix("reply-"));
+            let name = name.unwrap_or_else(|| panic!("{} is not called `reply-NAME.http`", reply.display()));
+            let message = read_http(&fs::read_to_string(&reply).expect("a reply can be read"));
+            let meant = meant(codec, &message);
+            complaints.extend(compared(&case.join(format!("answer-{name}.json")), &meant, Kind::Answer));
+        }
+    }
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
+
+#[test]
+fn a_stream_says_the_same_wherever_it_is_cut() {
+    let mut n_streams = 0;
+    for (codec, case) in cases() {
+        for reply in files(&case).into_iter().filter(|it| it.extension().is_some_and(|it| it == "http")) {
+            let message = read_http(&fs::read_to_string(&reply).expect("a reply can be read"));
+            if !message.is_stream() {
+                continue;
+            }
+            n_streams += 1;
+            let whole = streamed(codec, [message.body.as_bytes()]);
+            for at in 0..message.body.len() {
+                let (left, right) = message.body.as_bytes().split_at(at);
+                assert_eq!(streamed(codec, [left, right]), whole, "{}, cut at {at}", reply.display());
+            }
+            assert_eq!(streamed(codec, message.body.as_bytes().chunks(1)), whole, "{}", reply.display());
+        }
+    }
+    assert!(n_streams >= 20, "{n_streams}");
+}
+
+#[test]
+fn a_stream_that_ends_too_early_is_never_an_answer() {
+    for (codec, case) in cases() {
+        let file = case.join("reply-stream.http");
+        if !file.exists() {
+            continue;
+        }
+        let message = read_http(&fs::read_to_string(&file).expect("a reply can be read"));
+        let body = message.body.trim_end();
+        let whole = streamed(codec, [body.as_bytes()]);
+        assert!(whole.is_ok(), "{}: {whole:?}", file.display());
+        for end in 0..body.len() {
+            match streamed(codec, [&body.as_bytes()[..end]]) {
+                Err(Failure::Cut) => {}
+                // What comes after the mark of the end may be missing.
+                Ok(reply) => {
+                    assert_eq!(Ok(&reply.text), whole.as_ref().map(|it| &it.text), "{}, {end}", file.display());
+                }
+                Err(other) => panic!("{}, {end}: {other:?}", file.display()),
+            }
+        }
+    }
+}
+
+/// A reply as a file has it.
+struct Http {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+impl Http {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
+    }
+
+    fn is_stream(&self) -> bool {
+        self.status == 200
+            && self.header("content-type").is_some_and(|it| matches!(it, "text/event-stream" | "application/x-ndjson"))
+    }
+}
+
+fn read_http(text: &str) -> Http {
+    let (head, body) = text.split_once("\n\n").expect("an empty line ends the headers");
+    let mut lines = head.lines();
+    let status = lines.next().and_then(|it| it.split(' ').nth(1)).and_then(|it| it.parse().ok());
+    let header = |line: &str| {
+        let (name, value) = line.split_once(": ").expect("a header is `name: value`");
+        (name.to_owned(), value.to_owned())
+    };
+    Http { status: status.expect("a status line"), headers: lines.map(header).collect(), body: body.to_owned() }
+}
+
+/// What is sent, as a file has it: the body stands byte by byte on its line.
+fn sent(codec: Codec, endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> String {
+    let revision = codec.revision();
+    let wire = match codec.encode(endpoint, request, stream) {
+        Ok(wire) => wire,
+        Err(unsupported) => {
+            let message = json_text(&unsupported.to_string());
+            return format!("{{\n  \"revision\": {revision},\n  \"unsupported\": {message}\n}}\n");
+        }
+    };
+    assert_eq!(wire, codec.encode(endpoint, request, stream).expect("it was possible before"), "not always the same");
+    assert_eq!(wire.headers, codec.headers());
+    let headers: Vec<String> =
+        wire.headers.iter().map(|(name, value)| format!("{}: {}", json_text(name), json_text(value))).collect();
+    let body = String::from_utf8(wire.body).expect("a body is text");
+    jurat_core::value::parse_json(&body).expect("a body is JSON");
+    let mut text = format!("{{\n  \"revision\": {revision},\n  \"method\": \"POST\",\n");
+    writeln!(text, "  \"path\": {},", json_text(&wire.path)).expect("a text takes everything");
+    writeln!(text, "  \"headers\": {{ {} }},", headers.join(", ")).expect("a text takes everything");
+    writeln!(text, "  \"body\": {body}\n}}").expect("a text takes everything");
+    text
+}
+
+fn meant(codec: Codec, message: &Http) -> String {
+    let result = if message.is_stream() {
+        streamed(codec, [message.body.as_bytes()])
+    } else {
+        let header = |name: &str| message.header(name);
+        codec.decode(&Received {
+            status: message.status,
+            header: &header,
+            body: message.body.as_bytes(),
+            at_ms: 1_800_000_000_000,
+        })
+    };
+    match result {
+        Ok(reply) => {
+            let Reply { text, tool_calls, finish, usage, served } = reply;
+            let answer = Answer { tool_calls, finish, usage, served, ..Answer::new(text) };
+            format!("{}\n", outcome_json(&Outcome::Answer(Box::new(answer))))
+        }
+        Err(Failure::Cut) => "{\"cut\":true}\n".to_owned(),
+        Err(Failure::Garbled(message)) => format!("{{\"garbled\":{}}}\n", json_text(&message)),
+        Err(Failure::Api(ApiError { status, message, retry_after, is_final })) => {
+            let message = json_text(&message);
+            let retry_after_ms = retry_after.map_or_else(|| "null".to_owned(), |it| it.as_millis().to_string());
+            format!(
+                "{{\"status\":{status},\"message\":{message},\"retry_after_ms\":{retry_after_ms},\"is_final\":{is_final}}}\n"
+            )
+        }
+    }
+}
+
+fn streamed<'b>(codec: Codec, pieces: impl IntoIterator<Item = &'b [u8]>) -> Result<Reply, Failure> {
+    let mut decoder = codec.stream();
+    for piece in pieces {
+        decoder.push(piece)?;
+    }
+    decoder.finish()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Wire,
+    Answer,
+}
+
+fn compared(file: &Path, text: &str, kind: Kind) -> Option<String> {
+    let expected = fs::read_to_string(file).unwrap_or_default();
+    if text == expected {
+        return None;
+    }
+    let revision = |text: &str| text.lines().find(|it| it.contains("\"revision\"")).map(str::to_owned);
+    let is_sent = |text: &str| text.contains("\"body\"");
+    if kind == Kind::Wire && is_sent(&expected) && revision(&expected) == revision(text) {
+        return Some(format!(
+            "{}: other bytes under the same revision; raise `REVISION` of the codec\n  before: {expected}\n  now:    {text}",
+            file.display()
+        ));
+    }
+    if std::env::var_os("JURAT_BLESS").is_some_and(|it| it == "1") {
+        fs::write(file, text).expect("golden files can be written");
+        return None;
+    }
+    Some(format!("{}\n  expected: {expected}\n  found:    {text}\nif this is meant: JURAT_BLESS=1", file.display()))
+}
+
+fn cases() -> Vec<(Codec, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let of = |codec: Codec| files(&root.join(codec.name())).into_iter().map(move |it| (codec, it));
+    let cases: Vec<_> = Codec::ALL.into_iter().flat_map(of).collect();
+    assert!(cases.len() >= 50, "{}", cases.len());
+    cases
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let listed = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = listed.map(|it| it.expect("it can be listed").path()).collect();
+    files.sort();
+    files
+}
+
+fn json_text(text: &str) -> String {
+    jurat_core::value::Val::from(text).to_string()
+}

@@ -1,0 +1,15 @@
+//! The tests of `jurat-model` at its boundary.
+
+mod asking;
+mod budgets;
+mod documentation;
+mod faults;
+mod functions;
+mod golden;
+mod laws;
+mod limits;
+mod network;
+mod programs;
+mod providers;
+mod scripts;
+mod secrets;

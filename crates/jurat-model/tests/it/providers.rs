@@ -1,0 +1,253 @@
+//! `provider/model` and its settings: who is asked then, or why nobody is.
+
+use jurat_core::effect::ModelRequest;
+use jurat_core::effect::wire::request_json;
+use jurat_core::value::{Value, parse_json};
+use jurat_model::provider::describe;
+use jurat_model::{ResolveError, ResolvedModel, resolve};
+
+fn resolved(spec: &str, settings: &str, env: &[(&str, &str)]) -> Result<ResolvedModel, ResolveError> {
+    let settings = parse_json(settings).expect("settings are JSON").value.into_owned();
+    let settings: Vec<(&str, Value)> =
+        settings.as_map().expect("settings are an object").iter().map(|(name, value)| (name, value.clone())).collect();
+    resolve(spec, &settings, &|name| env.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned()))
+}
+
+/// Codec, address, model, key and what is stored of the settings.
+#[track_caller]
+fn is_asked(spec: &str, settings: &str, env: &[(&str, &str)], expected: &str) {
+    let model = resolved(spec, settings, env).unwrap_or_else(|error| panic!("{spec}: {error}"));
+    let endpoint = &model.endpoint;
+    let settings: Vec<String> = endpoint.settings.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+    let headers: Vec<String> = endpoint.headers.iter().map(|(name, value)| format!(" {name}: {value}")).collect();
+    let (settings, headers) = (settings.concat(), headers.concat());
+    let key = model.key_env.as_deref().unwrap_or("no key");
+    let found = format!("{} {} {} {key}{settings}{headers}", endpoint.codec, endpoint.address, endpoint.model);
+    assert_eq!(found, expected);
+}
+
+#[track_caller]
+fn is_refused(spec: &str, settings: &str, env: &[(&str, &str)], expected: &str) {
+    let error = resolved(spec, settings, env).expect_err(spec);
+    assert_eq!(error.to_string(), expected);
+}
+
+const OPENAI: (&str, &str) = ("OPENAI_API_KEY", "sk-1");
+
+#[test]
+fn providers_are_where_they_usually_are() {
+    is_asked("openai/gpt-5", "{}", &[OPENAI], "openai_chat https://api.openai.com/v1 gpt-5 OPENAI_API_KEY");
+    is_asked(
+        "openai-responses/gpt-5",
+        "{}",
+        &[OPENAI],
+        "openai_responses https://api.openai.com/v1 gpt-5 OPENAI_API_KEY",
+    );
+    is_asked(
+        "anthropic/claude-haiku-4-5",
+        "{}",
+        &[("ANTHROPIC_API_KEY", "x")],
+        "anthropic_messages https://api.anthropic.com claude-haiku-4-5 ANTHROPIC_API_KEY max_tokens=4096",
+    );
+    is_asked(
+        "anthropic/claude-haiku-4-5",
+        r#"{"max_tokens": 10}"#,
+        &[("ANTHROPIC_API_KEY", "x")],
+        "anthropic_messages https://api.anthropic.com claude-haiku-4-5 ANTHROPIC_API_KEY max_tokens=10",
+    );
+    let gemini = "gemini_generate https://generativelanguage.googleapis.com gemini-2.5-flash";
+    is_asked("gemini/gemini-2.5-flash", "{}", &[("GEMINI_API_KEY", "x")], &format!("{gemini} GEMINI_API_KEY"));
+    is_asked("google/gemini-2.5-flash", "{}", &[("GOOGLE_API_KEY", "x")], &format!("{gemini} GOOGLE_API_KEY"));
+    is_asked(
+        "gemini/gemini-2.5-flash",
+        "{}",
+        &[("GOOGLE_API_KEY", "x"), ("GEMINI_API_KEY", "y")],
+        &format!("{gemini} GEMINI_API_KEY"),
+    );
+    is_asked("ollama/llama3.2:3b", "{}", &[], "ollama_chat http://127.0.0.1:11434 llama3.2:3b no key");
+    is_asked("script/answers/a.jsonl", "{}", &[], "script  answers/a.jsonl no key");
+    is_asked("exec/./judge.py --fast", r#"{"temperature": 0}"#, &[], "exec ./judge.py --fast  no key temperature=0");
+    // The name of a model may have slashes of its own.
+    is_asked(
+        "openai/meta/llama-3",
+        r#"{"base_url": "http://localhost:8000/v1"}"#,
+        &[],
+        "openai_chat http://localhost:8000/v1 meta/llama-3 no key",
+    );
+}
+
+#[test]
+fn addresses_have_one_form() {
+    let address = |spec: &str, base_url: &str, env: &[(&str, &str)]| {
+        let settings = if base_url.is_empty() { "{}".to_owned() } else { format!(r#"{{"base_url": "{base_url}"}}"#) };
+        resolved(spec, &settings, env).map_or_else(|error| error.to_string(), |it| it.endpoint.address)
+    };
+    for (spec, base_url, expected) in [
+        ("openai/m", "http://127.0.0.1:8080", "http://127.0.0.1:8080/v1"),
+        ("openai/m", "http://127.0.0.1:8080/", "http://127.0.0.1:8080/v1"),
+        ("openai/m", "http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080/v1"),
+        ("openai/m", "https://host/openai/deployments/x", "https://host/openai/deployments/x"),
+        ("anthropic/m", "http://host", "http://host"),
+        ("anthropic/m", "http://host/v1/", "http://host"),
+        ("anthropic/m", "http://host/proxy/v1", "http://host/proxy"),
+        ("anthropic/m", "http://host/proxyv1", "http://host/proxyv1"),
+        ("gemini/m", "http://host/v1beta", "http://host"),
+        ("gemini/m", "http://host/v1", "http://host/v1"),
+        ("ollama/m", "http://host:1/x", "http://host:1/x"),
+        ("ollama/m", "host:1", "http://host:1"),
+    ] {
+        assert_eq!(address(spec, base_url, &[]), expected, "{spec} {base_url}");
+    }
+    for (host, expected) in [
+        ("127.0.0.1:9999", "http://127.0.0.1:9999"),
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+        ("0.0.0.0:8000", "http://127.0.0.1:8000"),
+        (":8000", "http://127.0.0.1:8000"),
+        ("box", "http://box:11434"),
+        ("http://box", "http://box"),
+        ("https://box.example/ollama/", "https://box.example/ollama"),
+        ("[::1]:11434", "http://[::1]:11434"),
+        ("[::1]", "http://[::1]:11434"),
+    ] {
+        assert_eq!(address("ollama/m", "", &[("OLLAMA_HOST", host)]), expected, "{host}");
+    }
+    assert_eq!(address("openai/m", "", &[("OPENAI_BASE_URL", "http://gateway/v1")]), "http://gateway/v1");
+    assert_eq!(address("openai/m", "http://suite/v1", &[("OPENAI_BASE_URL", "http://gateway/v1")]), "http://suite/v1");
+    assert_eq!(address("anthropic/m", "", &[("ANTHROPIC_BASE_URL", "http://gateway")]), "http://gateway");
+    assert_eq!(address("gemini/m", "", &[("GOOGLE_GEMINI_BASE_URL", "http://gateway")]), "http://gateway");
+}
+
+#[test]
+fn a_key_is_there_before_anything_is_asked() {
+    is_refused(
+        "openai/gpt-5",
+        "{}",
+        &[("OPENAI_API_KEY", "")],
+        "`openai/gpt-5` needs a key: set `OPENAI_API_KEY` in the environment or in a file `.env`",
+    );
+    is_refused(
+        "gemini/gemini-2.5-flash",
+        "{}",
+        &[],
+        "`gemini/gemini-2.5-flash` needs a key: set `GEMINI_API_KEY` or `GOOGLE_API_KEY` in the environment or in a file `.env`",
+    );
+    is_refused(
+        "openai/m",
+        r#"{"base_url": "http://host/v1", "api_key_env": "GATEWAY_KEY"}"#,
+        &[OPENAI],
+        "`openai/m` needs a key: set `GATEWAY_KEY` in the environment or in a file `.env`",
+    );
+    // At another address the usual key is sent if it is there, and not needed if it is not.
+    let at_host = r#"{"base_url": "http://host/v1"}"#;
+    is_asked("openai/m", at_host, &[], "openai_chat http://host/v1 m no key");
+    is_asked("openai/m", at_host, &[OPENAI], "openai_chat http://host/v1 m OPENAI_API_KEY");
+    is_asked(
+        "ollama/m",
+        r#"{"api_key_env": "OLLAMA_API_KEY", "base_url": "https://ollama.com"}"#,
+        &[("OLLAMA_API_KEY", "x")],
+        "ollama_chat https://ollama.com m OLLAMA_API_KEY",
+    );
+    // Whoever brings the header needs no key, but the variables in it.
+    let header = r#"{"headers": {"Authorization": "Bearer ${TEAM_KEY}", "x-team": "a"}}"#;
+    is_asked(
+        "openai/m",
+        header,
+        &[("TEAM_KEY", "x")],
+        "openai_chat https://api.openai.com/v1 m no key Authorization: Bearer ${TEAM_KEY} x-team: a",
+    );
+    is_refused(
+        "openai/m",
+        header,
+        &[],
+        "the header `Authorization` of `openai/m` needs `TEAM_KEY`: set it in the environment or in a file `.env`",
+    );
+    assert!(describe("openai/gpt-5", &[], &|_| None).is_ok());
+}
+
+#[test]
+fn what_cannot_be_asked_says_why() {
+    const ALL: &str = "`openai`, `openai-responses`, `anthropic`, `gemini`, `ollama`, `script`, `exec` and `call`";
+    is_refused("gpt-5", "{}", &[], &format!("`gpt-5` is not `provider/model`; providers are {ALL}"));
+    is_refused("/x", "{}", &[], &format!("`/x` is not `provider/model`; providers are {ALL}"));
+    is_refused(
+        "antropic/claude",
+        "{}",
+        &[],
+        &format!("there is no provider `antropic`; providers are {ALL}; did you mean `anthropic`?"),
+    );
+    is_refused("zzz/x", "{}", &[], &format!("there is no provider `zzz`; providers are {ALL}"));
+    for (settings, message) in [
+        (
+            r#"{"base_url": "host/v1"}"#,
+            "`base_url` of `openai/m` must begin with `http://` or `https://`, not `host/v1`",
+        ),
+        (
+            r#"{"base_url": "http://a b/"}"#,
+            "`base_url` of `openai/m` must be an address such as `https://host:8080/v1`, not `http://a b/`",
+        ),
+        (
+            r#"{"base_url": "http://h/v1?x=1"}"#,
+            "`base_url` of `openai/m` must be an address such as `https://host:8080/v1`, not `http://h/v1?x=1`",
+        ),
+        (
+            r#"{"base_url": "http://user:word@host/v1"}"#,
+            "`base_url` of `openai/m` must not hold a password; send it as a header: `headers: { authorization: \"Basic ${NAME}\" }`",
+        ),
+        (r#"{"temperature": "hot"}"#, "`temperature` of `openai/m` must be a number"),
+        (r#"{"max_tokens": 0}"#, "`max_tokens` of `openai/m` must be a whole number of at least 1"),
+        (r#"{"rpm": 1.5}"#, "`rpm` of `openai/m` must be a whole number of at least 1"),
+        (r#"{"seed": true}"#, "`seed` of `openai/m` must be a whole number"),
+        (r#"{"extra": 1}"#, "`extra` of `openai/m` must be an object"),
+        (r#"{"price": {"input": 1}}"#, "`price` of `openai/m` must have `input` and `output`, in dollars"),
+        (r#"{"headers": {"a b": "c"}}"#, "`headers` of `openai/m` has `a b`, which is no name of a header"),
+        (r#"{"headers": {"a": "b\n"}}"#, "`headers` of `openai/m` has `a` with a value that no header can have"),
+        (r#"{"headers": {"Host": "b"}}"#, "`headers` of `openai/m` has `Host`, which belongs to the connection"),
+        (
+            r#"{"top_k": 1}"#,
+            "`top_k` of `openai/m` is no setting; there are `base_url`, `api_key_env`, `headers`, `temperature`, `top_p`, `max_tokens`, `seed`, `extra`, `price`, `rpm` and `tpm`",
+        ),
+        (
+            r#"{"extra": {"model": "x"}}"#,
+            "`openai/m` cannot be asked like this: `model` under `extra` is already in the request; leave it out there",
+        ),
+    ] {
+        is_refused("openai/m", settings, &[OPENAI], message);
+    }
+    is_refused(
+        "anthropic/m",
+        r#"{"seed": 1}"#,
+        &[("ANTHROPIC_API_KEY", "x")],
+        "`anthropic/m` cannot be asked like this: Anthropic has no `seed`; leave it out",
+    );
+    is_refused(
+        "script/a.jsonl",
+        r#"{"base_url": "http://h"}"#,
+        &[],
+        "`base_url` of `script/a.jsonl` is for models that are asked over the network",
+    );
+}
+
+#[test]
+fn prices_are_the_authors_else_the_lists_else_unknown() {
+    let price = |spec: &str, settings: &str| {
+        let env = [OPENAI, ("ANTHROPIC_API_KEY", "x")];
+        resolved(spec, settings, &env).expect(spec).price.map(|it| (it.input, it.output))
+    };
+    assert_eq!(price("openai/gpt-4o-mini", "{}"), Some((0.15, 0.6)));
+    assert_eq!(price("openai-responses/gpt-4o-mini", "{}"), Some((0.15, 0.6)));
+    assert_eq!(price("openai/gpt-4o-mini", r#"{"price": {"input": 1, "output": 2.5}}"#), Some((1.0, 2.5)));
+    assert_eq!(price("openai/gpt-4o-mini", r#"{"base_url": "http://host/v1"}"#), None);
+    assert_eq!(price("openai/nobody-knows", "{}"), None);
+    assert_eq!(price("ollama/m", "{}"), None);
+}
+
+#[test]
+fn what_is_stored_has_no_secret() {
+    let env = [("KEY", "sk-very-secret-value"), ("TEAM", "another-secret")];
+    let settings = r#"{"api_key_env": "KEY", "headers": {"x-team": "${TEAM}"}}"#;
+    let model = resolved("openai/m", settings, &env).expect("it resolves");
+    let stored = request_json(&model.endpoint, &ModelRequest::new("judge", Vec::new()));
+    for text in [format!("{model:?}"), stored] {
+        assert!(!text.contains("secret-value") && !text.contains("another-secret"), "{text}");
+    }
+}

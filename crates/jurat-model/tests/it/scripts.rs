@@ -1,0 +1,148 @@
+//! Models whose answers are written down beforehand.
+
+use std::time::Duration;
+
+use jurat_core::effect::{FaultKind, Outcome};
+use jurat_model::script::Script;
+use jurat_model::{Asker, Model, Transport, Unmetered};
+
+use crate::asking::{ask, options, question, run_paused, script, told};
+
+/// Asks as a task; the outcome in words.
+async fn asked(transport: &Transport, model: &Model, task: &str, prompt: &str) -> String {
+    let asker = Asker { case: "c1", task, priority: 0 };
+    told(&transport.ask(model, asker, &question(prompt), 3, &Unmetered).await)
+}
+
+#[test]
+fn the_first_unused_match_answers() {
+    let model = script(concat!(
+        "{\"match\": {\"task\": \"tone\", \"contains\": \"refund\"}, \"reply\": {\"label\": \"polite\"}}\n\n",
+        "{\"match\": {\"regex\": \"^Judge\\\\s\"}, \"reply\": \"second\", \"times\": 2}\n",
+        "{\"match\": {\"task\": \"flaky\"}, \"fault\": \"status:500\", \"times\": 2}\n",
+        "{\"match\": {\"task\": \"flaky\"}, \"reply\": \"well\"}\n",
+        "{\"match\": {\"task\": \"dead\"}, \"fault\": \"status:400\", \"times\": \"*\"}\n",
+    ));
+    run_paused(async {
+        let transport = Transport::new(options());
+        for (task, prompt, expected) in [
+            ("tone", "Judge the refund", "stop: {\"label\":\"polite\"} after 1"),
+            ("tone", "Judge the refund", "stop: second after 1"),
+            ("other", "Judge it", "stop: second after 1"),
+            ("flaky", "x", "stop: well after 3"),
+            ("dead", "x", "status:400 after 1: the model answered with status 400"),
+            (
+                "tone",
+                "Judge it",
+                "no_answer after 1: no line of the script answers `tone` for `c1`; the prompt is `Judge it`",
+            ),
+        ] {
+            assert_eq!(asked(&transport, &model, task, prompt).await, expected);
+        }
+    });
+}
+
+#[test]
+fn faults_are_those_of_a_real_endpoint() {
+    run_paused(async {
+        for (fault, kind, n_requests) in [
+            ("status:429", FaultKind::Status(429), 3),
+            ("status:503", FaultKind::Status(503), 3),
+            ("status:401", FaultKind::Status(401), 1),
+            ("cut", FaultKind::Cut, 3),
+            ("truncate", FaultKind::Garbled, 3),
+            ("timeout", FaultKind::Timeout, 3),
+            ("reset", FaultKind::Cut, 3),
+        ] {
+            let model = script(&format!(r#"{{"fault": "{fault}", "times": "*"}}"#));
+            let asker = Asker { case: "c1", task: "t", priority: 0 };
+            let transport = Transport::new(options());
+            let outcome = transport.ask(&model, asker, &question("q"), 3, &Unmetered).await;
+            let Outcome::Fault(found) = outcome else { panic!("{fault}: {outcome:?}") };
+            assert_eq!(
+                (found.kind, found.n_requests, found.failed.len()),
+                (kind, n_requests, n_requests as usize),
+                "{fault}"
+            );
+        }
+    });
+}
+
+#[test]
+fn an_answer_may_have_tools_tokens_and_time() {
+    run_paused(async {
+        let model = script(concat!(
+            "{\"match\": {\"contains\": \"rain\"}, \"tool_calls\": [{\"name\": \"forecast\", \"arguments\": {\"city\": \"Ghent\"}}, ",
+            "{\"id\": \"x\", \"name\": \"clock\"}]}\n",
+            "{\"match\": {\"contains\": \"slow\"}, \"reply\": \"at last\", \"latency_ms\": 1500, ",
+            "\"usage\": {\"input\": 100, \"output\": 20, \"cached\": 50, \"reasoning\": 5}}\n",
+            "{\"match\": {\"contains\": \"bomb\"}, \"fault\": \"refusal\", \"reply\": \"I would rather not.\"}\n",
+            "{\"match\": {\"contains\": \"silent\"}, \"fault\": \"refusal\"}\n",
+            "{\"match\": {\"contains\": \"wait\"}, \"fault\": \"status:429\", \"retry_after\": 2.5}\n",
+            "{\"match\": {\"contains\": \"wait\"}, \"reply\": \"now\"}\n",
+        ));
+        let transport = Transport::new(options());
+        let outcome = ask(&transport, &model, &question("rain?")).await;
+        assert_eq!(told(&outcome), "tool_calls:  forecast({\"city\": \"Ghent\"}) clock({}) after 1");
+        let Outcome::Answer(answer) = ask(&transport, &model, &question("slow")).await else { panic!("an answer") };
+        let usage = answer.usage.expect("usage is told");
+        assert_eq!((usage.input, usage.output, usage.cached, usage.reasoning), (100, 20, 50, 5));
+        assert_eq!(answer.latency, Duration::from_millis(1500));
+        assert_eq!(told(&ask(&transport, &model, &question("bomb")).await), "refusal: I would rather not. after 1");
+        assert_eq!(told(&ask(&transport, &model, &question("silent")).await), "refusal:  after 1");
+        let started = tokio::time::Instant::now();
+        let Outcome::Answer(answer) = ask(&transport, &model, &question("wait")).await else { panic!("an answer") };
+        assert_eq!(answer.failed[0].retry_after, Some(Duration::from_millis(2500)));
+        assert_eq!(started.elapsed(), Duration::from_millis(2500));
+    });
+}
+
+#[test]
+fn a_script_with_lines_that_wear_out_depends_on_order() {
+    let is_sequential = |text: &str| Script::parse(text).unwrap().is_sequential();
+    assert!(!is_sequential("{\"reply\": 1, \"times\": \"*\"}\n{\"fault\": \"cut\", \"times\": \"*\"}"));
+    assert!(is_sequential("{\"reply\": 1, \"times\": \"*\"}\n{\"reply\": 2}"));
+    assert!(script("{\"reply\": 2}").is_sequential());
+    assert!(!script("").is_sequential());
+}
+
+#[test]
+fn answers_are_kept_under_what_a_script_says() {
+    let key = |lines: &str| jurat_core::effect::EndpointKey::new(script(lines).endpoint()).of(&question("q"));
+    assert_eq!(key("{\"reply\": 1}"), key("{\"reply\": 1}"));
+    assert_ne!(key("{\"reply\": 1}"), key("{\"reply\": 2}"));
+}
+
+#[test]
+fn a_script_that_cannot_be_read_says_where() {
+    for (text, message) in [
+        ("{}", "line 1: a line needs `reply`, `tool_calls` or `fault`"),
+        (
+            "\n{\"reply\": 1, \"tims\": 2}",
+            "line 2: there is no key `tims`; there are match, reply, tool_calls, usage, latency_ms, fault, retry_after, times",
+        ),
+        ("{\"reply\": 1, \"times\": 0}", "line 1: `times` is a number of at least 1, or \"*\""),
+        (
+            "{\"fault\": \"boom\"}",
+            "line 1: \"boom\" is no fault; there are \"status:NNN\", \"cut\", \"truncate\", \"timeout\", \"reset\" and \"refusal\"",
+        ),
+        (
+            "{\"fault\": \"status:99\"}",
+            "line 1: \"status:99\" is no fault; there are \"status:NNN\", \"cut\", \"truncate\", \"timeout\", \"reset\" and \"refusal\"",
+        ),
+        ("{\"fault\": \"cut\", \"reply\": 1}", "line 1: a line has either `reply` or `fault`"),
+        ("{\"fault\": \"cut\", \"usage\": {}}", "line 1: `usage` is for replies"),
+        ("{\"reply\": 1, \"retry_after\": 1}", "line 1: `retry_after` is for faults"),
+        ("{\"reply\": 1, \"latency_ms\": -1}", "line 1: `latency_ms` is a number of milliseconds"),
+        ("{\"tool_calls\": []}", "line 1: `tool_calls` is a list of objects with `name` and `arguments`"),
+        ("{\"tool_calls\": [{\"name\": 1}]}", "line 1: `tool_calls` is a list of objects with `name` and `arguments`"),
+        (
+            "{\"reply\": 1, \"usage\": {\"input\": -1}}",
+            "line 1: `usage` is an object of numbers of tokens: `input`, `output`, `cached` and `reasoning`",
+        ),
+        ("{\"match\": {\"regex\": \"(\"}, \"reply\": 1}", "line 1: `(` is not a regular expression"),
+        ("[", "line 1: EOF while parsing a list (line 1, column 1)"),
+    ] {
+        assert_eq!(Script::parse(text).unwrap_err().to_string(), message);
+    }
+}

@@ -1,0 +1,153 @@
+//! The columns of data formats that have a row for each task of each case: one list for all of them.
+//!
+//! [`columns`] are the columns, [`rows`] the rows of a case; writers of other crates use them too.
+
+use std::io;
+use std::time::Duration;
+
+use jurat_core::value::Value;
+
+use crate::case_writer::Scope;
+use crate::json_text;
+use crate::model::{CaseReport, RunReport, TaskReport, TaskTotal, gate_name};
+
+/// What there is to say about one task of one case.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'r> {
+    case: &'r CaseReport,
+    task: &'r TaskReport,
+    total: &'r TaskTotal,
+}
+
+/// What stands in a column of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Datum<'r> {
+    /// There is nothing to say.
+    Nothing,
+    /// A text.
+    Text(&'r str),
+    /// A value of any kind.
+    Value(&'r Value),
+    /// A whole number.
+    Number(u64),
+    /// A figure.
+    Float(f64),
+    /// Yes or no.
+    Flag(bool),
+}
+
+/// What can stand in a column, apart from nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Texts.
+    Text,
+    /// Values of any kind.
+    Value,
+    /// Whole numbers.
+    Number,
+    /// Figures.
+    Float,
+    /// Yes or no.
+    Flag,
+}
+
+/// A column.
+#[derive(Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    read: for<'r> fn(&Row<'r>) -> Datum<'r>,
+    is_observed: bool,
+}
+
+impl Column {
+    /// What a row has in this column.
+    pub fn read<'r>(&self, row: &Row<'r>) -> Datum<'r> {
+        (self.read)(row)
+    }
+
+    /// The same column, which a replay does not reproduce.
+    const fn observed(self) -> Column {
+        Column { is_observed: true, ..self }
+    }
+}
+
+/// The columns of a scope, in order.
+pub fn columns(scope: Scope) -> impl Iterator<Item = &'static Column> {
+    COLUMNS.iter().filter(move |it| scope.has_observed() || !it.is_observed)
+}
+
+/// The rows of a case, in the order of its tasks.
+pub fn rows<'r>(run: &'r RunReport, case: &'r CaseReport) -> impl Iterator<Item = io::Result<Row<'r>>> {
+    case.tasks.iter().map(move |task| Ok(Row { case, task, total: total(run, case, task)? }))
+}
+
+/// A value as the JSON that all formats have for it.
+pub fn json(value: &Value) -> String {
+    let mut text = String::new();
+    json_text::value(&mut text, value);
+    text
+}
+
+/// What is known of a task for all cases.
+pub(crate) fn total<'r>(run: &'r RunReport, case: &CaseReport, task: &TaskReport) -> io::Result<&'r TaskTotal> {
+    run.tasks.get(task.task).ok_or_else(|| {
+        let message = format!("case `{}` has a verdict for task {}, of which the run has none", case.id, task.task);
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    })
+}
+
+const fn column(name: &'static str, kind: Kind, read: for<'r> fn(&Row<'r>) -> Datum<'r>) -> Column {
+    Column { name, kind, read, is_observed: false }
+}
+
+static COLUMNS: &[Column] = &[
+    column("record", Kind::Text, |it| Datum::Text(&it.case.id)),
+    column("prompt", Kind::Text, |it| text(it.case.prompt.as_deref())),
+    column("subject", Kind::Text, |it| text(it.case.subject.as_deref())),
+    column("replicate", Kind::Number, |it| number(it.case.replicate.map(u64::from))),
+    column("case_verdict", Kind::Text, |it| Datum::Text(it.case.verdict.name())),
+    column("task", Kind::Text, |it| Datum::Text(&it.total.id)),
+    column("kind", Kind::Text, |it| Datum::Text(&it.total.kind)),
+    column("gate", Kind::Text, |it| text(Some(gate_name(it.total.gate)).filter(|it| !it.is_empty()))),
+    column("stage", Kind::Number, |it| Datum::Number(it.total.stage as u64)),
+    column("verdict", Kind::Text, |it| Datum::Text(it.task.verdict.name())),
+    column("path", Kind::Text, |it| text(it.total.path.as_deref())),
+    column("operator", Kind::Text, |it| text(it.total.operator.as_deref())),
+    column("expected", Kind::Value, |it| value(it.task.expected.as_ref())),
+    column("actual", Kind::Value, |it| value(it.task.actual.as_ref())),
+    column("label", Kind::Text, |it| text(it.task.label.as_deref())),
+    column("score", Kind::Float, |it| float(it.task.score)),
+    column("explanation", Kind::Text, |it| text(it.task.explanation.as_deref())),
+    column("message", Kind::Text, |it| text(Some(&*it.task.message).filter(|it| !it.is_empty()))),
+    column("input_tokens", Kind::Number, |it| number(it.task.usage.map(|it| it.input))),
+    column("output_tokens", Kind::Number, |it| number(it.task.usage.map(|it| it.output))),
+    column("cost_usd", Kind::Float, |it| float(it.task.cost_usd)),
+    column("latency_ms", Kind::Float, |it| float(it.task.latency.map(millis))),
+    column("requests", Kind::Number, |it| Datum::Number(u64::from(it.task.n_requests))).observed(),
+    column("reused", Kind::Flag, |it| Datum::Flag(it.task.reused)).observed(),
+    column("case_duration_ms", Kind::Float, |it| Datum::Float(millis(it.case.took))).observed(),
+];
+
+/// Milliseconds with their microseconds as a fraction.
+pub(crate) fn millis(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1e3
+}
+
+fn text(text: Option<&str>) -> Datum<'_> {
+    text.map_or(Datum::Nothing, Datum::Text)
+}
+
+fn value(value: Option<&Value>) -> Datum<'_> {
+    value.map_or(Datum::Nothing, Datum::Value)
+}
+
+fn number<'r>(number: Option<u64>) -> Datum<'r> {
+    number.map_or(Datum::Nothing, Datum::Number)
+}
+
+fn float<'r>(number: Option<f64>) -> Datum<'r> {
+    number.map_or(Datum::Nothing, Datum::Float)
+}

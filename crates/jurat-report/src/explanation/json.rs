@@ -1,0 +1,141 @@
+//! An explanation for programs: everything, whole.
+
+use std::io::{self, Write};
+
+use jurat_core::effect::{Attempt, Message, ToolCall};
+
+use super::{Conversation, Explanation, Operands, Reply};
+use crate::columns::millis;
+use crate::json::{optional, write_usage};
+use crate::json_text::{Members, object, value};
+use crate::model::gate_name;
+
+/// The version of this shape. Members may be added without changing it.
+const VERSION: u64 = 1;
+
+/// Writes an explanation as one JSON object.
+pub fn write_json(out: &mut dyn Write, explanation: &Explanation) -> io::Result<()> {
+    let mut text = String::new();
+    object(&mut text, |members| write_explanation(members, explanation));
+    writeln!(out, "{text}")
+}
+
+fn write_explanation(members: &mut Members<'_>, it: &Explanation) {
+    members.number("version", VERSION);
+    members.text("suite", &it.suite);
+    members.text("run_id", &it.run_id);
+    members.text("case", &it.case);
+    optional(it.prompt.as_deref(), |it| members.text("prompt", it));
+    optional(it.subject.as_deref(), |it| members.text("subject", it));
+    optional(it.replicate, |it| members.number("replicate", u64::from(it)));
+    optional(it.row.as_ref(), |row| {
+        members.object("row", |it| {
+            it.text("file", &row.file);
+            optional(row.row, |row| it.number("row", row));
+            optional(row.offset, |offset| it.number("offset", offset));
+        });
+    });
+    members.text("task", &it.task);
+    members.text("kind", &it.kind);
+    optional(Some(gate_name(it.gate)).filter(|it| !it.is_empty()), |it| members.text("gate", it));
+    members.number("stage", it.stage as u64);
+    optional(it.description.as_deref(), |it| members.text("description", it));
+    members.text("verdict", it.verdict.name());
+    optional(Some(&*it.message).filter(|it| !it.is_empty()), |it| members.text("message", it));
+    optional(it.label.as_deref(), |it| members.text("label", it));
+    optional(it.score, |it| members.float("score", it));
+    optional(it.explanation.as_deref(), |it| members.text("explanation", it));
+    members.list("gates", &it.gates, |text, gate| {
+        object(text, |it| {
+            it.text("task", &gate.task);
+            it.text("verdict", gate.verdict.name());
+            optional(Some(&*gate.message).filter(|it| !it.is_empty()), |message| it.text("message", message));
+        });
+    });
+    optional(it.operands.as_ref(), |operands| members.object("compared", |it| write_operands(it, operands)));
+    members.list("seen", &it.seen, |text, seen| {
+        object(text, |it| {
+            it.text("name", &seen.name);
+            it.text("from", if seen.is_output { "task" } else { "case" });
+            it.value("value", &seen.value);
+        });
+    });
+    members.list("unseen", &it.unseen, |text, unseen| {
+        object(text, |it| {
+            it.text("name", &unseen.name);
+            it.text("reason", &unseen.reason);
+        });
+    });
+    members.list("conversations", &it.conversations, |text, conversation| {
+        object(text, |it| write_conversation(it, conversation));
+    });
+    members.list("spread", &it.spread, value);
+}
+
+fn write_operands(members: &mut Members<'_>, it: &Operands) {
+    optional(it.path.as_deref(), |it| members.text("path", it));
+    members.text("operator", &it.operator);
+    optional(it.expected.as_ref(), |it| members.value("expected", it));
+    optional(it.found.as_ref(), |it| members.value("found", it));
+}
+
+fn write_conversation(members: &mut Members<'_>, it: &Conversation) {
+    members.text("purpose", it.purpose.name());
+    members.list("messages", &it.messages, |text, message| object(text, |it| write_message(it, message)));
+    optional(it.schema.as_ref(), |it| members.value("schema", it));
+    members.list("replies", &it.replies, |text, reply| object(text, |it| write_reply(it, reply)));
+}
+
+fn write_message(members: &mut Members<'_>, it: &Message) {
+    members.text("role", it.role());
+    members.text("text", it.text());
+    match it {
+        Message::System(_) | Message::User(_) => {}
+        Message::Assistant { tool_calls, .. } => write_tool_calls(members, tool_calls),
+        Message::Tool { call_id, name, is_error, .. } => {
+            members.text("call_id", call_id);
+            members.text("name", name);
+            members.flag("is_error", *is_error);
+        }
+    }
+}
+
+fn write_tool_calls(members: &mut Members<'_>, calls: &[ToolCall]) {
+    if calls.is_empty() {
+        return;
+    }
+    members.list("tool_calls", calls, |text, call| {
+        object(text, |it| {
+            it.text("id", &call.id);
+            it.text("name", &call.name);
+            it.value("arguments", &call.arguments);
+        });
+    });
+}
+
+fn write_reply(members: &mut Members<'_>, it: &Reply) {
+    members.number("seat", u64::from(it.seat));
+    members.number("turn", u64::from(it.turn));
+    members.text("model", &it.model);
+    optional(it.served.model.as_deref(), |it| members.text("served_model", it));
+    optional(it.served.fingerprint.as_deref(), |it| members.text("fingerprint", it));
+    optional(it.served.request_id.as_deref(), |it| members.text("request_id", it));
+    optional(it.text.as_deref(), |it| members.text("text", it));
+    write_tool_calls(members, &it.tool_calls);
+    optional(it.parsed.as_ref(), |it| members.value("parsed", it));
+    optional(it.problem.as_deref(), |it| members.text("problem", it));
+    optional(it.finish.as_deref(), |it| members.text("finish", it));
+    optional(it.usage, |usage| members.object("usage", |it| write_usage(it, &usage)));
+    optional(it.cost_usd, |it| members.float("cost_usd", it));
+    optional(it.latency, |it| members.float("latency_ms", millis(it)));
+    members.list("failed", &it.attempts, |text, attempt| object(text, |it| write_attempt(it, attempt)));
+    members.text("origin", it.origin.name());
+    optional(it.age, |it| members.float("age_ms", millis(it)));
+}
+
+fn write_attempt(members: &mut Members<'_>, it: &Attempt) {
+    members.text("kind", &it.kind.name());
+    members.text("message", &it.message);
+    optional(it.retry_after, |it| members.float("retry_after_ms", millis(it)));
+    members.float("took_ms", millis(it.took));
+}

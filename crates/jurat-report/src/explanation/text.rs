@@ -1,0 +1,249 @@
+//! An explanation for people.
+//!
+//! What other people or models wrote stands behind a bar, line by line, so that none of it can pose as ours.
+
+use std::io::{self, Write};
+
+use jurat_core::effect::{Attempt, Message, ToolCall};
+use jurat_core::value::Value;
+
+use super::{Conversation, Explanation, Operands, Origin, Reply};
+use crate::Style;
+use crate::model::{TaskVerdict, gate_name};
+use crate::style::Meaning;
+use crate::visible::{visible, visible_line};
+use crate::words::{self, cut, variant_name};
+
+/// How much of a value is shown on a line.
+const ROOM: usize = 200;
+
+/// How much of a prompt or a reply is shown.
+const ROOM_FOR_TEXTS: usize = 4000;
+
+/// Writes an explanation as text.
+pub fn write_text(out: &mut dyn Write, explanation: &Explanation, style: Style) -> io::Result<()> {
+    let mut writer = Writer { out, style };
+    writer.head(explanation)?;
+    writer.gates(explanation)?;
+    if let Some(operands) = &explanation.operands {
+        writer.operands(operands)?;
+    }
+    writer.spread(explanation)?;
+    writer.context(explanation)?;
+    explanation.conversations.iter().try_for_each(|it| writer.conversation(it))
+}
+
+struct Writer<'w> {
+    out: &'w mut dyn Write,
+    style: Style,
+}
+
+impl Writer<'_> {
+    fn head(&mut self, it: &Explanation) -> io::Result<()> {
+        let case = variant_name(&it.case, it.prompt.as_deref(), it.subject.as_deref(), it.replicate);
+        let name = format!("{} of {}", cut(&it.task, ROOM), cut(&case, ROOM));
+        let verdict = self.verdict(it.verdict);
+        writeln!(self.out, "{}: {verdict}", self.style.meant(Meaning::Name, &name))?;
+        self.said(&it.message)?;
+        writeln!(self.out)?;
+        let suite = format!("{} in run {}", it.suite, it.run_id);
+        self.line("suite", &suite)?;
+        if let Some(row) = &it.row {
+            let number = row.row.map_or_else(String::new, |it| format!(", row {it}"));
+            let offset = row.offset.map_or_else(String::new, |it| format!(", from byte {it}"));
+            self.line("row", &format!("{}{number}{offset}", row.file))?;
+        }
+        let gate = gate_name(it.gate);
+        let gate = if gate.is_empty() { String::new() } else { format!(", {gate}") };
+        self.line("task", &format!("{}{gate}, stage {}", it.kind, it.stage))?;
+        self.optional("about", it.description.as_deref())?;
+        self.optional("label", it.label.as_deref())?;
+        self.optional("score", it.score.map(words::score).as_deref())?;
+        if let Some(explanation) = &it.explanation {
+            self.title("in the words of the judge")?;
+            self.quoted(explanation)?;
+        }
+        Ok(())
+    }
+
+    fn gates(&mut self, it: &Explanation) -> io::Result<()> {
+        if it.gates.is_empty() {
+            return Ok(());
+        }
+        self.title("gates above it, from the top")?;
+        for step in &it.gates {
+            let verdict = self.verdict(step.verdict);
+            let message =
+                if step.message.is_empty() { String::new() } else { format!(": {}", cut(&step.message, ROOM)) };
+            writeln!(self.out, "  {} {verdict}{message}", cut(&step.task, ROOM))?;
+        }
+        Ok(())
+    }
+
+    fn operands(&mut self, it: &Operands) -> io::Result<()> {
+        self.title("compared")?;
+        self.line("path", it.path.as_deref().unwrap_or("(everything)"))?;
+        self.line("operator", &it.operator)?;
+        self.value("expected", it.expected.as_ref(), "(nothing needed)")?;
+        self.value("found", it.found.as_ref(), "(nothing)")
+    }
+
+    fn spread(&mut self, it: &Explanation) -> io::Result<()> {
+        // One judge alone has no spread.
+        if it.spread.len() < 2 {
+            return Ok(());
+        }
+        self.title("what each judge said")?;
+        for (seat, said) in it.spread.iter().enumerate() {
+            self.value(&format!("judge {}", seat + 1), Some(said), "")?;
+        }
+        Ok(())
+    }
+
+    fn context(&mut self, it: &Explanation) -> io::Result<()> {
+        if !it.seen.is_empty() {
+            self.title("what it could read")?;
+        }
+        for seen in &it.seen {
+            let from = if seen.is_output { " (a task)" } else { "" };
+            writeln!(self.out, "  {}{from}: {}", cut(&seen.name, ROOM), words::value(&seen.value, ROOM))?;
+        }
+        if !it.unseen.is_empty() {
+            self.title("what it could not read")?;
+        }
+        for unseen in &it.unseen {
+            writeln!(self.out, "  {}: {}", cut(&unseen.name, ROOM), cut(&unseen.reason, ROOM))?;
+        }
+        Ok(())
+    }
+
+    fn conversation(&mut self, it: &Conversation) -> io::Result<()> {
+        self.title(&format!("what the {} was asked", it.purpose.name()))?;
+        for message in &it.messages {
+            writeln!(self.out, "  {}", message.role())?;
+            let calls: &[ToolCall] = if let Message::Assistant { tool_calls, .. } = message { tool_calls } else { &[] };
+            // A message that only calls tools has no words.
+            if calls.is_empty() || !message.text().is_empty() {
+                self.quoted(message.text())?;
+            }
+            self.tool_calls(calls)?;
+        }
+        if let Some(schema) = &it.schema {
+            writeln!(self.out, "  schema of the answer")?;
+            self.quoted(&schema.to_string())?;
+        }
+        for reply in &it.replies {
+            self.reply(it, reply)?;
+        }
+        Ok(())
+    }
+
+    fn reply(&mut self, conversation: &Conversation, it: &Reply) -> io::Result<()> {
+        let seats = conversation.replies.iter().map(|it| it.seat).max().unwrap_or(1);
+        let seat = if seats > 1 { format!(" {}", it.seat) } else { String::new() };
+        let turn = if it.turn > 1 { format!(", asked the {} time", ordinal(it.turn)) } else { String::new() };
+        self.title(&format!("{}{seat} ({}){turn}", conversation.purpose.name(), cut(&it.model, ROOM)))?;
+        let origin = match (it.origin, it.age) {
+            (Origin::Live, _) => "asked in this run".to_owned(),
+            (Origin::Journal, Some(age)) => format!("from the journal, {} old", words::span(age)),
+            (Origin::Journal, None) => "from the journal".to_owned(),
+            (Origin::Log, Some(age)) => format!("from the log of the run, {} old", words::span(age)),
+            (Origin::Log, None) => "from the log of the run".to_owned(),
+        };
+        let mut facts = vec![origin];
+        facts.extend(it.served.model.as_ref().map(|it| format!("served by {}", cut(it, ROOM))));
+        facts.extend(it.served.fingerprint.as_ref().map(|it| format!("fingerprint {}", cut(it, ROOM))));
+        facts.extend(it.served.request_id.as_ref().map(|it| format!("request {}", cut(it, ROOM))));
+        facts.extend(it.usage.as_ref().map(words::tokens));
+        facts.extend(it.cost_usd.map(words::money));
+        facts.extend(it.latency.map(words::duration));
+        facts.extend(it.finish.as_ref().map(|it| format!("finish {}", cut(it, ROOM))));
+        writeln!(self.out, "  {}", facts.join(", "))?;
+        for attempt in &it.attempts {
+            self.attempt(attempt)?;
+        }
+        if let Some(text) = &it.text {
+            self.quoted(text)?;
+        }
+        self.tool_calls(&it.tool_calls)?;
+        self.value("read as", it.parsed.as_ref(), "")?;
+        self.optional("problem", it.problem.as_deref())
+    }
+
+    fn tool_calls(&mut self, calls: &[ToolCall]) -> io::Result<()> {
+        for call in calls {
+            let arguments = words::value(&call.arguments, ROOM);
+            writeln!(self.out, "  calls     {} with {arguments}", cut(&call.name, ROOM))?;
+        }
+        Ok(())
+    }
+
+    fn attempt(&mut self, it: &Attempt) -> io::Result<()> {
+        let wait = it.retry_after.map_or_else(String::new, |it| format!(", asked to wait {}", words::duration(it)));
+        let took = words::duration(it.took);
+        writeln!(self.out, "  failed after {took} ({}{wait}): {}", it.kind.name(), cut(&it.message, ROOM))
+    }
+
+    fn title(&mut self, title: &str) -> io::Result<()> {
+        writeln!(self.out, "\n{}", self.style.meant(Meaning::Name, title))
+    }
+
+    fn line(&mut self, name: &str, text: &str) -> io::Result<()> {
+        writeln!(self.out, "  {name:<9} {}", cut(text, ROOM))
+    }
+
+    fn optional(&mut self, name: &str, text: Option<&str>) -> io::Result<()> {
+        text.map_or(Ok(()), |it| self.line(name, it))
+    }
+
+    /// A value on a line; what stands for none may be empty, then there is no line.
+    fn value(&mut self, name: &str, value: Option<&Value>, none: &str) -> io::Result<()> {
+        match value {
+            Some(value) => writeln!(self.out, "  {name:<9} {}", words::value(value, ROOM)),
+            None if none.is_empty() => Ok(()),
+            None => writeln!(self.out, "  {name:<9} {none}"),
+        }
+    }
+
+    fn said(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() { Ok(()) } else { writeln!(self.out, "{}", visible_line(text)) }
+    }
+
+    /// Other people's text behind a bar.
+    fn quoted(&mut self, text: &str) -> io::Result<()> {
+        let (shown, n_more) = match text.char_indices().nth(ROOM_FOR_TEXTS) {
+            Some((at, _)) => (&text[..at], text[at..].chars().count()),
+            None => (text, 0),
+        };
+        for line in visible(shown).split('\n') {
+            writeln!(self.out, "{}", format!("    │ {line}").trim_end())?;
+        }
+        if n_more > 0 {
+            let more = words::counted(n_more as u64, "more character");
+            writeln!(self.out, "    … and {more}; as JSON it is whole")?;
+        }
+        Ok(())
+    }
+
+    fn verdict(&self, verdict: TaskVerdict) -> String {
+        let name = verdict.name().replace('_', " ");
+        match verdict {
+            TaskVerdict::Passed => self.style.meant(Meaning::Good, &name),
+            TaskVerdict::Failed => self.style.meant(Meaning::Bad, &name),
+            TaskVerdict::Error => self.style.meant(Meaning::Unknown, &name),
+            TaskVerdict::Measured | TaskVerdict::Skipped | TaskVerdict::NotRun => name,
+        }
+    }
+}
+
+/// `2nd`, `3rd`, `11th`
+fn ordinal(n: u32) -> String {
+    let end = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{n}{end}")
+}

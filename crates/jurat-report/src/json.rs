@@ -1,0 +1,238 @@
+//! A run as one JSON document.
+//!
+//! ```json
+//! {"version":1,"results":{"suite":"…","counts":{},"tasks":[],"cases":[]},"observed":{"run_id":"…"}}
+//! ```
+//!
+//! `results` holds what a replay of the run reproduces byte for byte, `observed` what it does not. Members stand in a fixed order and
+//! what is absent is left out, apart from rates, which are `null` when nothing was judged. Cases pass through one by one; what is
+//! observed of a single case would have to be kept until all have passed, so it is in JSON lines and CSV only.
+
+use std::io::{self, Write};
+
+use jurat_core::effect::Usage;
+use jurat_core::statistics::Interval;
+use jurat_core::verdict::Counts;
+
+use crate::case_writer::{CaseWriter, Scope};
+use crate::columns::{millis, total};
+use crate::instant::instant;
+use crate::json_text::{Members, object, open_object};
+use crate::model::{
+    CaseCounts, CaseReport, Observed, RunReport, SliceTotal, SubjectTotal, TaskReport, TaskTotal, gate_name, interval,
+};
+
+/// The version of this shape. Members may be added without changing it.
+const VERSION: u64 = 1;
+
+/// Writes a run as one JSON document.
+pub struct JsonWriter<'r> {
+    out: &'r mut dyn Write,
+    run: &'r RunReport,
+    scope: Scope,
+    is_first: bool,
+}
+
+impl<'r> JsonWriter<'r> {
+    /// Begins a run: writes everything that is known of it as a whole.
+    pub fn new(out: &'r mut dyn Write, run: &'r RunReport, scope: Scope) -> io::Result<JsonWriter<'r>> {
+        let mut head = String::new();
+        open_object(&mut head, |document| {
+            document.number("version", VERSION);
+            document.open_object("results", |results| {
+                write_run(results, run);
+                results.open_list("cases");
+            });
+        });
+        out.write_all(head.as_bytes())?;
+        Ok(JsonWriter { out, run, scope, is_first: true })
+    }
+}
+
+impl CaseWriter for JsonWriter<'_> {
+    fn case(&mut self, case: &CaseReport) -> io::Result<()> {
+        let tasks: Vec<(&TaskTotal, &TaskReport)> =
+            case.tasks.iter().map(|it| Ok((total(self.run, case, it)?, it))).collect::<io::Result<_>>()?;
+        let mut text = String::from(if self.is_first { "\n" } else { ",\n" });
+        self.is_first = false;
+        object(&mut text, |members| write_case(members, case, &tasks));
+        self.out.write_all(text.as_bytes())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let mut tail = String::from("]}");
+        if self.scope.has_observed() {
+            tail.push_str(",\"observed\":");
+            object(&mut tail, |observed| write_observed(observed, &self.run.observed));
+        }
+        tail.push_str("}\n");
+        self.out.write_all(tail.as_bytes())?;
+        self.out.flush()
+    }
+}
+
+fn write_run(results: &mut Members<'_>, run: &RunReport) {
+    results.text("suite", &run.suite);
+    results.text("suite_hash", &run.suite_hash);
+    optional(run.description.as_deref(), |it| results.text("description", it));
+    results.number("repeat", u64::from(run.repeat.max(1)));
+    results.flag("complete", run.is_complete());
+    optional(run.stopped, |it| results.text("stopped", it.name()));
+    optional(run.fault.as_deref(), |it| results.text("error", it));
+    results.object("case_counts", |it| write_case_counts(it, &run.cases));
+    results.object("counts", |it| write_totals(it, &run.counts));
+    results.object("usage", |it| write_usage(it, &run.usage));
+    optional(run.cost_usd, |it| results.float("cost_usd", it));
+    if run.n_unpriced > 0 {
+        results.number("unpriced", run.n_unpriced);
+    }
+    results.texts("missed", &run.missed);
+    results.list("tasks", &run.tasks, |text, it| object(text, |members| write_task_total(members, it)));
+    results.list("slices", &run.slices, |text, it| object(text, |members| write_slice(members, it)));
+    results.list("subjects", &run.subjects, |text, it| object(text, |members| write_subject(members, it)));
+}
+
+fn write_task_total(members: &mut Members<'_>, task: &TaskTotal) {
+    members.text("task", &task.id);
+    members.text("kind", &task.kind);
+    write_gate(members, task);
+    members.number("stage", task.stage as u64);
+    optional(task.description.as_deref(), |it| members.text("description", it));
+    optional(task.path.as_deref(), |it| members.text("path", it));
+    optional(task.operator.as_deref(), |it| members.text("operator", it));
+    members.object("counts", |it| write_totals(it, &task.counts));
+    optional(task.score, |score| {
+        members.object("score", |it| {
+            it.number("n", score.n);
+            it.float("mean", score.mean);
+        });
+    });
+    if !task.labels.is_empty() {
+        members.list("labels", &task.labels, |text, (label, n)| {
+            object(text, |it| {
+                it.text("label", label);
+                it.number("n", *n);
+            });
+        });
+    }
+}
+
+fn write_slice(members: &mut Members<'_>, slice: &SliceTotal) {
+    members.text("path", &slice.path);
+    match &slice.value {
+        Some(value) => members.text("value", value),
+        None => members.null("value"),
+    }
+    members.object("counts", |it| write_totals(it, &slice.counts));
+}
+
+fn write_subject(members: &mut Members<'_>, subject: &SubjectTotal) {
+    optional(subject.prompt.as_deref(), |it| members.text("prompt", it));
+    optional(subject.subject.as_deref(), |it| members.text("subject", it));
+    members.object("case_counts", |it| write_case_counts(it, &subject.cases));
+    members.object("counts", |it| write_totals(it, &subject.counts));
+    members.object("usage", |it| write_usage(it, &subject.usage));
+    optional(subject.cost_usd, |it| members.float("cost_usd", it));
+}
+
+fn write_case(members: &mut Members<'_>, case: &CaseReport, tasks: &[(&TaskTotal, &TaskReport)]) {
+    members.text("id", &case.id);
+    optional(case.prompt.as_deref(), |it| members.text("prompt", it));
+    optional(case.subject.as_deref(), |it| members.text("subject", it));
+    optional(case.replicate, |it| members.number("replicate", u64::from(it)));
+    members.text("verdict", case.verdict.name());
+    members.object("counts", |it| write_counts(it, &case.counts));
+    optional(case.evidence.as_deref(), |it| members.text("evidence", it));
+    optional(case.usage, |usage| members.object("usage", |it| write_usage(it, &usage)));
+    optional(case.cost_usd, |it| members.float("cost_usd", it));
+    members.list("tasks", tasks, |text, (total, task)| object(text, |it| write_task(it, total, task)));
+}
+
+fn write_task(members: &mut Members<'_>, total: &TaskTotal, task: &TaskReport) {
+    members.text("task", &total.id);
+    members.text("kind", &total.kind);
+    write_gate(members, total);
+    members.number("stage", total.stage as u64);
+    members.text("verdict", task.verdict.name());
+    optional(total.path.as_deref(), |it| members.text("path", it));
+    optional(total.operator.as_deref(), |it| members.text("operator", it));
+    optional(task.expected.as_ref(), |it| members.value("expected", it));
+    optional(task.actual.as_ref(), |it| members.value("actual", it));
+    optional(task.label.as_deref(), |it| members.text("label", it));
+    optional(task.score, |it| members.float("score", it));
+    optional(task.explanation.as_deref(), |it| members.text("explanation", it));
+    optional(Some(&*task.message).filter(|it| !it.is_empty()), |it| members.text("message", it));
+    optional(task.usage, |usage| members.object("usage", |it| write_usage(it, &usage)));
+    optional(task.cost_usd, |it| members.float("cost_usd", it));
+    optional(task.latency, |it| members.float("latency_ms", millis(it)));
+}
+
+fn write_gate(members: &mut Members<'_>, task: &TaskTotal) {
+    let name = gate_name(task.gate);
+    if !name.is_empty() {
+        members.text("gate", name);
+    }
+}
+
+fn write_counts(members: &mut Members<'_>, counts: &Counts) {
+    members.number("total", counts.total());
+    members.number("passed", counts.passed);
+    members.number("failed", counts.failed);
+    members.number("measured", counts.measured);
+    members.number("skipped", counts.skipped);
+    members.number("error", counts.errored);
+    members.number("not_run", counts.not_run);
+    match counts.pass_rate() {
+        Some(rate) => members.float("pass_rate", rate),
+        None => members.null("pass_rate"),
+    }
+}
+
+/// The counts of many cases, with how sure their rate is.
+fn write_totals(members: &mut Members<'_>, counts: &Counts) {
+    write_counts(members, counts);
+    optional(interval(counts), |Interval { low, high }| {
+        members.object("interval", |it| {
+            it.float("low", low);
+            it.float("high", high);
+        });
+    });
+}
+
+fn write_case_counts(members: &mut Members<'_>, counts: &CaseCounts) {
+    members.number("total", counts.total());
+    for (verdict, n) in counts.each() {
+        members.number(verdict.name(), n);
+    }
+}
+
+/// Tokens, wherever they are written.
+pub(crate) fn write_usage(members: &mut Members<'_>, usage: &Usage) {
+    members.number("input", usage.input);
+    members.number("output", usage.output);
+    members.number("cached", usage.cached);
+    members.number("reasoning", usage.reasoning);
+}
+
+fn write_observed(members: &mut Members<'_>, observed: &Observed) {
+    members.text("run_id", &observed.run_id);
+    members.text("file", &observed.file);
+    members.text("started_at", &instant(observed.started_at_ms));
+    members.float("wall_ms", millis(observed.wall));
+    members.number("answers", observed.n_effects);
+    members.number("reused", observed.n_reused);
+    optional(observed.oldest_reused_ms, |it| members.text("oldest_reused_at", &instant(it)));
+    members.texts("served_by", &observed.served_by);
+    members.number("requests", observed.n_requests);
+    members.number("failed_requests", observed.n_failed_requests);
+    members.flag("resumed", observed.resumed);
+    optional(observed.replay_of.as_deref(), |it| members.text("replay_of", it));
+    members.texts("notes", &observed.notes);
+}
+
+/// Writes what there is, and nothing where there is nothing.
+pub(crate) fn optional<T>(there: Option<T>, write: impl FnOnce(T)) {
+    if let Some(it) = there {
+        write(it);
+    }
+}

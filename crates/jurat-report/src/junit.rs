@@ -1,0 +1,167 @@
+//! A run as JUnit XML, for continuous integration: a suite for the suite, a test case for each counted task of each case.
+//!
+//! A gate that only routes is no test, but one that could not be judged is shown, or its case would look sound. Measured tasks are tests
+//! that passed; their figures are properties. A task that did not run is shown as skipped, with the reason. Characters that XML cannot
+//! hold are made visible.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use jurat_core::value::Value;
+
+use crate::case_writer::{CaseWriter, Scope};
+use crate::columns::total;
+use crate::instant::instant;
+use crate::model::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
+use crate::words::{case_name, value};
+use crate::xml::{Tag, escaped};
+
+/// Writes a run as JUnit XML.
+pub struct JunitWriter<'r> {
+    out: &'r mut dyn Write,
+    run: &'r RunReport,
+    scope: Scope,
+}
+
+/// How much of a value is shown.
+const ROOM: usize = 2000;
+
+impl<'r> JunitWriter<'r> {
+    /// Begins a run: writes its totals and properties.
+    pub fn new(out: &'r mut dyn Write, run: &'r RunReport, scope: Scope) -> io::Result<JunitWriter<'r>> {
+        let sums = Sums::of(run);
+        let mut head = Tag::new("testsuite").with("name", &run.suite);
+        for (name, n) in
+            [("tests", sums.tests), ("failures", sums.failures), ("errors", sums.errors), ("skipped", sums.skipped)]
+        {
+            head = head.with(name, n);
+        }
+        if scope.has_observed() {
+            head = head.with("timestamp", instant(run.observed.started_at_ms));
+            head = head.with("time", seconds(run.observed.wall));
+        }
+        writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  {}", head.open())?;
+        writeln!(out, "    <properties>")?;
+        for (name, value) in properties(run, scope) {
+            writeln!(out, "      {}", property(name, &value))?;
+        }
+        writeln!(out, "    </properties>")?;
+        Ok(JunitWriter { out, run, scope })
+    }
+}
+
+impl CaseWriter for JunitWriter<'_> {
+    fn case(&mut self, case: &CaseReport) -> io::Result<()> {
+        let class = format!("{}.{}", self.run.suite, case_name(case));
+        for task in &case.tasks {
+            let total = total(self.run, case, task)?;
+            if !total.is_counted() && task.verdict != TaskVerdict::Error {
+                continue;
+            }
+            let mut test = Tag::new("testcase").with("classname", &class).with("name", &total.id);
+            if self.scope.has_observed() {
+                test = test.with("time", seconds(task.latency.unwrap_or_default()));
+            }
+            let inside: Vec<String> = figures(task).into_iter().chain(ending(total, task)).collect();
+            if inside.is_empty() {
+                writeln!(self.out, "    {}", test.empty())?;
+            } else {
+                writeln!(self.out, "    {}\n{}\n    </testcase>", test.open(), inside.join("\n"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        writeln!(self.out, "  </testsuite>\n</testsuites>")?;
+        self.out.flush()
+    }
+}
+
+/// What the tests of a run come to.
+#[derive(Default)]
+struct Sums {
+    tests: u64,
+    failures: u64,
+    errors: u64,
+    skipped: u64,
+}
+
+impl Sums {
+    fn of(run: &RunReport) -> Sums {
+        let mut sums = Sums::default();
+        for task in &run.tasks {
+            let counts = &task.counts;
+            sums.errors += counts.errored;
+            sums.tests += counts.errored;
+            if task.is_counted() {
+                sums.failures += counts.failed;
+                sums.skipped += counts.skipped + counts.not_run;
+                sums.tests += counts.passed + counts.failed + counts.measured + counts.skipped + counts.not_run;
+            }
+        }
+        sums
+    }
+}
+
+fn properties(run: &RunReport, scope: Scope) -> Vec<(&'static str, String)> {
+    let mut properties = vec![("suite_hash", run.suite_hash.clone())];
+    properties.extend(run.description.iter().map(|it| ("description", it.clone())));
+    properties.extend(run.counts.pass_rate().map(|it| ("pass_rate", it.to_string())));
+    properties.push(("input_tokens", run.usage.input.to_string()));
+    properties.push(("output_tokens", run.usage.output.to_string()));
+    properties.extend(run.cost_usd.map(|it| ("cost_usd", it.to_string())));
+    properties.extend(run.missed.iter().map(|it| ("threshold_missed", it.clone())));
+    properties.extend(run.stopped.map(|it| ("stopped", it.name().to_owned())));
+    properties.extend(run.fault.iter().map(|it| ("error", it.clone())));
+    if scope.has_observed() {
+        properties.push(("run_id", run.observed.run_id.clone()));
+        properties.push(("reused_answers", run.observed.n_reused.to_string()));
+        properties.extend(run.observed.notes.iter().map(|it| ("note", it.clone())));
+    }
+    properties
+}
+
+/// The label and the score of a task, as properties.
+fn figures(task: &TaskReport) -> Option<String> {
+    let label = task.label.iter().map(|it| property("label", it));
+    let score = task.score.iter().map(|it| property("score", &it.to_string()));
+    let lines: Vec<String> = label.chain(score).map(|it| format!("        {it}")).collect();
+    (!lines.is_empty()).then(|| format!("      <properties>\n{}\n      </properties>", lines.join("\n")))
+}
+
+/// What JUnit calls the end of a task; nothing for one that passed.
+fn ending(total: &TaskTotal, task: &TaskReport) -> Option<String> {
+    let name = match task.verdict {
+        TaskVerdict::Passed | TaskVerdict::Measured => return None,
+        TaskVerdict::Failed => "failure",
+        TaskVerdict::Error => "error",
+        TaskVerdict::Skipped | TaskVerdict::NotRun => "skipped",
+    };
+    let message = if task.message.is_empty() { task.verdict.name() } else { &task.message };
+    let mut tag = Tag::new(name).with("message", message);
+    if name == "skipped" {
+        return Some(format!("      {}", tag.empty()));
+    }
+    tag = tag.with("type", total.operator.as_deref().unwrap_or(&total.kind));
+    let line = |name: &str, value: Option<String>| value.map(|it| format!("{name}: {}\n", escaped(&it)));
+    let shown = |it: &Value| value(it, ROOM);
+    let details: String = [
+        line("path", total.path.clone()),
+        line("expected", task.expected.as_ref().map(shown)),
+        line("found", task.actual.as_ref().map(shown)),
+        line("explanation", task.explanation.clone()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    Some(format!("      {}{}</{name}>", tag.open(), details.trim_end()))
+}
+
+fn property(name: &str, value: &str) -> String {
+    Tag::new("property").with("name", name).with("value", value).empty()
+}
+
+fn seconds(took: Duration) -> String {
+    format!("{:.6}", took.as_secs_f64())
+}

@@ -1,0 +1,233 @@
+//! A run as Markdown, for pull requests: totals first, then the cases that did not pass, folded away.
+//!
+//! Everything that comes from data or from a model stands in `<code>` with its punctuation escaped: it can neither make markup nor call
+//! people by their names.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use jurat_core::value::Value;
+use jurat_core::verdict::{CaseVerdict, Counts};
+
+use crate::case_writer::{CaseWriter, Scope};
+use crate::columns::total;
+use crate::model::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict, interval};
+use crate::visible::visible_line;
+use crate::words::{self, case_name};
+
+/// How many cases are shown unless somebody says otherwise.
+pub const MOST_MARKDOWN_CASES: usize = 20;
+
+/// How much of a text is shown.
+const ROOM: usize = 300;
+
+/// Writes a run as Markdown.
+pub struct MarkdownWriter<'r> {
+    out: &'r mut dyn Write,
+    run: &'r RunReport,
+    scope: Scope,
+    most_cases: usize,
+    n_shown: usize,
+}
+
+impl<'r> MarkdownWriter<'r> {
+    /// Begins a run: writes its totals. At most so many cases that did not pass are shown.
+    pub fn new(
+        out: &'r mut dyn Write,
+        run: &'r RunReport,
+        scope: Scope,
+        most_cases: usize,
+    ) -> io::Result<MarkdownWriter<'r>> {
+        let mut head = String::new();
+        write_head(&mut head, run, scope);
+        write_totals(&mut head, run);
+        write_slices(&mut head, run);
+        write_subjects(&mut head, run);
+        out.write_all(head.as_bytes())?;
+        Ok(MarkdownWriter { out, run, scope, most_cases, n_shown: 0 })
+    }
+}
+
+impl CaseWriter for MarkdownWriter<'_> {
+    fn case(&mut self, case: &CaseReport) -> io::Result<()> {
+        if !is_shown(case) || !self.wants_more() {
+            return Ok(());
+        }
+        if self.n_shown == 0 {
+            writeln!(self.out, "<details>\n<summary>Cases that did not pass</summary>\n")?;
+        }
+        self.n_shown += 1;
+        writeln!(self.out, "#### {} {}\n", code(&case_name(case)), case.verdict.name().replace('_', " "))?;
+        for task in &case.tasks {
+            let total = total(self.run, case, task)?;
+            if let Some(line) = task_line(total, task) {
+                writeln!(self.out, "{line}")?;
+            }
+        }
+        writeln!(self.out)
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        if self.n_shown > 0 {
+            let cases = &self.run.cases;
+            let hidden = (cases.failed + cases.error + cases.not_run).saturating_sub(self.n_shown as u64);
+            if hidden > 0 {
+                writeln!(self.out, "… and {}\n", words::counted(hidden, "more case"))?;
+            }
+            writeln!(self.out, "</details>\n")?;
+        }
+        let observed = &self.run.observed;
+        if self.scope.has_observed() && !observed.run_id.is_empty() {
+            writeln!(self.out, "Run {} took {}.", code(&observed.run_id), words::duration(observed.wall))?;
+        }
+        self.out.flush()
+    }
+
+    fn wants_more(&self) -> bool {
+        self.n_shown < self.most_cases
+    }
+}
+
+/// Whether a reader of a pull request has to look at it.
+fn is_shown(case: &CaseReport) -> bool {
+    matches!(case.verdict, CaseVerdict::Failed | CaseVerdict::Error | CaseVerdict::NotRun)
+}
+
+fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
+    let _ = writeln!(text, "### {}\n", code(&run.suite));
+    if let Some(description) = &run.description {
+        let _ = writeln!(text, "{}\n", escaped(&words::cut(description, ROOM)));
+    }
+    let ended: Vec<String> =
+        run.cases.each().into_iter().filter(|(_, n)| *n > 0).map(|(verdict, n)| in_bold(verdict, n)).collect();
+    let cases = words::counted(run.cases.total(), "case");
+    let _ = writeln!(text, "{cases}{}{}\n", if ended.is_empty() { "" } else { ": " }, ended.join(", "));
+    let mut figures = vec![format!("pass rate {}", words::rate(run.counts.pass_rate()))];
+    figures.extend(run.interval().map(|it| format!("95 % interval {}", words::interval(Some(it)))));
+    figures.extend(run.cost_usd.map(|it| format!("cost {}", escaped(&words::money(it)))));
+    if run.usage.total() > 0 {
+        figures.push(words::tokens(&run.usage));
+    }
+    if scope.has_observed() && run.observed.n_reused > 0 {
+        let reused = words::grouped(run.observed.n_reused);
+        figures.push(format!("{reused} of {} reused", words::counted(run.observed.n_effects, "answer")));
+    }
+    let _ = writeln!(text, "{}\n", figures.join(" · "));
+    for missed in &run.missed {
+        let _ = writeln!(text, "- threshold missed: {}", escaped(missed));
+    }
+    if let Some(reason) = run.stopped {
+        let _ = writeln!(text, "- stopped before the end: {}", reason.name().replace('_', " "));
+    }
+    if let Some(fault) = &run.fault {
+        let _ = writeln!(text, "- not all cases are here: {}", code(fault));
+    }
+    if scope.has_observed() {
+        for note in &run.observed.notes {
+            let _ = writeln!(text, "- {}", escaped(note));
+        }
+    }
+    if !text.ends_with("\n\n") {
+        text.push('\n');
+    }
+}
+
+fn in_bold(verdict: CaseVerdict, n: u64) -> String {
+    let shown = format!("{} {}", words::grouped(n), verdict.name().replace('_', " "));
+    if verdict == CaseVerdict::Passed { shown } else { format!("**{shown}**") }
+}
+
+const FIGURES: &str = " passed | failed | measured | skipped | error | not run | pass rate | 95 % interval |";
+const RULE: &str = "--:|--:|--:|--:|--:|--:|--:|:--|";
+
+fn write_totals(text: &mut String, run: &RunReport) {
+    let _ = writeln!(text, "| task |{FIGURES}\n|---|{RULE}");
+    for task in &run.tasks {
+        let gate = if task.is_counted() { "" } else { " (gate)" };
+        write_row(text, &format!("{}{gate}", code(&task.id)), &task.counts);
+    }
+    text.push('\n');
+}
+
+fn write_slices(text: &mut String, run: &RunReport) {
+    if run.slices.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "| slice |{FIGURES}\n|---|{RULE}");
+    for slice in &run.slices {
+        let value = slice.value.as_ref().map_or("(nothing)".to_owned(), |it| code(it));
+        write_row(text, &format!("{} = {value}", code(&slice.path)), &slice.counts);
+    }
+    text.push('\n');
+}
+
+fn write_subjects(text: &mut String, run: &RunReport) {
+    if run.subjects.len() < 2 {
+        return;
+    }
+    let _ = writeln!(text, "| prompt | subject |{FIGURES}\n|---|---|{RULE}");
+    for it in &run.subjects {
+        let named = |name: &Option<String>| name.as_ref().map_or_else(String::new, |it| code(it));
+        write_row(text, &format!("{} | {}", named(&it.prompt), named(&it.subject)), &it.counts);
+    }
+    text.push('\n');
+}
+
+fn write_row(text: &mut String, name: &str, counts: &Counts) {
+    let Counts { passed, failed, measured, skipped, errored, not_run } = counts;
+    let rate = words::rate(counts.pass_rate());
+    let interval = words::interval(interval(counts));
+    let _ = writeln!(
+        text,
+        "| {name} | {passed} | {failed} | {measured} | {skipped} | {errored} | {not_run} | {rate} | {interval} |"
+    );
+}
+
+/// What there is to say about a task that failed, could not be judged or did not run.
+fn task_line(total: &TaskTotal, task: &TaskReport) -> Option<String> {
+    match task.verdict {
+        TaskVerdict::Failed if total.is_counted() => {}
+        TaskVerdict::Error | TaskVerdict::NotRun => {}
+        _ => return None,
+    }
+    let mut line = format!("- {} {}", code(&total.id), task.verdict.name().replace('_', " "));
+    if task.message.is_empty() {
+        let shown = |name: &str, it: Option<&Value>| it.map(|it| format!("{name} {}", code(&words::value(it, ROOM))));
+        let operands = [shown("expected", task.expected.as_ref()), shown("found", task.actual.as_ref())];
+        let operands: Vec<String> = operands.into_iter().flatten().collect();
+        if !operands.is_empty() {
+            let _ = write!(line, ": {}", operands.join(", "));
+        }
+    } else {
+        let _ = write!(line, ": {}", code(&task.message));
+    }
+    if let Some(explanation) = &task.explanation {
+        let _ = write!(line, "\n  - {}", code(explanation));
+    }
+    Some(line)
+}
+
+/// Other people's text as code, on one line, cut where it is long.
+fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("<code>{}</code>", escaped(&words::cut(text, ROOM))) }
+}
+
+/// The text with everything escaped that Markdown, HTML or a code host reads as more than itself.
+fn escaped(text: &str) -> String {
+    let mut markdown = String::with_capacity(text.len());
+    for it in visible_line(text).chars() {
+        match it {
+            '&' => markdown.push_str("&amp;"),
+            '<' => markdown.push_str("&lt;"),
+            '>' => markdown.push_str("&gt;"),
+            // Backslashes cannot be counted on here: a table takes `\|` apart before code is looked for.
+            '|' => markdown.push_str("&#124;"),
+            '`' => markdown.push_str("&#96;"),
+            '\\' | '*' | '_' | '[' | ']' | '(' | ')' | '{' | '}' | '#' | '~' | '$' | '!' | '^' | ':' | '@' | '.' => {
+                let _ = write!(markdown, "\\{it}");
+            }
+            it => markdown.push(it),
+        }
+    }
+    markdown
+}

@@ -1,0 +1,130 @@
+//! How far a run has come: one line, drawn again and again on a terminal, or written now and then elsewhere.
+
+use std::time::Duration;
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::table::shortened;
+use crate::words::{self, grouped};
+
+/// How far a run has come.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProgressLine {
+    /// How many cases are done.
+    pub done: u64,
+    /// How many there are, when that is known.
+    pub total: Option<u64>,
+    /// How many of them failed.
+    pub failed: u64,
+    /// How many could not be judged.
+    pub errors: u64,
+    /// What was spent so far, when that is known.
+    pub cost_usd: Option<f64>,
+    /// How many cases are done in a second, as of late.
+    pub rate: Option<f64>,
+    /// How long the rest will take at this rate.
+    pub eta: Option<Duration>,
+    /// How many requests are on their way.
+    pub in_flight: u64,
+    /// A case that holds up the others.
+    pub slow_case: Option<String>,
+}
+
+/// How many columns the bar takes.
+const BAR: usize = 20;
+
+/// How much of the id of a case is shown.
+const ROOM: usize = 40;
+
+impl ProgressLine {
+    /// The line for a window of this width, with a bar when the end is known. It never wraps: what matters least is left out.
+    ///
+    /// ```
+    /// use jurat_report::ProgressLine;
+    ///
+    /// let progress = ProgressLine { done: 30, total: Some(60), failed: 2, ..ProgressLine::default() };
+    /// assert_eq!(progress.bar(80), "━━━━━━━━━━──────────  50 %  30/60  2 failed");
+    /// assert_eq!(progress.bar(20), "50 %  30/60");
+    /// ```
+    pub fn bar(&self, width: usize) -> String {
+        let mut parts = self.parts();
+        if let Some(total) = self.total {
+            let filled = share(self.done, total, BAR as u64);
+            let bar = format!("{}{}", "━".repeat(filled), "─".repeat(BAR - filled));
+            parts.insert(0, Part { text: bar, importance: 1 });
+        }
+        while joined(&parts).width() > width && parts.len() > 1 {
+            // Of equally unimportant parts the last one goes.
+            let least = (0..parts.len()).rev().min_by_key(|it| parts[*it].importance).unwrap_or(0);
+            parts.remove(least);
+        }
+        shortened(&joined(&parts), width)
+    }
+
+    /// The line where there is no window: `30/60 cases, 2 failed, …`
+    ///
+    /// ```
+    /// use jurat_report::ProgressLine;
+    ///
+    /// let progress = ProgressLine { done: 30, total: Some(60), cost_usd: Some(0.5), ..ProgressLine::default() };
+    /// assert_eq!(progress.plain(), "50 %, 30/60, $0.5000");
+    /// ```
+    pub fn plain(&self) -> String {
+        let parts: Vec<String> = self.parts().into_iter().map(|it| it.text).collect();
+        parts.join(", ")
+    }
+
+    /// What there is to say, in order.
+    fn parts(&self) -> Vec<Part> {
+        let done = grouped(self.done);
+        let percent = self.total.map(|total| format!("{:>2} %", share(self.done, total, 100)));
+        let count =
+            self.total.map_or_else(|| words::counted(self.done, "case"), |it| format!("{done}/{}", grouped(it)));
+        let failed = (self.failed > 0).then(|| format!("{} failed", grouped(self.failed)));
+        let errors = (self.errors > 0).then(|| words::counted(self.errors, "error"));
+        let rate = self.rate.filter(|it| it.is_finite()).map(per_second);
+        let eta = self.eta.map(|it| format!("{} left", words::span(it)));
+        let in_flight = (self.in_flight > 0).then(|| format!("{} in flight", grouped(self.in_flight)));
+        let slow = self.slow_case.as_ref().map(|it| format!("waiting for {}", words::cut(it, ROOM)));
+        let parts = [
+            (percent, 8),
+            (Some(count), 9),
+            (failed, 7),
+            (errors, 7),
+            (self.cost_usd.map(words::money), 6),
+            (rate, 4),
+            (eta, 5),
+            (in_flight, 2),
+            (slow, 3),
+        ];
+        parts.into_iter().filter_map(|(text, importance)| Some(Part { text: text?, importance })).collect()
+    }
+}
+
+/// Something to say, and how much it matters.
+struct Part {
+    text: String,
+    importance: u8,
+}
+
+fn joined(parts: &[Part]) -> String {
+    let texts: Vec<&str> = parts.iter().map(|it| &*it.text).collect();
+    texts.join("  ")
+}
+
+/// How many of `parts` are done; all only when everything is.
+fn share(done: u64, total: u64, parts: u64) -> usize {
+    let share = u128::from(done.min(total)) * u128::from(parts) / u128::from(total.max(1));
+    // An empty run is done.
+    let share = if total == 0 { u128::from(parts) } else { share };
+    usize::try_from(share).unwrap_or(usize::MAX)
+}
+
+/// `1,200/s`, `3.5/s`, `12/min`: always a figure that tells something.
+fn per_second(rate: f64) -> String {
+    match rate {
+        it if it >= 10.0 => format!("{}/s", grouped(it.round() as u64)),
+        it if it >= 1.0 => format!("{it:.1}/s"),
+        it => format!("{:.0}/min", it * 60.0),
+    }
+}

@@ -1,0 +1,138 @@
+//! The runs of a project, one line each.
+
+use std::io::{self, Write};
+
+use jurat_core::verdict::StopReason;
+
+use crate::Style;
+use crate::instant::{instant, to_the_second};
+use crate::json_text::{Members, object};
+use crate::style::Meaning;
+use crate::table::{Cell, Column, Table};
+use crate::words;
+
+/// The version of the JSON shape. Members may be added without changing it.
+const VERSION: u64 = 1;
+
+/// A run in one line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunEntry {
+    /// What it is called.
+    pub id: String,
+    /// The file that holds it.
+    pub file: String,
+    /// The suite that was run.
+    pub suite: String,
+    /// When it began, in milliseconds since 1970.
+    pub started_at_ms: Option<u64>,
+    /// How many cases it has so far.
+    pub cases: Option<u64>,
+    /// Passed of what was judged, over all counted tasks.
+    pub pass_rate: Option<f64>,
+    /// How far it has come.
+    pub condition: RunCondition,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunCondition {
+    /// To its end.
+    Done,
+    /// Somebody or something stopped it.
+    Stopped(StopReason),
+    /// It could not go on.
+    Failed,
+    /// A process is at it.
+    Running,
+    /// Its process ended without a word.
+    Killed,
+    /// Its file cannot be read, for this reason.
+    Unreadable(String),
+}
+
+impl RunCondition {
+    /// One word for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            RunCondition::Done => "done",
+            RunCondition::Stopped(_) => "stopped",
+            RunCondition::Failed => "failed",
+            RunCondition::Running => "running",
+            RunCondition::Killed => "killed",
+            RunCondition::Unreadable(_) => "unreadable",
+        }
+    }
+
+    /// What there is to say beyond the word.
+    fn reason(&self) -> Option<String> {
+        match self {
+            RunCondition::Stopped(reason) => Some(reason.name().to_owned()),
+            RunCondition::Unreadable(reason) => Some(reason.clone()),
+            RunCondition::Done | RunCondition::Failed | RunCondition::Running | RunCondition::Killed => None,
+        }
+    }
+}
+
+/// Writes runs as a table, in a window of this width when there is one.
+pub fn write_text(out: &mut dyn Write, runs: &[RunEntry], style: Style, width: Option<usize>) -> io::Result<()> {
+    let mut table = Table::new(vec![
+        Column::word("run"),
+        Column::text("suite").spare(),
+        Column::word("started").spare(),
+        Column::figure("cases"),
+        Column::figure("pass rate"),
+        Column::message("state"),
+    ]);
+    for run in runs {
+        table.push([
+            Cell::message(&run.id),
+            Cell::text(&run.suite),
+            Cell::from(run.started_at_ms.map_or_else(String::new, to_the_second)),
+            run.cases.map_or_else(Cell::default, Cell::from),
+            Cell::from(run.cases.map_or_else(String::new, |_| words::rate(run.pass_rate))),
+            condition(&run.condition),
+        ]);
+    }
+    table.write(out, style, width)
+}
+
+/// Writes runs as one JSON object.
+pub fn write_json(out: &mut dyn Write, runs: &[RunEntry]) -> io::Result<()> {
+    let mut text = String::new();
+    object(&mut text, |members| {
+        members.number("version", VERSION);
+        members.list("runs", runs, |text, run| object(text, |it| write_run(it, run)));
+    });
+    writeln!(out, "{text}")
+}
+
+fn write_run(members: &mut Members<'_>, run: &RunEntry) {
+    members.text("run_id", &run.id);
+    members.text("file", &run.file);
+    members.text("suite", &run.suite);
+    match run.started_at_ms {
+        Some(at_ms) => members.text("started_at", &instant(at_ms)),
+        None => members.null("started_at"),
+    }
+    match run.cases {
+        Some(cases) => members.number("cases", cases),
+        None => members.null("cases"),
+    }
+    match run.pass_rate {
+        Some(rate) => members.float("pass_rate", rate),
+        None => members.null("pass_rate"),
+    }
+    members.text("state", run.condition.name());
+    if let Some(reason) = run.condition.reason() {
+        members.text("reason", &reason);
+    }
+}
+
+fn condition(condition: &RunCondition) -> Cell {
+    let text = match condition {
+        RunCondition::Stopped(reason) => format!("stopped ({})", reason.name().replace('_', " ")),
+        RunCondition::Unreadable(reason) => format!("unreadable: {reason}"),
+        _ => condition.name().to_owned(),
+    };
+    Cell::message(&text).meaning(Meaning::Unknown, *condition != RunCondition::Done)
+}

@@ -1,0 +1,145 @@
+//! Figures and values in words: shares, money, time, and what was found.
+
+use std::time::Duration;
+
+use jurat_core::effect::Usage;
+use jurat_core::statistics::Interval;
+use jurat_core::value::Val;
+
+use crate::model::CaseReport;
+use crate::visible::visible_line;
+
+/// What stands where there is no figure.
+pub(crate) const NONE: &str = "–";
+
+/// `66.7 %`; nothing judged has no rate.
+pub(crate) fn rate(rate: Option<f64>) -> String {
+    rate.map_or_else(|| NONE.to_owned(), |it| format!("{:.1} %", it * 100.0))
+}
+
+/// `20.8–93.9 %`
+pub(crate) fn interval(interval: Option<Interval>) -> String {
+    interval.map_or_else(String::new, |it| format!("{:.1}–{:.1} %", it.low * 100.0, it.high * 100.0))
+}
+
+/// `$1.25`, `$0.0120`, `$0.000031`: enough places to tell small amounts apart.
+pub(crate) fn money(dollars: f64) -> String {
+    match dollars {
+        0.0 => "$0".to_owned(),
+        it if it >= 1.0 => format!("${it:.2}"),
+        it if it >= 0.01 => format!("${it:.4}"),
+        it => format!("${it:.6}"),
+    }
+}
+
+/// `1,234,567`
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (ix, digit) in digits.chars().enumerate() {
+        if ix > 0 && (digits.len() - ix).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 warning`, `2 warnings`
+pub fn counted(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// `512 B`, `1.2 kB`, `3.4 MB`, `5.6 GB`
+pub fn bytes(n: u64) -> String {
+    match n {
+        0..1_000 => format!("{n} B"),
+        1_000..1_000_000 => format!("{:.1} kB", n as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
+        _ => format!("{:.1} GB", n as f64 / 1e9),
+    }
+}
+
+/// `1,200 tokens read, 80 written`
+pub(crate) fn tokens(usage: &Usage) -> String {
+    format!("{} read, {} written", counted(usage.input, "token"), grouped(usage.output))
+}
+
+/// `71 µs`, `2.4 ms`, `1.25 s`, `2 min 5 s`, `3 h 20 min`
+pub(crate) fn duration(took: Duration) -> String {
+    match took.as_micros() {
+        micros @ 0..1_000 => format!("{micros} µs"),
+        micros @ 1_000..1_000_000 => format!("{:.1} ms", micros as f64 / 1e3),
+        micros @ 1_000_000..60_000_000 => format!("{:.2} s", micros as f64 / 1e6),
+        _ => span(took),
+    }
+}
+
+/// How long ago something was, or how long it will take: `40 s`, `2 min 5 s`, `3 h 20 min`, `12 days`.
+pub(crate) fn span(span: Duration) -> String {
+    match span.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        seconds @ 3_600..172_800 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// A score: whole numbers as they are, others to three places.
+pub(crate) fn score(score: f64) -> String {
+    if score.fract() == 0.0 && score.abs() < 1e15 { format!("{score:.0}") } else { format!("{score:.3}") }
+}
+
+/// A value on one line, at most about so many characters of it: text in backticks, everything else as JSON.
+pub(crate) fn value(value: &Val<'_>, room: usize) -> String {
+    match value {
+        Val::Str(text) if text.is_empty() => "empty text".to_owned(),
+        Val::Str(text) => format!("`{}`", cut(text, room)),
+        other => cut(&other.to_string(), room),
+    }
+}
+
+/// The text on one line, cut after so many characters.
+pub(crate) fn cut(text: &str, room: usize) -> String {
+    match text.char_indices().nth(room) {
+        Some((at, _)) => format!("{}…", visible_line(&text[..at])),
+        None => visible_line(text).into_owned(),
+    }
+}
+
+/// A case with what tells it from others of the same id: `r1`, `r1 [short, openai/gpt-4o, #2]`
+pub(crate) fn case_name(case: &CaseReport) -> String {
+    variant_name(&case.id, case.prompt.as_deref(), case.subject.as_deref(), case.replicate)
+}
+
+/// The same, of its parts.
+pub(crate) fn variant_name(id: &str, prompt: Option<&str>, subject: Option<&str>, replicate: Option<u32>) -> String {
+    let replicate = replicate.map(|it| format!("#{it}"));
+    let variant: Vec<&str> = [prompt, subject, replicate.as_deref()].into_iter().flatten().collect();
+    if variant.is_empty() { id.to_owned() } else { format!("{id} [{}]", variant.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_as_many_places_as_tell_them_apart() {
+        assert_eq!([0.0, 3.5, 0.012, 0.000_031].map(money), ["$0", "$3.50", "$0.0120", "$0.000031"]);
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([999, 1_200, 3_400_000, 5_600_000_000].map(bytes), ["999 B", "1.2 kB", "3.4 MB", "5.6 GB"]);
+        assert_eq!([1.0, 0.5, 2.0 / 3.0].map(score), ["1", "0.500", "0.667"]);
+        let spans = [59, 125, 12_000, 1_036_800].map(|it| span(Duration::from_secs(it)));
+        assert_eq!(spans, ["59 s", "2 min 5 s", "3 h 20 min", "12 days"]);
+        let durations = [71, 2_400, 1_250_000, 125_000_000].map(|it| duration(Duration::from_micros(it)));
+        assert_eq!(durations, ["71 µs", "2.4 ms", "1.25 s", "2 min 5 s"]);
+    }
+
+    #[test]
+    fn values_are_cut_and_stay_on_their_line() {
+        assert_eq!(value(&Val::from("a\nb"), 60), "`a␊b`");
+        assert_eq!(value(&Val::from("abcdef"), 3), "`abc…`");
+        assert_eq!(value(&Val::from(""), 3), "empty text");
+        assert_eq!(value(&Val::List(vec![Val::I(1), Val::from("\u{202e}")]), 60), "[1, \"\u{fffd}\"]");
+    }
+}

@@ -1,0 +1,193 @@
+//! A run in, a document out: what each format looks like, whole.
+
+use jurat_report::model::{CaseReport, RunReport};
+use jurat_report::{
+    CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MarkdownWriter, Scope, Style, TerminalOptions,
+    TerminalWriter,
+};
+
+use crate::sample;
+
+/// What a format makes of a run.
+pub(crate) fn document(format: &str, run: &RunReport, cases: &[CaseReport], scope: Scope) -> String {
+    let mut out = Vec::new();
+    let ended = drawn(format, &mut out, run, cases, scope);
+    ended.expect("memory can be written");
+    String::from_utf8(out).expect("reports are UTF-8")
+}
+
+fn drawn(format: &str, out: &mut Vec<u8>, run: &RunReport, cases: &[CaseReport], scope: Scope) -> std::io::Result<()> {
+    let mut writer: Box<dyn CaseWriter + '_> = match format {
+        "json" => Box::new(JsonWriter::new(out, run, scope)?),
+        "jsonl" => Box::new(JsonLinesWriter::new(out, run, scope)),
+        "csv" => Box::new(CsvWriter::new(out, run, scope)?),
+        "junit" => Box::new(JunitWriter::new(out, run, scope)?),
+        "markdown" => Box::new(MarkdownWriter::new(out, run, scope, 2)?),
+        "terminal" => {
+            let options = TerminalOptions { scope, tasks: true, ..TerminalOptions::default() };
+            Box::new(TerminalWriter::new(out, run, options))
+        }
+        other => panic!("`{other}` is no format"),
+    };
+    for case in cases {
+        writer.case(case)?;
+    }
+    writer.end()
+}
+
+pub(crate) const FORMATS: [&str; 6] = ["json", "jsonl", "csv", "junit", "markdown", "terminal"];
+
+#[test]
+fn each_format_says_everything() {
+    for format in FORMATS {
+        let text = document(format, &sample::run(), &sample::cases(), Scope::Everything);
+        insta::assert_snapshot!(format!("everything_as_{format}"), text);
+    }
+}
+
+#[test]
+fn results_alone_do_not_depend_on_the_day() {
+    let (run, cases) = (sample::run(), sample::cases());
+    let mut other_day = run.clone();
+    other_day.observed = jurat_report::model::Observed { run_id: "other".to_owned(), ..Default::default() };
+    let mut other_cases = cases.clone();
+    for case in &mut other_cases {
+        case.took *= 7;
+        for task in &mut case.tasks {
+            task.n_requests += 1;
+            task.reused = !task.reused;
+        }
+    }
+    for format in FORMATS {
+        let results = document(format, &run, &cases, Scope::ResultsOnly);
+        assert_eq!(results, document(format, &other_day, &other_cases, Scope::ResultsOnly), "{format}");
+        let everything = document(format, &run, &cases, Scope::Everything);
+        assert_ne!(everything, document(format, &other_day, &other_cases, Scope::Everything), "{format}");
+        assert_ne!(everything, results, "{format}");
+    }
+}
+
+#[test]
+fn a_run_without_cases_is_a_whole_document() {
+    let run = RunReport { suite: "empty".to_owned(), ..RunReport::default() };
+    for format in FORMATS {
+        let text = document(format, &run, &[], Scope::ResultsOnly);
+        insta::assert_snapshot!(format!("nothing_as_{format}"), text);
+    }
+}
+
+#[test]
+fn a_matrix_names_what_differs() {
+    let (run, cases) = sample::matrix();
+    insta::assert_snapshot!(document("terminal", &run, &cases, Scope::ResultsOnly));
+    insta::assert_snapshot!(document("junit", &run, &cases[..1], Scope::ResultsOnly));
+    insta::assert_snapshot!(document("markdown", &run, &cases, Scope::ResultsOnly));
+}
+
+#[test]
+fn what_is_the_same_for_all_cases_has_no_column() {
+    let (mut run, mut cases) = sample::matrix();
+    run.subjects.truncate(1);
+    run.repeat = 1;
+    cases.truncate(2);
+    for case in &mut cases {
+        case.replicate = Some(1);
+    }
+    let text = document("terminal", &run, &cases, Scope::ResultsOnly);
+    assert!(text.starts_with("record  total "), "{text}");
+}
+
+#[test]
+fn a_narrow_window_cuts_what_is_long() {
+    for width in [80, 120, 160] {
+        let (run, cases) = (sample::run(), sample::cases());
+        let options = TerminalOptions {
+            width: Some(width),
+            scope: Scope::ResultsOnly,
+            tasks: true,
+            ..TerminalOptions::default()
+        };
+        let text = sample::written(&cases, |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
+        insta::assert_snapshot!(format!("terminal_of_{width}_columns"), text);
+    }
+}
+
+#[test]
+fn meanings_have_colours() {
+    let (run, cases) = (sample::run(), sample::cases());
+    let options = TerminalOptions { style: Style::Colour, tasks: true, ..TerminalOptions::default() };
+    let text = sample::written(&cases, |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
+    for marked in ["\u{1b}[32mpassed\u{1b}[0m", "\u{1b}[31mfailed\u{1b}[0m", "\u{1b}[33merror\u{1b}[0m"] {
+        assert!(text.contains(marked), "{text}");
+    }
+    let plain = document("terminal", &run, &cases, Scope::Everything);
+    let uncoloured =
+        ["32", "31", "33", "1", "0"].iter().fold(text, |it, colour| it.replace(&format!("\u{1b}[{colour}m"), ""));
+    assert_eq!(uncoloured, plain);
+}
+
+#[test]
+fn of_many_cases_those_that_did_not_pass_are_shown() {
+    let (mut run, cases) = (sample::run(), sample::cases());
+    run.cases.passed = 1_000;
+    let options = TerminalOptions { scope: Scope::ResultsOnly, most_cases: 2, ..TerminalOptions::default() };
+    let mut text = Vec::new();
+    let mut writer = TerminalWriter::new(&mut text, &run, options);
+    let mut n_taken = 0;
+    for case in cases.iter().chain(&cases) {
+        if !writer.wants_more() {
+            break;
+        }
+        writer.case(case).unwrap();
+        n_taken += 1;
+    }
+    writer.end().unwrap();
+    assert_eq!(n_taken, 4, "the second that did not pass is the last of the four");
+    insta::assert_snapshot!(String::from_utf8(text).unwrap());
+}
+
+#[test]
+fn when_many_cases_all_passed_none_is_shown() {
+    let (mut run, cases) = (sample::run(), sample::cases());
+    run.cases = Default::default();
+    run.cases.passed = 1_000;
+    let options = TerminalOptions { tasks: true, totals: false, ..TerminalOptions::default() };
+    let text = sample::written(&cases[..1], |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
+    assert_eq!(text, "all of 1,000 cases passed; of many, only those that did not are shown\n");
+}
+
+#[test]
+fn of_a_selection_nothing_is_passed_over() {
+    let (mut run, cases) = (sample::run(), sample::cases());
+    run.cases.passed = 1_000;
+    let options = TerminalOptions {
+        scope: Scope::ResultsOnly,
+        totals: false,
+        most_cases: 1,
+        n_selected: Some(2),
+        ..TerminalOptions::default()
+    };
+    let text = sample::written(&cases[..2], |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
+    let table = "record  total  passed  failed  skipped  error  pass rate\nr1          2       2       0        0      0    100.0 %\n";
+    assert_eq!(text, format!("{table}… and 1 more case\n"));
+}
+
+#[test]
+fn a_summary_needs_no_case() {
+    let run = sample::run();
+    let options = TerminalOptions { cases: false, ..TerminalOptions::default() };
+    let mut text = Vec::new();
+    let mut writer = TerminalWriter::new(&mut text, &run, options);
+    assert!(!writer.wants_more());
+    writer.end().unwrap();
+    assert!(text.starts_with(b"task        passed "), "{}", String::from_utf8_lossy(&text));
+}
+
+#[test]
+fn a_verdict_of_another_run_is_an_error() {
+    let run = RunReport::default();
+    for format in ["json", "jsonl", "csv", "junit", "markdown", "terminal"] {
+        let error = drawn(format, &mut Vec::new(), &run, &sample::cases()[2..3], Scope::Everything).unwrap_err();
+        assert!(error.to_string().contains("has a verdict for task 0, of which the run has none"), "{error}");
+    }
+}

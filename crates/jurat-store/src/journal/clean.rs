@@ -1,0 +1,52 @@
+//! Removing answers from the journal, on command.
+
+use std::sync::PoisonError;
+
+use rusqlite::{Connection, params};
+
+use super::Journal;
+use crate::database::DatabaseError;
+
+/// Which answers are removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cleaning {
+    /// Those from before this time, in milliseconds since 1970.
+    Before(u64),
+    /// Those of this model.
+    Model(String),
+    /// All of them.
+    All,
+}
+
+/// What was removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cleaned {
+    /// How many answers.
+    pub answers: u64,
+    /// Whether the file gave the space back. While another process uses the journal it keeps it, and uses it for new answers.
+    pub is_smaller: bool,
+}
+
+impl Journal {
+    /// Removes answers.
+    pub fn clean(&self, cleaning: &Cleaning) -> Result<Cleaned, DatabaseError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = delete(&connection, cleaning).map_err(|it| DatabaseError::of(&self.path, it))?;
+        let shrunk = connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+        match shrunk.map_err(|it| DatabaseError::of(&self.path, it)) {
+            Ok(()) => Ok(Cleaned { answers, is_smaller: true }),
+            Err(DatabaseError::Busy { .. }) => Ok(Cleaned { answers, is_smaller: false }),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn delete(connection: &Connection, cleaning: &Cleaning) -> rusqlite::Result<u64> {
+    let deleted = match cleaning {
+        Cleaning::Before(at_ms) => connection.execute("DELETE FROM answer WHERE at_ms < ?1", params![at_ms]),
+        Cleaning::Model(model) => connection.execute("DELETE FROM answer WHERE model = ?1", params![model]),
+        // Without a condition SQLite forgets the pages without looking at them, and still counts the rows.
+        Cleaning::All => connection.execute("DELETE FROM answer", []),
+    };
+    deleted.map(|it| it as u64)
+}

@@ -1,0 +1,218 @@
+//! The journal of a project: answers by the content of their requests, for all runs.
+//!
+//! Several processes may use it at once. They do not wait for each other's answers: both may pay for the same one, both are kept, and the
+//! newest is read. Nothing is removed but by [`Journal::clean`]. Answers are written by the thread that writes a run, before the run
+//! itself has them, so that what was paid for is never lost.
+
+mod clean;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use jurat_core::effect::EffectKey;
+use rusqlite::{Connection, OptionalExtension, params};
+
+pub use clean::{Cleaned, Cleaning};
+
+use crate::database::{DatabaseError, Kind, beside, refuse_network};
+use crate::effects::{PackedEffect, RecordedEffect, StoredText};
+
+/// Format 1. A table with row numbers and an index on eight bytes of the key: keys are spread evenly, and ordering whole answers by
+/// them would scatter every write.
+const JOURNAL: Kind = Kind {
+    what: "journal",
+    application_id: 0x6a75_726a,
+    format: 1,
+    tables: "
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE answer (
+  id INTEGER PRIMARY KEY, key8 INTEGER NOT NULL, at_ms INTEGER NOT NULL, key BLOB NOT NULL, kind TEXT NOT NULL, model TEXT NOT NULL,
+  served TEXT, bytes INTEGER NOT NULL, request ANY NOT NULL, outcome ANY NOT NULL
+) STRICT;
+CREATE INDEX answer_key8 ON answer (key8);
+INSERT INTO meta (key, value) VALUES ('min_reader', '1');
+",
+};
+
+/// The journal of a project. It can be shared between threads.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+/// An answer of the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalAnswer {
+    /// The outcome, for `jurat_core::effect::wire`.
+    pub outcome: String,
+    /// When it was there, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Who answered, as they say.
+    pub served: Option<String>,
+}
+
+/// What a journal holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JournalStats {
+    /// How many answers.
+    pub answers: u64,
+    /// The bytes of their requests and outcomes, as they are stored.
+    pub bytes: u64,
+    /// The size of the file.
+    pub file_bytes: u64,
+    /// When the oldest was given, in milliseconds since 1970.
+    pub oldest_ms: Option<u64>,
+    /// When the newest was given, in milliseconds since 1970.
+    pub newest_ms: Option<u64>,
+    /// The same for each that was asked, by name.
+    pub models: Vec<ModelStats>,
+}
+
+/// What a journal holds of one model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelStats {
+    /// Who was asked.
+    pub model: String,
+    /// How many answers.
+    pub answers: u64,
+    /// The bytes of their requests and outcomes, as they are stored.
+    pub bytes: u64,
+    /// When the oldest was given, in milliseconds since 1970.
+    pub oldest_ms: u64,
+    /// When the newest was given, in milliseconds since 1970.
+    pub newest_ms: u64,
+}
+
+impl Journal {
+    /// Opens a journal, or makes it.
+    pub fn open(path: &Path) -> Result<Journal, DatabaseError> {
+        refuse_network(path)?;
+        make(path)?;
+        let connection = JOURNAL.open(path)?;
+        Ok(Journal { path: path.to_owned(), connection: Mutex::new(connection) })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The newest answer to a request, unless it is from before a certain time.
+    pub fn get(&self, key: &EffectKey, not_before_ms: Option<u64>) -> Result<Option<JournalAnswer>, DatabaseError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |it| DatabaseError::of(&self.path, it);
+        let select = "SELECT outcome, at_ms, served FROM answer WHERE key8 = ?1 AND key = ?2 AND at_ms >= ?3
+                      ORDER BY at_ms DESC, id DESC LIMIT 1";
+        let mut select = connection.prepare_cached(select).map_err(of)?;
+        let found = select.query_row(params![key.prefix(), key.0, not_before_ms.unwrap_or(0)], |row| {
+            Ok((StoredText::read(row.get_ref(0)?), row.get(1)?, row.get(2)?))
+        });
+        let Some((outcome, at_ms, served)) = found.optional().map_err(of)? else { return Ok(None) };
+        let outcome = outcome.map_err(|it| DatabaseError::of_part(&self.path, "answer.outcome", it))?;
+        Ok(Some(JournalAnswer { outcome, at_ms, served }))
+    }
+
+    /// What it holds. This looks at every answer.
+    pub fn stats(&self) -> Result<JournalStats, DatabaseError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |it| DatabaseError::of(&self.path, it);
+        let select =
+            "SELECT model, count(*), sum(bytes), min(at_ms), max(at_ms) FROM answer GROUP BY model ORDER BY model";
+        let mut select = connection.prepare(select).map_err(of)?;
+        let models = select.query_map([], |row| {
+            let (model, answers, bytes) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(ModelStats { model, answers, bytes, oldest_ms: row.get(3)?, newest_ms: row.get(4)? })
+        });
+        let models: Vec<ModelStats> = models.and_then(Iterator::collect).map_err(of)?;
+        Ok(JournalStats {
+            answers: models.iter().map(|it| it.answers).sum(),
+            bytes: models.iter().map(|it| it.bytes).sum(),
+            file_bytes: std::fs::metadata(&self.path).map_or(0, |it| it.len()),
+            oldest_ms: models.iter().map(|it| it.oldest_ms).min(),
+            newest_ms: models.iter().map(|it| it.newest_ms).max(),
+            models,
+        })
+    }
+
+    /// A writer of its own.
+    pub(crate) fn writer(&self, durable: bool) -> Result<JournalWriter, DatabaseError> {
+        let connection = JOURNAL.open(&self.path)?;
+        let synchronous = if durable { "FULL" } else { "NORMAL" };
+        let set = connection.execute_batch(&format!("PRAGMA synchronous = {synchronous}"));
+        set.map_err(|it| DatabaseError::of(&self.path, it))?;
+        Ok(JournalWriter { path: self.path.clone(), connection })
+    }
+}
+
+/// Makes a journal where there is none. It is made under another name and then put in place, so that processes that start together
+/// find either none or a whole one.
+fn make(path: &Path) -> Result<(), DatabaseError> {
+    if path.exists() {
+        return Ok(());
+    }
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let of_io = |it| DatabaseError::of_io(path, it);
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    let unnamed = beside(path, &format!("-{}-{number}", std::process::id()));
+    std::fs::File::create_new(&unnamed).map_err(|it| DatabaseError::of_new(path, it))?;
+    let made = make_under(&unnamed).and_then(|()| {
+        // Linking, because renaming would replace what another process has put there; but not every file system has links.
+        match std::fs::hard_link(&unnamed, path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+            Err(_) => std::fs::rename(&unnamed, path).map_err(of_io),
+            Ok(()) => Ok(()),
+        }
+    });
+    // Nobody minds when it is not there any more.
+    let _ = std::fs::remove_file(&unnamed);
+    made
+}
+
+/// Makes a journal that is whole without its log.
+fn make_under(path: &Path) -> Result<(), DatabaseError> {
+    let connection = JOURNAL.create(path)?;
+    let whole = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);");
+    whole.map_err(|it| DatabaseError::of(path, it))?;
+    connection.close().map_err(|(_, it)| DatabaseError::of(path, it))
+}
+
+/// Writes answers; belongs to the thread that writes a run.
+#[derive(Debug)]
+pub(crate) struct JournalWriter {
+    path: PathBuf,
+    connection: Connection,
+}
+
+impl JournalWriter {
+    /// Writes answers in one transaction.
+    pub(crate) fn write<'e>(
+        &mut self,
+        effects: impl Iterator<Item = &'e PackedEffect<'e>>,
+    ) -> Result<(), DatabaseError> {
+        let mut effects = effects.peekable();
+        if effects.peek().is_none() {
+            return Ok(());
+        }
+        let written = self.connection.execute_batch("BEGIN IMMEDIATE").and_then(|()| {
+            effects.try_for_each(|it| insert(&self.connection, it))?;
+            self.connection.execute_batch("COMMIT")
+        });
+        written.map_err(|error| {
+            let _ = self.connection.execute_batch("ROLLBACK");
+            DatabaseError::of(&self.path, error)
+        })
+    }
+}
+
+fn insert(connection: &Connection, packed: &PackedEffect<'_>) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO answer (key8, at_ms, key, kind, model, served, bytes, request, outcome)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    let PackedEffect { effect, request, outcome } = packed;
+    let RecordedEffect { key, at_ms, kind, model, served, .. } = effect;
+    let bytes = request.len() + outcome.len();
+    insert.execute(params![key.prefix(), at_ms, key.0, kind, model, served, bytes, request, outcome]).map(drop)
+}

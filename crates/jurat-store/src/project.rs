@@ -1,0 +1,240 @@
+//! Where a project keeps its runs and its journal.
+//!
+//! ```text
+//! .jurat/                 for its owner alone, ignored by git
+//!   journal.db            paid answers
+//!   runs/2026-11-15T18-04-05_appliance-support_x7k2.jurat
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::database::DatabaseError;
+use crate::journal::Journal;
+use crate::run::began_at_ms;
+
+/// The directory `.jurat` of a project.
+///
+/// ```
+/// use jurat_store::Project;
+///
+/// let directory = tempfile::tempdir()?;
+/// let project = Project::find_or_create(directory.path())?;
+/// let run = project.new_run("Appliance support", 1_794_765_845_000, 7);
+/// assert!(run.id.starts_with("2026-11-15T18-04-05_appliance-support_"));
+/// assert_eq!(project.journal()?.stats()?.answers, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    root: PathBuf,
+}
+
+/// A name for a run that is about to begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunName {
+    /// What it is called: its file without `.jurat`.
+    pub id: String,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// What can go wrong with a project.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    /// The directory cannot be used.
+    #[error("`{}` cannot be used: {source}; make it writable, or run the command in another directory", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is no such run.
+    #[error("there is no run `{name}`{}", known(newest))]
+    NoSuchRun {
+        /// What was asked for.
+        name: String,
+        /// The newest run, to have an example.
+        newest: Option<String>,
+    },
+    /// There are several.
+    #[error("`{name}` could be {}; say more of its name", listed(candidates))]
+    Ambiguous {
+        /// What was asked for.
+        name: String,
+        /// What it could be.
+        candidates: Vec<String>,
+    },
+}
+
+fn known(newest: &Option<String>) -> String {
+    match newest {
+        Some(newest) => format!("; name a file, the beginning of a run's name such as `{newest}`, or `latest`"),
+        None => "; this project has no runs yet".to_owned(),
+    }
+}
+
+fn listed(candidates: &[String]) -> String {
+    let names: Vec<String> = candidates.iter().map(|it| format!("`{it}`")).collect();
+    names.join(" or ")
+}
+
+/// The name of the directory.
+const DIRECTORY: &str = ".jurat";
+/// The extension of run files.
+const EXTENSION: &str = "jurat";
+
+impl Project {
+    /// The project that a directory belongs to: the nearest one above it that has `.jurat`, or itself.
+    pub fn find(directory: &Path) -> Option<Project> {
+        let above = std::path::absolute(directory).ok()?;
+        let root = above.ancestors().map(|it| it.join(DIRECTORY)).find(|it| it.is_dir())?;
+        Some(Project { root })
+    }
+
+    /// The project that a directory belongs to; when there is none, one that begins there.
+    pub fn find_or_create(directory: &Path) -> Result<Project, ProjectError> {
+        let project = match Project::find(directory) {
+            Some(project) => project,
+            None => Project {
+                root: std::path::absolute(directory)
+                    .map_err(|source| ProjectError::Directory { path: directory.to_owned(), source })?
+                    .join(DIRECTORY),
+            },
+        };
+        let of = |source| ProjectError::Directory { path: project.root.clone(), source };
+        make_private(&project.root).and_then(|()| make_private(&project.runs_directory())).map_err(of)?;
+        let ignored = project.root.join(".gitignore");
+        if !ignored.exists() {
+            std::fs::write(ignored, "*\n").map_err(of)?;
+        }
+        Ok(project)
+    }
+
+    /// The directory `.jurat`.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where runs are.
+    pub fn runs_directory(&self) -> PathBuf {
+        self.root.join("runs")
+    }
+
+    /// The journal, which is made when there is none.
+    pub fn journal(&self) -> Result<Journal, DatabaseError> {
+        Journal::open(&self.journal_path())
+    }
+
+    /// The file of the journal.
+    pub fn journal_path(&self) -> PathBuf {
+        self.root.join("journal.db")
+    }
+
+    /// A name that no run has yet, for a suite and a time in milliseconds since 1970. The end of it is drawn from `random`.
+    pub fn new_run(&self, suite: &str, at_ms: u64, random: u64) -> RunName {
+        let (time, suite) = (file_time(at_ms), file_name(suite));
+        let mut numbers = (0..).map(|it| random.wrapping_add(it));
+        let free = numbers.find_map(|number| {
+            let id = format!("{time}_{suite}_{}", short_name(number));
+            let path = self.runs_directory().join(format!("{id}.{EXTENSION}"));
+            (!path.exists()).then_some(RunName { id, path })
+        });
+        free.expect("there are more numbers than files")
+    }
+
+    /// The names of all runs, the oldest first.
+    pub fn runs(&self) -> Result<Vec<RunName>, ProjectError> {
+        let directory = self.runs_directory();
+        let of = |source| ProjectError::Directory { path: directory.clone(), source };
+        let entries = match std::fs::read_dir(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other.map_err(of)?,
+        };
+        let mut runs = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(of)?.path();
+            if path.extension().is_some_and(|it| it == EXTENSION)
+                && let Some(id) = path.file_stem().and_then(|it| it.to_str())
+            {
+                runs.push(RunName { id: id.to_owned(), path });
+            }
+        }
+        // Names begin with a time.
+        runs.sort_by(|a, b| a.id.cmp(&b.id));
+        for same_second in runs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|it| it.len() > 1) {
+            same_second.sort_by_cached_key(|it| began_at_ms(&it.path));
+        }
+        Ok(runs)
+    }
+
+    /// The file of a run that is named by its path, by the beginning of its name, by the beginning of the last part of its name, or by
+    /// `latest`.
+    pub fn run(&self, name: &str) -> Result<PathBuf, ProjectError> {
+        let mut runs = self.runs()?;
+        let newest = runs.last().map(|it| it.id.clone());
+        if name == "latest" {
+            let latest = runs.pop().map(|it| it.path);
+            return latest.ok_or_else(|| ProjectError::NoSuchRun { name: name.to_owned(), newest });
+        }
+        if Path::new(name).is_file() {
+            return Ok(name.into());
+        }
+        let last_part = |id: &str| id.rsplit('_').next().is_some_and(|it| it.starts_with(name));
+        runs.retain(|it| !name.is_empty() && (it.id.starts_with(name) || last_part(&it.id)));
+        match runs.len() {
+            0 => Err(ProjectError::NoSuchRun { name: name.to_owned(), newest }),
+            1 => Ok(runs.remove(0).path),
+            _ => match runs.iter().position(|it| it.id == name) {
+                Some(exact) => Ok(runs.swap_remove(exact).path),
+                None => Err(ProjectError::Ambiguous {
+                    name: name.to_owned(),
+                    candidates: runs.into_iter().map(|it| it.id).collect(),
+                }),
+            },
+        }
+    }
+}
+
+/// The second in which a run began, as its name says.
+fn second(run: &RunName) -> &str {
+    run.id.split('_').next().unwrap_or_default()
+}
+
+/// Makes a directory that only its owner may look into.
+fn make_private(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        other => other,
+    }
+}
+
+/// A time as part of a file's name, in UTC: `2026-11-15T18-04-05`.
+fn file_time(at_ms: u64) -> String {
+    let time = jiff::Timestamp::UNIX_EPOCH + Duration::from_millis(at_ms.min(LAST_MS));
+    time.strftime("%Y-%m-%dT%H-%M-%S").to_string()
+}
+
+/// The last day of the year 9999, which is where calendars end.
+const LAST_MS: u64 = 253_402_207_200_000;
+
+/// A suite's name as part of a file's name: letters, digits and hyphens, not too long.
+fn file_name(suite: &str) -> String {
+    let letter = |it: char| if it.is_alphanumeric() { it.to_ascii_lowercase() } else { '-' };
+    let text: String = suite.chars().take(40).map(letter).collect();
+    let words: Vec<&str> = text.split('-').filter(|it| !it.is_empty()).collect();
+    if words.is_empty() { "suite".to_owned() } else { words.join("-") }
+}
+
+/// Four letters or digits that are not mistaken for each other.
+fn short_name(number: u64) -> String {
+    const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
+    // Multiplying spreads numbers that follow each other.
+    let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
+    (0..4).map(|place| char::from(LETTERS[(spread >> (5 * place) & 31) as usize])).collect()
+}

@@ -1,0 +1,174 @@
+//! Cases in the order of input, from blocks in the order of completion.
+//!
+//! Blocks may overlap: a case that takes long lands in a later block than its neighbours. Only blocks that overlap are open at a time.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
+
+use rusqlite::params;
+
+use super::code::unpack_codes;
+use super::stored::{Reading, StoredBlock, StoredCase, n_slots, read_cases};
+use super::{Code, Column};
+use crate::database::DatabaseError;
+
+/// How many blocks are looked up at a time.
+const AHEAD: usize = 64;
+
+/// Cases of a run in the order of input.
+#[derive(Debug)]
+pub struct Cases<'r> {
+    reading: Reading<'r>,
+    range: Range<u64>,
+    headers: Headers,
+    /// Blocks with cases that are still to come, and the slot of the next.
+    open: Vec<(StoredBlock, usize)>,
+}
+
+impl<'r> Cases<'r> {
+    pub(super) fn new(reading: Reading<'r>, range: Range<u64>) -> Cases<'r> {
+        Cases { reading, range, headers: Headers::default(), open: Vec::new() }
+    }
+
+    fn advance(&mut self) -> Result<Option<StoredCase>, DatabaseError> {
+        loop {
+            let next = self.open.iter().map(|(block, slot)| block.case_ix(*slot)).enumerate().min_by_key(|it| it.1);
+            let header = self.headers.peek(self.reading, &self.range)?;
+            match (next, header) {
+                // A block that begins before the next case may hold a case before it.
+                (next, Some(header)) if next.is_none_or(|it| header.first < it.1) => {
+                    self.headers.waiting.pop_front();
+                    let block = StoredBlock::load(self.reading, header.id)?;
+                    let slot = block.slot_from(self.range.start);
+                    if slot < block.n {
+                        self.open.push((block, slot));
+                    }
+                }
+                (Some((_, case_ix)), _) if case_ix >= self.range.end => return Ok(None),
+                (Some((ix, _)), _) => {
+                    let (block, slot) = &mut self.open[ix];
+                    let case = block.case(self.reading, *slot)?;
+                    *slot += 1;
+                    if *slot == block.n {
+                        self.open.swap_remove(ix);
+                    }
+                    return Ok(Some(case));
+                }
+                (None, _) => return Ok(None),
+            }
+        }
+    }
+}
+
+impl Iterator for Cases<'_> {
+    type Item = Result<StoredCase, DatabaseError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.advance().transpose()
+    }
+}
+
+/// The cases that ended, or whose task ended, in certain ways; in the order of input.
+#[derive(Debug)]
+pub struct Found<'r> {
+    reading: Reading<'r>,
+    column: Column,
+    codes: Vec<Code>,
+    headers: Headers,
+    waiting: BinaryHeap<Reverse<u64>>,
+}
+
+impl<'r> Found<'r> {
+    pub(super) fn new(reading: Reading<'r>, column: Column, codes: &[Code]) -> Found<'r> {
+        Found { reading, column, codes: codes.to_vec(), headers: Headers::default(), waiting: BinaryHeap::new() }
+    }
+
+    fn advance(&mut self) -> Result<Option<u64>, DatabaseError> {
+        loop {
+            let header = self.headers.peek(self.reading, &(0..u64::MAX))?;
+            match (self.waiting.peek(), header) {
+                (next, Some(header)) if next.is_none_or(|it| header.first < it.0) => {
+                    self.headers.waiting.pop_front();
+                    self.look(header)?;
+                }
+                _ => return Ok(self.waiting.pop().map(|it| it.0)),
+            }
+        }
+    }
+
+    /// Takes in the cases of a block, from its verdicts alone.
+    fn look(&mut self, header: Header) -> Result<(), DatabaseError> {
+        let reading = self.reading;
+        let part = |part, it| DatabaseError::of_part(reading.path, part, it);
+        let select = "SELECT block.n, block.cases, verdicts.codes FROM block
+             LEFT JOIN verdicts ON verdicts.task = ?1 AND verdicts.block = block.id WHERE block.id = ?2";
+        let mut select = reading.sqlite(reading.connection.prepare_cached(select))?;
+        let row = select.query_row(params![self.column.0, header.id], |row| {
+            Ok((row.get(0)?, row.get::<_, Option<Vec<u8>>>(1)?, row.get::<_, Option<Vec<u8>>>(2)?))
+        });
+        let (n, cases, codes) = reading.sqlite(row)?;
+        let n = n_slots(n).map_err(|it| part("block.n", it))?;
+        if codes.is_none() && !self.codes.contains(&Code::Passed) {
+            return Ok(());
+        }
+        let codes = unpack_codes(codes.as_deref(), n).map_err(|it| part("verdicts", it))?;
+        let cases = cases.map(|it| read_cases(&it, header.first, n)).transpose();
+        let cases = cases.map_err(|it| part("block.cases", it))?;
+        for (slot, _) in codes.iter().enumerate().filter(|it| self.codes.contains(it.1)) {
+            let case_ix = cases.as_ref().map_or(header.first + slot as u64, |it| it[slot]);
+            self.waiting.push(Reverse(case_ix));
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Found<'_> {
+    type Item = Result<u64, DatabaseError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.advance().transpose()
+    }
+}
+
+/// The blocks of a run in the order of their first cases, looked up a few at a time so that no transaction stays open.
+#[derive(Debug, Default)]
+pub(super) struct Headers {
+    waiting: VecDeque<Header>,
+    /// The first case of the last that was looked up.
+    last: Option<u64>,
+    is_over: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Header {
+    pub(super) id: i64,
+    pub(super) first: u64,
+}
+
+impl Headers {
+    /// The next block with cases of the range, without taking it.
+    fn peek(&mut self, reading: Reading<'_>, range: &Range<u64>) -> Result<Option<Header>, DatabaseError> {
+        if self.waiting.is_empty() && !self.is_over {
+            let select =
+                "SELECT id, first FROM block WHERE first > ?1 AND first < ?2 AND last >= ?3 ORDER BY first LIMIT ?4";
+            let mut select = reading.sqlite(reading.connection.prepare_cached(select))?;
+            let after = self.last.map_or(-1, |it| it as i64);
+            let end = i64::try_from(range.end).unwrap_or(i64::MAX);
+            let headers = select.query_map(params![after, end, range.start, AHEAD], |row| {
+                Ok(Header { id: row.get(0)?, first: row.get(1)? })
+            });
+            let headers: Vec<Header> = reading.sqlite(headers.and_then(Iterator::collect))?;
+            self.is_over = headers.len() < AHEAD;
+            self.last = headers.last().map(|it| it.first).or(self.last);
+            self.waiting.extend(headers);
+        }
+        Ok(self.waiting.front().copied())
+    }
+
+    /// Takes the next block.
+    pub(super) fn next(&mut self, reading: Reading<'_>) -> Result<Option<Header>, DatabaseError> {
+        self.peek(reading, &(0..u64::MAX))?;
+        Ok(self.waiting.pop_front())
+    }
+}

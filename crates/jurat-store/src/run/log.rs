@@ -1,0 +1,119 @@
+//! The effects of a run in its file: writing them down, and finding them again.
+//!
+//! An effect is kept once however many sites share it; a site says where it was used.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use jurat_core::effect::{EffectKey, StepSite};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+
+use super::RunFileError;
+use super::schema::RUN;
+use crate::database::Fault;
+use crate::effects::{PackedEffect, RecordedEffect, StoredEffect, StoredText, asker_number, asker_numbered};
+
+/// The effects of a run, found by their site.
+///
+/// It reads on a connection of its own, so a run can look into its own file while that is being written.
+#[derive(Debug)]
+pub struct RunLog {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+/// An outcome that a run has at a site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logged {
+    /// The name of the request that was made.
+    pub key: EffectKey,
+    /// The outcome, for `jurat_core::effect::wire`.
+    pub outcome: String,
+    /// Which attempt it is, counted from 0.
+    pub attempt: u32,
+    /// Whether it was an answer that was there before.
+    pub reused: bool,
+}
+
+impl RunLog {
+    /// Opens the log of a run.
+    pub fn open(path: &Path) -> Result<RunLog, RunFileError> {
+        let connection = RUN.open_to_read(path)?;
+        Ok(RunLog { path: path.to_owned(), connection: Mutex::new(connection) })
+    }
+
+    /// The last outcome at a site.
+    pub fn get(&self, case_ix: u64, site: StepSite) -> Result<Option<Logged>, RunFileError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = effect_at(&connection, case_ix, site);
+        let found = found.map_err(|it| it.at(&self.path, "effect"))?;
+        Ok(found.map(|it| Logged { key: it.key, outcome: it.outcome, attempt: it.attempt, reused: it.reused }))
+    }
+}
+
+/// Writes an effect and its site. An effect that is there already, with the same outcome, is shared.
+pub(super) fn insert(connection: &Connection, packed: &PackedEffect<'_>) -> rusqlite::Result<()> {
+    let RecordedEffect { key, kind, model, served, at_ms, site, .. } = packed.effect;
+    let id = match shared(connection, packed.effect)? {
+        Some(id) => id,
+        None => {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO effect (key8, key, kind, model, served, at_ms, request, outcome)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?;
+            let (request, outcome) = (&packed.request, &packed.outcome);
+            insert.insert(params![key.prefix(), key.0, kind, model, served, at_ms, request, outcome])?
+        }
+    };
+    let mut insert = connection.prepare_cached(
+        "INSERT OR REPLACE INTO site (case_ix, task, seat, turn, attempt, effect, reused) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    let RecordedEffect { case_ix, attempt, reused, .. } = packed.effect;
+    insert.execute(params![case_ix, asker_number(site.asker), site.seat, site.turn, attempt, id, reused])?;
+    Ok(())
+}
+
+/// The effect with the same request and outcome.
+fn shared(connection: &Connection, effect: &RecordedEffect) -> rusqlite::Result<Option<i64>> {
+    let mut select = connection.prepare_cached("SELECT id, outcome FROM effect WHERE key8 = ?1 AND key = ?2")?;
+    let mut rows = select.query(params![effect.key.prefix(), effect.key.0])?;
+    while let Some(row) = rows.next()? {
+        if StoredText::read(row.get_ref(1)?).is_ok_and(|it| it == effect.outcome) {
+            return row.get(0).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The columns of [`read`].
+pub(super) const COLUMNS: &str = "site.case_ix, site.task, site.seat, site.turn, site.attempt, site.reused, effect.key, effect.kind, \
+     effect.model, effect.served, effect.at_ms, effect.request, effect.outcome \
+     FROM site JOIN effect ON effect.id = site.effect";
+
+/// The last outcome at a site.
+pub(super) fn effect_at(connection: &Connection, case_ix: u64, site: StepSite) -> Result<Option<StoredEffect>, Fault> {
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} WHERE case_ix = :case AND task = :task AND seat = :seat AND turn = :turn ORDER BY attempt DESC LIMIT 1"
+    ))?;
+    let task = asker_number(site.asker);
+    let arguments = named_params! { ":case": case_ix, ":task": task, ":seat": site.seat, ":turn": site.turn };
+    select.query_row(arguments, |row| Ok(read(row))).optional()?.transpose()
+}
+
+/// Reads a row of [`COLUMNS`].
+pub(super) fn read(row: &Row<'_>) -> Result<StoredEffect, Fault> {
+    let key: [u8; 32] = row.get(6)?;
+    Ok(StoredEffect {
+        case_ix: row.get(0)?,
+        site: StepSite { asker: asker_numbered(row.get(1)?), seat: row.get(2)?, turn: row.get(3)? },
+        attempt: row.get(4)?,
+        reused: row.get(5)?,
+        key: EffectKey(key),
+        kind: row.get(7)?,
+        model: row.get(8)?,
+        served: row.get(9)?,
+        at_ms: row.get(10)?,
+        request: StoredText::read(row.get_ref(11)?)?,
+        outcome: StoredText::read(row.get_ref(12)?)?,
+    })
+}

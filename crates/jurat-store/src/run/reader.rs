@@ -1,0 +1,434 @@
+//! Reading a run, also while it is being written.
+//!
+//! Every question is a short transaction of its own, so a reader never holds up the writer.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jurat_core::effect::StepSite;
+use rusqlite::{Connection, OptionalExtension, Params, params};
+
+use super::cases::{Cases, Found, Headers};
+use super::id_index;
+use super::identity::shown_id;
+use super::log;
+use super::rows::RowFiles;
+use super::schema::RUN;
+use super::stored::{Reading, StoredBlock, StoredCase};
+use super::{
+    CaseRanges, Code, Column, Document, Ended, FinishState, RunFileError, RunHead, RunState, SourceFile, SourceHead,
+    TaskHead, Variant, claim,
+};
+use crate::database::{DatabaseError, Fault};
+use crate::effects::{StoredEffect, asker_number};
+use crate::packed::{Unreadable, unpack};
+
+/// A run that is being read. It belongs to one thread; several may be open at a time.
+#[derive(Debug)]
+pub struct RunReader {
+    path: PathBuf,
+    connection: Connection,
+    head: RunHead,
+    /// The block that was looked at last.
+    block: RefCell<Option<StoredBlock>>,
+    rows: RefCell<RowFiles>,
+}
+
+/// How many cases of a slice ended how, for the case as a whole or for a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredSummary {
+    /// What it is about.
+    pub column: Column,
+    /// The slice; empty for the whole.
+    pub slice: String,
+    /// How many ended how, by the number of the [`Code`].
+    pub counts: [u64; Code::COUNT],
+    /// What else is known, as JSON.
+    pub body: Option<String>,
+}
+
+impl StoredSummary {
+    /// How many ended so.
+    pub fn count(&self, code: Code) -> u64 {
+        self.counts[usize::from(code as u8)]
+    }
+}
+
+/// Something that happened during a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// What.
+    pub body: String,
+}
+
+/// The effects of a run in numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EffectStats {
+    /// How many there are.
+    pub effects: u64,
+    /// How many of them were answers that were there before.
+    pub reused: u64,
+    /// When the oldest that was there before was given, in milliseconds since 1970.
+    pub oldest_reused_ms: Option<u64>,
+    /// Who answered, as they say, and how often.
+    pub served: Vec<(Option<String>, u64)>,
+}
+
+impl RunReader {
+    /// Opens a run.
+    pub fn open(path: &Path) -> Result<RunReader, RunFileError> {
+        RunReader::on(RUN.open_to_read(path)?, path)
+    }
+
+    /// Reads a run on this connection.
+    pub(super) fn on(connection: Connection, path: &Path) -> Result<RunReader, RunFileError> {
+        let head = read_head(&connection, path)?;
+        let path = path.to_owned();
+        Ok(RunReader { path, connection, head, block: RefCell::default(), rows: RefCell::default() })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was known before its first case, and its documents.
+    pub fn head(&self) -> &RunHead {
+        &self.head
+    }
+
+    /// A document by its name, as it is now.
+    pub fn document(&self, name: &str) -> Result<Option<Vec<u8>>, RunFileError> {
+        let select = "SELECT body FROM document WHERE name = ?1";
+        let body: Option<Vec<u8>> =
+            self.sqlite(self.connection.query_row(select, [name], |row| row.get(0)).optional())?;
+        let body = body.map(|it| unpack(&it).map(std::borrow::Cow::into_owned)).transpose();
+        Ok(body.map_err(|it| DatabaseError::of_part(&self.path, "document.body", it))?)
+    }
+
+    /// How far it has come.
+    pub fn state(&self) -> Result<RunState, RunFileError> {
+        let meta = |key| self.sqlite(meta(&self.connection, key));
+        let number = |key| meta(key).map(|it| it.and_then(|it| it.parse::<u64>().ok()).unwrap_or_default());
+        let finish = match meta("ended")?.as_deref().map(Ended::named) {
+            None => None,
+            Some(ended) => Some(FinishState {
+                // A word of a later version: it ended, in a way that this one has no word for.
+                ended: ended.unwrap_or(Ended::Failed),
+                resumable: meta("resumable")?.as_deref() == Some("1"),
+                at_ms: number("ended_at_ms")?,
+                wall: Duration::from_micros(number("wall_us")?),
+            }),
+        };
+        let n_cases = self.connection.query_row("SELECT coalesce(sum(n), 0) FROM block", [], |row| row.get(0));
+        let self_contained = meta("self_contained")?.as_deref() == Some("1");
+        Ok(RunState { finish, n_cases: self.sqlite(n_cases)?, self_contained })
+    }
+
+    /// Whether a process is writing it.
+    pub fn is_being_written(&self) -> bool {
+        claim::is_claimed(&self.path)
+    }
+
+    /// How many cases ended how, by task and slice.
+    pub fn summary(&self) -> Result<Vec<StoredSummary>, RunFileError> {
+        let select =
+            "SELECT task, slice, passed, failed, measured, skipped_by_gate, skipped_by_error, error, not_run, absent,
+                        not_judged, body FROM summary ORDER BY slice, task";
+        self.all(select, |row| {
+            let mut counts = [0; Code::COUNT];
+            counts.iter_mut().enumerate().try_for_each(|(ix, count)| row.get(ix + 2).map(|it| *count = it))?;
+            Ok(StoredSummary { column: Column(row.get(0)?), slice: row.get(1)?, counts, body: row.get(11)? })
+        })
+    }
+
+    /// What happened, in order.
+    pub fn events(&self) -> Result<Vec<StoredEvent>, RunFileError> {
+        self.all("SELECT at_ms, body FROM event ORDER BY id", |row| {
+            Ok(StoredEvent { at_ms: row.get(0)?, body: row.get(1)? })
+        })
+    }
+
+    /// Cases in the order of input.
+    pub fn cases(&self, range: Range<u64>) -> Cases<'_> {
+        Cases::new(self.reading(), range)
+    }
+
+    /// The cases that the run has come to.
+    pub fn case_ranges(&self) -> Result<CaseRanges, RunFileError> {
+        Ok(CaseRanges::of(self.reading())?)
+    }
+
+    /// The cases that ended, or whose task ended, in a certain way; in the order of input. Only verdicts are read.
+    pub fn find(&self, column: Column, code: Code) -> Found<'_> {
+        self.find_any(column, &[code])
+    }
+
+    /// The same for several ways, in one pass.
+    pub fn find_any(&self, column: Column, codes: &[Code]) -> Found<'_> {
+        Found::new(self.reading(), column, codes)
+    }
+
+    /// The case with this id and variant.
+    pub fn case_ix(&self, id: &str, variant: u64) -> Result<Option<u64>, RunFileError> {
+        let row = match self.is_indexed()? {
+            true => id_index::find(&self.connection, id).map_err(|it| it.at(&self.path, "id_page.body"))?,
+            false => self.search(id)?,
+        };
+        let Some(row) = row else { return Ok(None) };
+        let n_variants = self.head.n_variants();
+        let case_ix = row.checked_mul(n_variants).and_then(|it| it.checked_add(variant));
+        let Some(case_ix) = case_ix.filter(|_| variant < n_variants) else { return Ok(None) };
+        Ok(self.with_case(case_ix, |_, _| Ok(()))?.map(|()| case_ix))
+    }
+
+    /// A case by its place in the order of input.
+    pub fn case(&self, case_ix: u64) -> Result<Option<StoredCase>, RunFileError> {
+        self.with_case(case_ix, |block, slot| block.case(self.reading(), slot))
+    }
+
+    /// The JSON of a case's row, from the run or from where it was.
+    pub fn row_text(&self, case: &StoredCase) -> Result<String, RunFileError> {
+        if let Some(text) = &case.row.kept {
+            return Ok(text.clone());
+        }
+        let (sources, directory, place) = (&self.head.sources, self.directory(), case.row.place);
+        let mut rows = self.rows.borrow_mut();
+        if rows.doubts(sources, directory, case.row.block, place)? {
+            let mut block = StoredBlock::load(self.reading(), case.row.block)?;
+            let slots = block.referenced(self.reading())?;
+            rows.prove(sources, directory, &block, &slots, &mut |_, _| ())?;
+        }
+        let text = String::from_utf8(rows.read(sources, directory, place)?);
+        let name = |_| sources.get(place.source as usize).map_or_else(String::new, |it| it.name.clone());
+        text.map_err(|it| RunFileError::SourceChanged { name: name(it) })
+    }
+
+    /// The effects of a case, in the order of their sites.
+    pub fn effects_of(&self, case_ix: u64) -> Result<Vec<StoredEffect>, RunFileError> {
+        let all = format!("SELECT {} WHERE case_ix = ?1 ORDER BY task, seat, turn, attempt", log::COLUMNS);
+        self.read_effects(&all, params![case_ix])
+    }
+
+    /// The last outcome at a site.
+    pub fn effect_at(&self, case_ix: u64, site: StepSite) -> Result<Option<StoredEffect>, RunFileError> {
+        Ok(log::effect_at(&self.connection, case_ix, site).map_err(|it| it.at(&self.path, "effect"))?)
+    }
+
+    /// All effects, in the order of cases and sites.
+    pub fn effects(&self) -> Effects<'_> {
+        Effects { reader: self, last: None, waiting: Vec::new().into_iter() }
+    }
+
+    /// The effects in numbers.
+    pub fn effect_stats(&self) -> Result<EffectStats, RunFileError> {
+        let select = "SELECT effect.served, count(*), coalesce(sum(site.reused), 0),
+                        min(CASE WHEN site.reused THEN effect.at_ms END)
+                      FROM site JOIN effect ON effect.id = site.effect GROUP BY effect.served ORDER BY effect.served";
+        let served: Vec<(Option<String>, u64, u64, Option<u64>)> =
+            self.all(select, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        Ok(EffectStats {
+            effects: served.iter().map(|it| it.1).sum(),
+            reused: served.iter().map(|it| it.2).sum(),
+            oldest_reused_ms: served.iter().filter_map(|it| it.3).min(),
+            served: served.into_iter().map(|it| (it.0, it.1)).collect(),
+        })
+    }
+
+    pub(super) fn reading(&self) -> Reading<'_> {
+        Reading {
+            connection: &self.connection,
+            path: &self.path,
+            n_columns: self.head.tasks.len() + 1,
+            n_variants: self.head.n_variants(),
+        }
+    }
+
+    /// Paths of sources are relative to where the run is.
+    pub(super) fn directory(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
+    fn sqlite<T>(&self, result: rusqlite::Result<T>) -> Result<T, RunFileError> {
+        Ok(self.reading().sqlite(result)?)
+    }
+
+    fn all<T>(
+        &self,
+        select: &str,
+        read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, RunFileError> {
+        let mut select = self.sqlite(self.connection.prepare_cached(select))?;
+        self.sqlite(select.query_map([], read).and_then(Iterator::collect))
+    }
+
+    /// Does something with the block and slot of a case; the block stays at hand, because cases are mostly looked at in order.
+    fn with_case<T>(
+        &self,
+        case_ix: u64,
+        work: impl FnOnce(&mut StoredBlock, usize) -> Result<T, DatabaseError>,
+    ) -> Result<Option<T>, RunFileError> {
+        let mut at_hand = self.block.borrow_mut();
+        let is_at_hand = at_hand.as_ref().is_some_and(|it| it.slot_of(case_ix).is_some());
+        if !is_at_hand {
+            let select = "SELECT id FROM block WHERE first <= ?1 AND last >= ?1 ORDER BY first DESC";
+            let mut select = self.sqlite(self.connection.prepare_cached(select))?;
+            let blocks = select.query_map([case_ix], |row| row.get(0)).and_then(Iterator::collect);
+            let blocks: Vec<i64> = self.sqlite(blocks)?;
+            for id in blocks {
+                let block = StoredBlock::load(self.reading(), id)?;
+                if block.slot_of(case_ix).is_some() {
+                    *at_hand = Some(block);
+                    break;
+                }
+            }
+        }
+        let found = at_hand.as_mut().and_then(|block| Some((block.slot_of(case_ix)?, block)));
+        Ok(found.map(|(slot, block)| work(block, slot)).transpose()?)
+    }
+
+    /// Whether ids are in order, which they are at the end.
+    fn is_indexed(&self) -> Result<bool, RunFileError> {
+        Ok(self.sqlite(meta(&self.connection, "ended"))?.is_some())
+    }
+
+    /// Looks for an id in every block.
+    fn search(&self, id: &str) -> Result<Option<u64>, RunFileError> {
+        let mut headers = Headers::default();
+        while let Some(header) = headers.next(self.reading())? {
+            let block = StoredBlock::load(self.reading(), header.id)?;
+            if let Some(slot) = (0..block.n).find(|slot| shown_id(block.id(*slot), None) == id) {
+                return Ok(Some(block.case_ix(slot) / self.head.n_variants()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn read_effects(&self, select: &str, arguments: impl Params) -> Result<Vec<StoredEffect>, RunFileError> {
+        let read = || -> Result<Vec<StoredEffect>, Fault> {
+            let mut select = self.connection.prepare_cached(select)?;
+            let mut rows = select.query(arguments)?;
+            let mut effects = Vec::new();
+            while let Some(row) = rows.next()? {
+                effects.push(log::read(row)?);
+            }
+            Ok(effects)
+        };
+        Ok(read().map_err(|it| it.at(&self.path, "effect"))?)
+    }
+}
+
+/// All effects of a run, looked up some at a time, so that no transaction stays open.
+#[derive(Debug)]
+pub struct Effects<'r> {
+    reader: &'r RunReader,
+    /// The place of the last that was looked up.
+    last: Option<[u64; 5]>,
+    waiting: std::vec::IntoIter<StoredEffect>,
+}
+
+impl Effects<'_> {
+    /// How many are looked up at a time.
+    const AHEAD: usize = 64;
+
+    fn advance(&mut self) -> Result<Option<StoredEffect>, RunFileError> {
+        if let Some(effect) = self.waiting.next() {
+            return Ok(Some(effect));
+        }
+        let place = "case_ix, task, seat, turn, attempt";
+        let after = if self.last.is_some() { format!("WHERE ({place}) > (?1, ?2, ?3, ?4, ?5)") } else { String::new() };
+        let select = format!("SELECT {} {after} ORDER BY {place} LIMIT {}", log::COLUMNS, Self::AHEAD);
+        let effects = match self.last {
+            Some(last) => self.reader.read_effects(&select, last)?,
+            None => self.reader.read_effects(&select, [])?,
+        };
+        self.last = effects.last().map(place_of).or(self.last);
+        self.waiting = effects.into_iter();
+        Ok(self.waiting.next())
+    }
+}
+
+fn place_of(effect: &StoredEffect) -> [u64; 5] {
+    let StoredEffect { case_ix, site, attempt, .. } = effect;
+    let numbers = [asker_number(site.asker), site.seat, site.turn, *attempt].map(u64::from);
+    [*case_ix, numbers[0], numbers[1], numbers[2], numbers[3]]
+}
+
+impl Iterator for Effects<'_> {
+    type Item = Result<StoredEffect, RunFileError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.advance().transpose()
+    }
+}
+
+/// When a run began, in milliseconds since 1970, from its file; `None` when that cannot be read.
+pub(crate) fn began_at_ms(path: &Path) -> Option<u64> {
+    let connection = RUN.open_to_read(path).ok()?;
+    meta(&connection, "created_at_ms").ok()??.parse().ok()
+}
+
+/// A fact about a run.
+pub(super) fn meta(connection: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
+    connection.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
+}
+
+fn read_head(connection: &Connection, path: &Path) -> Result<RunHead, DatabaseError> {
+    let sqlite = |it| DatabaseError::of(path, it);
+    let text = |key| meta(connection, key).map(Option::unwrap_or_default).map_err(sqlite);
+    let number = |key| text(key).map(|it| it.parse().unwrap_or_default());
+    let head = || -> rusqlite::Result<RunHead> {
+        let mut sources = connection.prepare("SELECT name, path, size, mtime_ns FROM source ORDER BY id")?;
+        let sources = sources.query_map([], |row| {
+            let path: Option<String> = row.get(1)?;
+            let file = match path {
+                Some(path) => Some(SourceFile { path, size: row.get(2)?, mtime_ns: row.get(3)? }),
+                None => None,
+            };
+            Ok(SourceHead { name: row.get(0)?, file })
+        });
+        let mut tasks = connection
+            .prepare("SELECT id, kind, gate, stage, path, operator, expected FROM task WHERE ix > 0 ORDER BY ix")?;
+        let tasks = tasks.query_map([], |row| {
+            Ok(TaskHead {
+                id: row.get(0)?,
+                kind: row.get(1)?,
+                gate: row.get(2)?,
+                stage: row.get(3)?,
+                path: row.get(4)?,
+                operator: row.get(5)?,
+                expected: row.get(6)?,
+            })
+        });
+        let mut variants = connection.prepare("SELECT prompt, subject, replicate FROM variant ORDER BY ix")?;
+        let variants = variants
+            .query_map([], |row| Ok(Variant { prompt: row.get(0)?, subject: row.get(1)?, replicate: row.get(2)? }));
+        Ok(RunHead {
+            sources: sources?.collect::<Result<_, _>>()?,
+            tasks: tasks?.collect::<Result<_, _>>()?,
+            variants: variants?.collect::<Result<_, _>>()?,
+            ..RunHead::default()
+        })
+    };
+    let documents = || -> rusqlite::Result<Vec<(String, Vec<u8>)>> {
+        let mut documents = connection.prepare("SELECT name, body FROM document ORDER BY name")?;
+        documents.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    };
+    let document = |(name, body): (String, Vec<u8>)| Ok(Document { name, body: unpack(&body)?.into_owned() });
+    let documents: Result<Vec<Document>, Unreadable> = documents().map_err(sqlite)?.into_iter().map(document).collect();
+    Ok(RunHead {
+        id: text("id")?,
+        suite: text("suite")?,
+        suite_hash: text("suite_hash")?,
+        seed: number("seed")?,
+        created_at_ms: number("created_at_ms")?,
+        version: text("version")?,
+        resume_key: text("resume_key")?,
+        documents: documents.map_err(|it| DatabaseError::of_part(path, "document.body", it))?,
+        ..head().map_err(sqlite)?
+    })
+}

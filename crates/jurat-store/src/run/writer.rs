@@ -1,0 +1,371 @@
+//! Writing a run.
+//!
+//! One thread owns the file. What it is handed it writes in the order it came; effects are gathered for a few milliseconds, so that many
+//! share a commit, and whoever handed one over is told when it is safe. Once writing fails, nothing more is written, and everybody
+//! is told why.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::block::Block;
+use super::claim::Claim;
+use super::error::{DuplicateIds, FinishError, WriteError};
+use super::file::RunFile;
+use super::{FinishState, RunFileError, RunHead};
+use crate::effects::RecordedEffect;
+use crate::journal::Journal;
+
+/// How a run is written.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WriterOptions<'o> {
+    /// Whether each commit waits until the disk has it, so that it survives a power failure too.
+    pub durable: bool,
+    /// The journal that takes effects which ask for it.
+    pub journal: Option<&'o Journal>,
+}
+
+/// A run that is being written.
+///
+/// It can be shared between threads. Dropped without [`RunWriter::finish`], it leaves a run that [`RunWriter::resume`] goes on with.
+#[derive(Debug)]
+pub struct RunWriter {
+    path: PathBuf,
+    messages: Sender<Message>,
+    blocks: Arc<Permits>,
+    failure: Arc<OnceLock<WriteError>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A row of the summary that is not counted from verdicts: cost, tokens, times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummaryRow {
+    /// What it is about.
+    pub column: super::Column,
+    /// The slice; empty for the whole.
+    pub slice: String,
+    /// What it says, as JSON.
+    pub body: String,
+}
+
+/// Called on the writer's thread when effects are safe, or cannot be. It must not wait for the writer, which waits for it.
+pub type Done = Box<dyn FnOnce(Result<(), WriteError>) + Send>;
+
+/// What the thread is told.
+pub(super) enum Message {
+    Block(Box<Block>),
+    Effects(Vec<RecordedEffect>, Done),
+    Event(u64, String),
+    Summary(Vec<SummaryRow>),
+    Document(super::Document),
+    Sync(SyncSender<Result<(), WriteError>>),
+    Finish(FinishState, SyncSender<Result<Option<DuplicateIds>, WriteError>>),
+}
+
+impl RunWriter {
+    /// Begins a run in a new file.
+    pub fn create(path: &Path, head: &RunHead, options: WriterOptions<'_>) -> Result<RunWriter, RunFileError> {
+        let claim = Claim::new(path)?;
+        let file = RunFile::create(path, head, options)?;
+        Ok(RunWriter::start(path, file, claim))
+    }
+
+    /// Goes on with a run that was killed or stopped. Its effects are kept; what is computed from them is computed again.
+    pub fn resume(path: &Path, options: WriterOptions<'_>) -> Result<RunWriter, RunFileError> {
+        let claim = Claim::new(path)?;
+        let file = RunFile::resume(path, options)?;
+        Ok(RunWriter::start(path, file, claim))
+    }
+
+    fn start(path: &Path, file: RunFile, claim: Claim) -> RunWriter {
+        let (messages, waiting) = channel();
+        let blocks = Arc::new(Permits::new(MOST_BLOCKS));
+        let failure = Arc::new(OnceLock::new());
+        let writing = Writing {
+            file: Some(file),
+            claim: Some(claim),
+            blocks: blocks.clone(),
+            failure: failure.clone(),
+            open_since: None,
+        };
+        let thread = thread::Builder::new().name("jurat-writer".to_owned()).spawn(move || writing.run(&waiting));
+        // Without a thread the channel is closed, and the first message says so.
+        RunWriter { path: path.to_owned(), messages, blocks, failure, thread: thread.ok() }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Hands over a block. Waits while too many are on their way.
+    pub fn block(&self, block: Block) -> Result<(), WriteError> {
+        self.blocks.take();
+        self.send(Message::Block(Box::new(block)))
+    }
+
+    /// Hands over effects; `done` is called on the writer's thread, once they are committed. Does not wait.
+    pub fn effects(&self, effects: Vec<RecordedEffect>, done: Done) {
+        if let Err(unsent) = self.messages.send(Message::Effects(effects, done))
+            && let Message::Effects(_, done) = unsent.0
+        {
+            done(Err(self.failure()));
+        }
+    }
+
+    /// Writes down that something happened.
+    pub fn event(&self, at_ms: u64, text: impl Into<String>) -> Result<(), WriteError> {
+        self.send(Message::Event(at_ms, text.into()))
+    }
+
+    /// Writes rows of the summary, in place of what they said before.
+    pub fn summary(&self, rows: Vec<SummaryRow>) -> Result<(), WriteError> {
+        self.send(Message::Summary(rows))
+    }
+
+    /// Writes a document, in place of what it said before.
+    pub fn document(&self, document: super::Document) -> Result<(), WriteError> {
+        self.send(Message::Document(document))
+    }
+
+    /// Waits until everything that was handed over so far is committed.
+    pub fn sync(&self) -> Result<(), WriteError> {
+        let (answer, answered) = sync_channel(1);
+        self.send(Message::Sync(answer))?;
+        answered.recv().unwrap_or_else(|_| Err(self.failure()))
+    }
+
+    /// Ends the run: puts its ids in order, and leaves one file that can be read wherever it is.
+    pub fn finish(self, state: FinishState) -> Result<(), FinishError> {
+        let (answer, answered) = sync_channel(1);
+        self.send(Message::Finish(state, answer))?;
+        let finished = answered.recv().unwrap_or_else(|_| Err(self.failure()));
+        match finished? {
+            None => Ok(()),
+            Some(duplicates) => Err(duplicates.into()),
+        }
+    }
+
+    fn send(&self, message: Message) -> Result<(), WriteError> {
+        if let Some(failure) = self.failure.get() {
+            return Err(failure.clone());
+        }
+        self.messages.send(message).map_err(|_| self.failure())
+    }
+
+    fn failure(&self) -> WriteError {
+        self.failure.get().cloned().unwrap_or(WriteError::Gone)
+    }
+}
+
+impl Drop for RunWriter {
+    fn drop(&mut self) {
+        // The thread ends when nobody can send any more, and the file is closed when it has ended.
+        let (closed, _) = channel();
+        drop(std::mem::replace(&mut self.messages, closed));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// How many blocks may be on their way.
+const MOST_BLOCKS: usize = 4;
+/// How long effects are gathered at most, in steps.
+const GATHERING: u32 = 5;
+/// When nothing came for so long, what is there is committed.
+const STEP: Duration = Duration::from_millis(1);
+/// How long what nobody waits for may stay uncommitted, and so unseen by readers.
+const OPEN: Duration = Duration::from_millis(250);
+/// How many effects are gathered at most.
+const MOST_EFFECTS: usize = 256;
+
+/// The thread that writes.
+struct Writing {
+    file: Option<RunFile>,
+    claim: Option<Claim>,
+    blocks: Arc<Permits>,
+    failure: Arc<OnceLock<WriteError>>,
+    /// Since when something is written and not committed.
+    open_since: Option<Instant>,
+}
+
+impl Writing {
+    fn run(mut self, waiting: &Receiver<Message>) {
+        let mut batch = Vec::new();
+        while let Some(message) = self.next(waiting) {
+            batch.push(message);
+            batch.extend(waiting.try_iter().take(MOST_EFFECTS));
+            gather(&mut batch, waiting);
+            self.write(&mut batch);
+        }
+        // The file first: whoever claims the run next must not find it open.
+        let _ = self.commit();
+        drop(self.file.take());
+        drop(self.claim.take());
+    }
+
+    /// The next message. Until it comes, what was written is committed when its time is up.
+    fn next(&mut self, waiting: &Receiver<Message>) -> Option<Message> {
+        if let Some(since) = self.open_since {
+            match waiting.recv_timeout(OPEN.saturating_sub(since.elapsed())) {
+                Ok(message) => return Some(message),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                // If it fails, whoever comes next is told.
+                Err(RecvTimeoutError::Timeout) => drop(self.commit()),
+            }
+        }
+        waiting.recv().ok()
+    }
+
+    /// Writes a batch, then tells everybody. Nobody waits for blocks, which are made again when a run goes on, so they share
+    /// commits; whatever somebody waits for is committed at once.
+    fn write(&mut self, batch: &mut Vec<Message>) {
+        let is_awaited = |it: &Message| matches!(it, Message::Effects(..) | Message::Sync(_) | Message::Finish(..));
+        let mut result = self.attempt(|file| file.write(batch));
+        let since = *self.open_since.get_or_insert_with(Instant::now);
+        if result.is_ok() && (batch.iter().any(is_awaited) || since.elapsed() >= OPEN) {
+            result = self.commit();
+        }
+        for message in batch.drain(..) {
+            match message {
+                Message::Block(_) => self.blocks.give(),
+                Message::Effects(_, done) => done(result.clone()),
+                Message::Sync(answer) => drop(answer.send(result.clone())),
+                Message::Finish(state, answer) => drop(answer.send(result.clone().and_then(|()| self.finish(state)))),
+                Message::Event(..) | Message::Summary(_) | Message::Document(_) => {}
+            }
+        }
+    }
+
+    fn commit(&mut self) -> Result<(), WriteError> {
+        self.open_since = None;
+        self.attempt(RunFile::commit)
+    }
+
+    /// Does something with the file, unless something failed before.
+    fn attempt(&mut self, work: impl FnOnce(&mut RunFile) -> Result<(), RunFileError>) -> Result<(), WriteError> {
+        if let Some(failure) = self.failure.get() {
+            return Err(failure.clone());
+        }
+        let done = self.file.as_mut().ok_or(WriteError::Gone).and_then(|file| Ok(work(file)?));
+        done.inspect_err(|it| drop(self.failure.set(it.clone())))
+    }
+
+    fn finish(&mut self, state: FinishState) -> Result<Option<DuplicateIds>, WriteError> {
+        let finished = self.file.take().ok_or(WriteError::Gone).and_then(|file| Ok(file.finish(state)?));
+        drop(self.claim.take());
+        finished.inspect_err(|it| drop(self.failure.set(it.clone())))
+    }
+}
+
+impl Drop for Writing {
+    /// However the thread ends, nobody waits for it.
+    fn drop(&mut self) {
+        self.blocks.close();
+    }
+}
+
+/// Waits for more effects, when there is one and nobody waits for something else.
+fn gather(batch: &mut Vec<Message>, waiting: &Receiver<Message>) {
+    let n_effects = |batch: &[Message]| {
+        let count = |it: &Message| if let Message::Effects(effects, _) = it { effects.len() } else { 0 };
+        batch.iter().map(count).sum::<usize>()
+    };
+    for _ in 0..GATHERING {
+        let is_urgent = batch.iter().any(|it| matches!(it, Message::Sync(_) | Message::Finish(..)));
+        let n = n_effects(batch);
+        if n == 0 || n >= MOST_EFFECTS || is_urgent {
+            return;
+        }
+        // Sleeping rather than receiving: a wake-up for each effect would cost more than the effect.
+        thread::sleep(STEP);
+        let before = batch.len();
+        batch.extend(waiting.try_iter().take(MOST_EFFECTS));
+        if batch.len() == before {
+            return;
+        }
+    }
+}
+
+/// So many of something; without end once they are closed.
+#[derive(Debug)]
+struct Permits {
+    left: Mutex<Option<usize>>,
+    returned: Condvar,
+}
+
+impl Permits {
+    fn new(n: usize) -> Permits {
+        Permits { left: Mutex::new(Some(n)), returned: Condvar::new() }
+    }
+
+    fn take(&self) {
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.returned.wait_while(left, |it| *it == Some(0)).unwrap_or_else(PoisonError::into_inner);
+        *left = left.map(|it| it - 1);
+    }
+
+    fn give(&self) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        *left = left.map(|it| it + 1);
+        self.returned.notify_one();
+    }
+
+    fn close(&self) {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.returned.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use jurat_core::effect::{Asker, EffectKey, StepSite};
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_to_everybody_and_what_was_safe_stays() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("run.jurat");
+        let claim = Claim::new(&path).expect("nobody writes it");
+        let file = RunFile::create(&path, &RunHead::default(), WriterOptions::default()).expect("a run");
+        file.limit(64);
+        let writer = RunWriter::start(&path, file, claim);
+        let record = |case_ix: u64| {
+            let (done, is_done) = channel();
+            let effect = RecordedEffect {
+                case_ix,
+                site: StepSite { asker: Asker::Case, seat: 0, turn: 0 },
+                attempt: 0,
+                key: EffectKey([case_ix as u8; 32]),
+                kind: "model".to_owned(),
+                model: String::new(),
+                served: None,
+                at_ms: 0,
+                request: String::new(),
+                outcome: "answer ".repeat(200),
+                reused: false,
+                journal: false,
+            };
+            writer.effects(vec![effect], Box::new(move |result| drop(done.send(result))));
+            is_done.recv().expect("everybody is told")
+        };
+        let safe: Vec<u64> = (0..1000).take_while(|it| record(*it).is_ok()).collect();
+        let expected = format!(
+            "no space is left to write `{}`; make room and run the command again, what is written so far is kept",
+            path.display()
+        );
+        assert!((1..1000).contains(&safe.len()));
+        assert_eq!(record(0).expect_err("nothing is written any more").to_string(), expected);
+        assert_eq!(writer.sync().expect_err("nothing is written any more").to_string(), expected);
+        drop(writer);
+        let reader = crate::run::RunReader::open(&path).expect("a run");
+        let kept: Vec<u64> = reader.effects().map(|it| it.expect("an effect").case_ix).collect();
+        assert_eq!(kept, safe);
+    }
+}

@@ -1,0 +1,120 @@
+//! The journal: answers kept for other runs.
+
+use std::path::PathBuf;
+use std::thread;
+
+use jurat_store::journal::{Cleaned, Cleaning, Journal, ModelStats};
+use jurat_store::run::{Ended, RecordedEffect, RunWriter, WriterOptions};
+
+use crate::effects::{effect, key, record};
+use crate::runs::{Desk, finished, rows};
+
+fn path(desk: &Desk) -> PathBuf {
+    desk.directory.path().join("journal.db")
+}
+
+fn open(desk: &Desk) -> Journal {
+    Journal::open(&path(desk)).expect("a journal")
+}
+
+/// Answers as a run writes them: `model at_ms request outcome`.
+fn write(desk: &Desk, journal: &Journal, answers: &[(&str, u64, &str, &str)]) {
+    let options = WriterOptions { journal: Some(journal), durable: false };
+    let writer = RunWriter::create(&desk.run(), &desk.head(&rows(1), 1, 1), options).expect("a run");
+    let answer = |(seat, (model, at_ms, request, outcome)): (usize, &(&str, u64, &str, &str))| RecordedEffect {
+        model: (*model).to_owned(),
+        at_ms: *at_ms,
+        ..effect(0, &format!("{seat}.0.0"), request, outcome)
+    };
+    record(&writer, answers.iter().enumerate().map(answer).collect()).expect("safe");
+    writer.finish(finished(Ended::Done)).expect("finished");
+    std::fs::remove_file(desk.run()).expect("the run was there");
+}
+
+#[test]
+fn the_newest_answer_is_read_unless_it_is_too_old() {
+    let desk = Desk::new();
+    let journal = open(&desk);
+    write(&desk, &journal, &[("m", 20, "a", "new"), ("m", 10, "a", "old"), ("m", 5, "b", "B")]);
+    let get = |request, not_before| {
+        journal.get(&key(request), not_before).expect("readable").map(|it| (it.outcome, it.at_ms))
+    };
+    assert_eq!(get("a", None), Some(("new".to_owned(), 20)));
+    assert_eq!(get("a", Some(20)), Some(("new".to_owned(), 20)));
+    assert_eq!(get("a", Some(21)), None);
+    assert_eq!(get("b", Some(6)), None);
+    assert_eq!(get("c", None), None);
+    write(&desk, &journal, &[("m", 20, "a", "newer")]);
+    assert_eq!(get("a", None), Some(("newer".to_owned(), 20)), "of two at one time the later one");
+}
+
+#[test]
+fn a_long_answer_comes_back() {
+    let desk = Desk::new();
+    let journal = open(&desk);
+    let long = "word ".repeat(10_000);
+    write(&desk, &journal, &[("m", 1, &long, &long)]);
+    assert_eq!(journal.get(&key(&long), None).expect("readable").expect("an answer").outcome, long);
+    assert!(journal.stats().expect("numbers").bytes < 2_000);
+}
+
+#[test]
+fn a_journal_says_what_it_holds_and_forgets_on_command() {
+    let desk = Desk::new();
+    let journal = open(&desk);
+    assert_eq!(journal.stats().expect("numbers").answers, 0);
+    write(&desk, &journal, &[("one", 10, "a", "A"), ("two", 20, "b", "BB"), ("two", 30, "c", "C")]);
+    let stats = journal.stats().expect("numbers");
+    assert_eq!((stats.answers, stats.bytes, stats.oldest_ms, stats.newest_ms), (3, 7, Some(10), Some(30)));
+    let two = ModelStats { model: "two".to_owned(), answers: 2, bytes: 5, oldest_ms: 20, newest_ms: 30 };
+    assert_eq!(stats.models[1], two);
+    let clean = |cleaning| journal.clean(&cleaning).expect("cleaned");
+    assert_eq!(clean(Cleaning::Before(20)), Cleaned { answers: 1, is_smaller: true });
+    assert_eq!(clean(Cleaning::Model("one".to_owned())).answers, 0);
+    assert_eq!(journal.stats().expect("numbers").models, [two]);
+    write(&desk, &journal, &[("one", 40, "a", "A")]);
+    assert_eq!(clean(Cleaning::Model("two".to_owned())).answers, 2);
+    assert!(journal.get(&key("a"), None).expect("readable").is_some());
+    assert_eq!(clean(Cleaning::All).answers, 1);
+    assert!(journal.get(&key("a"), None).expect("readable").is_none());
+}
+
+/// Each thread stands for a process: it has connections of its own.
+#[test]
+fn several_processes_begin_and_share_a_journal() {
+    let desk = Desk::new();
+    let run = |process: u64| {
+        let other = Desk::new();
+        let journal = open(&desk);
+        let options = WriterOptions { journal: Some(&journal), durable: false };
+        let writer = RunWriter::create(&other.run(), &other.head(&rows(1), 1, 1), options).expect("a run");
+        for n in 0..20 {
+            let request = format!("{process} {n}");
+            record(&writer, vec![effect(n, "0.0.0", &request, "mine"), effect(n, "1.0.0", "shared", "ours")])
+                .expect("safe");
+            assert!(journal.get(&key(&request), None).expect("readable").is_some());
+        }
+        writer.finish(finished(Ended::Done)).expect("finished");
+    };
+    thread::scope(|scope| (0..4).for_each(|process| drop(scope.spawn(move || run(process)))));
+    let journal = open(&desk);
+    assert_eq!(journal.stats().expect("numbers").answers, 4 * 40, "both are kept");
+    assert_eq!(journal.get(&key("shared"), None).expect("readable").expect("an answer").outcome, "ours");
+    drop(journal);
+    let mut files: Vec<_> = std::fs::read_dir(desk.directory.path())
+        .expect("a directory")
+        .map(|it| it.expect("a file").file_name())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["journal.db"], "nothing else stays behind");
+}
+
+#[test]
+fn what_is_not_a_journal_is_left_alone() {
+    let desk = Desk::new();
+    std::fs::write(path(&desk), "my diary ".repeat(2_000)).expect("a file");
+    let error = Journal::open(&path(&desk)).expect_err("it is no journal");
+    assert_eq!(error.to_string(), format!("`{}` is not a journal of jurat", path(&desk).display()));
+    let error = Journal::open(&desk.directory.path().join("nowhere").join("journal.db")).expect_err("no directory");
+    assert_eq!(error.to_string(), format!("there is no `{}`", desk.directory.path().join("nowhere").display()));
+}

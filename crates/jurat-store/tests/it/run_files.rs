@@ -1,0 +1,257 @@
+//! Files that are not as they should be: runs, and the files that their rows are in.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+
+use jurat_store::records::RowId;
+use jurat_store::run::{
+    BlockBuilder, CaseRow, Code, Column, Ended, RunFileError, RunReader, RunWriter, WriterOptions, pack,
+};
+use rusqlite::Connection;
+
+use crate::runs::{Desk, finished, place, rows};
+
+/// A run of ten cases of which every third failed, so that its row is kept.
+fn ten(desk: &Desk) -> Vec<String> {
+    let texts = rows(10);
+    let writer = RunWriter::create(&desk.run(), &desk.head(&texts, 1, 1), WriterOptions::default()).expect("a run");
+    put(&writer, &texts);
+    writer.finish(finished(Ended::Done)).expect("finished");
+    texts
+}
+
+fn put(writer: &RunWriter, texts: &[String]) {
+    let mut builder = BlockBuilder::new(1, 1);
+    for (ix, text) in texts.iter().enumerate() {
+        let id = RowId::Given(format!("r{ix}").into());
+        builder.case(ix as u64, &id, CaseRow { place: place(texts, ix), text, keep: ix % 3 == 0 });
+        if ix % 3 == 0 {
+            builder.verdict(Column::CASE, Code::Failed);
+        }
+    }
+    writer.block(builder.close().expect("cases")).expect("room");
+}
+
+/// What is said when the run is opened, or when its first case is looked at.
+fn said(desk: &Desk) -> String {
+    let error = match RunReader::open(&desk.run()) {
+        Err(error) => error,
+        Ok(reader) => reader.case(0).expect_err("something is wrong"),
+    };
+    error.to_string().replace(&desk.run().display().to_string(), "run.jurat")
+}
+
+/// Changes the database.
+fn change(desk: &Desk, sql: &str) {
+    Connection::open(desk.run()).and_then(|it| it.execute_batch(sql)).expect("SQL");
+}
+
+#[test]
+fn what_is_not_a_run_is_said_to_be_none() {
+    let desk = Desk::new();
+    assert_eq!(said(&desk), "there is no `run.jurat`");
+    fs::write(desk.run(), "").expect("a file");
+    assert_eq!(said(&desk), "`run.jurat` is not a run of jurat");
+    fs::write(desk.run(), "text ".repeat(10_000)).expect("a file");
+    assert_eq!(said(&desk), "`run.jurat` is not a run of jurat");
+    fs::remove_file(desk.run()).expect("it was there");
+    change(&desk, "CREATE TABLE something (else_ TEXT)");
+    assert_eq!(said(&desk), "`run.jurat` is not a run of jurat");
+    fs::remove_file(desk.run()).expect("it was there");
+    fs::create_dir(desk.run()).expect("a directory");
+    assert_eq!(said(&desk), "`run.jurat`: it is a directory, not a file");
+}
+
+#[test]
+fn a_run_that_was_cut_short_is_damaged() {
+    let desk = Desk::new();
+    ten(&desk);
+    let whole = fs::read(desk.run()).expect("a file");
+    for length in [whole.len() - 1, whole.len() / 2, 8192, 100] {
+        fs::write(desk.run(), &whole[..length]).expect("a file");
+        let said = said(&desk);
+        assert!(said.starts_with("`run.jurat` is damaged: "), "{length}: {said}");
+        assert!(said.ends_with("; restore it from a copy, or run again"), "{said}");
+    }
+    fs::write(desk.run(), &whole[..50]).expect("a file");
+    assert_eq!(said(&desk), "`run.jurat` is not a run of jurat");
+}
+
+#[test]
+fn a_run_of_a_later_version_is_not_guessed_at() {
+    let desk = Desk::new();
+    ten(&desk);
+    change(&desk, "ALTER TABLE block ADD COLUMN extra TEXT; CREATE TABLE news (x TEXT); PRAGMA user_version = 2");
+    assert!(RunReader::open(&desk.run()).and_then(|it| it.case(0)).is_ok(), "what is new does not disturb");
+    change(
+        &desk,
+        "UPDATE meta SET value = '2' WHERE key = 'min_reader'; UPDATE meta SET value = '3.1' WHERE key = 'version'",
+    );
+    assert_eq!(
+        said(&desk),
+        "`run.jurat` was written by jurat 3.1, in a format that this version cannot read; use that version or a later one"
+    );
+}
+
+#[test]
+fn an_encoding_of_a_later_version_is_not_guessed_at() {
+    for (part, change_sql, byte) in [
+        ("block.ids", "UPDATE block SET ids = CAST(x'7f' || substr(ids, 2) AS BLOB)", 127),
+        ("block.places", "UPDATE block SET places = CAST(x'05' || substr(places, 2) AS BLOB)", 5),
+        ("verdicts", "UPDATE verdicts SET codes = CAST(x'02' || substr(codes, 2) AS BLOB)", 2),
+        ("verdicts", "UPDATE verdicts SET codes = x'0e'", 14),
+        ("evidence", "UPDATE evidence SET body = CAST(x'09' || substr(body, 2) AS BLOB)", 9),
+    ] {
+        let desk = Desk::new();
+        ten(&desk);
+        change(&desk, change_sql);
+        assert_eq!(
+            said(&desk),
+            format!(
+                "`{part}` of `run.jurat` is written in a way that this version does not know ({byte}); use the version of jurat that wrote it"
+            )
+        );
+    }
+    let desk = Desk::new();
+    ten(&desk);
+    change(&desk, "UPDATE block SET ids = substr(ids, 1, 5)");
+    assert_eq!(
+        said(&desk),
+        "`run.jurat` is damaged: `block.ids` says what cannot be; restore it from a copy, or run again"
+    );
+}
+
+#[test]
+fn a_run_does_not_overwrite_another_file() {
+    let desk = Desk::new();
+    let head = desk.head(&rows(1), 0, 1);
+    fs::write(desk.run(), "mine").expect("a file");
+    let error = RunWriter::create(&desk.run(), &head, WriterOptions::default()).expect_err("the file is there");
+    assert_eq!(error.to_string(), format!("`{}` exists already; it is not overwritten", desk.run().display()));
+    assert_eq!(fs::read_to_string(desk.run()).expect("a file"), "mine");
+}
+
+#[test]
+fn a_run_needs_a_directory() {
+    let desk = Desk::new();
+    let head = desk.head(&rows(1), 0, 1);
+    let path = desk.directory.path().join("nowhere").join("run.jurat");
+    let error = RunWriter::create(&path, &head, WriterOptions::default()).expect_err("there is no directory");
+    assert_eq!(error.to_string(), format!("there is no `{}`", desk.directory.path().join("nowhere").display()));
+}
+
+/// The text of each row, or what is wrong with it.
+fn texts(desk: &Desk) -> Vec<String> {
+    let reader = RunReader::open(&desk.run()).expect("a run");
+    let cases = reader.cases(0..u64::MAX).map(|it| it.expect("a case"));
+    cases.map(|it| reader.row_text(&it).unwrap_or_else(|it| it.to_string())).collect()
+}
+
+const CHANGED: &str = "`rows.jsonl` changed since this run; put back the file as it was, or run again";
+
+#[test]
+fn rows_are_read_from_where_they_are() {
+    let desk = Desk::new();
+    let expected = ten(&desk);
+    assert_eq!(texts(&desk), expected);
+
+    // A file that only looks different is read and compared.
+    let file = OpenOptions::new().append(true).open(desk.rows()).expect("a file");
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(7)).expect("a time");
+    assert_eq!(texts(&desk), expected);
+    (&file).write_all(b"{\"id\": \"more\"}\n").expect("room");
+    assert_eq!(texts(&desk), expected);
+
+    // A file with other rows is not believed, not even for rows that happen to be the same.
+    let changed = fs::read_to_string(desk.rows()).expect("a file").replace("\"answer\": 28", "\"answer\": 29");
+    fs::write(desk.rows(), changed).expect("a file");
+    let kept = |ix: usize, other: &str| if ix.is_multiple_of(3) { expected[ix].clone() } else { other.to_owned() };
+    let with_kept = |other: &str| -> Vec<String> { (0..10).map(|ix| kept(ix, other)).collect() };
+    assert_eq!(texts(&desk), with_kept(CHANGED));
+    fs::write(desk.rows(), "{}\n").expect("a file");
+    assert_eq!(texts(&desk), with_kept(CHANGED));
+    fs::remove_file(desk.rows()).expect("it was there");
+    let gone = "`rows.jsonl`, which holds rows of this run, cannot be read: No such file or directory (os error 2)";
+    assert_eq!(texts(&desk), with_kept(gone));
+}
+
+#[test]
+fn packing_takes_all_rows_or_none() {
+    let desk = Desk::new();
+    let expected = ten(&desk);
+    let rows = fs::read_to_string(desk.rows()).expect("a file");
+    fs::write(desk.rows(), rows.replace("\"answer\": 28", "\"answer\": 29")).expect("a file");
+    assert_eq!(pack(&desk.run()).expect_err("the file changed").to_string(), CHANGED);
+    let reader = RunReader::open(&desk.run()).expect("a run");
+    assert!(!reader.state().expect("a state").self_contained);
+    drop(reader);
+
+    fs::write(desk.rows(), rows).expect("a file");
+    let packed = pack(&desk.run()).expect("the rows are there");
+    assert_eq!(
+        (packed.rows, packed.bytes),
+        (6, (0..10).filter(|it| it % 3 != 0).map(|it| expected[it].len() as u64).sum())
+    );
+    fs::remove_file(desk.rows()).expect("it was there");
+    assert_eq!(texts(&desk), expected);
+    assert_eq!(pack(&desk.run()).expect("there is nothing to do").rows, 0);
+    assert_eq!(fs::read_dir(desk.directory.path()).expect("a directory").count(), 1, "a packed run is one file");
+}
+
+#[test]
+fn a_run_that_goes_on_is_not_packed() {
+    let desk = Desk::new();
+    let texts = rows(10);
+    let writer = RunWriter::create(&desk.run(), &desk.head(&texts, 1, 1), WriterOptions::default()).expect("a run");
+    put(&writer, &texts);
+    assert!(pack(&desk.run()).expect_err("it is being written").to_string().contains("another process"));
+    drop(writer);
+    assert!(matches!(pack(&desk.run()), Err(RunFileError::Unfinished { .. })));
+}
+
+#[test]
+fn a_run_is_found_by_id_while_it_is_written() {
+    let desk = Desk::new();
+    let texts = rows(10);
+    let writer = RunWriter::create(&desk.run(), &desk.head(&texts, 1, 1), WriterOptions::default()).expect("a run");
+    put(&writer, &texts);
+    writer.sync().expect("written");
+    let reader = RunReader::open(&desk.run()).expect("a run");
+    assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(7));
+    assert_eq!(reader.case_ix("r10", 0).expect("readable"), None);
+    assert_eq!(reader.state().expect("a state").finish, None);
+    assert!(reader.is_being_written());
+    writer.finish(finished(Ended::Done)).expect("finished although somebody reads");
+    assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(7));
+    assert_eq!(reader.state().expect("a state").finish, Some(finished(Ended::Done)));
+    assert!(!reader.is_being_written());
+}
+
+/// Every row of many blocks is found, and the pages of the index are more than one.
+#[test]
+fn every_id_of_a_larger_run_is_found() {
+    let desk = Desk::new();
+    let text = "{}".to_owned();
+    let head = desk.head(std::slice::from_ref(&text), 0, 1);
+    let writer = RunWriter::create(&desk.run(), &head, WriterOptions::default()).expect("a run");
+    let mut builder = BlockBuilder::new(0, 1);
+    let mut n_blocks = 0;
+    for ix in 0..30_000 {
+        let id = RowId::Given(format!("id {ix}").into());
+        builder.case(ix, &id, CaseRow { place: place(std::slice::from_ref(&text), 0), text: &text, keep: false });
+        if builder.is_full() {
+            writer.block(builder.close().expect("cases")).expect("room");
+            n_blocks += 1;
+        }
+    }
+    writer.block(builder.close().expect("cases")).expect("room");
+    writer.finish(finished(Ended::Done)).expect("finished");
+    assert_eq!(n_blocks, 30_000 / BlockBuilder::MOST_CASES);
+    let reader = RunReader::open(&desk.run()).expect("a run");
+    for ix in (0..30_000).step_by(97).chain([29_999]) {
+        assert_eq!(reader.case_ix(&format!("id {ix}"), 0).expect("readable"), Some(ix));
+        assert_eq!(reader.case_ix(&format!("no {ix}"), 0).expect("readable"), None);
+    }
+    assert_eq!(reader.cases(0..u64::MAX).map(|it| it.expect("a case").case_ix).sum::<u64>(), 29_999 * 15_000);
+}

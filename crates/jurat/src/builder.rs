@@ -1,0 +1,227 @@
+//! A suite built in Rust.
+//!
+//! What is built is written down as YAML and read like any other definition, so there is one way to be wrong and one way to be told.
+
+use std::path::{Path, PathBuf};
+
+use jurat_core::suite::write::yaml_text;
+use jurat_core::value::{Map, Val};
+use serde::Serialize;
+
+use crate::members::Members;
+use crate::value::{Given, given};
+use crate::{Ask, Error, Model, RowFiles, Suite, Task};
+
+/// A suite that is being built; [`Suite::builder`] begins one.
+///
+/// ```
+/// use jurat::{Assertion, Suite, compare::{contains, has_length_less_than}};
+/// use serde_json::json;
+///
+/// let suite = Suite::builder("greetings")
+///     .description("Does the bot greet people?")
+///     .record(json!({ "id": "r1", "answer": "Hello, Ada!" }))
+///     .record(json!({ "id": "r2", "answer": "Hello there!" }))
+///     .task(Assertion::new("greets", "answer", contains("Hello")))
+///     .task(Assertion::new("short", "answer", has_length_less_than(40)))
+///     .threshold(0.9)
+///     .build()?;
+/// assert_eq!(suite.stages(), [["greets", "short"]]);
+/// # Ok::<(), jurat::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SuiteBuilder {
+    members: Members,
+    directory: PathBuf,
+    rows: Vec<Given>,
+    files: Option<RowFiles>,
+    models: Vec<(String, Vec<Model>)>,
+    tasks: Vec<Task>,
+    thresholds: Map<'static>,
+    pass_rate: Option<f64>,
+    is_fed: bool,
+}
+
+impl SuiteBuilder {
+    pub(crate) fn new(name: String) -> SuiteBuilder {
+        let mut members = Members::default();
+        members.put("suite", name);
+        SuiteBuilder {
+            members,
+            directory: PathBuf::new(),
+            rows: Vec::new(),
+            files: None,
+            models: Vec::new(),
+            tasks: Vec::new(),
+            thresholds: Map::default(),
+            pass_rate: None,
+            is_fed: false,
+        }
+    }
+
+    /// The same with a sentence about what it is for; reports show it.
+    pub fn description(mut self, text: impl Into<String>) -> SuiteBuilder {
+        self.members.put("description", text.into());
+        self
+    }
+
+    /// The same, with where relative paths of prompts, rows and scripts start; the current directory unless said.
+    pub fn directory(mut self, path: impl AsRef<Path>) -> SuiteBuilder {
+        path.as_ref().clone_into(&mut self.directory);
+        self
+    }
+
+    /// The same with one more row. It is part of the definition: many rows belong into a file, or are given when the suite is run.
+    pub fn record(mut self, row: impl Serialize) -> SuiteBuilder {
+        self.rows.push(given(&row));
+        self
+    }
+
+    /// The same with more rows; see [`record`](SuiteBuilder::record).
+    pub fn records<T: Serialize>(self, rows: impl IntoIterator<Item = T>) -> SuiteBuilder {
+        rows.into_iter().fold(self, SuiteBuilder::record)
+    }
+
+    /// The same with the rows of files.
+    pub fn records_from(mut self, files: impl Into<RowFiles>) -> SuiteBuilder {
+        self.files = Some(files.into());
+        self
+    }
+
+    /// The same, with rows that are given when it is run: [`RunOptions::rows`](crate::RunOptions::rows).
+    pub fn records_at_run(mut self) -> SuiteBuilder {
+        self.is_fed = true;
+        self
+    }
+
+    /// The same, with who plays a role. Judges ask the role `judge`, and [`Ask`] the role `subject`, unless they say otherwise.
+    pub fn model(self, role: impl Into<String>, model: impl Into<Model>) -> SuiteBuilder {
+        self.models(role, [model])
+    }
+
+    /// The same, with several models for one role; an [`Ask`] asks each of them.
+    pub fn models(
+        mut self,
+        role: impl Into<String>,
+        models: impl IntoIterator<Item = impl Into<Model>>,
+    ) -> SuiteBuilder {
+        let role = role.into();
+        let models: Vec<Model> = models.into_iter().map(Into::into).collect();
+        match self.models.iter_mut().find(|(it, _)| *it == role) {
+            Some((_, before)) => before.extend(models),
+            None => self.models.push((role, models)),
+        }
+        self
+    }
+
+    /// The same, but each row is a question to a model, whose answer is what is judged.
+    pub fn ask(mut self, ask: Ask) -> SuiteBuilder {
+        self.members.object("ask", ask.into_members());
+        self
+    }
+
+    /// The same with one more task.
+    pub fn task(mut self, task: impl Into<Task>) -> SuiteBuilder {
+        self.tasks.push(task.into());
+        self
+    }
+
+    /// The same with more tasks.
+    pub fn tasks<T: Into<Task>>(self, tasks: impl IntoIterator<Item = T>) -> SuiteBuilder {
+        tasks.into_iter().fold(self, SuiteBuilder::task)
+    }
+
+    /// The same, summed up for each value that these paths of a row lead to.
+    pub fn group_by(mut self, paths: impl IntoIterator<Item: Into<String>>) -> SuiteBuilder {
+        self.members.texts("group_by", paths);
+        self
+    }
+
+    /// The same with dimensions that tasks may name besides the usual ones.
+    pub fn dimensions(mut self, names: impl IntoIterator<Item: Into<String>>) -> SuiteBuilder {
+        self.members.texts("dimensions", names);
+        self
+    }
+
+    /// The same, good enough when this share of everything that is judged passes; all of it unless said.
+    pub fn threshold(mut self, pass_rate: f64) -> SuiteBuilder {
+        self.pass_rate = Some(pass_rate);
+        self
+    }
+
+    /// The same, good enough only when this share of what the task judges passes.
+    pub fn task_threshold(mut self, task: impl Into<String>, pass_rate: f64) -> SuiteBuilder {
+        self.thresholds.insert(task.into().into(), Val::F(pass_rate));
+        self
+    }
+
+    /// The suite, or everything that is wrong with it at once.
+    pub fn build(self) -> Result<Suite, Error> {
+        let functions = self.models.iter().flat_map(|(_, models)| models).filter_map(|it| it.function.clone());
+        let functions = functions.collect();
+        let directory = self.directory.clone();
+        let text = yaml_text(&self.value()?);
+        Suite::examined(&directory.join(Suite::BUILT), Some(text), functions)
+    }
+
+    /// The definition as one value, in the order in which people write it.
+    fn value(self) -> Result<Val<'static>, Error> {
+        let mut members = self.members;
+        let ways = [!self.rows.is_empty(), self.files.is_some(), self.is_fed];
+        if ways.into_iter().filter(|it| *it).count() > 1 {
+            let message = "rows come either from `record` and `records`, from `records_from`, or from `records_at_run`; \
+                           this suite has several of them";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        if !self.rows.is_empty() {
+            let row = |(ix, row): (usize, Given)| {
+                row.map_err(|reason| Error::Value { what: format!("row {}", ix + 1), reason })
+            };
+            let rows: Vec<Val<'static>> = self.rows.into_iter().enumerate().map(row).collect::<Result<_, _>>()?;
+            // Text would be read as the name of a file, and a row that is no object means this.
+            let wrapped = |it: Val<'static>| match it {
+                Val::Str(_) => Val::Map([("value", it)].into_iter().collect()),
+                other => other,
+            };
+            members.put("records", Val::List(rows.into_iter().map(wrapped).collect()));
+        }
+        if let Some(files) = self.files {
+            members.object("records", files.into_members());
+        }
+        if self.is_fed {
+            members.put("records", "-");
+        }
+        let mut models = Members::default();
+        for (role, played) in self.models {
+            let mut played: Vec<Val<'static>> =
+                played.into_iter().map(|it| model(&role, it)).collect::<Result<_, _>>()?;
+            let one_or_more = match (played.len(), played.pop()) {
+                (1, Some(only)) => only,
+                (_, last) => Val::List(played.into_iter().chain(last).collect()),
+            };
+            models.given(role, Ok(one_or_more));
+        }
+        if !models.is_empty() {
+            members.object("models", models);
+        }
+        let mut thresholds = Members::default();
+        if let Some(rate) = self.pass_rate {
+            thresholds.put("pass_rate", Val::F(rate));
+        }
+        if !self.thresholds.is_empty() {
+            thresholds.put("tasks", Val::Map(self.thresholds));
+        }
+        if !thresholds.is_empty() {
+            members.object("thresholds", thresholds);
+        }
+        let tasks: Vec<Val<'static>> = self.tasks.into_iter().map(Task::value).collect::<Result<_, _>>()?;
+        if !tasks.is_empty() {
+            members.put("tasks", Val::List(tasks));
+        }
+        members.finish("the suite")
+    }
+}
+
+fn model(role: &str, model: Model) -> Result<Val<'static>, Error> {
+    model.given().map_err(|reason| Error::Value { what: format!("the model of `{role}`"), reason })
+}

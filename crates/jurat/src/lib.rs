@@ -1,0 +1,138 @@
+//! jurat evaluates language models and agents: you write down what should happen, and it says **passed, failed, measured, skipped or
+//! error**, and why. This crate is its face for Rust programs. The command `jurat` reads the same suites and the same runs.
+//!
+//! A suite has rows and tasks. A task compares a value ([`Assertion`]) or asks a model and may compare what it answers ([`Judge`]); tasks
+//! depend on each other, and a task can be a gate: where it does not pass, what depends on it is skipped and nobody is asked.
+//!
+//! Here the answers of a support agent are judged. A model says which department a question belongs to; then a specialist of that
+//! department looks at the answer, and nobody else is asked. So that it runs anywhere, the models are played by a function of the
+//! program; in earnest the role would be played by `"gemini/gemini-2.5-flash-lite"`:
+//!
+//! ```
+//! use jurat::compare::{equals, greater_than_or_equal, is_not_empty};
+//! use jurat::{Assertion, Judge, Model, Output, Question, Reply, RunOptions, Suite, Task};
+//! use serde_json::json;
+//!
+//! /// A gate, a specialist behind it, and a score that must be good.
+//! fn department(name: &str, expertise: &str, score: &str) -> [Task; 3] {
+//!     let (gate, expert) = (format!("is_{name}"), format!("{name}_expert"));
+//!     [
+//!         Assertion::new(&gate, "classification.category", equals(name)).depends_on(["classification"]).gate().into(),
+//!         Judge::new(&expert, "Would you let this answer go out?\n\n${user_input}\n\n${agent_response}")
+//!             .system(expertise)
+//!             .output(Output::new().boolean("is_suitable").text("reason").integer(score))
+//!             .passes_when("is_suitable", equals(true))
+//!             .depends_on([gate])
+//!             .into(),
+//!         Assertion::new(format!("{name}_score"), format!("{expert}.{score}"), greater_than_or_equal(7))
+//!             .depends_on([expert])
+//!             .into(),
+//!     ]
+//! }
+//!
+//! /// Plays the judge.
+//! fn canned(question: &Question) -> Reply {
+//!     let is_kitchen = question.prompt().contains("fridge");
+//!     Reply::json(match question.task() {
+//!         Some("classification") => {
+//!             let category = if is_kitchen { "kitchen" } else { "outdoor" };
+//!             json!({ "category": category, "reason": "what it is about", "confidence": 0.9 })
+//!         }
+//!         Some("kitchen_expert") => json!({ "is_suitable": true, "reason": "the right first steps", "accuracy": 9 }),
+//!         _ => json!({ "is_suitable": true, "reason": "it says little about covers", "durability": 5 }),
+//!     })
+//! }
+//!
+//! let suite = Suite::builder("appliance-support")
+//!     .record(json!({
+//!         "id": "fridge",
+//!         "user_input": "My fridge hums loudly since we moved it. Is that dangerous?",
+//!         "agent_response": "Level its feet and leave 5 cm behind it; unplug it before you tilt it.",
+//!     }))
+//!     .record(json!({
+//!         "id": "grill",
+//!         "user_input": "Can I leave a gas grill on the balcony over winter?",
+//!         "agent_response": "Yes, covered, with the bottle closed and stored outside.",
+//!     }))
+//!     .model("judge", Model::function("canned", canned))
+//!     .task(
+//!         Judge::new("classification", "Which department is this about?\n\n${user_input}\n\n${agent_response}")
+//!             .output(Output::new().one_of("category", ["kitchen", "bath", "outdoor"]).text("reason").number("confidence"))
+//!             .passes_when("category", is_not_empty()),
+//!     )
+//!     .tasks(department("kitchen", "You repair kitchen appliances for a living.", "accuracy"))
+//!     .tasks(department("bath", "You are a plumber who fits bathrooms.", "installation"))
+//!     .tasks(department("outdoor", "You plan gardens and terraces.", "durability"))
+//!     .build()?;
+//! assert_eq!(suite.stages()[1], ["is_kitchen", "is_bath", "is_outdoor"]);
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let run = suite.run(RunOptions::in_directory(directory))?;
+//! println!("{}", run.table()?);
+//! let mut told = Vec::new();
+//! for case in run.cases() {
+//!     let case = case?;
+//!     for task in case.failures() {
+//!         told.push(format!("{}: {}: {}", case.id(), task.id(), task.message()));
+//!     }
+//! }
+//! // A gate that is closed is no failure, and behind it nobody was asked: two questions for each row.
+//! assert_eq!(told, ["grill: outdoor_score: expected a number of at least 7, found 5"]);
+//! assert_eq!(run.answers(), (4, 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is where
+//!
+//! * [`Suite`]: built with a [`SuiteBuilder`], or [loaded](Suite::load) from the YAML that the command reads. Whatever is wrong with it is
+//!   told at once, as [`Problems`].
+//! * Tasks: [`Assertion`], [`Judge`] with its [`Prompt`] and [`Output`]; [`compare`] has the comparisons. [`Ask`] is for suites whose answers are
+//!   yet to be asked for.
+//! * [`Model`]: who plays a role; a function of your program can. It is asked a [`Question`] and gives a [`Reply`].
+//! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
+//! * [`Run`]: what came of it: [`Case`]s with their [`TaskResult`]s, totals, tables, reports.
+//!
+//! # What is kept
+//!
+//! A run is a file in `.jurat/runs`, and paid answers are kept in `.jurat/journal.db`. So no answer is paid for twice: a run that was interrupted goes on
+//! when the suite is run again, and a task that did not change does not ask again. [`RunOptions::replay`] reproduces a run without asking anybody.
+
+mod ask;
+mod builder;
+pub mod compare;
+mod error;
+mod members;
+mod model;
+mod options;
+mod output;
+mod problems;
+mod prompt;
+mod rows;
+mod run;
+mod running;
+mod suite;
+mod task;
+mod value;
+
+pub use ask::Ask;
+pub use builder::SuiteBuilder;
+pub use error::Error;
+pub use model::{IntoReply, Model, Question, Reply};
+pub use options::RunOptions;
+pub use output::Output;
+pub use problems::{Problem, Problems};
+pub use prompt::Prompt;
+pub use rows::{RowFiles, RowType};
+pub use run::{Case, Format, Run, TaskResult};
+pub use running::{Progress, Running};
+pub use suite::Suite;
+pub use task::{Aggregate, Assertion, Judge, Task};
+pub use value::Value;
+
+pub use jurat_core::effect::Usage;
+pub use jurat_core::statistics::Interval;
+pub use jurat_core::suite::Gate;
+pub use jurat_core::verdict::{CaseVerdict, Counts, StopReason};
+pub use jurat_engine::Conclusion;
+pub use jurat_report::model::{CaseCounts, Mean, TaskTotal, TaskVerdict};

@@ -1,0 +1,76 @@
+//! An object of a definition while it is being written.
+
+use jurat_core::value::{Map, Val};
+
+use crate::Error;
+use crate::value::Given;
+
+/// The members of an object, in order, and the first of them that could not be written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Members {
+    map: Map<'static>,
+    failed: Option<(String, String)>,
+}
+
+impl Members {
+    /// Writes a member; one that is there already is written anew.
+    pub(crate) fn put(&mut self, key: &'static str, value: impl Into<Val<'static>>) {
+        self.map.insert(key.into(), value.into());
+    }
+
+    /// Writes texts as a list, after those that are there already; nothing when there are none.
+    pub(crate) fn texts(&mut self, key: &'static str, texts: impl IntoIterator<Item: Into<String>>) {
+        let before = self.map.get(key).and_then(Val::as_list).unwrap_or(&[]).to_vec();
+        let texts: Vec<Val<'static>> =
+            before.into_iter().chain(texts.into_iter().map(|it| Val::from(it.into()))).collect();
+        if !texts.is_empty() {
+            self.put(key, Val::List(texts));
+        }
+    }
+
+    /// Writes what the program gave.
+    pub(crate) fn given(&mut self, key: impl Into<String>, given: Given) {
+        let key = key.into();
+        match given {
+            Ok(value) => {
+                self.map.insert(key.into(), value);
+            }
+            Err(reason) => self.fail(format!("`{key}`"), reason),
+        }
+    }
+
+    /// Writes an object that was being written.
+    pub(crate) fn object(&mut self, key: &'static str, members: Members) {
+        let Members { map, failed } = members;
+        self.put(key, Val::Map(map));
+        if let Some((what, reason)) = failed {
+            self.fail(what, reason);
+        }
+    }
+
+    /// Adds the members of another.
+    pub(crate) fn extend(&mut self, other: Members) {
+        for (key, value) in other.map {
+            self.map.insert(key, value);
+        }
+        if let Some((what, reason)) = other.failed {
+            self.fail(what, reason);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
+    /// The object as a value; `whose` says what it is.
+    pub(crate) fn finish(self, whose: &str) -> Result<Val<'static>, Error> {
+        match self.failed {
+            None => Ok(Val::Map(self.map)),
+            Some((what, reason)) => Err(Error::Value { what: format!("{what} of {whose}"), reason }),
+        }
+    }
+
+    fn fail(&mut self, what: String, reason: String) {
+        self.failed.get_or_insert((what, reason));
+    }
+}

@@ -1,0 +1,412 @@
+//! Who plays a role: a model of a provider, a script, a program, or a function of this program.
+
+use std::future::Future;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use jurat_core::effect::{Finish, ModelRequest, Served, Usage};
+use jurat_core::value::Val;
+use jurat_model::codec;
+use jurat_model::{Answering, Asker, Function};
+use serde::Serialize;
+
+use crate::Value;
+use crate::members::Members;
+use crate::value::{Given, given};
+
+/// Who plays a role, and how it is asked.
+///
+/// ```
+/// use jurat::{Model, Reply, Suite};
+/// use serde_json::json;
+///
+/// Suite::builder("support")
+///     .model("judge", "gemini/gemini-2.5-flash-lite")
+///     .model("expert", Model::new("openai/gpt-5-mini").temperature(0.0).max_tokens(500))
+///     .model("canned", "script/replies.jsonl")
+///     .model("rules", Model::function("rules", |question| {
+///         Reply::json(json!({ "is_polite": question.prompt().contains("please") }))
+///     }));
+/// ```
+#[derive(Clone)]
+pub struct Model {
+    pub(crate) spec: String,
+    settings: Members,
+    headers: Members,
+    extra: Members,
+    pub(crate) function: Option<(String, Arc<dyn Function>)>,
+}
+
+impl Model {
+    /// `provider/model`: `openai`, `openai-responses`, `anthropic`, `gemini` or `ollama` and the name that the provider has for it,
+    /// `script/FILE` or `exec/COMMAND`.
+    pub fn new(spec: impl Into<String>) -> Model {
+        let spec = spec.into();
+        Model {
+            spec,
+            settings: Members::default(),
+            headers: Members::default(),
+            extra: Members::default(),
+            function: None,
+        }
+    }
+
+    /// A function of this program. It runs on a thread of its own, so it may block; several questions are asked at once. What it answers is
+    /// recorded, so a replay does not call it; other runs do not reuse it.
+    ///
+    /// Text, a [`Reply`], or a `Result` of either may be returned. An error is a fault of the model: what asked cannot be judged.
+    ///
+    /// ```
+    /// use jurat::{Model, Reply};
+    /// use serde_json::json;
+    ///
+    /// Model::function("length", |question| format!("{} letters", question.prompt().len()));
+    /// Model::function("parity", |question| {
+    ///     let number: i64 = question.prompt().trim().parse()?;
+    ///     Ok::<_, std::num::ParseIntError>(Reply::json(json!({ "even": number % 2 == 0 })))
+    /// });
+    /// ```
+    pub fn function<R: IntoReply>(
+        name: impl Into<String>,
+        function: impl Fn(&Question) -> R + Send + Sync + 'static,
+    ) -> Model {
+        Model::called(name.into(), Arc::new(Blocking { function: Arc::new(function), is_sequential: false }))
+    }
+
+    /// The same, but questions come one after the other, in the order of the rows: for functions that count, or take from a queue.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// use jurat::Model;
+    ///
+    /// let n = AtomicU32::new(0);
+    /// Model::function_in_order("counter", move |_| n.fetch_add(1, Ordering::Relaxed).to_string());
+    /// ```
+    pub fn function_in_order<R: IntoReply>(
+        name: impl Into<String>,
+        function: impl Fn(&Question) -> R + Send + Sync + 'static,
+    ) -> Model {
+        Model::called(name.into(), Arc::new(Blocking { function: Arc::new(function), is_sequential: true }))
+    }
+
+    /// An asynchronous function of this program. Its futures run on the run's own Tokio runtime, with a clock and sockets.
+    ///
+    /// ```
+    /// use jurat::{Model, Reply};
+    ///
+    /// Model::async_function("agent", |question| async move {
+    ///     // ask an agent of yours …
+    ///     Reply::text(format!("you asked: {}", question.prompt()))
+    /// });
+    /// ```
+    pub fn async_function<R: IntoReply, F>(
+        name: impl Into<String>,
+        function: impl Fn(Question) -> F + Send + Sync + 'static,
+    ) -> Model
+    where
+        F: Future<Output = R> + Send + 'static,
+    {
+        Model::called(name.into(), Arc::new(Asynchronous(function)))
+    }
+
+    fn called(name: String, function: Arc<dyn Function>) -> Model {
+        Model { function: Some((name.clone(), function)), ..Model::new(format!("call/{name}")) }
+    }
+
+    /// The same with a sampling temperature.
+    pub fn temperature(self, temperature: f64) -> Model {
+        self.setting("temperature", temperature)
+    }
+
+    /// The same, sampled from this share of probability.
+    pub fn top_p(self, share: f64) -> Model {
+        self.setting("top_p", share)
+    }
+
+    /// The same with so many tokens in a reply at most.
+    pub fn max_tokens(self, n: u32) -> Model {
+        self.setting("max_tokens", n)
+    }
+
+    /// The same with a seed for sampling.
+    pub fn seed(self, seed: u32) -> Model {
+        self.setting("seed", seed)
+    }
+
+    /// The same at another address than the provider's own.
+    pub fn base_url(self, url: impl Into<String>) -> Model {
+        self.setting("base_url", url.into())
+    }
+
+    /// The same, with the environment variable that holds the key.
+    pub fn api_key_env(self, name: impl Into<String>) -> Model {
+        self.setting("api_key_env", name.into())
+    }
+
+    /// The same with one more header; `${NAME}` in it is a variable of the environment.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Model {
+        self.headers.given(name, Ok(Val::from(value.into())));
+        self
+    }
+
+    /// The same with one more member of each request, as the provider has it.
+    pub fn extra(mut self, name: impl Into<String>, value: impl Serialize) -> Model {
+        self.extra.given(name, given(&value));
+        self
+    }
+
+    /// The same with what a million tokens cost in dollars, read and written.
+    pub fn price(mut self, input: f64, output: f64) -> Model {
+        let mut price = Members::default();
+        price.given("input", given(&input));
+        price.given("output", given(&output));
+        self.settings.object("price", price);
+        self
+    }
+
+    /// The same with so many requests a minute at most.
+    pub fn requests_per_minute(self, n: u32) -> Model {
+        self.setting("rpm", n)
+    }
+
+    /// The same with so many tokens a minute at most.
+    pub fn tokens_per_minute(self, n: u32) -> Model {
+        self.setting("tpm", n)
+    }
+
+    fn setting(mut self, name: &'static str, value: impl Serialize) -> Model {
+        self.settings.given(name, given(&value));
+        self
+    }
+
+    /// Whether it is more than a name.
+    pub(crate) fn has_settings(&self) -> bool {
+        ![&self.settings, &self.headers, &self.extra].into_iter().all(Members::is_empty)
+    }
+
+    /// The model as it stands under `models`.
+    pub(crate) fn given(self) -> Given {
+        if !self.has_settings() {
+            return Ok(Val::from(self.spec));
+        }
+        let mut members = Members::default();
+        members.put("model", self.spec.clone());
+        members.extend(self.settings);
+        for (name, object) in [("headers", self.headers), ("extra", self.extra)] {
+            if !object.is_empty() {
+                members.object(name, object);
+            }
+        }
+        members.finish(&format!("`{}`", self.spec)).map_err(|error| error.to_string())
+    }
+}
+
+impl From<&str> for Model {
+    fn from(spec: &str) -> Model {
+        Model::new(spec)
+    }
+}
+
+impl From<String> for Model {
+    fn from(spec: String) -> Model {
+        Model::new(spec)
+    }
+}
+
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Model").field(&self.spec).finish()
+    }
+}
+
+/// What a function is asked.
+///
+/// ```
+/// use jurat::{Model, Reply};
+///
+/// Model::function("critic", |question| match question.task() {
+///     Some(task) => Reply::text(format!("{task} asks about {}: {}", question.case(), question.prompt())),
+///     None => Reply::text("I am the subject"),
+/// });
+/// ```
+#[derive(Debug, Clone)]
+pub struct Question {
+    case: String,
+    task: String,
+    request: ModelRequest,
+}
+
+impl Question {
+    fn of(asker: Asker<'_>, request: &ModelRequest) -> Question {
+        Question { case: asker.case.to_owned(), task: asker.task.to_owned(), request: request.clone() }
+    }
+
+    /// The id of the case.
+    pub fn case(&self) -> &str {
+        &self.case
+    }
+
+    /// The id of the task that asks; nothing when the case asks its subject.
+    pub fn task(&self) -> Option<&str> {
+        Some(self.task.as_str()).filter(|it| !it.is_empty())
+    }
+
+    /// What is asked: the last message of the user.
+    pub fn prompt(&self) -> &str {
+        self.said_by("user").last().unwrap_or_default()
+    }
+
+    /// The system message.
+    pub fn system(&self) -> Option<&str> {
+        self.said_by("system").next()
+    }
+
+    /// The whole conversation: who says what, in one word and in theirs. It is longer than one question when an invalid answer is asked for
+    /// again.
+    pub fn messages(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.request.messages.iter().map(|it| (it.role(), it.text()))
+    }
+
+    /// The JSON Schema that the answer must have.
+    pub fn schema(&self) -> Option<Value> {
+        self.request.output.clone().map(Value)
+    }
+
+    /// Which repetition of the same question this is, from 0.
+    pub fn repetition(&self) -> u32 {
+        self.request.repeat
+    }
+
+    fn said_by(&self, role: &'static str) -> impl Iterator<Item = &str> {
+        self.messages().filter(move |(it, _)| *it == role).map(|(_, text)| text)
+    }
+}
+
+/// What a function answers.
+///
+/// ```
+/// use jurat::Reply;
+/// use serde_json::json;
+///
+/// Reply::text("It is polite.");
+/// Reply::json(json!({ "is_polite": true })).tokens(120, 8);
+/// Reply::refusal("I do not judge this.");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Reply(Result<codec::Reply, String>);
+
+impl Reply {
+    /// An answer in words.
+    pub fn text(text: impl Into<String>) -> Reply {
+        Reply(Ok(codec::Reply {
+            text: text.into(),
+            tool_calls: Vec::new(),
+            finish: Finish::Stop,
+            usage: None,
+            served: Served::default(),
+        }))
+    }
+
+    /// An answer as JSON.
+    pub fn json(value: impl Serialize) -> Reply {
+        match given(&value) {
+            Ok(value) => Reply::text(value.to_json()),
+            Err(reason) => Reply(Err(format!("the answer cannot be written as JSON: {reason}"))),
+        }
+    }
+
+    /// A refusal to answer, in words.
+    pub fn refusal(text: impl Into<String>) -> Reply {
+        Reply(Reply::text(text).0.map(|it| codec::Reply { finish: Finish::Refusal, ..it }))
+    }
+
+    /// The same with the tokens it took, read and written; a [price](Model::price) makes them money.
+    pub fn tokens(self, input: u64, output: u64) -> Reply {
+        let usage = Some(Usage { input, output, ..Usage::default() });
+        Reply(self.0.map(|it| codec::Reply { usage, ..it }))
+    }
+}
+
+/// What a function may return: text, a [`Reply`], or a `Result` of either.
+///
+/// ```
+/// # use jurat::{IntoReply, Reply};
+/// fn takes(answer: impl IntoReply) -> Result<Reply, String> {
+///     answer.into_reply()
+/// }
+/// assert!(takes("yes").is_ok());
+/// assert_eq!(takes("x".parse::<u8>().map(|it| it.to_string())).unwrap_err(), "invalid digit found in string");
+/// ```
+pub trait IntoReply: Send + 'static {
+    /// The reply, or why there is none, in words.
+    fn into_reply(self) -> Result<Reply, String>;
+}
+
+impl IntoReply for Reply {
+    fn into_reply(self) -> Result<Reply, String> {
+        Ok(self)
+    }
+}
+
+impl IntoReply for String {
+    fn into_reply(self) -> Result<Reply, String> {
+        Ok(Reply::text(self))
+    }
+}
+
+impl IntoReply for &'static str {
+    fn into_reply(self) -> Result<Reply, String> {
+        Ok(Reply::text(self))
+    }
+}
+
+impl<T: IntoReply, E: std::fmt::Display + Send + 'static> IntoReply for Result<T, E> {
+    fn into_reply(self) -> Result<Reply, String> {
+        self.map_err(|error| error.to_string())?.into_reply()
+    }
+}
+
+fn said(answer: impl IntoReply) -> Result<codec::Reply, String> {
+    answer.into_reply()?.0
+}
+
+/// A function that may block.
+struct Blocking<F> {
+    function: Arc<F>,
+    is_sequential: bool,
+}
+
+impl<R: IntoReply, F: Fn(&Question) -> R + Send + Sync + 'static> Function for Blocking<F> {
+    fn answer<'a>(&'a self, asker: Asker<'a>, request: &'a ModelRequest) -> Answering<'a> {
+        let (function, question) = (Arc::clone(&self.function), Question::of(asker, request));
+        Box::pin(async move {
+            match tokio::task::spawn_blocking(move || said(function(&question))).await {
+                Ok(answer) => answer,
+                // A panic is a mistake of the program, not of a model.
+                Err(error) => match error.try_into_panic() {
+                    Ok(panic) => resume_unwind(panic),
+                    Err(_) => Err("the run ended before the function did".to_owned()),
+                },
+            }
+        })
+    }
+
+    fn is_sequential(&self) -> bool {
+        self.is_sequential
+    }
+}
+
+/// A function whose answer is a future.
+struct Asynchronous<F>(F);
+
+impl<R: IntoReply, A, F> Function for Asynchronous<F>
+where
+    A: Future<Output = R> + Send + 'static,
+    F: Fn(Question) -> A + Send + Sync + 'static,
+{
+    fn answer<'a>(&'a self, asker: Asker<'a>, request: &'a ModelRequest) -> Answering<'a> {
+        let answer = (self.0)(Question::of(asker, request));
+        Box::pin(async move { said(answer.await) })
+    }
+}

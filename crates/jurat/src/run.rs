@@ -1,0 +1,497 @@
+//! A run that is over, read back from its file: totals, cases, tasks, and reports drawn from them.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jurat_core::effect::Usage;
+use jurat_core::statistics::Interval;
+use jurat_core::verdict::{CaseVerdict, Counts, StopReason};
+use jurat_engine::Conclusion;
+use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, ParquetWriter, RunView, ViewError};
+use jurat_report::model::{CaseCounts, CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
+use jurat_report::{
+    CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MOST_MARKDOWN_CASES, MarkdownWriter, Scope, Style,
+    TerminalOptions, TerminalWriter, explanation,
+};
+use jurat_store::Project;
+use jurat_store::run::Column;
+
+use crate::{Error, Value};
+
+/// A run, and everything that came of it. All of it is in one file, and memory does not grow with the number of cases.
+///
+/// ```
+/// use jurat::{Assertion, CaseVerdict, RunOptions, Suite, TaskVerdict, compare::equals};
+/// use serde_json::json;
+///
+/// let suite = Suite::builder("invoices")
+///     .record(json!({ "id": "r1", "status": "paid" }))
+///     .record(json!({ "id": "r2", "status": "open" }))
+///     .task(Assertion::new("paid", "status", equals("paid")))
+///     .build()?;
+/// # let directory = tempfile::tempdir()?;
+/// let run = suite.run(RunOptions::in_directory(directory.path()))?;
+///
+/// assert_eq!((run.counts().passed, run.counts().failed, run.pass_rate()), (1, 1, Some(0.5)));
+/// for case in run.cases() {
+///     let case = case?;
+///     if case.verdict() == CaseVerdict::Failed {
+///         let paid = case.task("paid").expect("it is a task of the suite");
+///         assert_eq!(paid.verdict(), TaskVerdict::Failed);
+///         assert_eq!(paid.actual().unwrap().as_str(), Some("open"));
+///         assert_eq!(paid.message(), "expected `paid`, found `open`");
+///     }
+/// }
+/// println!("{}", run.table()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Run {
+    view: RunView,
+    report: RunReport,
+    tasks: Arc<[TaskTotal]>,
+    is_budget_exhausted: bool,
+}
+
+/// What a run is exported as; see [`Run::export`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// One JSON document, as `jurat run --json` prints it.
+    Json,
+    /// One JSON object a line for each task of each case.
+    JsonLines,
+    /// A table of the same, for spreadsheets.
+    Csv,
+    /// The same with types, for data frames.
+    Parquet,
+    /// JUnit XML, for continuous integration.
+    Junit,
+    /// Markdown, for comments on changes.
+    Markdown,
+    /// The recorded effects, one JSON object a line, which [`RunOptions::replay`](crate::RunOptions::replay) takes.
+    Effects,
+}
+
+impl Run {
+    /// Opens a run by its file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Run, Error> {
+        Run::read(path.as_ref(), false)
+    }
+
+    /// Opens a run of the project that a directory belongs to, by its file, by the beginning of its name, or as `latest`.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, Run, RunOptions, Suite, compare::exists};
+    /// # use serde_json::json;
+    /// # let directory = tempfile::tempdir()?;
+    /// # let suite = Suite::builder("s").record(json!({ "a": 1 })).task(Assertion::new("there", "a", exists())).build()?;
+    /// let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// assert_eq!(Run::find(directory.path(), "latest")?.id(), run.id());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn find(directory: impl AsRef<Path>, name: &str) -> Result<Run, Error> {
+        let project = Project::find(directory.as_ref());
+        let project = project.ok_or_else(|| {
+            Error::Usage(format!("`{}` belongs to no project: it has no runs yet", directory.as_ref().display()))
+        })?;
+        Run::open(project.run(name).map_err(|error| Error::Read(Box::new(error)))?)
+    }
+
+    pub(crate) fn read(path: &Path, is_budget_exhausted: bool) -> Result<Run, Error> {
+        let view = RunView::open(path).map_err(unreadable)?;
+        let report = view.report().map_err(unreadable)?;
+        let tasks = report.tasks.clone().into();
+        Ok(Run { view, report, tasks, is_budget_exhausted })
+    }
+
+    /// What it is called.
+    pub fn id(&self) -> &str {
+        &self.report.observed.run_id
+    }
+
+    /// Its file.
+    pub fn path(&self) -> PathBuf {
+        self.view.reader().path().to_owned()
+    }
+
+    /// How it ended, in one word: what the exit code of the command says.
+    pub fn conclusion(&self) -> Conclusion {
+        Conclusion::of(&self.report, &self.view.suite().thresholds, self.is_budget_exhausted)
+    }
+
+    /// How many tasks ended how, over all cases. Gates that only route are not counted where they were judged.
+    pub fn counts(&self) -> Counts {
+        self.report.counts
+    }
+
+    /// How many cases ended how.
+    pub fn case_counts(&self) -> CaseCounts {
+        self.report.cases
+    }
+
+    /// The share of what was judged that passed; nothing when nothing was judged.
+    pub fn pass_rate(&self) -> Option<f64> {
+        self.report.counts.pass_rate()
+    }
+
+    /// The 95 % interval of the pass rate.
+    pub fn interval(&self) -> Option<Interval> {
+        self.report.interval()
+    }
+
+    /// Each task over all cases, in the order they were written.
+    pub fn task_totals(&self) -> &[TaskTotal] {
+        &self.tasks
+    }
+
+    /// One task over all cases.
+    pub fn task_total(&self, id: &str) -> Option<&TaskTotal> {
+        self.tasks.iter().find(|it| it.id == id)
+    }
+
+    /// The thresholds that were not reached, in words.
+    pub fn missed(&self) -> &[String] {
+        &self.report.missed
+    }
+
+    /// What came before its end; nothing when it came to it.
+    pub fn stopped(&self) -> Option<StopReason> {
+        self.report.stopped
+    }
+
+    /// The tokens that all answers took.
+    pub fn usage(&self) -> Usage {
+        self.report.usage
+    }
+
+    /// What all answers cost in dollars, as far as that is known.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.report.cost_usd
+    }
+
+    /// How many answers its verdicts rest on, and how many of them were there before it.
+    pub fn answers(&self) -> (u64, u64) {
+        (self.report.observed.n_effects, self.report.observed.n_reused)
+    }
+
+    /// The cases in the order of the rows, read one by one.
+    pub fn cases(&self) -> impl Iterator<Item = Result<Case, Error>> + '_ {
+        self.view.cases(0..u64::MAX, Detailed::Tasks).map(|case| {
+            let report = case.map_err(unreadable)?;
+            Ok(Case { report, tasks: Arc::clone(&self.tasks) })
+        })
+    }
+
+    /// Everything that a verdict rests on, in words: operands, the context that the task saw, gates, prompt and answers.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, RunOptions, Suite, compare::equals};
+    /// # use serde_json::json;
+    /// # let directory = tempfile::tempdir()?;
+    /// # let suite = Suite::builder("invoices")
+    /// #     .record(json!({ "id": "r2", "status": "open" }))
+    /// #     .task(Assertion::new("paid", "status", equals("paid")))
+    /// #     .build()?;
+    /// let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// assert!(run.explain("r2", "paid")?.contains("expected `paid`, found `open`"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn explain(&self, case: &str, task: &str) -> Result<String, Error> {
+        let unknown = |error: ExplainError| match error {
+            ExplainError::View(error) => unreadable(error),
+            unknown => Error::Usage(unknown.to_string()),
+        };
+        let task = self.view.task(task).map_err(unknown)?;
+        let mut text = Vec::new();
+        for case in self.view.known_cases(case).map_err(unknown)? {
+            if let Some(explained) = self.view.explain(&case, task).map_err(unreadable)? {
+                explanation::write_text(&mut text, &explained, Style::Plain).map_err(Error::Write)?;
+            }
+        }
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// What subjects answered: each row with what was asked and answered, for another suite to judge.
+    ///
+    /// ```
+    /// # use jurat::{Ask, Assertion, Model, RunOptions, Suite, compare::is_not_empty};
+    /// # use serde_json::json;
+    /// # let directory = tempfile::tempdir()?;
+    /// let asked = Suite::builder("ask")
+    ///     .record(json!({ "id": "q1", "question": "Why?" }))
+    ///     .model("subject", Model::function("subject", |_| "Because."))
+    ///     .ask(Ask::new("${question}"))
+    ///     .task(Assertion::new("answered", "output", is_not_empty()))
+    ///     .build()?
+    ///     .run(RunOptions::in_directory(directory.path()))?;
+    ///
+    /// let answers = asked.answered().collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(answers[0].at("output").unwrap().as_str(), Some("Because."));
+    /// Suite::builder("judge").records(answers).task(Assertion::new("answered", "output", is_not_empty())).build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn answered(&self) -> impl Iterator<Item = Result<Value, Error>> + '_ {
+        self.view.answered_rows().map(|row| row.map(Value).map_err(unreadable))
+    }
+
+    /// The tables that the command prints: cases, totals of tasks, and a few closing lines.
+    pub fn table(&self) -> Result<String, Error> {
+        self.tables(TerminalOptions::default())
+    }
+
+    /// The same with a table of what each task of each case came to, as `jurat run --tasks` prints it.
+    pub fn task_table(&self) -> Result<String, Error> {
+        self.tables(TerminalOptions { tasks: true, ..TerminalOptions::default() })
+    }
+
+    /// The results as JSON, without anything that depends on the day: a replay gives the same bytes.
+    pub fn results_json(&self) -> Result<String, Error> {
+        let mut text = Vec::new();
+        self.write(JsonWriter::new(&mut text, &self.report, Scope::ResultsOnly))?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Writes it in a format for programs.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, Format, RunOptions, Suite, compare::exists};
+    /// # use serde_json::json;
+    /// # let directory = tempfile::tempdir()?;
+    /// # let suite = Suite::builder("s").record(json!({ "a": 1 })).task(Assertion::new("there", "a", exists())).build()?;
+    /// # let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// let mut report = Vec::new();
+    /// run.export(Format::Junit, &mut report)?;
+    /// assert!(report.starts_with(b"<?xml"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn export(&self, format: Format, mut out: impl Write + Send) -> Result<(), Error> {
+        let out = &mut out;
+        let (report, scope) = (&self.report, Scope::Everything);
+        match format {
+            Format::Json => self.write(JsonWriter::new(out, report, scope)),
+            Format::JsonLines => self.write(Ok(JsonLinesWriter::new(out, report, scope))),
+            Format::Csv => self.write(CsvWriter::new(out, report, scope)),
+            Format::Parquet => self.write(ParquetWriter::new(Box::new(out), report, scope)),
+            Format::Junit => self.write(JunitWriter::new(out, report, scope)),
+            Format::Markdown => {
+                let writer = MarkdownWriter::new(out, report, scope, MOST_MARKDOWN_CASES);
+                // It shows none that passed.
+                let cases = self.view.find(Column::CASE, &NOT_PASSED, Detailed::Tasks);
+                write_cases(&mut writer.map_err(Error::Write)?, cases)
+            }
+            Format::Effects => {
+                for line in self.view.effect_lines() {
+                    let line = line.map_err(unreadable)?;
+                    writeln!(out, "{}", line.to_json()).map_err(Error::Write)?;
+                }
+                out.flush().map_err(Error::Write)
+            }
+        }
+    }
+
+    fn tables(&self, options: TerminalOptions) -> Result<String, Error> {
+        let mut text = Vec::new();
+        let detailed = if options.tasks { Detailed::Tasks } else { Detailed::Counts };
+        let mut writer = TerminalWriter::new(&mut text, &self.report, options);
+        // Of many cases those that passed are passed over: they need not be read.
+        if self.report.cases.total() > options.most_cases as u64 {
+            write_cases(&mut writer, self.view.find(Column::CASE, &NOT_PASSED, detailed))?;
+        } else {
+            write_cases(&mut writer, self.view.cases(0..u64::MAX, detailed))?;
+        }
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn write(&self, writer: io::Result<impl CaseWriter>) -> Result<(), Error> {
+        write_cases(&mut writer.map_err(Error::Write)?, self.view.cases(0..u64::MAX, Detailed::Tasks))
+    }
+}
+
+/// Hands cases to a writer for as long as it wants more.
+fn write_cases(
+    writer: &mut dyn CaseWriter,
+    cases: impl Iterator<Item = Result<CaseReport, ViewError>>,
+) -> Result<(), Error> {
+    for case in cases {
+        if !writer.wants_more() {
+            break;
+        }
+        writer.case(&case.map_err(unreadable)?).map_err(Error::Write)?;
+    }
+    writer.end().map_err(Error::Write)
+}
+
+fn unreadable(error: ViewError) -> Error {
+    Error::Read(Box::new(error))
+}
+
+/// One case of a run, with what its tasks came to; see [`Run`].
+#[derive(Debug, Clone)]
+pub struct Case {
+    report: CaseReport,
+    tasks: Arc<[TaskTotal]>,
+}
+
+impl Case {
+    /// The id of its row.
+    pub fn id(&self) -> &str {
+        &self.report.id
+    }
+
+    /// The prompt that made it, when there are several.
+    pub fn prompt(&self) -> Option<&str> {
+        self.report.prompt.as_deref()
+    }
+
+    /// The model that was asked, when there are several.
+    pub fn subject(&self) -> Option<&str> {
+        self.report.subject.as_deref()
+    }
+
+    /// Which repetition it is, from 1, when there are several.
+    pub fn replicate(&self) -> Option<u32> {
+        self.report.replicate
+    }
+
+    /// How it ended.
+    pub fn verdict(&self) -> CaseVerdict {
+        self.report.verdict
+    }
+
+    /// How many of its tasks ended how.
+    pub fn counts(&self) -> Counts {
+        self.report.counts
+    }
+
+    /// How long it took.
+    pub fn took(&self) -> Duration {
+        self.report.took
+    }
+
+    /// What its answers cost in dollars, as far as that is known.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.report.cost_usd
+    }
+
+    /// The tasks that are for it, in the order they were written.
+    pub fn tasks(&self) -> impl Iterator<Item = TaskResult<'_>> {
+        self.report.tasks.iter().map(|report| TaskResult { total: &self.tasks[report.task], report })
+    }
+
+    /// The tasks that make it fail: those that count and did not pass. A gate that only routes is none of them.
+    pub fn failures(&self) -> impl Iterator<Item = TaskResult<'_>> {
+        self.tasks().filter(|it| it.is_counted() && it.verdict() == TaskVerdict::Failed)
+    }
+
+    /// One of its tasks.
+    pub fn task(&self, id: &str) -> Option<TaskResult<'_>> {
+        self.tasks().find(|it| it.id() == id)
+    }
+}
+
+/// What one task of one case came to; see [`Run`].
+#[derive(Debug, Clone, Copy)]
+pub struct TaskResult<'c> {
+    total: &'c TaskTotal,
+    report: &'c TaskReport,
+}
+
+impl<'c> TaskResult<'c> {
+    /// The id of the task.
+    pub fn id(&self) -> &'c str {
+        &self.total.id
+    }
+
+    /// `assert` or `judge`.
+    pub fn kind(&self) -> &'c str {
+        &self.total.kind
+    }
+
+    /// Whether its verdict counts: that of a gate that only routes does not.
+    pub fn is_counted(&self) -> bool {
+        self.total.is_counted()
+    }
+
+    /// How it ended.
+    pub fn verdict(&self) -> TaskVerdict {
+        self.report.verdict
+    }
+
+    /// Why it failed, was skipped, could not be judged or did not run, in a sentence; else empty.
+    pub fn message(&self) -> &'c str {
+        &self.report.message
+    }
+
+    /// What it expected.
+    pub fn expected(&self) -> Option<Value> {
+        self.report.expected.clone().map(Value)
+    }
+
+    /// What it found.
+    pub fn actual(&self) -> Option<Value> {
+        self.report.actual.clone().map(Value)
+    }
+
+    /// What the judge answered, whole; [`Value::read`] makes it a type of yours. Nothing for a task that asks nobody.
+    ///
+    /// ```
+    /// # use jurat::{Judge, Model, Output, Reply, RunOptions, Suite};
+    /// # use serde_json::json;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize)]
+    /// struct Tone {
+    ///     polite: bool,
+    ///     reason: String,
+    /// }
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let suite = Suite::builder("s")
+    /// #     .record(json!({ "answer": "please" }))
+    /// #     .model("judge", Model::function("tone", |_| Reply::json(json!({ "polite": true, "reason": "it asks" }))))
+    /// #     .task(Judge::new("tone", "Is this polite? ${answer}").output(Output::new().boolean("polite").text("reason")))
+    /// #     .build()?;
+    /// # let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// for case in run.cases() {
+    ///     let tone: Tone = case?.task("tone").and_then(|it| it.reply()).expect("a judge answered").read()?;
+    ///     assert!(tone.polite, "{}", tone.reason);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reply(&self) -> Option<Value> {
+        self.report.reply.clone().map(Value)
+    }
+
+    /// The label that it gave.
+    pub fn label(&self) -> Option<&'c str> {
+        self.report.label.as_deref()
+    }
+
+    /// The score that it gave.
+    pub fn score(&self) -> Option<f64> {
+        self.report.score
+    }
+
+    /// Why it gave them, in the words of whoever judged.
+    pub fn explanation(&self) -> Option<&'c str> {
+        self.report.explanation.as_deref()
+    }
+
+    /// What its answers cost in dollars, as far as that is known.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.report.cost_usd
+    }
+
+    /// How long its answers took, as it was recorded with them.
+    pub fn latency(&self) -> Option<Duration> {
+        self.report.latency
+    }
+
+    /// How many requests it took, failed ones included.
+    pub fn n_requests(&self) -> u32 {
+        self.report.n_requests
+    }
+}

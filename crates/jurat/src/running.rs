@@ -1,0 +1,251 @@
+//! A run on its way.
+
+use std::collections::hash_map::RandomState;
+use std::fs;
+use std::future::Future;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::thread::{self, JoinHandle};
+
+use jurat_core::expression::Expression;
+use jurat_core::suite::RowSource;
+use jurat_engine::{Definition, Functions, How, Recording, Selection, Stop, World, launch, open_recording};
+use jurat_model::dotenv::Environment;
+use jurat_model::{Proxies, TransportOptions};
+use jurat_store::{Disk, Project};
+use tokio::sync::oneshot;
+
+use crate::error::launch_error;
+use crate::{Error, Model, Run, RunOptions, Suite};
+
+/// A run on its way, on threads of its own: a future that can be watched and stopped. When it is dropped, the run goes on by itself.
+///
+/// ```
+/// use jurat::{Assertion, RunOptions, Suite, compare::equals};
+/// use serde_json::json;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let options = RunOptions::in_directory(directory.path());
+/// let suite = Suite::builder("invoices")
+///     .record(json!({ "status": "paid" }))
+///     .task(Assertion::new("paid", "status", equals("paid")))
+///     .build()?;
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// # runtime.block_on(async {
+/// let run = suite.start(options)?.await?;
+/// assert_eq!(run.pass_rate(), Some(1.0));
+/// # Ok::<(), jurat::Error>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Running {
+    thread: Option<JoinHandle<()>>,
+    ended: oneshot::Receiver<Result<Run, Error>>,
+    stop: Arc<Stop>,
+    progress: Arc<jurat_engine::Progress>,
+}
+
+/// How far a run has come; see [`Running::progress`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Cases that are done.
+    pub done: u64,
+    /// Of them, those that failed.
+    pub failed: u64,
+    /// Of them, those that could not be judged.
+    pub errors: u64,
+    /// Requests that were made.
+    pub requests: u64,
+    /// Requests that wait for an answer.
+    pub in_flight: u64,
+    /// What answers cost in dollars, as far as that is known.
+    pub cost_usd: f64,
+}
+
+impl Running {
+    pub(crate) fn start(suite: &Suite, options: RunOptions) -> Result<Running, Error> {
+        let prepared = Prepared::of(suite, options)?;
+        let (stop, progress) = (Arc::new(Stop::new()), Arc::new(jurat_engine::Progress::default()));
+        let (send, ended) = oneshot::channel();
+        let thread = {
+            let (stop, progress) = (Arc::clone(&stop), Arc::clone(&progress));
+            // The engine waits on the thread that starts it, which an asynchronous caller must not.
+            thread::Builder::new().name("jurat-run".to_owned()).spawn(move || {
+                let _ = send.send(prepared.run(&stop, &progress));
+            })
+        };
+        let thread = Some(thread.map_err(|error| Error::Run(Box::new(error)))?);
+        Ok(Running { thread, ended, stop, progress })
+    }
+
+    /// Waits for the end.
+    pub fn wait(mut self) -> Result<Run, Error> {
+        self.join();
+        self.ended.try_recv().expect("a run that did not panic has ended")
+    }
+
+    /// Stops it: nothing new is asked, what is in flight is finished and kept. The second time, what is in flight is dropped. Running the
+    /// suite again goes on with it.
+    pub fn stop(&self) {
+        self.stop.interrupt();
+    }
+
+    /// How far it has come.
+    pub fn progress(&self) -> Progress {
+        let jurat_engine::Progress { done, failed, errors, n_requests, in_flight, nano_usd, .. } = &*self.progress;
+        let [done, failed, errors, requests, in_flight, nano_usd] =
+            [done, failed, errors, n_requests, in_flight, nano_usd].map(|it| it.load(Ordering::Relaxed));
+        Progress { done, failed, errors, requests, in_flight, cost_usd: nano_usd as f64 / 1e9 }
+    }
+
+    /// Waits for the thread. If it panicked, that was a function of the caller's or a mistake of ours: either should be heard.
+    fn join(&mut self) {
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+            resume_unwind(panic);
+        }
+    }
+}
+
+impl Future for Running {
+    type Output = Result<Run, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match Pin::new(&mut self.ended).poll(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(ended)) => Poll::Ready(ended),
+            Poll::Ready(Err(_)) => {
+                self.join();
+                unreachable!("a run ends or panics")
+            }
+        }
+    }
+}
+
+/// A run with everything that it needs, before it begins.
+struct Prepared {
+    suite: Suite,
+    project: Project,
+    environment: Environment,
+    functions: Functions,
+    filter: Option<Expression>,
+    input: Box<dyn Read + Send>,
+    options: RunOptions,
+}
+
+impl Prepared {
+    fn of(suite: &Suite, mut options: RunOptions) -> Result<Prepared, Error> {
+        let directory = if options.directory.as_os_str().is_empty() { Path::new(".") } else { &options.directory };
+        let project = Project::find_or_create(directory).map_err(|error| Error::Run(Box::new(error)))?;
+        let environment = environment(directory, &options)?;
+        let filter = options.filter.as_deref().map(Expression::compile).transpose();
+        let filter = filter.map_err(|error| Error::Usage(format!("the filter: {error}")))?;
+        let mut functions = suite.0.functions.clone();
+        for (role, model) in &options.models {
+            if model.has_settings() {
+                let message = format!(
+                    "the model that the run gives `{role}` has settings; a run replaces who is asked, and settings belong to the suite"
+                );
+                return Err(Error::Usage(message));
+            }
+            functions.extend(model.function.clone());
+        }
+        let reads_input = suite.0.examined.suite.records.iter().any(|it| it.from == RowSource::StandardInput);
+        let input = match (options.input.take(), reads_input) {
+            (Some(input), true) => input,
+            (None, false) => Box::new(io::empty()),
+            (None, true) => {
+                let message = "the suite takes its rows when it is run: give them with `RunOptions::rows`, or with \
+                               `RunOptions::input`, for example `std::io::stdin()`";
+                return Err(Error::Usage(message.to_owned()));
+            }
+            (Some(_), false) => {
+                let message = "the suite has rows of its own, and the run gives it others; build it with `records_at_run`, or write \
+                               `records: \"-\"`";
+                return Err(Error::Usage(message.to_owned()));
+            }
+        };
+        Ok(Prepared { suite: suite.clone(), project, environment, functions, filter, input, options })
+    }
+
+    fn run(self, stop: &Stop, progress: &jurat_engine::Progress) -> Result<Run, Error> {
+        let Prepared { suite, project, environment, functions, filter, mut input, options } = self;
+        let recording = options.replay.as_deref().map(|it| open_recording(it, &project)).transpose();
+        let recording = recording.map_err(|error| Error::Read(Box::new(error)))?;
+        let env = |name: &str| environment.get(name);
+        let how = how(&options, filter, recording.as_deref(), &env);
+        let mut world = World {
+            project: &project,
+            files: &Disk,
+            env: &env,
+            functions: &functions,
+            stdin: &mut input,
+            random: RandomState::new().build_hasher().finish(),
+        };
+        let ready = &*suite.0;
+        let definition =
+            Definition { suite: &ready.examined.suite, sources: &ready.examined.sources, plan: &ready.plan };
+        let launched = launch(definition, &how, &mut world, stop, progress, &mut |_, _| {});
+        let launched = launched.map_err(launch_error)?;
+        Run::read(&launched.ran.path, launched.is_budget_exhausted)
+    }
+}
+
+fn how<'h>(
+    options: &RunOptions,
+    filter: Option<Expression>,
+    replay: Option<&'h dyn Recording>,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> How<'h> {
+    let defaults = TransportOptions::default();
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let model = |(role, model): &(String, Model)| (role.clone(), model.spec.clone());
+    How {
+        options: jurat_engine::RunOptions {
+            models: options.models.iter().map(model).collect(),
+            limit: options.limit,
+            filter: options.filter.clone(),
+            tags: options.tags.clone(),
+            repeat: options.repeat.unwrap_or(1),
+            fresh: options.fresh,
+            replay_of: options.replay.clone(),
+        },
+        selection: Selection { limit: options.limit, filter, tags: options.tags.clone() },
+        threads: options.concurrency.map_or(cores, |it| it.min(cores)),
+        deadline: options.timeout,
+        fail_fast: options.fail_fast,
+        keep_all: options.keep_all,
+        durable: options.durable,
+        budget: options.budget,
+        max_age: options.max_age,
+        transport: TransportOptions {
+            concurrency: options.concurrency.map_or(defaults.concurrency, NonZeroUsize::get),
+            request_timeout: options.request_timeout.unwrap_or(defaults.request_timeout),
+            stream: options.stream,
+            proxies: Proxies::from_environment(env),
+            ..defaults
+        },
+        replay,
+    }
+}
+
+/// Variables of the process, those of `.env` in the directory, and those that the run was given, which win.
+fn environment(directory: &Path, options: &RunOptions) -> Result<Environment, Error> {
+    let path = directory.join(".env");
+    let file = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(Error::Usage(format!("`{}` cannot be read: {error}", path.display()))),
+    };
+    let process =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let given = options.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
+    Ok(Environment::new(process.chain(given), &file))
+}

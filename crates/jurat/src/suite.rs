@@ -1,0 +1,193 @@
+//! A suite that is ready to run.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use jurat_core::plan::Plan;
+use jurat_core::suite::source::{Files, ReadError};
+use jurat_engine::{Asking, Definition, Examined, Functions, Selection, outline};
+use jurat_report::Style;
+use jurat_report::plan::write_text;
+use jurat_store::Disk;
+
+use crate::error::launch_error;
+use crate::{Error, Problems, Run, RunOptions, Running, SuiteBuilder};
+
+/// A definition without errors: built in Rust, or read from a file. It is cheap to clone and can be run as often as you like.
+///
+/// ```
+/// use jurat::{Assertion, Conclusion, RunOptions, Suite, compare::equals};
+/// use serde_json::json;
+///
+/// let suite = Suite::builder("invoices")
+///     .record(json!({ "id": "r1", "status": "paid" }))
+///     .task(Assertion::new("paid", "status", equals("paid")))
+///     .build()?;
+/// # let directory = tempfile::tempdir()?;
+/// let run = suite.run(RunOptions::in_directory(directory.path()))?;
+/// assert_eq!(run.conclusion(), Conclusion::Passed);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Suite(pub(crate) Arc<Ready>);
+
+/// What a suite is, once.
+pub(crate) struct Ready {
+    pub(crate) examined: Examined,
+    pub(crate) plan: Plan,
+    pub(crate) functions: Functions,
+    warnings: Problems,
+}
+
+impl Suite {
+    /// The name of a definition that is in no file.
+    pub(crate) const BUILT: &str = "<built>";
+
+    /// Begins a suite of this name.
+    pub fn builder(name: impl Into<String>) -> SuiteBuilder {
+        SuiteBuilder::new(name.into())
+    }
+
+    /// Reads a suite from a file of YAML or JSON, as the command does.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir()?;
+    /// # let file = directory.path().join("suite.yaml");
+    /// # std::fs::write(&file, "suite: s\nrecords: [{a: 1}]\ntasks: [{id: one, field_path: a, operator: equals, expected_value: 1}]")?;
+    /// let suite = jurat::Suite::load(&file)?;
+    /// assert_eq!(suite.name(), Some("s"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load(path: impl AsRef<Path>) -> Result<Suite, Error> {
+        Suite::examined(path.as_ref(), None, Functions::new())
+    }
+
+    /// Reads a suite from text. Relative paths in it start at `directory`.
+    ///
+    /// ```
+    /// let suite = jurat::Suite::from_yaml(
+    ///     "{ suite: s, records: [{a: 1}], tasks: [{ id: one, field_path: a, operator: equals, expected_value: 1 }] }",
+    ///     ".",
+    /// )?;
+    /// assert_eq!(suite.stages(), [["one"]]);
+    /// # Ok::<(), jurat::Error>(())
+    /// ```
+    pub fn from_yaml(text: impl Into<String>, directory: impl AsRef<Path>) -> Result<Suite, Error> {
+        Suite::examined(&directory.as_ref().join(Suite::BUILT), Some(text.into()), Functions::new())
+    }
+
+    pub(crate) fn examined(path: &Path, text: Option<String>, functions: Functions) -> Result<Suite, Error> {
+        let examined = match text {
+            Some(text) => Examined::read(path, &Given(text)),
+            None => Examined::read(path, &Disk),
+        };
+        let problems = || Problems::new(examined.problems.clone(), examined.sources.clone());
+        if examined.has_errors() {
+            return Err(Error::Suite(problems()));
+        }
+        let warnings = problems();
+        match Plan::build(&examined.suite, &examined.samples) {
+            Ok((plan, _)) => Ok(Suite(Arc::new(Ready { examined, plan, functions, warnings }))),
+            Err(found) => Err(Error::Suite(Problems::new(found, examined.sources))),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> Option<&str> {
+        self.0.examined.suite.name.as_ref().map(|it| it.value.as_str())
+    }
+
+    /// Its definition as text: what a file that says the same would hold.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, Suite, compare::equals};
+    /// let suite = Suite::builder("invoices")
+    ///     .record([("status", "paid")].into_iter().collect::<std::collections::BTreeMap<_, _>>())
+    ///     .task(Assertion::new("paid", "status", equals("paid")))
+    ///     .build()?;
+    /// assert_eq!(suite.definition(), "\
+    /// suite: invoices
+    /// records:
+    ///   - status: paid
+    /// tasks:
+    ///   - id: paid
+    ///     field_path: status
+    ///     operator: equals
+    ///     expected_value: paid
+    /// ");
+    /// # Ok::<(), jurat::Error>(())
+    /// ```
+    pub fn definition(&self) -> &str {
+        self.0.examined.sources.iter().next().map_or("", |(_, it)| &it.text)
+    }
+
+    /// What does not keep it from running, but is probably a mistake.
+    pub fn warnings(&self) -> &Problems {
+        &self.0.warnings
+    }
+
+    /// The ids of the tasks, stage by stage: those of one stage depend on nothing but earlier ones.
+    pub fn stages(&self) -> Vec<Vec<&str>> {
+        let Ready { plan, .. } = &*self.0;
+        let ids = |stage: &jurat_core::plan::Stage| stage.iter().map(|it| plan.tasks[it.index()].id.as_str()).collect();
+        plan.stages.iter().map(ids).collect()
+    }
+
+    /// What a run would do, in words: the tasks stage by stage, what leads to what, whom they ask and how often at most. Neither data nor
+    /// models are looked at.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, Judge, Suite, compare::is_not_empty};
+    /// # use serde_json::json;
+    /// let suite = Suite::builder("tone")
+    ///     .record(json!({ "answer": "Hello!" }))
+    ///     .model("judge", "openai/gpt-5-mini")
+    ///     .task(Assertion::new("answered", "answer", is_not_empty()).gate())
+    ///     .task(Judge::new("polite", "Is this polite? ${answer}").depends_on(["answered"]))
+    ///     .build()?;
+    /// let plan = suite.plan()?;
+    /// assert!(plan.contains("answered (gate)\n└─ polite"), "{plan}");
+    /// # Ok::<(), jurat::Error>(())
+    /// ```
+    pub fn plan(&self) -> Result<String, Error> {
+        let Ready { examined, plan, .. } = &*self.0;
+        let definition = Definition { suite: &examined.suite, sources: &examined.sources, plan };
+        let asking =
+            Asking { models: &[], selection: &Selection::default(), repeat: 1, env: &|name| std::env::var(name).ok() };
+        let report = outline(definition, asking).map_err(launch_error)?;
+        let mut text = Vec::new();
+        write_text(&mut text, &report, Style::Plain, None).map_err(Error::Write)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Runs it and waits for the end. It may be called wherever waiting is allowed; in asynchronous code use [`start`](Suite::start).
+    pub fn run(&self, options: RunOptions) -> Result<Run, Error> {
+        self.start(options)?.wait()
+    }
+
+    /// Begins to run it, on threads of its own. What comes back is a future, and can be watched and stopped.
+    pub fn start(&self, options: RunOptions) -> Result<Running, Error> {
+        Running::start(self, options)
+    }
+}
+
+/// The definition and its warnings are too much for one line.
+impl fmt::Debug for Suite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Suite").field("name", &self.name()).field("stages", &self.stages()).finish_non_exhaustive()
+    }
+}
+
+/// A definition in memory whose other files are on disk.
+struct Given(String);
+
+impl Files for Given {
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+        if path.file_name().is_none_or(|it| it != Suite::BUILT) {
+            return Disk.read(path, limit);
+        }
+        let size = self.0.len() as u64;
+        if size > limit { Err(ReadError::TooLarge { size, limit }) } else { Ok(self.0.clone().into_bytes()) }
+    }
+}

@@ -1,0 +1,263 @@
+//! Tasks: what is judged about each case.
+
+use jurat_core::value::Val;
+
+use crate::compare::Comparison;
+use crate::members::Members;
+use crate::{Error, Output, Prompt};
+
+/// A value of the case, or of what other tasks came to, compared with something.
+///
+/// ```
+/// use jurat::Assertion;
+/// use jurat::compare::{equals, is_not_empty};
+///
+/// Assertion::new("answered", "answer", is_not_empty());
+/// // Only where this holds do the tasks run that depend on it.
+/// Assertion::new("is_kitchen", "classify.category", equals("kitchen")).depends_on(["classify"]).gate();
+/// ```
+#[derive(Debug, Clone)]
+pub struct Assertion {
+    id: String,
+    members: Members,
+    path: Option<String>,
+    comparison: Comparison,
+}
+
+/// A model that is asked to judge, and what of its answer counts.
+///
+/// ```
+/// use jurat::{Judge, Output, compare::equals};
+///
+/// Judge::new("expert", "Would you let this answer go out?\n\n${question}\n\n${answer}")
+///     .system("You repair kitchen appliances for a living.")
+///     .output(Output::new().boolean("is_suitable").text("reason").integer("score"))
+///     .passes_when("is_suitable", equals(true))
+///     .depends_on(["is_kitchen"]);
+/// ```
+///
+/// Without [`passes_when`](Judge::passes_when) its answers are measured: kept and summed up, but neither passed nor failed.
+#[derive(Debug, Clone)]
+pub struct Judge {
+    id: String,
+    members: Members,
+    judge: Members,
+    comparison: Option<(Option<String>, Comparison)>,
+}
+
+/// A task of either kind, for lists of them.
+///
+/// ```
+/// use jurat::{Assertion, Judge, Task, compare::{equals, greater_than_or_equal}};
+///
+/// fn experts(department: &str) -> [Task; 2] {
+///     let gate = format!("is_{department}");
+///     [
+///         Assertion::new(&gate, "classify.category", equals(department)).depends_on(["classify"]).gate().into(),
+///         Judge::new(format!("{department}_expert"), "Is this right? ${answer}").depends_on([gate]).into(),
+///     ]
+/// }
+/// assert_eq!(experts("kitchen").len(), 2);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Task {
+    pub(crate) id: String,
+    members: Members,
+}
+
+/// How several answers of judges become one.
+///
+/// ```
+/// # use jurat::{Aggregate, Judge};
+/// Judge::new("tone", "Rate the tone: ${answer}").repeat(3).aggregate(Aggregate::Median);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aggregate {
+    /// What most of them say.
+    Majority,
+    /// The mean of numbers.
+    Mean,
+    /// The median of numbers.
+    Median,
+    /// All must pass.
+    All,
+    /// One must pass.
+    Any,
+}
+
+impl Assertion {
+    /// A comparison of what a path leads to. Paths start at the row, or at the id of a task that this one depends on.
+    pub fn new(id: impl Into<String>, path: impl Into<String>, comparison: Comparison) -> Assertion {
+        Assertion { id: id.into(), members: Members::default(), path: Some(path.into()), comparison }
+    }
+
+    /// A comparison of the whole context: the row, and the outputs of the tasks that this one depends on.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, compare::is_object};
+    /// Assertion::of_everything("is_a_row", is_object());
+    /// ```
+    pub fn of_everything(id: impl Into<String>, comparison: Comparison) -> Assertion {
+        Assertion { id: id.into(), members: Members::default(), path: None, comparison }
+    }
+}
+
+impl Judge {
+    /// A model that is asked this. It plays the role `judge` unless [`model`](Judge::model) says otherwise.
+    pub fn new(id: impl Into<String>, prompt: impl Into<Prompt>) -> Judge {
+        let mut judge = Members::default();
+        judge.put("prompt", prompt.into().value());
+        Judge { id: id.into(), members: Members::default(), judge, comparison: None }
+    }
+
+    /// The same, but another role is asked, or a `provider/model`.
+    pub fn model(mut self, role: impl Into<String>) -> Judge {
+        self.judge.put("model", role.into());
+        self
+    }
+
+    /// The same with a system message.
+    pub fn system(mut self, prompt: impl Into<Prompt>) -> Judge {
+        self.judge.put("system", prompt.into().value());
+        self
+    }
+
+    /// The same, but the answer must have these fields. An answer without them is asked for again, with the problem stated.
+    pub fn output(mut self, output: Output) -> Judge {
+        output.write(&mut self.judge);
+        self
+    }
+
+    /// The same, judged: it passes when what this path of the answer leads to compares well.
+    pub fn passes_when(self, path: impl Into<String>, comparison: Comparison) -> Judge {
+        Judge { comparison: Some((Some(path.into()), comparison)), ..self }
+    }
+
+    /// The same, judged: it passes when the whole answer compares well. Without [`output`](Judge::output) that is text.
+    ///
+    /// ```
+    /// # use jurat::{Judge, compare::starts_with};
+    /// Judge::new("agrees", "Is this right? Begin with yes or no. ${answer}").passes_when_reply(starts_with("yes"));
+    /// ```
+    pub fn passes_when_reply(self, comparison: Comparison) -> Judge {
+        Judge { comparison: Some((None, comparison)), ..self }
+    }
+
+    /// The same with so many more requests for one judgement, failed requests and invalid answers together; 3 unless said.
+    pub fn max_retries(mut self, n: u32) -> Judge {
+        self.judge.put("max_retries", i64::from(n));
+        self
+    }
+
+    /// The same, but each of these roles is asked.
+    pub fn panel(mut self, roles: impl IntoIterator<Item: Into<String>>) -> Judge {
+        self.judge.texts("panel", roles);
+        self
+    }
+
+    /// The same, but everybody is asked so often.
+    pub fn repeat(mut self, n: u32) -> Judge {
+        self.judge.put("repeat", i64::from(n));
+        self
+    }
+
+    /// The same, with how several answers become one.
+    pub fn aggregate(mut self, aggregate: Aggregate) -> Judge {
+        let name = match aggregate {
+            Aggregate::Majority => "majority",
+            Aggregate::Mean => "mean",
+            Aggregate::Median => "median",
+            Aggregate::All => "all",
+            Aggregate::Any => "any",
+        };
+        self.judge.put("aggregate", name);
+        self
+    }
+}
+
+/// What every kind of task has.
+macro_rules! every_task {
+    ($($kind:ident),*) => {
+        $(impl $kind {
+            /// The same with a sentence about what it is for; reports show it.
+            pub fn description(mut self, text: impl Into<String>) -> $kind {
+                self.members.put("description", text.into());
+                self
+            }
+
+            /// The same, run after these tasks. It sees what they came to, and is skipped where one of them is a gate that failed.
+            pub fn depends_on(mut self, ids: impl IntoIterator<Item: Into<String>>) -> $kind {
+                self.members.texts("depends_on", ids);
+                self
+            }
+
+            /// The same as a gate: where it does not pass, what depends on it is skipped. It routes and is never counted.
+            pub fn gate(mut self) -> $kind {
+                self.members.put("condition", true);
+                self
+            }
+
+            /// The same as a gate that is counted: where it does not pass, that is a failure, and what depends on it is skipped.
+            pub fn required(mut self) -> $kind {
+                self.members.put("required", true);
+                self
+            }
+
+            /// The same for the rows with these ids alone.
+            pub fn on_ids(mut self, ids: impl IntoIterator<Item: Into<String>>) -> $kind {
+                self.members.texts("on", ids);
+                self
+            }
+
+            /// The same for the rows with this tag alone.
+            pub fn on_tag(mut self, tag: impl Into<String>) -> $kind {
+                let tag = Val::from(tag.into());
+                self.members.put("on", Val::Map([("tag", tag)].into_iter().collect()));
+                self
+            }
+
+            /// The same with words to select it by.
+            pub fn tags(mut self, tags: impl IntoIterator<Item: Into<String>>) -> $kind {
+                self.members.texts("tags", tags);
+                self
+            }
+
+            /// The same with the dimensions that it says something about.
+            pub fn dimensions(mut self, names: impl IntoIterator<Item: Into<String>>) -> $kind {
+                self.members.texts("dimensions", names);
+                self
+            }
+        })*
+    };
+}
+
+every_task!(Assertion, Judge);
+
+impl From<Assertion> for Task {
+    fn from(assertion: Assertion) -> Task {
+        let Assertion { id, mut members, path, comparison } = assertion;
+        members.extend(comparison.members(path));
+        Task { id, members }
+    }
+}
+
+impl From<Judge> for Task {
+    fn from(judge: Judge) -> Task {
+        let Judge { id, mut members, judge, comparison } = judge;
+        members.object("judge", judge);
+        if let Some((path, comparison)) = comparison {
+            members.extend(comparison.members(path));
+        }
+        Task { id, members }
+    }
+}
+
+impl Task {
+    /// The task as it stands in a definition.
+    pub(crate) fn value(self) -> Result<Val<'static>, Error> {
+        let mut members = Members::default();
+        members.put("id", self.id.clone());
+        members.extend(self.members);
+        members.finish(&format!("the task `{}`", self.id))
+    }
+}

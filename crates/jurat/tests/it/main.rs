@@ -1,0 +1,7 @@
+//! The face for Rust programs, as a program uses it.
+
+mod building;
+mod examples;
+mod functions;
+mod results;
+mod running;

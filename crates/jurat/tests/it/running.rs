@@ -1,0 +1,147 @@
+//! Running: rows from elsewhere, limits, stopping and going on, and asynchronous callers.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+
+use jurat::compare::{equals, less_than};
+use jurat::{Assertion, Conclusion, Judge, Model, Question, Run, RunOptions, StopReason, Suite};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use tempfile::TempDir;
+
+fn directory() -> TempDir {
+    TempDir::new().expect("the system has a place for temporary files")
+}
+
+/// Takes rows when it is run: numbers below five are good.
+fn small() -> Suite {
+    let suite = Suite::builder("small").records_at_run().task(Assertion::new("small", "n", less_than(5)));
+    suite.build().expect("it is a suite")
+}
+
+/// One judge for each of these many rows, asked one after the other.
+fn judged(n_rows: usize, function: impl Fn(&Question) -> String + Send + Sync + 'static) -> Suite {
+    let rows = (0..n_rows).map(|it| json!({ "id": format!("r{it}"), "answer": it }));
+    let suite = Suite::builder("judged").records(rows).model("judge", Model::function_in_order("judge", function));
+    let task = Judge::new("says", "Say ${answer}").passes_when_reply(equals("ok"));
+    suite.task(task).build().expect("it is a suite")
+}
+
+#[test]
+fn rows_are_taken_as_the_run_goes_on() {
+    let directory = directory();
+    let options = || RunOptions::in_directory(directory.path());
+    let rows = |numbers: std::ops::Range<u32>| numbers.map(|n| json!({ "id": n.to_string(), "n": n }));
+    let run = small().run(options().rows(rows(0..2_000))).unwrap();
+    assert_eq!((run.case_counts().total(), run.counts().passed), (2_000, 5));
+    // Rows that are in no file are kept, so that they can be shown.
+    let last = run.cases().last().unwrap().unwrap();
+    assert_eq!(last.task("small").unwrap().message(), "expected a number less than 5, found 1999");
+
+    let limited = small().run(options().rows(rows(0..2_000)).limit(3)).unwrap();
+    assert_eq!(limited.case_counts().total(), 3);
+    let filtered = small().run(options().rows(rows(0..100)).filter("n % 10 == 0")).unwrap();
+    assert_eq!(filtered.case_counts().total(), 10);
+    let read = small().run(options().input(&b"{\"n\": 1}\n{\"n\": 2}\n"[..])).unwrap();
+    assert_eq!(read.counts().passed, 2);
+}
+
+#[test]
+fn rows_that_do_not_fit_are_told() {
+    struct Broken;
+    impl Serialize for Broken {
+        fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("this row is broken"))
+        }
+    }
+    let directory = directory();
+    let options = || RunOptions::in_directory(directory.path());
+    let told = |suite: &Suite, options| suite.run(options).expect_err("it is wrong").to_string();
+    assert!(told(&small(), options().rows([Broken])).contains("this row is broken"));
+    assert!(told(&small(), options()).contains("give them with `RunOptions::rows`"));
+    let own = judged(1, |_| "ok".to_owned());
+    assert!(told(&own, options().rows([json!({})])).starts_with("the suite has rows of its own"));
+    assert!(told(&own, options().filter("1 +")).starts_with("the filter: "));
+    assert!(told(&own, options().replay("nothing.jsonl")).starts_with("`nothing.jsonl` cannot be read"));
+    assert!(told(&own, options().replay("nothing")).starts_with("there is no run `nothing`"));
+}
+
+#[test]
+fn a_run_that_is_stopped_goes_on_when_it_is_run_again() {
+    let directory = directory();
+    let n_asked = Arc::new(AtomicUsize::new(0));
+    let (reached, leave) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+    let is_first = Arc::new(AtomicBool::new(true));
+    let suite = judged(6, {
+        let (n_asked, reached, leave, is_first) =
+            (Arc::clone(&n_asked), Arc::clone(&reached), Arc::clone(&leave), Arc::clone(&is_first));
+        move |question| {
+            n_asked.fetch_add(1, Ordering::SeqCst);
+            if question.case() == "r2" && is_first.swap(false, Ordering::SeqCst) {
+                reached.wait();
+                leave.wait();
+            }
+            "ok".to_owned()
+        }
+    });
+    let running = suite.start(RunOptions::in_directory(directory.path())).unwrap();
+    reached.wait();
+    assert_eq!((running.progress().done, running.progress().in_flight), (2, 1));
+    running.stop();
+    leave.wait();
+    let stopped = running.wait().unwrap();
+    assert_eq!((stopped.conclusion(), stopped.stopped()), (Conclusion::Interrupted, Some(StopReason::Interrupted)));
+    assert_eq!(n_asked.load(Ordering::SeqCst), 3);
+
+    let run = suite.run(RunOptions::in_directory(directory.path())).unwrap();
+    assert_eq!((run.conclusion(), run.counts().passed), (Conclusion::Passed, 6));
+    assert_eq!((run.id(), n_asked.load(Ordering::SeqCst)), (stopped.id(), 6));
+}
+
+#[test]
+fn limits_end_a_run_and_say_so() {
+    let directory = directory();
+    let suite = judged(5, |question| if question.case() == "r1" { "no".to_owned() } else { "ok".to_owned() });
+    let options = || RunOptions::in_directory(directory.path());
+    let calls = suite.run(options().budget_calls(2)).unwrap();
+    assert_eq!((calls.conclusion(), calls.counts().not_run), (Conclusion::Limited, 3));
+    let first = suite.run(options().fail_fast().model("judge", Model::function("other", |_| "no"))).unwrap();
+    assert_eq!((first.conclusion(), first.stopped()), (Conclusion::Failed, Some(StopReason::FailFast)));
+}
+
+#[test]
+fn asynchronous_callers_may_wait_either_way() {
+    let directory = directory();
+    let suite = judged(3, |_| "ok".to_owned());
+    let options = || RunOptions::in_directory(directory.path());
+    for builder in [tokio::runtime::Builder::new_current_thread(), tokio::runtime::Builder::new_multi_thread()] {
+        let mut builder = builder;
+        let runtime = builder.enable_all().build().unwrap();
+        let (awaited, blocked) = runtime.block_on(async {
+            let awaited: Run = tokio::spawn(suite.start(options()).unwrap()).await.unwrap().unwrap();
+            (awaited, suite.run(options()).unwrap())
+        });
+        assert_eq!((awaited.counts().passed, blocked.counts().passed), (3, 3));
+    }
+}
+
+#[test]
+fn variables_are_kept_nowhere() {
+    let directory = directory();
+    let secret = "sk-a-secret-of-the-test";
+    let suite = Suite::builder("s")
+        .record(json!({ "id": "r1", "answer": "yes" }))
+        .model("judge", Model::new("openai/m").base_url("http://127.0.0.1:9/v1").api_key_env("THE_KEY"))
+        .task(Judge::new("tone", "Rate ${answer}").max_retries(0))
+        .build()
+        .unwrap();
+    let options = || RunOptions::in_directory(directory.path());
+    let missing = suite.run(options()).expect_err("there is no key").to_string();
+    assert!(missing.contains("`THE_KEY`"), "{missing}");
+    let options = options().variable("THE_KEY", secret);
+    assert!(!format!("{options:?}").contains(secret));
+    let run = suite.run(options).unwrap();
+    assert_eq!(run.conclusion(), Conclusion::Undecided);
+    let bytes = std::fs::read(run.path()).unwrap();
+    assert!(!bytes.windows(secret.len()).any(|it| it == secret.as_bytes()));
+}

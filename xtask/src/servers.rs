@@ -1,0 +1,235 @@
+//! `cargo xtask servers`: programs that others wrote and users really run, for tests of what we say to them.
+//!
+//! Each [`Server`] is installed from PyPI into an environment of its own under the target directory ([`install`]), started
+//! on a free port of loopback, and ends with whoever started it. The scripts are in `xtask/servers/NAME/`.
+
+mod http;
+mod install;
+mod questions;
+
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::chore::{Arguments, Chore, Failure};
+use crate::program;
+
+pub(crate) const CHORE: Chore = Chore {
+    name: "servers",
+    arguments: "[llama | litellm | test]",
+    about: "installs and starts the servers that tests talk to, says their addresses and waits to be interrupted\n\
+            llama     only llama.cpp: OpenAI-compatible, with real weights (SmolLM2-135M-Instruct)\n\
+            litellm   only the LiteLLM proxy: models that answer or fail as told; its key is `sk-test`\n\
+            test      runs the tests that need them, and stops",
+    run,
+};
+
+/// A program to test against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Server {
+    Llama,
+    Litellm,
+}
+
+/// Where the servers are, as `http://127.0.0.1:PORT`.
+#[derive(Debug)]
+pub(crate) struct Addresses {
+    pub(crate) llama: String,
+    pub(crate) litellm: String,
+}
+
+/// From an idle machine it is 6 s for one and 30 s for the other.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How often somebody who waits looks again.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Where the proxy sends `to-upstream` when nobody says otherwise: nobody listens there.
+const NO_UPSTREAM: &str = "http://127.0.0.1:9/v1";
+
+/// Asks each server a few things, and runs the tests of `jurat-model` that need them.
+pub(crate) fn real_models() -> Result<(), Failure> {
+    with_servers(|addresses| {
+        questions::ask(addresses)?;
+        // The tests are a target of their own that an ordinary `cargo test` does not build.
+        if !program::root().join("crates/jurat-model/tests/live/main.rs").is_file() {
+            return Ok(());
+        }
+        let mut cargo = program::cargo();
+        cargo.args(["test", "--locked", "--package", "jurat-model", "--features", "live", "--test", "live"]);
+        cargo.env("JURAT_TEST_LLAMA", &addresses.llama).env("JURAT_TEST_LITELLM", &addresses.litellm);
+        program::run(&mut cargo)
+    })
+}
+
+/// Does something while both servers run.
+pub(crate) fn with_servers(work: impl FnOnce(&Addresses) -> Result<(), Failure>) -> Result<(), Failure> {
+    let running = start(&Server::ALL)?;
+    let address = |server: Server| {
+        let running = running.iter().find(|it| it.server == server);
+        running.map(Running::address).expect("all servers were started")
+    };
+    work(&Addresses { llama: address(Server::Llama), litellm: address(Server::Litellm) })
+}
+
+fn run(mut arguments: Arguments) -> Result<(), Failure> {
+    let wanted = arguments.word();
+    arguments.finish()?;
+    let servers = match wanted.as_deref() {
+        None => Server::ALL.to_vec(),
+        Some("test") => return real_models(),
+        Some(name) => vec![Server::named(name)?],
+    };
+    let mut running = start(&servers)?;
+    for it in &running {
+        println!("{} {}", it.server.name(), it.address());
+    }
+    eprintln!("interrupt to stop");
+    loop {
+        thread::sleep(PAUSE);
+        running.iter_mut().try_for_each(Running::check)?;
+    }
+}
+
+/// Installs what is missing, starts all, and waits until all answer.
+fn start(servers: &[Server]) -> Result<Vec<Running>, Failure> {
+    for server in servers {
+        install::install(*server)?;
+    }
+    let mut running: Vec<Running> = Vec::new();
+    for server in servers {
+        let llama = running.iter().find(|it| it.server == Server::Llama).map(Running::address);
+        running.push(Running::start(*server, llama.as_deref())?);
+    }
+    for it in &mut running {
+        it.wait()?;
+    }
+    Ok(running)
+}
+
+impl Server {
+    /// The proxy comes last: it may send what it is asked to the other.
+    const ALL: [Server; 2] = [Server::Llama, Server::Litellm];
+
+    fn named(name: &str) -> Result<Server, Failure> {
+        let server = Server::ALL.into_iter().find(|it| it.name() == name);
+        server.ok_or_else(|| Failure::Usage(format!("there is no server `{name}`; there is `llama` and `litellm`")))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Server::Llama => "llama",
+            Server::Litellm => "litellm",
+        }
+    }
+
+    /// What answers with status 200 as soon as the server can be used.
+    fn health(self) -> &'static str {
+        match self {
+            Server::Llama => "/health",
+            Server::Litellm => "/health/readiness",
+        }
+    }
+
+    /// Its scripts.
+    fn scripts(self) -> PathBuf {
+        program::root().join("xtask/servers").join(self.name())
+    }
+
+    /// Its environment.
+    fn environment(self) -> PathBuf {
+        directory().join(self.name())
+    }
+
+    fn log(self) -> PathBuf {
+        directory().join(format!("{}.log", self.name()))
+    }
+}
+
+fn directory() -> PathBuf {
+    program::target_directory().join("servers")
+}
+
+/// A server that runs. It stops when it is dropped.
+struct Running {
+    server: Server,
+    port: u16,
+    child: Child,
+}
+
+impl Running {
+    fn start(server: Server, llama: Option<&str>) -> Result<Running, Failure> {
+        let failed = |error| Failure::new(format!("cannot start `{}`: {error}", server.name()));
+        let port = free_port().map_err(failed)?;
+        let log = File::create(server.log()).map_err(failed)?;
+        let mut command = Command::new(server.environment().join("bin/python"));
+        command.arg(server.scripts().join("serve.py")).arg(port.to_string());
+        // The end of its input tells it to stop, even if we are killed and can say nothing.
+        command.stdin(Stdio::piped()).stdout(log.try_clone().map_err(failed)?).stderr(log);
+        if std::env::var_os("UPSTREAM_BASE_URL").is_none() {
+            command.env("UPSTREAM_BASE_URL", llama.map_or(NO_UPSTREAM.to_owned(), |it| format!("{it}/v1")));
+        }
+        let child = command.spawn().map_err(failed)?;
+        Ok(Running { server, port, child })
+    }
+
+    fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Waits until it can be used.
+    fn wait(&mut self) -> Result<(), Failure> {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            if http::get(self.port, self.server.health()).is_ok_and(|it| it.status == 200) {
+                return Ok(());
+            }
+            self.check()?;
+            thread::sleep(PAUSE);
+        }
+        Err(self.failure(&format!("does not answer after {} s", PATIENCE.as_secs())))
+    }
+
+    /// Fails if it has ended.
+    fn check(&mut self) -> Result<(), Failure> {
+        match self.child.try_wait() {
+            Ok(None) => Ok(()),
+            Ok(Some(status)) => Err(self.failure(&format!("ended with {status}"))),
+            Err(error) => Err(self.failure(&format!("cannot be watched: {error}"))),
+        }
+    }
+
+    fn failure(&self, what: &str) -> Failure {
+        let log = self.server.log();
+        Failure::new(format!("`{}` {what}; the end of {}:\n{}", self.server.name(), log.display(), last_lines(&log)))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(5) {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(PAUSE);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
+
+fn last_lines(file: &Path) -> String {
+    let text = fs::read(file).map(|it| String::from_utf8_lossy(&it).into_owned()).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
