@@ -187,7 +187,7 @@ fn what_cannot_be_asked_says_why() {
         ),
         (
             r#"{"base_url": "http://h/v1?x=1"}"#,
-            "`base_url` of `openai/m` must be an address such as `https://host:8080/v1`, not `http://h/v1?x=1`",
+            "`base_url` of `openai/m` must be an address such as `https://host:8080/v1`, not `http://h/v1?…`",
         ),
         (
             r#"{"base_url": "http://user:word@host/v1"}"#,
