@@ -118,6 +118,10 @@ impl DatabaseError {
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => DatabaseError::ReadOnly { path },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseError::Busy { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Damaged { path, why },
+            // The file beside a log could not be made larger.
+            _ if error.sqlite_error().is_some_and(|it| it.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => {
+                DatabaseError::DiskFull { path }
+            }
             _ => DatabaseError::Sqlite { path, source: error },
         }
     }
@@ -406,6 +410,7 @@ mod tests {
             said(rusqlite::ffi::SQLITE_FULL),
             "no space is left to write `x.jurat`; make room and run the command again, what is written so far is kept"
         );
+        assert_eq!(said(rusqlite::ffi::SQLITE_IOERR_SHMSIZE), said(rusqlite::ffi::SQLITE_FULL));
         assert_eq!(
             said(rusqlite::ffi::SQLITE_READONLY_DIRECTORY),
             "`x.jurat` cannot be written; make the file and its directory writable, or choose another directory"

@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::database::DatabaseError;
 use crate::journal::Journal;
 use crate::run::began_at_ms;
+use crate::run::is_run;
 
 /// The directory `.jurat` of a project.
 ///
@@ -176,7 +177,9 @@ impl Project {
         let mut runs = self.runs()?;
         let newest = runs.last().map(|it| it.id.clone());
         if name == "latest" {
-            let latest = runs.pop().map(|it| it.path);
+            // A process that was killed as it began a run left a file that is none.
+            let latest = runs.iter().rposition(|it| is_run(&it.path)).unwrap_or(runs.len().saturating_sub(1));
+            let latest = runs.drain(..).nth(latest).map(|it| it.path);
             return latest.ok_or_else(|| ProjectError::NoSuchRun { name: name.to_owned(), newest });
         }
         if Path::new(name).is_file() {

@@ -5,11 +5,13 @@
 //! * [`changes`]: what is asked again; [`together`]: several runs at once;
 //! * [`limits`]: what bounds a run; [`faults`]: what goes wrong while judging;
 //! * [`secrets`]: what nobody may see;
+//! * [`disks`]: disks that are full, directories that may not be written, files that were cut short;
 //! * [`interrupts`]: what Ctrl-C does; [`concurrency`]: how much is asked at once;
 //! * [`project`], [`suites`], [`random`], [`store`]: what the tests share.
 
 mod changes;
 mod concurrency;
+mod disks;
 mod faults;
 mod interrupts;
 mod kills;

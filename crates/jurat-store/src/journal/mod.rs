@@ -165,9 +165,16 @@ fn make(path: &Path) -> Result<(), DatabaseError> {
             Ok(()) => Ok(()),
         }
     });
-    // Nobody minds when it is not there any more.
-    let _ = std::fs::remove_file(&unnamed);
-    made
+    // Nobody minds when they are not there any more.
+    for left in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(beside(&unnamed, left));
+    }
+    // The name it will have says more than the one it had meanwhile.
+    made.map_err(|error| match error {
+        DatabaseError::DiskFull { .. } => DatabaseError::DiskFull { path: path.to_owned() },
+        DatabaseError::ReadOnly { .. } => DatabaseError::ReadOnly { path: path.to_owned() },
+        error => error,
+    })
 }
 
 /// Makes a journal that is whole without its log.

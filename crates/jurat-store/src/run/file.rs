@@ -13,7 +13,7 @@ use super::schema::{FORGET_RESULTS, RUN};
 use super::stored::{Reading, StoredBlock};
 use super::writer::Message;
 use super::{Code, Column, Ended, FinishState, RunFileError, RunHead, SummaryRow, TaskHead, WriterOptions, log};
-use crate::database::{DatabaseError, Fault, refuse_network};
+use crate::database::{DatabaseError, Fault, beside, refuse_network};
 use crate::effects::PackedEffect;
 use crate::journal::JournalWriter;
 use crate::packed::Packer;
@@ -44,6 +44,15 @@ impl RunFile {
         refuse_network(path)?;
         // SQLite would take a file that is there for its own.
         std::fs::File::create_new(path).map_err(|it| DatabaseError::of_new(path, it))?;
+        RunFile::begin_in(path, head, options).inspect_err(|_| {
+            // What has no beginning is no run, and would only be in the way of those who look for the latest.
+            for left in ["", "-wal", "-shm"] {
+                let _ = std::fs::remove_file(beside(path, left));
+            }
+        })
+    }
+
+    fn begin_in(path: &Path, head: &RunHead, options: WriterOptions<'_>) -> Result<RunFile, RunFileError> {
         let connection = RUN.create(path)?;
         let mut file = RunFile::new(path, connection, options)?;
         file.n_columns = head.tasks.len() + 1;

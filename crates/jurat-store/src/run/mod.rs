@@ -81,5 +81,6 @@ pub use place::{ByteRange, RowPlace};
 pub(crate) use reader::began_at_ms;
 pub use reader::{EffectStats, Effects, RunReader, StoredEvent, StoredSummary};
 pub use stored::{StoredCase, StoredRow};
+pub(crate) use unfinished::is_run;
 pub use unfinished::unfinished;
 pub use writer::{Done, RunWriter, SummaryRow, WriterOptions};

@@ -40,6 +40,11 @@ pub fn unfinished(directory: &Path, resume_key: &str) -> Result<Option<PathBuf>,
     Ok(newest.and_then(|(found, path)| found.is_resumable.then_some(path)))
 }
 
+/// Whether a file is a run, whatever state it is in.
+pub(crate) fn is_run(path: &Path) -> bool {
+    !matches!(RUN.open_to_read(path), Err(DatabaseError::Foreign { .. }))
+}
+
 /// A run with the key that is looked for; the newest is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Found {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use jurat_store::Project;
+use jurat_store::run::{RunHead, RunWriter, WriterOptions};
 
 /// A project with empty files for runs.
 fn project(directory: &Path, runs: &[&str]) -> Project {
@@ -94,6 +95,16 @@ fn a_run_is_meant_by_whatever_leaves_no_doubt() {
     assert_eq!(means(""), format!("there is no run ``{example}"));
     let ids: Vec<String> = project.runs().expect("runs").into_iter().map(|it| it.id).collect();
     assert_eq!(ids, runs);
+}
+
+/// What a process leaves behind that is killed as it begins a run.
+#[test]
+fn the_latest_run_is_a_run() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let project = project(directory.path(), &["2026-11-15T18-04-06_one_left"]);
+    let run = project.runs_directory().join("2026-11-15T18-04-05_one_done.jurat");
+    drop(RunWriter::create(&run, &RunHead::default(), WriterOptions::default()).expect("a run"));
+    assert_eq!(project.run("latest").expect("a run"), run);
 }
 
 #[test]
