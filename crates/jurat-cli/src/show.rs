@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use jurat_engine::view::{RunView, listed};
-use jurat_report::{MOST_CASES, Scope, runs};
+use jurat_report::{MOST_CASES, Scope, counted, runs};
 use jurat_store::Project;
 use jurat_store::run::{Code, Column, StoredCase};
 
@@ -156,7 +156,7 @@ impl Show {
                 let width = if io::stdout().is_terminal() { width() } else { None };
                 runs::write_text(&mut out, &entries, style(&io::stdout()), width)?;
                 if n_more > 0 {
-                    writeln!(out, "… and {}", crate::check::counted(n_more, "older run"))?;
+                    writeln!(out, "… and {}", counted(n_more as u64, "older run"))?;
                 }
             }
         }

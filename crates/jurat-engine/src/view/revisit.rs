@@ -92,6 +92,10 @@ impl RunView {
     /// The recorded outcomes of a case; of several attempts the last.
     pub(super) fn happened(&self, case_ix: u64) -> Result<Vec<Happened>, ViewError> {
         let mut happened: Vec<Happened> = Vec::new();
+        // Looking costs more than concluding, and who asks nobody has recorded nothing.
+        if self.plan.ask.is_none() && self.plan.tasks.iter().all(|it| it.judge.is_none()) {
+            return Ok(happened);
+        }
         for effect in self.reader.effects_of(case_ix)? {
             let outcome = read_outcome(&effect.outcome).map_err(crate::RunError::from)?;
             happened.retain(|it| it.effect.site != effect.site);
