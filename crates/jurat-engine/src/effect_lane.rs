@@ -205,5 +205,6 @@ pub(crate) fn answered(outcome: Outcome) -> Result<jurat_core::effect::Answer, V
             Err(Verdict::error(format!("the subject gave no answer: {}{tries}", fault.message)))
         }
         Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
+        Outcome::Returned(_) => Err(Verdict::error("the subject is no model")),
     }
 }

@@ -242,7 +242,7 @@ impl Effects<'_> {
         let n_requests = match &outcome {
             Outcome::Answer(answer) => answer.n_requests,
             Outcome::Fault(fault) => fault.n_requests,
-            Outcome::NotRun(_) => 0,
+            Outcome::Returned(_) | Outcome::NotRun(_) => 0,
         };
         self.progress.n_requests.fetch_add(u64::from(n_requests), Ordering::Relaxed);
         outcome

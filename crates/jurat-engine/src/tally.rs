@@ -63,7 +63,7 @@ impl Taken {
         let (n_requests, n_failed) = match outcome {
             Outcome::Answer(answer) => (answer.n_requests, answer.n_requests.saturating_sub(1)),
             Outcome::Fault(fault) => (fault.n_requests, fault.n_requests),
-            Outcome::NotRun(_) => (0, 0),
+            Outcome::Returned(_) | Outcome::NotRun(_) => (0, 0),
         };
         if !is_reused {
             self.requests += u64::from(n_requests);

@@ -63,17 +63,25 @@ pub struct StoredEffect {
     pub reused: bool,
 }
 
-/// Who asks, as a number: 0 is the case, else one more than the index of the task.
+/// Turns of scenarios are counted from here; no suite has so many tasks.
+const FIRST_TURN: u32 = 1 << 31;
+
+/// Who asks, as a number: 0 is the case, a task one more than its index, a turn of a scenario its number from [`FIRST_TURN`] on.
 pub(crate) fn asker_number(asker: Asker) -> u32 {
     match asker {
         Asker::Case => 0,
         Asker::Task(task) => task.0.saturating_add(1),
+        Asker::Turn(turn) => FIRST_TURN.saturating_add(turn),
     }
 }
 
 /// Who asks, by its number.
 pub(crate) fn asker_numbered(number: u32) -> Asker {
-    number.checked_sub(1).map_or(Asker::Case, |it| Asker::Task(TaskIx(it)))
+    match number {
+        0 => Asker::Case,
+        FIRST_TURN.. => Asker::Turn(number - FIRST_TURN),
+        _ => Asker::Task(TaskIx(number - 1)),
+    }
 }
 
 /// An effect with its texts as they are stored. They go into two files, and are compressed once.

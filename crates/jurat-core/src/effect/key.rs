@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use super::{Endpoint, Message, ModelRequest, ToolChoice};
+use super::{Deed, Endpoint, Message, ModelRequest, ToolChoice};
 use crate::value::{Val, Value};
 
 /// The revision of the framing.
@@ -101,6 +101,24 @@ impl EndpointKey {
         framing.number(b'#', u64::from(request.repeat));
         EffectKey(*framing.0.finalize().as_bytes())
     }
+}
+
+/// The key of a deed. `doer` says who does it, with whatever decides what it does: the definition of a server, without its secrets.
+pub fn deed_key(doer: &Value, deed: &Deed) -> EffectKey {
+    let mut framing = Framing(blake3::Hasher::new());
+    framing.number(b'R', u64::from(KEY_REVISION));
+    framing.text(b'K', deed.kind());
+    framing.value(doer);
+    framing.text(b'E', deed.doer());
+    match deed {
+        Deed::ListTools { .. } => {}
+        Deed::CallTool { tool, arguments, .. } => {
+            framing.text(b'k', tool);
+            framing.value(arguments);
+        }
+        Deed::Call { arguments, .. } => framing.value(arguments),
+    }
+    EffectKey(*framing.0.finalize().as_bytes())
 }
 
 /// Fields written one after the other so that no two requests can be written alike.

@@ -4,11 +4,13 @@
 //! back, after writing it down. An outcome is evidence: the verdict drawn from it can be drawn again tomorrow.
 //!
 //! * [`ModelRequest`]: what is asked; [`Endpoint`]: who is asked, with everything that decides what is sent;
+//! * [`Deed`]: what is asked of others than models; [`Request`]: either;
 //! * [`Outcome`]: what became of it;
 //! * [`StepSite`]: which request of a case this is;
 //! * [`EffectKey`]: the name of a request by its content, under which answers are kept for other runs;
 //! * [`wire`]: requests and outcomes as they are stored.
 
+mod deed;
 mod endpoint;
 mod key;
 mod outcome;
@@ -16,8 +18,9 @@ mod request;
 mod site;
 pub mod wire;
 
+pub use deed::{Deed, Returned};
 pub use endpoint::Endpoint;
-pub use key::{EffectKey, EndpointKey, KEY_REVISION};
+pub use key::{EffectKey, EndpointKey, KEY_REVISION, deed_key};
 pub use outcome::{Answer, Attempt, Fault, FaultKind, Finish, Outcome, Served, Usage};
-pub use request::{Message, ModelRequest, Tool, ToolCall, ToolChoice};
-pub use site::{Asker, StepSite};
+pub use request::{Message, ModelRequest, Request, Tool, ToolCall, ToolChoice};
+pub use site::{Asker, Seat, StepSite};

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use super::ToolCall;
+use super::{Returned, ToolCall};
 use crate::verdict::StopReason;
 
 /// What became of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// A complete answer, whatever it says.
+    /// A complete answer of a model, whatever it says.
     Answer(Box<Answer>),
+    /// What a deed came to, whatever that is.
+    Returned(Box<Returned>),
     /// No answer.
     Fault(Box<Fault>),
     /// It was never made.
@@ -176,6 +178,12 @@ pub enum FaultKind {
     NoAnswer,
     /// A judge refused, or never gave a valid answer.
     Judging,
+    /// The time of its turn was over.
+    TurnDeadline,
+    /// The time of its case was over.
+    CaseDeadline,
+    /// A server with tools, or code, could not be asked.
+    Tool,
     /// It was dropped by the second Ctrl-C.
     Cancelled,
     /// A replay met a request that the recording does not have.
@@ -194,6 +202,9 @@ impl FaultKind {
             FaultKind::Unsupported => "unsupported".to_owned(),
             FaultKind::NoAnswer => "no_answer".to_owned(),
             FaultKind::Judging => "judging".to_owned(),
+            FaultKind::TurnDeadline => "turn_deadline".to_owned(),
+            FaultKind::CaseDeadline => "case_deadline".to_owned(),
+            FaultKind::Tool => "tool".to_owned(),
             FaultKind::Cancelled => "cancelled".to_owned(),
             FaultKind::Diverged => "diverged".to_owned(),
         }
@@ -209,6 +220,9 @@ impl FaultKind {
             "unsupported" => FaultKind::Unsupported,
             "no_answer" => FaultKind::NoAnswer,
             "judging" => FaultKind::Judging,
+            "turn_deadline" => FaultKind::TurnDeadline,
+            "case_deadline" => FaultKind::CaseDeadline,
+            "tool" => FaultKind::Tool,
             "cancelled" => FaultKind::Cancelled,
             "diverged" => FaultKind::Diverged,
             other => FaultKind::Status(other.strip_prefix("status:")?.parse().ok()?),

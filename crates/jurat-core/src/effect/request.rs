@@ -1,6 +1,16 @@
 //! What is asked of a model.
 
+use super::Deed;
 use crate::value::Value;
+
+/// What is asked of the world.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    /// A model is asked.
+    Model(Box<ModelRequest>),
+    /// Somebody else does something.
+    Deed(Box<Deed>),
+}
 
 /// A question to a model.
 #[derive(Debug, Clone, PartialEq)]

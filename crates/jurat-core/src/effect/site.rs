@@ -20,6 +20,63 @@ pub enum Asker {
     Case,
     /// A task asks a judge.
     Task(TaskIx),
+    /// A turn of a scenario; turns are counted from 0. Its seats are those of [`Seat`].
+    Turn(u32),
+}
+
+/// Who is asked in a turn of a scenario, as the number of a seat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Seat {
+    /// The subject. `turn` of the site counts how often it was given results of tools.
+    Subject,
+    /// A tool; `turn` counts the calls of this turn.
+    Tool,
+    /// The model that reads the answer.
+    Parser,
+    /// Code that updates the state.
+    Update,
+    /// Code that says what is handed over to this turn.
+    Handover,
+    /// Code of an edge; `turn` is the place of the edge among those of the node.
+    Edge,
+    /// A server that is asked for its tools; `turn` is its place among the servers of the turn.
+    Tools,
+    /// Code that decides a criterion, after the last turn; `turn` is the place of the criterion.
+    Outcome,
+    /// A model that rates traits: one of the requests that the rubric takes.
+    Rubric(u32),
+}
+
+impl Seat {
+    /// The number of the seat, as it is stored.
+    pub fn number(self) -> u32 {
+        match self {
+            Seat::Subject => 0,
+            Seat::Tool => 1,
+            Seat::Parser => 2,
+            Seat::Update => 3,
+            Seat::Handover => 4,
+            Seat::Edge => 5,
+            Seat::Tools => 6,
+            Seat::Outcome => 7,
+            Seat::Rubric(ix) => ix.saturating_add(16),
+        }
+    }
+
+    /// The seat with this number.
+    pub fn numbered(number: u32) -> Option<Seat> {
+        Some(match number {
+            0 => Seat::Subject,
+            1 => Seat::Tool,
+            2 => Seat::Parser,
+            3 => Seat::Update,
+            4 => Seat::Handover,
+            5 => Seat::Edge,
+            6 => Seat::Tools,
+            7 => Seat::Outcome,
+            other => Seat::Rubric(other.checked_sub(16)?),
+        })
+    }
 }
 
 impl Asker {
@@ -27,7 +84,7 @@ impl Asker {
     pub fn task(self) -> Option<TaskIx> {
         match self {
             Asker::Task(ix) => Some(ix),
-            Asker::Case => None,
+            Asker::Case | Asker::Turn(_) => None,
         }
     }
 }

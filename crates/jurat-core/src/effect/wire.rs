@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    Answer, Attempt, Endpoint, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Served, Tool, ToolCall,
-    ToolChoice, Usage,
+    Answer, Attempt, Deed, Endpoint, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Returned, Served, Tool,
+    ToolCall, ToolChoice, Usage,
 };
 use crate::value::{Value, parse_json};
 use crate::verdict::StopReason;
@@ -84,10 +84,42 @@ pub fn read_request(text: &str) -> Result<(Endpoint, ModelRequest), WireError> {
     Ok((endpoint, request))
 }
 
+/// A deed as it is stored.
+pub fn deed_json(deed: &Deed) -> String {
+    let mut wire = DeedWire { kind: deed.kind().to_owned(), who: deed.doer().to_owned(), tool: None, arguments: None };
+    match deed {
+        Deed::ListTools { .. } => {}
+        Deed::CallTool { tool, arguments, .. } => {
+            wire.tool = Some(tool.clone());
+            wire.arguments = Some(raw(arguments));
+        }
+        Deed::Call { arguments, .. } => wire.arguments = Some(raw(arguments)),
+    }
+    text(&wire)
+}
+
+/// Reads a stored deed.
+pub fn read_deed(text: &str) -> Result<Deed, WireError> {
+    let wire: DeedWire = serde_json::from_str(text)?;
+    let arguments = wire.arguments.as_deref().map(value).transpose()?.unwrap_or(Value::Null);
+    Ok(match wire.kind.as_str() {
+        "tools" => Deed::ListTools { server: wire.who },
+        "tool" => Deed::CallTool { server: wire.who, tool: wire.tool.unwrap_or_default(), arguments },
+        "call" => Deed::Call { name: wire.who, arguments },
+        _ => return Err(WireError::Unknown(wire.kind)),
+    })
+}
+
 /// An outcome as it is stored.
 pub fn outcome_json(outcome: &Outcome) -> String {
     let wire = match outcome {
         Outcome::Answer(answer) => OutcomeWire::Answer(AnswerWire::from(&**answer)),
+        Outcome::Returned(returned) => OutcomeWire::Returned(ReturnedWire {
+            value: raw(&returned.value),
+            is_error: returned.is_error,
+            latency_us: micros(returned.latency),
+            at_ms: returned.at_ms,
+        }),
         Outcome::Fault(fault) => OutcomeWire::Fault(FaultWire {
             kind: fault.kind.name(),
             message: fault.message.clone(),
@@ -103,6 +135,12 @@ pub fn outcome_json(outcome: &Outcome) -> String {
 pub fn read_outcome(text: &str) -> Result<Outcome, WireError> {
     Ok(match serde_json::from_str(text)? {
         OutcomeWire::Answer(answer) => Outcome::Answer(Box::new(answer.read()?)),
+        OutcomeWire::Returned(returned) => Outcome::Returned(Box::new(Returned {
+            value: value(&returned.value)?,
+            is_error: returned.is_error,
+            latency: Duration::from_micros(returned.latency_us),
+            at_ms: returned.at_ms,
+        })),
         OutcomeWire::Fault(fault) => Outcome::Fault(Box::new(Fault {
             kind: kind(&fault.kind)?,
             message: fault.message,
@@ -175,8 +213,30 @@ struct ToolWire {
 #[serde(rename_all = "snake_case")]
 enum OutcomeWire {
     Answer(AnswerWire),
+    Returned(ReturnedWire),
     Fault(FaultWire),
     NotRun(String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct DeedWire {
+    kind: String,
+    who: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    arguments: Option<Box<RawValue>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReturnedWire {
+    value: Box<RawValue>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_error: bool,
+    #[serde(default)]
+    latency_us: u64,
+    #[serde(default)]
+    at_ms: u64,
 }
 
 #[derive(Serialize, Deserialize)]

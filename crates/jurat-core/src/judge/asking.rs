@@ -53,6 +53,7 @@ impl Asking {
         }
         let answer = match outcome {
             Outcome::NotRun(reason) => return self.end = Some(End::NotRun(reason)),
+            Outcome::Returned(_) => return,
             Outcome::Fault(fault) => {
                 let n_requests = self.n_requests.saturating_add(fault.n_requests);
                 return self.end = Some(End::Fault(Fault { n_requests, ..*fault }));

@@ -11,14 +11,17 @@ mod id;
 mod judging;
 mod load;
 mod models;
+mod outcome;
 mod output;
 pub mod problem;
 mod reader;
 mod records;
+mod rubric;
 pub mod schema;
 mod sections;
 pub mod source;
 mod task;
+mod template;
 pub mod write;
 mod yaml;
 

@@ -252,6 +252,10 @@ impl RunView {
                 reply.problem = Some(fault.message.clone());
                 reply.attempts = fault.failed.clone();
             }
+            Outcome::Returned(returned) => {
+                reply.parsed = Some(returned.value.clone());
+                reply.latency = Some(returned.latency);
+            }
             Outcome::NotRun(reason) => reply.problem = Some(super::stop_words(*reason).to_owned()),
         }
         reply

@@ -261,6 +261,6 @@ fn n_requests(outcome: &Outcome) -> u32 {
     match outcome {
         Outcome::Answer(answer) => answer.n_requests,
         Outcome::Fault(fault) => fault.n_requests,
-        Outcome::NotRun(_) => 0,
+        Outcome::Returned(_) | Outcome::NotRun(_) => 0,
     }
 }

@@ -1,0 +1,63 @@
+//! What is asked of others than models: a tool called, a server asked for its tools, code of the embedding program called.
+
+use std::time::Duration;
+
+use crate::value::Value;
+
+/// Something that others than models do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Deed {
+    /// A server is asked which tools it has.
+    ListTools {
+        /// The server, by its name under `tools`.
+        server: String,
+    },
+    /// A tool is called.
+    CallTool {
+        /// The server, by its name under `tools`.
+        server: String,
+        /// The tool.
+        tool: String,
+        /// What it is called with.
+        arguments: Value,
+    },
+    /// Code of the embedding program is called.
+    Call {
+        /// What it is called, or what its author wrote.
+        name: String,
+        /// The values it gets, by name.
+        arguments: Value,
+    },
+}
+
+impl Deed {
+    /// One word for its kind, as it is stored.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Deed::ListTools { .. } => "tools",
+            Deed::CallTool { .. } => "tool",
+            Deed::Call { .. } => "call",
+        }
+    }
+
+    /// What is stored as who did it.
+    pub fn doer(&self) -> &str {
+        match self {
+            Deed::ListTools { server } | Deed::CallTool { server, .. } => server,
+            Deed::Call { name, .. } => name,
+        }
+    }
+}
+
+/// What a deed came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Returned {
+    /// The value: the tools of a server, `{text, structured}` of a tool, whatever code returned.
+    pub value: Value,
+    /// Whether it is an error that the tool or the code reports.
+    pub is_error: bool,
+    /// How long it took.
+    pub latency: Duration,
+    /// When it was done, in milliseconds since 1970.
+    pub at_ms: u64,
+}

@@ -1,0 +1,5 @@
+//! Criteria over a whole scenario.
+
+/// How a criterion is decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check;

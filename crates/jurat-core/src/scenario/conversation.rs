@@ -1,0 +1,210 @@
+//! What was said so far, and what the next turn is told of it.
+//!
+//! The log holds every message with the name of who said it. A turn without a handover is given the whole conversation; a handover puts a transcript
+//! into the question instead. The log notes the system message whenever it, or who answers, changes. A request carries the one that is in
+//! force, once, before everything else: earlier ones were for earlier turns, and some providers have no place for them.
+
+use super::Handover;
+use crate::effect::{Message, ToolCall};
+use crate::value::{Map, Val, Value, python};
+
+/// The name of who asks, in logs and transcripts.
+pub const USER: &str = "__user__";
+
+/// Between a transcript and a question.
+const SEPARATOR: &str = "\n\n---\n\n";
+
+/// A block of text longer than this stands in a file of its own when a transcript is put into files.
+const MOST_INLINE: usize = 2000;
+
+/// What was said so far.
+#[derive(Debug, Clone, Default)]
+pub struct Log {
+    said: Vec<Said>,
+    /// Who answered the last turn, under which system message.
+    last: Option<(String, String)>,
+}
+
+#[derive(Debug, Clone)]
+struct Said {
+    /// Who said it; `None` for the scenario's questions.
+    agent: Option<String>,
+    message: Message,
+}
+
+/// What is sent in a turn, besides the system message and the examples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// The question as it is sent.
+    pub question: String,
+    /// The messages before it.
+    pub prior: Vec<Message>,
+    /// Files that have to be there when it is sent, by their paths below the directory that holds `.jurat`.
+    pub files: Vec<(String, String)>,
+}
+
+impl Log {
+    /// All messages so far, those of systems included.
+    pub fn messages(&self) -> Vec<Message> {
+        self.said.iter().map(|it| it.message.clone()).collect()
+    }
+
+    /// What the next turn is told. Code that hands over is not called here: `returned` is what it gave.
+    pub fn told(&self, question: &str, handover: Option<&Handover>, returned: Option<Vec<Message>>, turn: u32) -> Told {
+        let told = |question, prior| Told { question, prior, files: Vec::new() };
+        match handover {
+            None => told(question.to_owned(), self.messages()),
+            Some(Handover::TranscriptPrepend) => {
+                told(format!("{}{SEPARATOR}{question}", self.transcript()), Vec::new())
+            }
+            Some(Handover::TranscriptAppend) => told(format!("{question}{SEPARATOR}{}", self.transcript()), Vec::new()),
+            Some(Handover::TranscriptMaterialize) => self.in_files(question, turn),
+            Some(Handover::Callable(_)) => told(question.to_owned(), returned.unwrap_or_default()),
+        }
+    }
+
+    /// Notes a turn: the system message if it is news, the question as it was sent, and everything that was said in return.
+    pub fn add(&mut self, agent: &str, system: &str, question: &str, trace: &[Message]) {
+        let is_news = self.last.as_ref().is_none_or(|(last, prompt)| last != agent || prompt != system);
+        let by = |message| Said { agent: Some(agent.to_owned()), message };
+        if is_news && !system.is_empty() {
+            self.said.push(by(Message::System(system.to_owned())));
+        }
+        self.said.push(Said { agent: None, message: Message::User(question.to_owned()) });
+        self.said.extend(trace.iter().cloned().map(by));
+        self.last = Some((agent.to_owned(), system.to_owned()));
+    }
+
+    /// The log as lines: who said it, as what, and the words.
+    pub fn transcript(&self) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        for said in &self.said {
+            for (kind, text) in blocks(&said.message) {
+                let label = match &said.agent {
+                    None => format!("[{USER}]"),
+                    Some(agent) => format!("[{agent}:{}:{kind}]", said.message.role()),
+                };
+                lines.push(format!("{label} {text}"));
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// The log as a value, for code that hands over: a list of `{agent, role, content}`.
+    pub fn to_value(&self) -> Value {
+        let said = |it: &Said| {
+            let agent = it.agent.as_deref().unwrap_or(USER);
+            let members = [
+                ("agent", Val::from(agent)),
+                ("role", Val::from(it.message.role())),
+                ("content", Val::from(it.message.text())),
+            ];
+            Val::Map(members.into_iter().collect::<Map<'_>>()).into_owned()
+        };
+        self.said.iter().map(said).collect()
+    }
+
+    /// The transcript in files, and a question that says where they are. Their directory is named by their content: the question is the same wherever and
+    /// whenever it is asked, so that a recording can be replayed.
+    fn in_files(&self, question: &str, turn: u32) -> Told {
+        let transcript = self.transcript();
+        let digest = &blake3::hash(transcript.as_bytes()).to_hex()[..16];
+        let folder = format!(".jurat/handover/{digest}/turn_{turn}");
+        let mut files = Vec::new();
+        let mut xml = String::from("# CONVERSATION\n<conversation>\n");
+        let mut n_turns = 0;
+        for said in &self.said {
+            if said.agent.is_none() {
+                if n_turns > 0 {
+                    xml.push_str("</turn>\n");
+                }
+                n_turns += 1;
+                xml.push_str(&format!("<turn number=\"{n_turns}\">\n"));
+            }
+            for (kind, text) in blocks(&said.message) {
+                let element = match (&said.agent, &said.message, kind) {
+                    (None, ..) => "user",
+                    (_, Message::System(_), _) => "system_prompt",
+                    (.., "tool_use") => "tool_call",
+                    (.., "tool_result") => "tool_result",
+                    _ => "assistant",
+                };
+                let by = said.agent.as_deref().map(|it| format!(" agent=\"{}\"", escaped(it))).unwrap_or_default();
+                if text.chars().count() > MOST_INLINE {
+                    let path = format!("{folder}/artifacts/{}.txt", files.len() + 1);
+                    xml.push_str(&format!("<{element}{by} offloaded=\"true\">{path}</{element}>\n"));
+                    files.push((path, text));
+                } else {
+                    xml.push_str(&format!("<{element}{by}>{}</{element}>\n", escaped(&text)));
+                }
+            }
+        }
+        xml.push_str(if n_turns > 0 { "</turn>\n</conversation>\n" } else { "</conversation>\n" });
+        let path = format!("{folder}/traces/conversation.xml");
+        let question = format!(
+            "What was said before is in the file `{path}`: XML with a `turn` for each turn. Read all of it before you answer. Where an element \
+             says `offloaded=\"true\"`, it holds the path of a file with the text.{SEPARATOR}{question}"
+        );
+        files.push((path, xml));
+        Told { question, prior: Vec::new(), files }
+    }
+}
+
+/// The messages of a request: the system message that is in force, examples, what came before, the question.
+pub fn request_messages(system: &str, examples: &[(String, String)], told: &Told) -> Vec<Message> {
+    let mut messages = Vec::with_capacity(told.prior.len() + 2 * examples.len() + 2);
+    if !system.is_empty() {
+        messages.push(Message::System(system.to_owned()));
+    }
+    for (question, answer) in examples {
+        messages.push(Message::User(question.clone()));
+        messages.push(Message::assistant(answer.clone()));
+    }
+    messages.extend(told.prior.iter().filter(|it| !matches!(it, Message::System(_))).cloned());
+    messages.push(Message::User(told.question.clone()));
+    messages
+}
+
+/// The parts of a message: its kind, and its words.
+fn blocks(message: &Message) -> Vec<(&'static str, String)> {
+    match message {
+        Message::System(text) | Message::User(text) => vec![("text", text.clone())],
+        Message::Assistant { text, tool_calls } => {
+            let words = Some(("text", text.clone())).filter(|(_, it)| !it.is_empty() || tool_calls.is_empty());
+            words.into_iter().chain(tool_calls.iter().map(|it| ("tool_use", called(it)))).collect()
+        }
+        Message::Tool { text, .. } => vec![("tool_result", text.clone())],
+    }
+}
+
+/// `search(query='bcl-2', limit=3)`
+fn called(call: &ToolCall) -> String {
+    let arguments = match &call.arguments {
+        Val::Map(map) => {
+            map.iter().map(|(name, value)| format!("{name}={}", python::repr(value))).collect::<Vec<_>>().join(", ")
+        }
+        other => python::repr(other),
+    };
+    format!("{}({arguments})", call.name)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Messages that code handed over: a list of `{role, content}`.
+pub fn handed_over(value: &Val<'_>) -> Result<Vec<Message>, String> {
+    let items = value.as_list().ok_or("code that hands over must return a list of messages")?;
+    items
+        .iter()
+        .map(|item| {
+            let text = item.get("content").and_then(Val::as_str).ok_or("a message needs `content`, a text")?.to_owned();
+            match item.get("role").and_then(Val::as_str) {
+                Some("system") => Ok(Message::System(text)),
+                Some("user") => Ok(Message::User(text)),
+                Some("assistant") => Ok(Message::assistant(text)),
+                other => Err(format!("a message has `role` system, user or assistant, not {other:?}")),
+            }
+        })
+        .collect()
+}

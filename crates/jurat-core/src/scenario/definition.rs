@@ -1,0 +1,304 @@
+//! What a scenario is: nodes, edges, where it starts, what is concluded about it. Plain values; whether they make a sound graph is
+//! another question.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Callable, StatePath};
+use crate::compare::Operator;
+use crate::expression::Expression;
+use crate::outcome::Check;
+use crate::template::{Template, Trait};
+use crate::value::{Map, Value};
+
+/// The target of an edge that ends the conversation, as it is written.
+pub const END: &str = "__end__";
+
+/// How many turns a scenario may take unless it says.
+pub const TURN_LIMIT: u32 = 20;
+
+/// A conversation along a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Its name; the id of its case.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// The nodes, in the order they were added.
+    pub nodes: Vec<Node>,
+    /// The edges, in the order they were added: the first whose condition holds is taken.
+    pub edges: Vec<Edge>,
+    /// The node it starts with.
+    pub entry: String,
+    /// What is concluded about the whole, in the order of registration.
+    pub outcomes: Vec<Criterion>,
+    /// Whatever its author wants to keep with it.
+    pub metadata: Map<'static>,
+    /// The system message of the subject; a node may have its own.
+    pub system: Option<String>,
+    /// Who is asked, where it is not the suite's subject and parser.
+    pub models: ModelOverride,
+    /// The traits that every turn is rated by, unless its node has its own.
+    pub rubric: Vec<Trait>,
+    /// The servers whose tools the subject may use, unless a node says otherwise.
+    pub tools: Vec<String>,
+    /// How many turns it may take.
+    pub turn_limit: u32,
+    /// How long one turn may take.
+    pub turn_timeout: Option<Duration>,
+    /// How long it may take as a whole.
+    pub timeout: Option<Duration>,
+    /// Words to select it by.
+    pub tags: Vec<String>,
+}
+
+impl Scenario {
+    /// A scenario without anything.
+    pub fn new(name: impl Into<String>) -> Scenario {
+        Scenario {
+            name: name.into(),
+            description: String::new(),
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            entry: String::new(),
+            outcomes: Vec::new(),
+            metadata: Map::default(),
+            system: None,
+            models: ModelOverride::default(),
+            rubric: Vec::new(),
+            tools: Vec::new(),
+            turn_limit: TURN_LIMIT,
+            turn_timeout: None,
+            timeout: None,
+            tags: Vec::new(),
+        }
+    }
+
+    /// The ids of its nodes, in order.
+    pub fn node_ids(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.nodes.iter().map(|it| it.id.as_str())
+    }
+
+    /// The node with this id.
+    pub fn node(&self, id: &str) -> Option<&Node> {
+        self.nodes.iter().find(|it| it.id == id)
+    }
+}
+
+/// One turn of the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub id: String,
+    /// What is asked.
+    pub question: Question,
+    /// What is read from the answer and what it must be; `None` for a comparison with the question's own answer.
+    pub template: Option<Template>,
+    /// The traits that its turns are rated by, in place of the scenario's.
+    pub rubric: Option<Vec<Trait>>,
+    /// Who is asked, where it is not whom the scenario asks.
+    pub models: ModelOverride,
+    /// The system message of the subject, in place of the scenario's.
+    pub system: Option<String>,
+    /// The servers whose tools the subject may use, in place of the scenario's.
+    pub tools: Option<Vec<String>>,
+    /// The tools it may not use here.
+    pub tool_filter: ToolFilter,
+    /// How the accumulated state changes after a turn.
+    pub state_update: Option<StateUpdate>,
+    /// Who answers, as the log of the conversation calls it.
+    pub agent_identity: Option<String>,
+    /// Whatever its author wants to keep with it.
+    pub metadata: Map<'static>,
+}
+
+impl Node {
+    /// A node that asks, and nothing else.
+    pub fn new(id: impl Into<String>, question: Question) -> Node {
+        Node {
+            id: id.into(),
+            question,
+            template: None,
+            rubric: None,
+            models: ModelOverride::default(),
+            system: None,
+            tools: None,
+            tool_filter: ToolFilter::default(),
+            state_update: None,
+            agent_identity: None,
+            metadata: Map::default(),
+        }
+    }
+}
+
+/// What is asked, and what would be right.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Question {
+    /// The words.
+    pub text: String,
+    /// What would be right, in words.
+    pub raw_answer: Option<String>,
+    /// Questions and answers that are put before this one, as examples.
+    pub examples: Vec<(String, String)>,
+    /// What else a peer's file says about it, under the peer's names; kept and written back.
+    pub stored: Map<'static>,
+}
+
+impl Question {
+    /// A question and what would be right.
+    pub fn new(text: impl Into<String>, raw_answer: impl Into<String>) -> Question {
+        Question { text: text.into(), raw_answer: Some(raw_answer.into()), ..Question::default() }
+    }
+}
+
+/// Who is asked, by role or as `provider/model`, where it is not whom others ask.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModelOverride {
+    /// Who answers.
+    pub subject: Option<String>,
+    /// Who reads answers.
+    pub parser: Option<String>,
+}
+
+/// Tools that may not be used.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolFilter {
+    /// Which.
+    pub remove: Vec<ToolName>,
+}
+
+impl ToolFilter {
+    /// Whether a tool is left.
+    pub fn keeps(&self, server: &str, tool: &str) -> bool {
+        !self.remove.iter().any(|it| it.server == server && it.tool.as_deref().is_none_or(|it| it == tool))
+    }
+}
+
+/// A tool of a server, or all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolName {
+    /// The server.
+    pub server: String,
+    /// The tool; `None` for all of them.
+    pub tool: Option<String>,
+}
+
+/// From a node to the next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edge {
+    /// The node it leaves.
+    pub source: String,
+    /// Where it goes.
+    pub target: Target,
+    /// When it is taken; `None` for the way that is left when no other is.
+    pub when: Option<Condition>,
+    /// What the next turn is told of those before it.
+    pub handover: Option<Handover>,
+}
+
+/// Where an edge goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// To a node.
+    Node(String),
+    /// Nowhere: the conversation is over.
+    End,
+}
+
+impl Target {
+    /// The target that is written like this.
+    pub fn named(name: &str) -> Target {
+        if name == END { Target::End } else { Target::Node(name.to_owned()) }
+    }
+
+    /// How it is written.
+    pub fn name(&self) -> &str {
+        match self {
+            Target::Node(id) => id,
+            Target::End => END,
+        }
+    }
+}
+
+/// When an edge is taken.
+#[derive(Debug, Clone)]
+pub enum Condition {
+    /// When a check of the state holds.
+    Check(StateCheck),
+    /// When all of them hold, tested in order; none always hold.
+    Checks(Vec<StateCheck>),
+    /// When an expression holds.
+    Cel(Arc<Expression>),
+    /// When code says so.
+    Callable(Callable),
+}
+
+/// Two conditions are equal when they say the same.
+impl PartialEq for Condition {
+    fn eq(&self, other: &Condition) -> bool {
+        match (self, other) {
+            (Condition::Check(left), Condition::Check(right)) => left == right,
+            (Condition::Checks(left), Condition::Checks(right)) => left == right,
+            (Condition::Cel(left), Condition::Cel(right)) => left.source() == right.source(),
+            (Condition::Callable(left), Condition::Callable(right)) => left == right,
+            _ => false,
+        }
+    }
+}
+
+/// A comparison with a value of the state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateCheck {
+    /// The path into the state.
+    pub field: StatePath,
+    /// What the value is compared with.
+    pub expected: Value,
+    /// How.
+    pub verify_with: Operator,
+}
+
+/// How the accumulated state changes after a turn.
+#[derive(Debug, Clone)]
+pub enum StateUpdate {
+    /// To what an expression comes to.
+    Cel(Arc<Expression>),
+    /// To what code returns.
+    Callable(Callable),
+}
+
+/// Two updates are equal when they say the same.
+impl PartialEq for StateUpdate {
+    fn eq(&self, other: &StateUpdate) -> bool {
+        match (self, other) {
+            (StateUpdate::Cel(left), StateUpdate::Cel(right)) => left.source() == right.source(),
+            (StateUpdate::Callable(left), StateUpdate::Callable(right)) => left == right,
+            _ => false,
+        }
+    }
+}
+
+/// What the next turn is told of those before it, when it is not simply the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Handover {
+    /// A transcript before the question, in one message.
+    TranscriptPrepend,
+    /// A transcript behind the question, in one message.
+    TranscriptAppend,
+    /// A transcript in files, and where they are before the question.
+    TranscriptMaterialize,
+    /// What code returns: the messages that come before the question.
+    Callable(Callable),
+}
+
+/// Something that is concluded about a whole scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Criterion {
+    /// Its name.
+    pub name: String,
+    /// What it asserts, in words.
+    pub description: String,
+    /// How it is decided.
+    pub check: Option<Check>,
+    /// Code that decides it, when there is no check.
+    pub evaluate: Option<Callable>,
+}

@@ -1,0 +1,95 @@
+//! How a turn fails in another way than by what was said.
+
+use crate::value::{Map, Val, Value};
+
+/// How a turn failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnFailure {
+    /// What kind of failure it is.
+    pub category: FailureCategory,
+    /// What was being done.
+    pub stage: String,
+    /// Why it failed, in words.
+    pub reason: String,
+}
+
+impl TurnFailure {
+    /// The failure as evidence has it.
+    pub fn to_value(&self) -> Value {
+        let members = [
+            ("category", Val::from(self.category.name())),
+            ("stage", Val::from(self.stage.as_str())),
+            ("reason", Val::from(self.reason.as_str())),
+        ];
+        Val::Map(members.into_iter().collect::<Map<'_>>()).into_owned()
+    }
+}
+
+/// The kinds of failure of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureCategory {
+    /// The answer is wrong. The conversation goes on.
+    Content,
+    /// The subject did not stop calling tools.
+    RecursionLimit,
+    /// The trace of the answer is not one.
+    TraceValidation,
+    /// An excerpt could not be found.
+    DeepJudgment,
+    /// An excerpt for a trait could not be found.
+    DeepJudgmentRubric,
+    /// The time was over.
+    Timeout,
+    /// The connection broke.
+    Connection,
+    /// There were too many requests.
+    RateLimit,
+    /// The endpoint failed.
+    ServerError,
+    /// The subject refused to answer.
+    Abstention,
+    /// The answer does not have what would be read from it.
+    Sufficiency,
+    /// The template cannot be applied.
+    TemplateValidation,
+    /// Nobody could read the answer.
+    Parsing,
+    /// Something else.
+    UnexpectedError,
+}
+
+impl FailureCategory {
+    /// All of them, by the names that definitions and evidence use.
+    pub const NAMED: [(&'static str, FailureCategory); 14] = [
+        ("content", FailureCategory::Content),
+        ("recursion_limit", FailureCategory::RecursionLimit),
+        ("trace_validation", FailureCategory::TraceValidation),
+        ("deep_judgment", FailureCategory::DeepJudgment),
+        ("deep_judgment_rubric", FailureCategory::DeepJudgmentRubric),
+        ("timeout", FailureCategory::Timeout),
+        ("connection", FailureCategory::Connection),
+        ("rate_limit", FailureCategory::RateLimit),
+        ("server_error", FailureCategory::ServerError),
+        ("abstention", FailureCategory::Abstention),
+        ("sufficiency", FailureCategory::Sufficiency),
+        ("template_validation", FailureCategory::TemplateValidation),
+        ("parsing", FailureCategory::Parsing),
+        ("unexpected_error", FailureCategory::UnexpectedError),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("unexpected_error", |(name, _)| name)
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<FailureCategory> {
+        Self::NAMED.iter().find(|(it, _)| *it == name).map(|(_, it)| *it)
+    }
+
+    /// Whether it says something about the subject. The others say that nobody could tell.
+    pub fn is_of_subject(self) -> bool {
+        use FailureCategory::{Abstention, Content, RecursionLimit, Sufficiency};
+        matches!(self, Content | Abstention | RecursionLimit | Sufficiency)
+    }
+}

@@ -1,0 +1,25 @@
+//! Scenarios: conversations with a subject along a graph.
+//!
+//! A node asks, an edge says where to go on, and criteria look at the whole afterwards.
+//!
+//! * [`definition`]: what a scenario is, frozen;
+//! * [`callable`]: code of the embedding program, where data does not say enough;
+//! * [`state`]: what is known between two turns; [`failure`]: how a turn fails; [`route`]: where a conversation goes on;
+//! * [`conversation`]: what was said, and what the next turn is told of it; [`tools`]: what a subject may call.
+
+pub mod callable;
+pub mod conversation;
+pub mod definition;
+pub mod failure;
+pub mod route;
+pub mod state;
+pub mod tools;
+
+pub use callable::{Callable, Function};
+pub use definition::{
+    Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate, Target,
+    ToolFilter, ToolName,
+};
+pub use failure::{FailureCategory, TurnFailure};
+pub use route::{ReadyEdge, Route, Tested, route};
+pub use state::{State, StatePath};
