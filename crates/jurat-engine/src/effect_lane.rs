@@ -5,7 +5,7 @@
 //! a long tail behind.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -53,20 +53,23 @@ pub(crate) struct EffectLane<'r> {
 
 impl EffectLane<'_> {
     /// Takes cases to their end until there are no more.
-    pub(crate) async fn run(&self, mut arriving: Receiver<OpenCase>) -> Result<(), RunError> {
+    pub(crate) async fn run(&self, mut arriving: Receiver<Vec<OpenCase>>) -> Result<(), RunError> {
         let mut running = FuturesUnordered::new();
         let mut open = BTreeSet::new();
-        let mut waiting: Option<OpenCase> = None;
+        let mut waiting: VecDeque<OpenCase> = VecDeque::new();
+        let mut newest: Option<u64> = None;
         let mut is_closed = false;
         let mut flush = tokio::time::interval(BLOCK_TIME);
         flush.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            if let Some(case) = waiting.take_if(|it| self.is_near(&open, it.case_ix)) {
+            while running.len() < self.most_open
+                && let Some(case) = waiting.pop_front_if(|it| self.is_near(&open, it.case_ix))
+            {
                 open.insert(case.case_ix);
                 running.push(self.case(case));
             }
             self.progress.oldest_open.store(open.first().copied().unwrap_or(u64::MAX), Ordering::Relaxed);
-            if is_closed && running.is_empty() && waiting.is_none() {
+            if is_closed && running.is_empty() && waiting.is_empty() {
                 break;
             }
             tokio::select! {
@@ -74,9 +77,12 @@ impl EffectLane<'_> {
                 Some(done) = running.next(), if !running.is_empty() => {
                     open.remove(&done?);
                 }
-                next = arriving.recv(), if !is_closed && waiting.is_none() && running.len() < self.most_open => {
+                next = arriving.recv(), if !is_closed && waiting.is_empty() => {
                     is_closed = next.is_none();
-                    waiting = next;
+                    waiting.extend(next.unwrap_or_default());
+                    debug_assert!(waiting.iter().is_sorted_by_key(|it| it.case_ix));
+                    debug_assert!(waiting.front().is_none_or(|it| newest.is_none_or(|newest| newest < it.case_ix)));
+                    newest = waiting.back().map(|it| it.case_ix).or(newest);
                 }
                 _ = flush.tick() => self.hand_on()?,
             }

@@ -28,6 +28,9 @@ pub(crate) struct OpenCase {
     pub(crate) text: Arc<str>,
 }
 
+/// How many ids are kept for finding a second row with the same one at once. Whoever repeats ids mostly does so from the beginning.
+const MOST_IDS: usize = 28_000;
+
 /// What a thread that judges needs.
 pub(crate) struct RecordLane<'r> {
     pub(crate) rows: &'r Rows<'r>,
@@ -37,9 +40,11 @@ pub(crate) struct RecordLane<'r> {
     pub(crate) stop: &'r Stop,
     pub(crate) fail_fast: bool,
     /// Where open cases go. `None` when the plan asks nobody.
-    pub(crate) open: Option<Sender<OpenCase>>,
-    /// Ids so far, when a case may cost money: two rows with one id are found before the second is paid for. Runs that pay for nothing find
-    /// them when they end, which costs no memory.
+    pub(crate) open: Option<Sender<Vec<OpenCase>>>,
+    /// How many of them go at once.
+    pub(crate) hand: usize,
+    /// The first ids, when a case may cost money: a second row with one of them is found before it is paid for. All others are found when the
+    /// run ends, which costs no memory.
     pub(crate) ids: Option<Mutex<HashMap<u64, (u32, u64)>>>,
     /// The cases that there are; `None` for all. A run that was stopped is replayed as far as it came.
     pub(crate) only: Option<&'r CaseRanges>,
@@ -50,15 +55,20 @@ impl RecordLane<'_> {
     pub(crate) fn work(&self, waiting: &Mutex<Receiver<Batch>>) -> Result<(), RunError> {
         let n_variants = self.keeping.variants.len().max(1) as u64;
         let mut block = BlockBuilder::new(self.keeping.plan.tasks.len(), n_variants);
+        let mut opened = Vec::new();
         loop {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(batch) = next else { break };
             for (row_ix, at, text) in batch.iter() {
-                self.row(&mut block, row_ix, at, text)?;
+                self.row(&mut block, &mut opened, (row_ix, at, text))?;
+                if opened.len() >= self.hand {
+                    self.open(&mut opened)?;
+                }
                 if block.is_full() {
                     self.hand_on(&mut block)?;
                 }
             }
+            self.open(&mut opened)?;
             self.hand_on(&mut block)?;
         }
         Ok(())
@@ -75,7 +85,12 @@ impl RecordLane<'_> {
     /// Judges a row by the part of it that the plan reads. Whatever that part does not settle is judged again with the whole row
     /// there: messages should know what else the row has, and paths of a row that is not an object start with `value`, which is no
     /// part of it. Asking costs so much more than reading that plans which ask get the whole row at once.
-    fn row(&self, block: &mut BlockBuilder, row_ix: u64, at: &RowAt, text: &str) -> Result<(), RunError> {
+    fn row(
+        &self,
+        block: &mut BlockBuilder,
+        opened: &mut Vec<OpenCase>,
+        (row_ix, at, text): (u64, &RowAt, &str),
+    ) -> Result<(), RunError> {
         let plan = self.keeping.plan;
         if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(row_ix)) {
             return Ok(());
@@ -93,10 +108,15 @@ impl RecordLane<'_> {
                 }
             }
         }
-        self.whole_row(block, row_ix, at, text)
+        self.whole_row(block, opened, (row_ix, at, text))
     }
 
-    fn whole_row(&self, block: &mut BlockBuilder, row_ix: u64, at: &RowAt, text: &str) -> Result<(), RunError> {
+    fn whole_row(
+        &self,
+        block: &mut BlockBuilder,
+        opened: &mut Vec<OpenCase>,
+        (row_ix, at, text): (u64, &RowAt, &str),
+    ) -> Result<(), RunError> {
         let started = Instant::now();
         let row = self.rows.parsed(at, text)?;
         let id = owned(self.rows.id(at, &row, text)?);
@@ -110,22 +130,22 @@ impl RecordLane<'_> {
                 return Ok(());
             }
         }
-        let Some(open) = &self.open else { return Ok(()) };
         let n_variants = self.keeping.variants.len().max(1) as u64;
         let text: Arc<str> = text.into();
-        for variant in 0..n_variants {
-            let case = OpenCase {
-                case_ix: row_ix * n_variants + variant,
-                id: id.clone(),
-                place: place(at),
-                text: text.clone(),
-            };
-            // Nobody takes them any more when the run has failed; its error is told elsewhere.
-            if open.blocking_send(case).is_err() {
-                return Err(RunError::WriterGone);
-            }
-        }
+        opened.extend((0..n_variants).map(|variant| OpenCase {
+            case_ix: row_ix * n_variants + variant,
+            id: id.clone(),
+            place: place(at),
+            text: text.clone(),
+        }));
         Ok(())
+    }
+
+    /// Hands on the cases that ask.
+    fn open(&self, opened: &mut Vec<OpenCase>) -> Result<(), RunError> {
+        let Some(open) = self.open.as_ref().filter(|_| !opened.is_empty()) else { return Ok(()) };
+        // Nobody takes them any more when the run has failed; its error is told elsewhere.
+        open.blocking_send(std::mem::take(opened)).map_err(|_| RunError::WriterGone)
     }
 
     fn put(
@@ -151,8 +171,14 @@ impl RecordLane<'_> {
     fn admit(&self, id: &RowId<'_>, at: &RowAt) -> Result<(), RunError> {
         let (Some(ids), RowId::Given(text)) = (&self.ids, id) else { return Ok(()) };
         let mut ids = ids.lock().unwrap_or_else(PoisonError::into_inner);
-        match ids.insert(xxh3_64(text.as_bytes()), (at.source, at.number)) {
-            None => Ok(()),
+        let hash = xxh3_64(text.as_bytes());
+        match ids.get(&hash).copied() {
+            None => {
+                if ids.len() < MOST_IDS {
+                    ids.insert(hash, (at.source, at.number));
+                }
+                Ok(())
+            }
             Some((source, number)) => {
                 let (first, second) =
                     ((source, number).min((at.source, at.number)), (source, number).max((at.source, at.number)));

@@ -34,6 +34,9 @@ use crate::{Progress, RunError, Stop};
 /// How many batches of rows may be read and not yet judged.
 const BATCHES: usize = 4;
 
+/// How many cases that ask are handed on at once: each time wakes a thread, which costs more than a case.
+const HANDFUL: usize = 64;
+
 /// The least number of cases between the oldest that is open and the newest that may be.
 const WINDOW: u64 = 4096;
 
@@ -189,8 +192,10 @@ impl Going<'_> {
             Mode::Replay(_) => false,
         };
         let most_open = if is_sequential { 1 } else { job.concurrency.saturating_mul(2).max(64) };
-        let n_threads = if is_sequential { 1 } else { job.threads.get() };
-        let rows = Rows::of(job.records);
+        // Cases that ask have to arrive in order: with several threads a chunk of rows apart, those that are ahead would wait for room in
+        // the window while those that make room wait behind them.
+        let n_threads = if asks { 1 } else { job.threads.get() };
+        let rows = if asks { Rows::asked_about(job.records) } else { Rows::of(job.records) };
         let tally = Tally::new(job.plan.tasks.len(), job.variants.len());
         let keeping = Keeping { plan: job.plan, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
         let failure: Mutex<Option<RunError>> = Mutex::new(None);
@@ -200,7 +205,7 @@ impl Going<'_> {
                 *failure = Some(error);
             }
         };
-        let (open, arriving) = tokio::sync::mpsc::channel(if is_sequential { 1 } else { 64 });
+        let (open, arriving) = tokio::sync::mpsc::channel(1);
         let lane = RecordLane {
             rows: &rows,
             keeping,
@@ -209,6 +214,7 @@ impl Going<'_> {
             stop,
             fail_fast: job.fail_fast,
             open: asks.then_some(open),
+            hand: if is_sequential { 1 } else { HANDFUL },
             ids: asks.then(|| Mutex::new(HashMap::new())),
             only: self.only.as_ref(),
         };
@@ -255,7 +261,7 @@ impl Going<'_> {
         rows: &Rows<'_>,
         keeping: Keeping<'_>,
         most_open: usize,
-        arriving: tokio::sync::mpsc::Receiver<OpenCase>,
+        arriving: tokio::sync::mpsc::Receiver<Vec<OpenCase>>,
     ) -> Result<(), RunError> {
         let Going { job, writer, log, began_at_ms, stop, progress, started, .. } = *self;
         let source = match job.mode {

@@ -25,6 +25,9 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio_rustls::TlsConnector;
 use tower_service::Service as _;
 
+/// How many bytes of an answer are read at a time.
+const READ_BUFFER: usize = 8 << 10;
+
 /// An open connection.
 pub(super) struct Connection {
     pub(super) sender: SendRequest<Full<Bytes>>,
@@ -39,7 +42,10 @@ impl Connection {
     where
         T: Read + Write + Unpin + Send + 'static,
     {
-        let (sender, driver) = http1::Builder::new().handshake(io).await.map_err(|it| DialError::new(words(&it)))?;
+        let mut builder = http1::Builder::new();
+        // Left to itself the buffer doubles whenever it was filled, and a thousand connections keep what one long answer needed.
+        builder.read_buf_exact_size(Some(READ_BUFFER));
+        let (sender, driver) = builder.handshake(io).await.map_err(|it| DialError::new(words(&it)))?;
         // It ends with the connection; what went wrong on the way is said by the request that met it.
         tokio::spawn(async move { driver.await.unwrap_or_default() });
         Ok(Connection { sender })
