@@ -6,6 +6,7 @@
 
 mod field_paths;
 mod operators;
+mod outcomes;
 mod primitives;
 mod task_graphs;
 
@@ -35,6 +36,7 @@ type Area = fn(&Val<'_>) -> Result<Answer, String>;
 const AREAS: &[(&str, Area)] = &[
     ("field_paths", field_paths::run),
     ("operators", operators::run),
+    ("outcomes", outcomes::run),
     ("primitives", primitives::run),
     ("task_graphs", task_graphs::run),
 ];
