@@ -235,6 +235,16 @@ pub enum AggregationKind {
     FirstIndex,
 }
 
+impl AggregationKind {
+    /// The name that authors write.
+    pub fn name(self) -> &'static str {
+        match self {
+            AggregationKind::Count => "count_turns",
+            AggregationKind::FirstIndex => "first_match_index",
+        }
+    }
+}
+
 /// Some of the turns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TurnFilter {
@@ -429,7 +439,7 @@ wanted_from! {
 }
 
 /// A primitive by name, with these parameters.
-pub(super) fn primitive(name: &'static str, params: &[(&'static str, Value)]) -> Operator {
+pub(crate) fn primitive(name: &'static str, params: &[(&'static str, Value)]) -> Operator {
     let scalar = |value: Value| Node { span: Span::default(), content: Content::Scalar(value) };
     let members = params.iter().cloned().chain([("type", Val::from(name))]);
     let entries =
@@ -439,7 +449,7 @@ pub(super) fn primitive(name: &'static str, params: &[(&'static str, Value)]) ->
 }
 
 /// Comparisons that read what a template sees of a whole answer have nothing to read here.
-pub(super) fn about_traces(operator: &Operator) -> Option<Inapplicable> {
+pub(crate) fn about_traces(operator: &Operator) -> Option<Inapplicable> {
     let name = operator.entry().name;
     name.starts_with("Trace").then(|| Inapplicable {
         fault: Fault::Unsupported,

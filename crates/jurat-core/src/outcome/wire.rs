@@ -18,7 +18,7 @@ use crate::suite::problem::listed;
 use crate::value::{Content, Map, Node, Val, Value, python};
 
 /// The checks, by how they are written: in a definition, and in a checkpoint.
-const CHECKS: [(&str, &str); 11] = [
+pub(crate) const CHECKS: [(&str, &str); 11] = [
     ("all_of", "AllOf"),
     ("any_of", "AnyOf"),
     ("at_least_n", "AtLeastN"),
@@ -33,7 +33,7 @@ const CHECKS: [(&str, &str); 11] = [
 ];
 
 /// The scopes, by how they are written.
-const SCOPES: [(&str, &str); 5] = [
+pub(crate) const SCOPES: [(&str, &str); 5] = [
     ("first_turn", "FirstTurn"),
     ("last_turn", "LastTurn"),
     ("turn_at", "TurnAt"),
@@ -137,12 +137,8 @@ impl Check {
                 ("normalize", it.normalize.iter().map(Normaliser::to_value).collect()),
             ]),
             Check::Aggregation(Aggregation { kind, filter, thresholds }) => {
-                let key = match kind {
-                    AggregationKind::Count => "count_turns",
-                    AggregationKind::FirstIndex => "first_match_index",
-                };
                 let members = [
-                    ("type", called(key)),
+                    ("type", called(kind.name())),
                     ("node_id", nodes_to_stored(&filter.nodes)),
                     ("verify_result", filter.verify_result.map_or(Val::Null, Val::Bool)),
                 ];

@@ -50,6 +50,8 @@ pub(crate) enum Form {
     Operator,
     /// An output schema, short or long.
     Output,
+    /// An outcome, short or long.
+    Outcome,
     /// A part of the format that this version does not run.
     Reserved,
 }
@@ -128,6 +130,7 @@ impl Form {
             Form::Map(form) => object([("type", Val::from("object")), ("additionalProperties", form.schema())]),
             Form::Operator => object([("$ref", Val::from("#/$defs/operator"))]),
             Form::Output => object([("$ref", Val::from("#/$defs/output"))]),
+            Form::Outcome => object([("$ref", Val::from("#/$defs/outcome"))]),
             Form::Reserved => object([("deprecated", Val::Bool(true))]),
         })
     }

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use super::ask::{Ask, ONLY};
 use super::judging::{Judge, MAX_RETRIES, PromptText};
 use super::models::{Model, Role};
+use super::outcome;
 use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
 use super::{Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, Suite, TaskComparison};
@@ -195,6 +196,9 @@ fn task(task: &Task) -> Value {
     if let TaskKind::Judge(it) = &task.kind {
         map.put("judge", judge(it));
     }
+    if let TaskKind::Outcome(it) = &task.kind {
+        map.put("outcome", outcome::write(it));
+    }
     if let Some(comparison) = &task.comparison {
         compared(&mut map, comparison);
     }
@@ -248,7 +252,7 @@ fn compared(map: &mut Members, comparison: &TaskComparison) {
     }
 }
 
-fn operator(operator: &Operator) -> Value {
+pub(super) fn operator(operator: &Operator) -> Value {
     let parameters = operator.parameters();
     if parameters.is_empty() {
         return Val::from(operator.entry().snake_case());
