@@ -8,6 +8,7 @@ mod field_paths;
 mod operators;
 mod primitives;
 mod task_graphs;
+mod templates;
 
 use std::path::Path;
 
@@ -37,6 +38,7 @@ const AREAS: &[(&str, Area)] = &[
     ("operators", operators::run),
     ("primitives", primitives::run),
     ("task_graphs", task_graphs::run),
+    ("templates", templates::run),
 ];
 
 /// The cases we differ on, by area and name, each with its reason.

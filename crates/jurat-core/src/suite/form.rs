@@ -50,6 +50,8 @@ pub(crate) enum Form {
     Operator,
     /// An output schema, short or long.
     Output,
+    /// How the fields of a template are put together.
+    Strategy,
     /// A part of the format that this version does not run.
     Reserved,
 }
@@ -128,6 +130,7 @@ impl Form {
             Form::Map(form) => object([("type", Val::from("object")), ("additionalProperties", form.schema())]),
             Form::Operator => object([("$ref", Val::from("#/$defs/operator"))]),
             Form::Output => object([("$ref", Val::from("#/$defs/output"))]),
+            Form::Strategy => object([("$ref", Val::from("#/$defs/strategy"))]),
             Form::Reserved => object([("deprecated", Val::Bool(true))]),
         })
     }
