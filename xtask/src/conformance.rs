@@ -9,6 +9,7 @@ mod operators;
 mod outcomes;
 mod primitives;
 mod task_graphs;
+mod templates;
 
 use std::path::Path;
 
@@ -39,6 +40,7 @@ const AREAS: &[(&str, Area)] = &[
     ("outcomes", outcomes::run),
     ("primitives", primitives::run),
     ("task_graphs", task_graphs::run),
+    ("templates", templates::run),
 ];
 
 /// The cases we differ on, by area and name, each with its reason.

@@ -12,6 +12,7 @@ use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
 use super::{Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, Suite, TaskComparison};
 use crate::compare::{Operator, WhenMissing};
+use crate::template::Trait;
 use crate::value::{Map, Spanned, Val, Value};
 
 /// The suite as YAML.
@@ -68,6 +69,16 @@ pub fn value(suite: &Suite) -> Value {
     }
     if !thresholds.0.is_empty() {
         map.put("thresholds", Val::Map(thresholds.0));
+    }
+    if !suite.templates.is_empty() {
+        let templates: Map<'static> =
+            suite.templates.iter().map(|(name, it)| (name.value.clone(), it.to_value())).collect();
+        map.put("templates", Val::Map(templates));
+    }
+    if !suite.rubrics.is_empty() {
+        let rubric = |traits: &[Trait]| traits.iter().map(Trait::to_value).collect();
+        let rubrics: Map<'static> = suite.rubrics.iter().map(|(name, it)| (name.value.clone(), rubric(it))).collect();
+        map.put("rubrics", Val::Map(rubrics));
     }
     map.list("tasks", suite.tasks.iter().map(task));
     Val::Map(map.0)
