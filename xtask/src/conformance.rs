@@ -6,8 +6,10 @@
 
 mod field_paths;
 mod operators;
+mod outcomes;
 mod primitives;
 mod task_graphs;
+mod templates;
 
 use std::path::Path;
 
@@ -35,8 +37,10 @@ type Area = fn(&Val<'_>) -> Result<Answer, String>;
 const AREAS: &[(&str, Area)] = &[
     ("field_paths", field_paths::run),
     ("operators", operators::run),
+    ("outcomes", outcomes::run),
     ("primitives", primitives::run),
     ("task_graphs", task_graphs::run),
+    ("templates", templates::run),
 ];
 
 /// The cases we differ on, by area and name, each with its reason.

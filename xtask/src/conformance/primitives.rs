@@ -22,7 +22,7 @@ pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
 }
 
 /// Numbers agree to within 1e-12; everything else exactly.
-fn same(expected: &Val<'_>, got: &Val<'_>) -> bool {
+pub(super) fn same(expected: &Val<'_>, got: &Val<'_>) -> bool {
     match (expected, got) {
         (Val::Map(expected), Val::Map(got)) => {
             expected.len() == got.len()
@@ -93,7 +93,7 @@ fn is_trace(entry: &Entry) -> bool {
     entry.name.starts_with("Trace")
 }
 
-fn fault(inapplicable: &Inapplicable) -> Value {
+pub(super) fn fault(inapplicable: &Inapplicable) -> Value {
     error(match inapplicable.fault {
         Fault::Kind => "type_error",
         Fault::Content => "value_error",
@@ -104,6 +104,6 @@ fn fault(inapplicable: &Inapplicable) -> Value {
     })
 }
 
-fn error(kind: &'static str) -> Value {
+pub(super) fn error(kind: &'static str) -> Value {
     object([("error", Val::from(kind))])
 }

@@ -4,9 +4,10 @@
 
 use crate::effect::{Asker, Message, ModelRequest, Outcome, StepSite, ToolChoice};
 use crate::judge::{Asking, Ballot, End, combine};
+use crate::outcome::Check;
 use crate::plan::{CaseName, Plan, PlannedJudge, PlannedTask, TaskIx};
 use crate::suite::{ExpectedValue, Gate, TaskComparison};
-use crate::value::{Context, Val, Value};
+use crate::value::{Context, Val, Value, shown};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 
 /// A case and how far it has come.
@@ -129,7 +130,7 @@ impl<'p> CaseState<'p> {
         let planned = self.plan.tasks.get(task.index())?;
         let path = planned.assertion.as_ref()?.path.as_ref();
         let ballot = self.ballot(task)?;
-        if planned.judge.is_some() {
+        if planned.has_output() {
             let reply = ballot.output.as_ref()?;
             return path
                 .map_or(Some(reply.clone()), |path| path.find(reply).ok().map(|it| it.into_owned().into_owned()));
@@ -148,7 +149,7 @@ impl<'p> CaseState<'p> {
             ExpectedValue::Literal(value) => Some(value.clone()),
             ExpectedValue::Path(path) => {
                 let planned = self.plan.tasks.get(task.index())?;
-                let in_reply = self.ballot(task).and_then(|it| it.output.as_ref()).filter(|_| planned.judge.is_some());
+                let in_reply = self.ballot(task).and_then(|it| it.output.as_ref()).filter(|_| planned.has_output());
                 let in_reply = in_reply.and_then(|it| path.find(it).ok()).map(|it| it.into_owned().into_owned());
                 let outputs = self.outputs(planned);
                 let context = Context { base: self.base, outputs: &outputs };
@@ -210,6 +211,9 @@ impl<'p> CaseState<'p> {
         }
         let outputs = self.outputs(task);
         let context = Context { base: self.base, outputs: &outputs };
+        if let Some(check) = &task.outcome {
+            return TaskState::Done(checked(check, task, context));
+        }
         match (&task.judge, &task.assertion) {
             (Some(judge), _) => match requests(judge, context) {
                 Ok(requests) => {
@@ -247,7 +251,7 @@ impl<'p> CaseState<'p> {
         stopped
     }
 
-    /// What direct dependencies put into the context: a judge its reply, an assertion whether it passed.
+    /// What direct dependencies put into the context: a judge its reply, an outcome its value, an assertion whether it passed.
     fn outputs(&self, task: &PlannedTask) -> Vec<(&'p str, &Val<'p>)> {
         let plan = self.plan;
         let output = |ix: &TaskIx| {
@@ -268,6 +272,24 @@ impl<'p> CaseState<'p> {
 fn waiting_for(plan: &Plan, case: &CaseName<'_>) -> Vec<TaskState> {
     let state = |task: &PlannedTask| if task.on.has(case) { TaskState::Waiting } else { TaskState::Absent };
     plan.tasks.iter().map(state).collect()
+}
+
+/// What a check of a whole scenario comes to, and what follows.
+fn checked(check: &Check, task: &PlannedTask, context: Context<'_>) -> Ballot {
+    let value = match check.evaluate(context.base) {
+        Ok(value) => value,
+        Err(error) => return Ballot { verdict: Verdict::error(error.to_string()), output: None, said: Vec::new() },
+    };
+    let verdict = match (&task.assertion, &value) {
+        (Some(assertion), value) => assertion.judge_reply(value, context).into(),
+        (None, Val::Bool(true)) => Verdict::Passed,
+        (None, Val::Bool(false)) => Verdict::Failed(Box::new(check.trace(context.base).mismatch())),
+        (None, other) if task.gate != Gate::None => {
+            Verdict::error(format!("{check} gives {}, and a gate needs true or false", shown(other)))
+        }
+        (None, _) => Verdict::Measured,
+    };
+    Ballot { verdict, output: Some(value), said: Vec::new() }
 }
 
 /// The first request to each seat, or why the prompt cannot be filled.

@@ -197,6 +197,23 @@ impl Comparison<'_> {
         self.whole || (items.is_empty() && self.entry.arrays == Arrays::WholeAgainstList)
     }
 
+    /// Whether a value passes: what [`judge`](Self::judge) says, without the words for one that does not.
+    pub fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
+        match value {
+            Val::List(items) if !self.is_whole(items) => {
+                for (ix, item) in items.iter().enumerate() {
+                    let at_item =
+                        |it: Inapplicable| Inapplicable { reason: format!("{} at item [{ix}]", it.reason), ..it };
+                    if !self.bound.holds(item).map_err(at_item)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(!items.is_empty())
+            }
+            _ => self.bound.holds(value),
+        }
+    }
+
     /// Judges one value, a list included, as it is.
     pub fn judge_one(&self, value: &Val<'_>) -> Judgement {
         match self.bound.holds(value) {

@@ -48,14 +48,23 @@ impl Normaliser {
             .ok_or_else(|| format!("a normaliser is a name or `{{mapping: {{text: text}}}}`, not {}", node.phrase()))
     }
 
-    pub(super) fn flaw(&self) -> Option<String> {
+    pub(crate) fn flaw(&self) -> Option<String> {
         let Normaliser::Unknown(name) = self else { return None };
         let names = crate::suite::problem::listed_all(Self::NAMED.iter().map(|(name, _)| *name));
         Some(format!("there is no normaliser `{name}`; there are {names}"))
     }
 
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        match self {
+            Normaliser::Unknown(name) => name,
+            Normaliser::Synonyms(_) => "synonyms",
+            named => Self::NAMED.iter().find(|(_, it)| it == named).map_or("", |(name, _)| name),
+        }
+    }
+
     /// The stored form.
-    pub(super) fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         match self {
             Normaliser::Unknown(name) => Val::from(name.clone()),
             Normaliser::Synonyms(pairs) => {
@@ -63,10 +72,7 @@ impl Normaliser {
                     pairs.iter().map(|(from, to)| (from.clone(), Val::from(to.clone()))).collect();
                 Val::Map([("mapping", Val::Map(mapping))].into_iter().collect())
             }
-            named => {
-                let name = Self::NAMED.iter().find(|(_, it)| it == named).map_or("", |(name, _)| name);
-                Val::Str(Cow::Borrowed(name))
-            }
+            named => Val::from(named.name().to_owned()),
         }
     }
 

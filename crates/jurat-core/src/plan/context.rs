@@ -4,6 +4,7 @@ use super::TaskIx;
 use super::graph::Graph;
 use super::shape::{Leads, Shape};
 use crate::evidence::probe;
+use crate::outcome::Gives;
 use crate::suite::problem::{Problem, Problems, listed_plainly, nearest};
 use crate::suite::{Ask, ExpectedValue, PromptText, Suite, Task, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Kind, Span, Spanned, Step, Val};
@@ -35,6 +36,8 @@ pub(super) fn reads(task: &Task) -> Reads<'_> {
         TaskKind::Judge(judge) => {
             reads.paths.extend(judge.system.iter().chain([&judge.prompt]).flat_map(holes));
         }
+        // Which turns it looks at depends on how they went.
+        TaskKind::Outcome(_) => reads.everything = true,
         TaskKind::Assert => {
             let Some(comparison) = &task.comparison else { return reads };
             match &comparison.path {
@@ -59,6 +62,11 @@ pub(super) fn holes(prompt: &PromptText) -> impl Iterator<Item = Read<'_>> {
 pub(super) fn output_shape(task: &Task) -> Shape {
     match &task.kind {
         TaskKind::Assert => Shape::of_kinds(&[Kind::Boolean]),
+        TaskKind::Outcome(check) => match check.gives() {
+            Gives::Boolean => Shape::of_kinds(&[Kind::Boolean]),
+            Gives::Number => Shape::of_kinds(&[Kind::Number]),
+            Gives::Anything => Shape::any(),
+        },
         TaskKind::Judge(judge) => judge.output.as_ref().map_or_else(Shape::any, |it| Shape::of_schema(&it.schema)),
     }
 }
@@ -206,7 +214,7 @@ fn expects_absence(task: &Task, read: &Read<'_>) -> bool {
 /// A judge's own path leads into its reply.
 fn examine_reply(known: Known<'_>, ix: usize, problems: &mut Problems) {
     let task = &known.suite.tasks[ix];
-    if let TaskKind::Judge(_) = &task.kind
+    if let TaskKind::Judge(_) | TaskKind::Outcome(_) = &task.kind
         && let Some(path) = task.comparison.as_ref().and_then(|it| it.path.as_ref())
         && problems.has_room(&codes::UNKNOWN_FIELD)
         && let Leads::Nowhere { step, place } = known.outputs[ix].at(path.value.steps())
@@ -224,6 +232,12 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
             .at(judge.id.span, "an assertion")
             .help(format!("read `{}` itself, or the field it looks at", judge.id.value));
     }
+    if let TaskKind::Outcome(_) = judge.kind {
+        let message = format!("the output of `{}` is {}, it has no `{wanted}`", judge.id.value, place.kinds);
+        return pointed(Problem::new(&codes::UNKNOWN_FIELD, message), read, "read here")
+            .at(judge.id.span, "an outcome")
+            .help(format!("read `{}` itself", judge.id.value));
+    }
     let message = format!("`{}` never produces `{wanted}`", judge.id.value);
     let problem = pointed(Problem::new(&codes::UNKNOWN_FIELD, message), read, "read here");
     let names = members_named(read.path, step, place);
@@ -233,7 +247,7 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
     let near = nearest(&wanted, names.iter().copied());
     let fields = match &judge.kind {
         TaskKind::Judge(it) => it.output.as_ref().map(|it| it.fields.as_slice()).unwrap_or_default(),
-        TaskKind::Assert => &[],
+        TaskKind::Assert | TaskKind::Outcome(_) => &[],
     };
     // Only the fields on the top level know their places.
     let is_top = fields.iter().map(|it| it.value.as_str()).eq(names.iter().copied());

@@ -12,7 +12,7 @@ use crate::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, compare_numbers
 
 pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
     let Known { suite, graph, .. } = known;
-    let counted = |it: &Task| it.gate != Gate::Condition && it.comparison.is_some();
+    let counted = |it: &Task| it.gate != Gate::Condition && it.judges();
     let is_lost = suite.lost.tasks || !suite.lost.task_ids.is_empty() || suite.tasks.iter().any(|it| it.is_flawed);
     if !suite.tasks.is_empty() && !is_lost && !suite.tasks.iter().any(counted) {
         problems.push(nothing_judged(suite));
@@ -203,7 +203,7 @@ fn claim(known: Known<'_>, gate: usize) -> Option<Claim<'_>> {
     let known = Known { base: None, ..known };
     let steps = comparison.path.as_ref().map(|it| it.value.steps()).unwrap_or_default();
     let (of, steps) = match (&task.kind, &comparison.path) {
-        (TaskKind::Judge(_), _) => (Some(gate), steps),
+        (TaskKind::Judge(_) | TaskKind::Outcome(_), _) => (Some(gate), steps),
         (TaskKind::Assert, Some(path)) => match known.source(gate, &path.value) {
             Source::Output(other) => (Some(other.index()), &steps[1..]),
             _ => (None, steps),

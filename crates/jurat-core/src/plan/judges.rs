@@ -15,9 +15,9 @@ const JUDGE: &str = "judge";
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {
     let subjects = subjects(suite, roles);
     for task in &suite.tasks {
+        problems.extend(measured_gate(task));
         if let TaskKind::Judge(judge) = &task.kind {
             problems.extend(no_placeholder(task, judge));
-            problems.extend(measured_gate(task));
             problems.extend(no_output(task, judge));
             problems.extend(judge.output.as_ref().and_then(bad_schema));
             examine_models(roles, &subjects, task, judge, problems);
@@ -36,7 +36,7 @@ fn no_placeholder(task: &Task, judge: &Judge) -> Option<Problem> {
 }
 
 fn measured_gate(task: &Task) -> Option<Problem> {
-    if task.gate == Gate::None || task.comparison.is_some() || task.is_flawed {
+    if task.gate == Gate::None || task.judges() || task.is_flawed {
         return None;
     }
     let message = format!("`{}` is a gate, but it never passes or fails: it only measures", task.id.value);

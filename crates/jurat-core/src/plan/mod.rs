@@ -17,6 +17,7 @@ mod types;
 
 use crate::compare::Assertion;
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
+use crate::outcome::Check;
 use crate::suite::problem::{Code, Problem, Problems, Severity};
 use crate::suite::{Aggregate, Ask, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Projection, Step, Value};
@@ -139,6 +140,8 @@ pub struct PlannedTask {
     pub id: String,
     /// What it asks, when it asks a model.
     pub judge: Option<PlannedJudge>,
+    /// What it checks, when it is about a whole scenario.
+    pub outcome: Option<Check>,
     /// What it compares, ready to judge.
     pub assertion: Option<Assertion>,
     /// The tasks it waits for.
@@ -147,6 +150,13 @@ pub struct PlannedTask {
     pub gate: Gate,
     /// The cases it applies to; for all others it is absent. All of these are cases of the tasks it waits for.
     pub on: CaseSet,
+}
+
+impl PlannedTask {
+    /// Whether it comes to a value of its own, beside its verdict.
+    pub fn has_output(&self) -> bool {
+        self.judge.is_some() || self.outcome.is_some()
+    }
 }
 
 /// A judge with everything it takes to ask it.
@@ -212,11 +222,16 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
 fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
     let judge = match &task.kind {
         TaskKind::Judge(judge) => Some(planned_judge(judge, task.comparison.as_ref())),
-        TaskKind::Assert => None,
+        TaskKind::Assert | TaskKind::Outcome(_) => None,
+    };
+    let outcome = match &task.kind {
+        TaskKind::Outcome(check) => Some((**check).clone()),
+        TaskKind::Assert | TaskKind::Judge(_) => None,
     };
     PlannedTask {
         id: task.id.value.clone(),
         judge,
+        outcome,
         assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: depends_on.to_vec(),
         gate: task.gate,

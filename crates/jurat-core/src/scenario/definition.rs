@@ -227,10 +227,39 @@ pub enum Condition {
     Check(StateCheck),
     /// When all of them hold, tested in order; none always hold.
     Checks(Vec<StateCheck>),
+    /// When all of them hold, tested in order. Code does not stand inside other conditions.
+    All(Vec<Condition>),
+    /// When one of them holds, tested in order until one does.
+    Any(Vec<Condition>),
+    /// When it does not hold.
+    Not(Box<Condition>),
     /// When an expression holds.
     Cel(Arc<Expression>),
     /// When code says so.
     Callable(Callable),
+}
+
+impl Condition {
+    /// The paths into the state that its checks look at, in order. What expressions and code look at is not among them.
+    pub fn fields(&self) -> Vec<&StatePath> {
+        match self {
+            Condition::Check(check) => vec![&check.field],
+            Condition::Checks(checks) => checks.iter().map(|it| &it.field).collect(),
+            Condition::All(parts) | Condition::Any(parts) => parts.iter().flat_map(Condition::fields).collect(),
+            Condition::Not(part) => part.fields(),
+            Condition::Cel(_) | Condition::Callable(_) => Vec::new(),
+        }
+    }
+
+    /// Its expressions, in order.
+    pub fn expressions(&self) -> Vec<&Expression> {
+        match self {
+            Condition::Cel(expression) => vec![expression],
+            Condition::All(parts) | Condition::Any(parts) => parts.iter().flat_map(Condition::expressions).collect(),
+            Condition::Not(part) => part.expressions(),
+            Condition::Check(_) | Condition::Checks(_) | Condition::Callable(_) => Vec::new(),
+        }
+    }
 }
 
 /// Two conditions are equal when they say the same.
@@ -239,6 +268,10 @@ impl PartialEq for Condition {
         match (self, other) {
             (Condition::Check(left), Condition::Check(right)) => left == right,
             (Condition::Checks(left), Condition::Checks(right)) => left == right,
+            (Condition::All(left), Condition::All(right)) | (Condition::Any(left), Condition::Any(right)) => {
+                left == right
+            }
+            (Condition::Not(left), Condition::Not(right)) => left == right,
             (Condition::Cel(left), Condition::Cel(right)) => left.source() == right.source(),
             (Condition::Callable(left), Condition::Callable(right)) => left == right,
             _ => false,

@@ -3,23 +3,29 @@
 //! A node asks, an edge says where to go on, and criteria look at the whole afterwards.
 //!
 //! * [`definition`]: what a scenario is, frozen;
+//! * [`when`]: conditions as they are written; [`structure`]: whether it is sound; [`builder`]: built step by step;
 //! * [`callable`]: code of the embedding program, where data does not say enough;
 //! * [`state`]: what is known between two turns; [`failure`]: how a turn fails; [`route`]: where a conversation goes on;
 //! * [`conversation`]: what was said, and what the next turn is told of it; [`tools`]: what a subject may call.
 
+pub mod builder;
 pub mod callable;
 pub mod conversation;
 pub mod definition;
 pub mod failure;
 pub mod route;
 pub mod state;
+pub mod structure;
 pub mod tools;
+pub mod when;
 
+pub use builder::{BuildError, BuildErrors, ScenarioBuilder};
 pub use callable::{Callable, Function};
 pub use definition::{
-    Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate, Target,
-    ToolFilter, ToolName,
+    Condition, Criterion, END, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate,
+    Target, ToolFilter, ToolName,
 };
 pub use failure::{FailureCategory, TurnFailure};
 pub use route::{ReadyEdge, Route, Tested, route};
 pub use state::{State, StatePath};
+pub use structure::{Absence, Contents, Flaw};

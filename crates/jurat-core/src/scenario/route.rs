@@ -16,12 +16,22 @@ pub struct ReadyEdge {
 impl ReadyEdge {
     /// Compiles an edge.
     pub fn new(edge: Edge) -> ReadyEdge {
-        let checks = match &edge.when {
-            Some(Condition::Check(check)) => vec![bound(check)],
-            Some(Condition::Checks(checks)) => checks.iter().map(bound).collect(),
-            _ => Vec::new(),
-        };
+        let mut checks = Vec::new();
+        if let Some(condition) = &edge.when {
+            compile(condition, &mut checks);
+        }
         ReadyEdge { edge, checks }
+    }
+}
+
+/// Compiles the checks of a condition, in the order that [`Testing`] comes upon them.
+fn compile(condition: &Condition, checks: &mut Vec<Result<Comparison<'static>, Inapplicable>>) {
+    match condition {
+        Condition::Check(check) => checks.push(bound(check)),
+        Condition::Checks(all) => checks.extend(all.iter().map(bound)),
+        Condition::All(parts) | Condition::Any(parts) => parts.iter().for_each(|it| compile(it, checks)),
+        Condition::Not(part) => compile(part, checks),
+        Condition::Cel(_) | Condition::Callable(_) => {}
     }
 }
 
@@ -74,22 +84,15 @@ pub fn route(
             fallback = fallback.or(Some(ix));
             continue;
         };
-        let mut saw = Vec::new();
+        let mut testing = Testing { state, checks: &ready.checks, saw: Vec::new() };
         let held = match condition {
-            Condition::Check(check) => holds(&ready.checks, std::slice::from_ref(check), state, &mut saw),
-            Condition::Checks(checks) => holds(&ready.checks, checks, state, &mut saw),
-            Condition::Cel(expression) => {
-                let names = state.names();
-                for name in expression.names() {
-                    saw.extend(names.get(name).map(|it| (name.clone(), it.borrowed().into_owned())));
-                }
-                expression.holds(&names).map_err(|it| (Fault::Content, it.to_string()))
-            }
             Condition::Callable(_) => match called(ix) {
                 Some(answer) => answer.map_err(|reason| (Fault::Content, reason)),
                 None => return (Route::Calls(ix), tested),
             },
+            condition => testing.holds(condition),
         };
+        let saw = testing.saw;
         let outcome = held.as_ref().copied().map_err(|(_, reason)| reason.clone());
         tested.push(Tested { edge: ix, held: outcome, saw });
         match held {
@@ -101,24 +104,67 @@ pub fn route(
     (fallback.map_or(Route::Ends, Route::Along), tested)
 }
 
-/// Whether all checks hold, tested in order until one does not.
-fn holds(
-    comparisons: &[Result<Comparison<'static>, Inapplicable>],
-    checks: &[StateCheck],
-    state: &State,
-    saw: &mut Vec<(String, Value)>,
-) -> Result<bool, (Fault, String)> {
-    for (check, comparison) in checks.iter().zip(comparisons) {
-        let found = state.find(&check.field).into_owned();
-        let judged = judged(comparison, &found);
-        saw.push((check.field.to_string(), found));
-        match judged {
-            Ok(true) => {}
-            Ok(false) => return Ok(false),
-            Err(it) => return Err((it.fault, format!("`{}`: {}", check.field, it.reason))),
+/// A condition on its way through its parts.
+struct Testing<'t> {
+    state: &'t State,
+    /// The compiled checks that were not come upon yet.
+    checks: &'t [Result<Comparison<'static>, Inapplicable>],
+    saw: Vec<(String, Value)>,
+}
+
+impl Testing<'_> {
+    /// Whether a condition holds; its parts are tested in order, until it is decided.
+    fn holds(&mut self, condition: &Condition) -> Result<bool, (Fault, String)> {
+        match condition {
+            Condition::Check(check) => self.check(check),
+            Condition::Checks(checks) => self.until(false, checks, Testing::check, |_| 1),
+            Condition::All(parts) => self.until(false, parts, Testing::holds, n_checks),
+            Condition::Any(parts) => self.until(true, parts, Testing::holds, n_checks),
+            Condition::Not(part) => self.holds(part).map(|it| !it),
+            Condition::Cel(expression) => {
+                let names = self.state.names();
+                for name in expression.names() {
+                    self.saw.extend(names.get(name).map(|it| (name.clone(), it.borrowed().into_owned())));
+                }
+                expression.holds(&names).map_err(|it| (Fault::Content, it.to_string()))
+            }
+            Condition::Callable(_) => {
+                Err((Fault::Unsupported, "code cannot be a part of another condition".to_owned()))
+            }
         }
     }
-    Ok(true)
+
+    /// Tests parts until one comes to what decides the whole, and steps over the checks of the others.
+    fn until<T>(
+        &mut self,
+        decides: bool,
+        parts: &[T],
+        test: fn(&mut Self, &T) -> Result<bool, (Fault, String)>,
+        n_checks: fn(&T) -> usize,
+    ) -> Result<bool, (Fault, String)> {
+        let mut rest = parts.iter();
+        while let Some(part) = rest.next() {
+            if test(self, part)? == decides {
+                self.checks = &self.checks[rest.map(n_checks).sum()..];
+                return Ok(decides);
+            }
+        }
+        Ok(!decides)
+    }
+
+    fn check(&mut self, check: &StateCheck) -> Result<bool, (Fault, String)> {
+        let (comparison, rest) = self.checks.split_first().expect("each check was compiled");
+        self.checks = rest;
+        let found = self.state.find(&check.field).into_owned();
+        let judged = judged(comparison, &found);
+        self.saw.push((check.field.to_string(), found));
+        judged.map_err(|it| (it.fault, format!("`{}`: {}", check.field, it.reason)))
+    }
+}
+
+/// How many checks a condition has.
+fn n_checks(condition: &Condition) -> usize {
+    condition.fields().len()
 }
 
 fn judged(comparison: &Result<Comparison<'static>, Inapplicable>, found: &Val<'_>) -> Result<bool, Inapplicable> {

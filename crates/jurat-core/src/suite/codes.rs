@@ -33,6 +33,9 @@ codes! {
     UNKNOWN_OPERATOR = Error "suite::unknown_operator", "an operator that does not exist";
     BAD_OPERAND = Error "suite::bad_operand", "an expected value or parameter that the operator cannot use";
     BAD_PATTERN = Error "suite::bad_pattern", "a regular expression that cannot be read";
+    BAD_EXPRESSION = Error "suite::bad_expression", "an expression that cannot be read";
+    BARE_AGGREGATION = Warning "suite::bare_aggregation", "a number where outcomes are joined, which counts as no";
+    UNKNOWN_PART = Warning "suite::unknown_part", "a path to a part that turns or results do not have";
     IGNORED_OPERAND = Warning "suite::ignored_operand", "an expected value that the operator ignores";
     LITERAL_PLACEHOLDER = Warning "suite::literal_placeholder", "`${…}` that is not filled in, so it stays text";
 

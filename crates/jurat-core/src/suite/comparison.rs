@@ -129,7 +129,7 @@ fn is_null(node: &Node<'_>) -> bool {
 }
 
 /// `equals`, `Equals`, `{type: NumericRange, min: 1}` or `{numeric_range: {min: 1}}`.
-fn operator(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<Operator>> {
+pub(super) fn operator(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<Operator>> {
     let empty = Node { span: node.span, content: Content::Map(Vec::new()) };
     let (entry, params) = match &node.content {
         Content::Scalar(Val::Str(name)) => (by_name(reading, name, node.span, Origin::Operator)?, &empty),

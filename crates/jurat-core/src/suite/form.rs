@@ -50,6 +50,10 @@ pub(crate) enum Form {
     Operator,
     /// An output schema, short or long.
     Output,
+    /// An outcome, short or long.
+    Outcome,
+    /// How the fields of a template are put together.
+    Strategy,
     /// A part of the format that this version does not run.
     Reserved,
 }
@@ -128,6 +132,8 @@ impl Form {
             Form::Map(form) => object([("type", Val::from("object")), ("additionalProperties", form.schema())]),
             Form::Operator => object([("$ref", Val::from("#/$defs/operator"))]),
             Form::Output => object([("$ref", Val::from("#/$defs/output"))]),
+            Form::Outcome => object([("$ref", Val::from("#/$defs/outcome"))]),
+            Form::Strategy => object([("$ref", Val::from("#/$defs/strategy"))]),
             Form::Reserved => object([("deprecated", Val::Bool(true))]),
         })
     }

@@ -38,9 +38,11 @@ pub use task::{CaseKind, Gate, Selection, Task, TaskKind};
 
 pub use yaml::read_tree;
 
+use crate::template::{Template, Trait};
 use crate::value::{FieldPath, Span, Spanned};
 
 pub(crate) use ask::SUBJECT;
+pub(crate) use id::is_id;
 pub(crate) use models::is_provider_and_model;
 
 /// A definition, with what it includes merged in.
@@ -56,6 +58,10 @@ pub struct Suite {
     pub records: Vec<Records>,
     /// What is asked about each row; nothing when the rows are what is evaluated.
     pub ask: Option<Ask>,
+    /// What is read from answers, for scenarios that name it.
+    pub templates: Vec<(Spanned<String>, Template)>,
+    /// What answers are rated by, for scenarios that name it.
+    pub rubrics: Vec<(Spanned<String>, Vec<Trait>)>,
     /// The tasks, in the order they were written.
     pub tasks: Vec<Task>,
     /// Dimensions beyond the usual ones.
@@ -87,17 +93,38 @@ pub(crate) struct Lost {
     pub(crate) roles: Vec<String>,
     /// Whether there may be dimensions.
     pub(crate) dimensions: bool,
+    /// Whether there may be templates whose names are not known.
+    pub(crate) templates: bool,
+    /// Whether there may be rubrics whose names are not known.
+    pub(crate) rubrics: bool,
+    /// The names of templates of which nothing else could be read.
+    pub(crate) template_names: Vec<String>,
+    /// The names of rubrics of which nothing else could be read.
+    pub(crate) rubric_names: Vec<String>,
 }
 
 impl Lost {
     /// Notes that a whole file is lost.
     fn file(&mut self) {
         (self.tasks, self.cases, self.ask, self.models, self.dimensions) = (true, true, true, true, true);
+        (self.templates, self.rubrics) = (true, true);
     }
 
     /// Whether there may be a task with this id.
     pub(crate) fn has_task(&self, id: &str) -> bool {
         self.tasks || self.task_ids.iter().any(|it| same_id(it, id))
+    }
+
+    /// Whether there may be a template with this name.
+    #[allow(dead_code, reason = "scenarios name templates")]
+    pub(crate) fn has_template(&self, name: &str) -> bool {
+        self.templates || self.template_names.iter().any(|it| it == name)
+    }
+
+    /// Whether there may be a rubric with this name.
+    #[allow(dead_code, reason = "scenarios name rubrics")]
+    pub(crate) fn has_rubric(&self, name: &str) -> bool {
+        self.rubrics || self.rubric_names.iter().any(|it| it == name)
     }
 
     /// Whether there may be a role with this name.
@@ -110,8 +137,10 @@ impl Lost {
 impl PartialEq for Suite {
     fn eq(&self, other: &Self) -> bool {
         let Suite { name, description, models, records, ask, tasks, dimensions, group_by, thresholds, .. } = self;
+        let Suite { templates, rubrics, .. } = self;
         (name, description, models, records) == (&other.name, &other.description, &other.models, &other.records)
             && (tasks, dimensions, group_by) == (&other.tasks, &other.dimensions, &other.group_by)
             && (ask, thresholds) == (&other.ask, &other.thresholds)
+            && (templates, rubrics) == (&other.templates, &other.rubrics)
     }
 }

@@ -1,19 +1,157 @@
-//! Criteria over a scenario, as they are written.
+//! Outcomes as they are written: one key that says what is checked, or the stored form with `type`.
+//!
+//! ```yaml
+//! all_of:
+//!   - status_is: completed
+//!   - all_turns: { verify_result: true }
+//!   - count_turns: { node: probe, verify_result: true, gte: 3 }
+//! ```
 
-#![allow(dead_code)]
+mod long;
+mod schema;
+mod short;
+mod wanted;
+mod write;
+
+use std::sync::Arc;
 
 use super::codes;
 use super::form::Form;
-use super::problem::Problem;
+use super::problem::{Problem, listed, nearest};
 use super::reader::Reading;
-use crate::outcome::Check;
-use crate::value::Node;
+use crate::expression::Expression;
+use crate::outcome::field::{RESULT_PARTS, TURN_PARTS};
+use crate::outcome::{Aggregation, Check, Nodes, ResultField, TurnField};
+use crate::value::{Content, Node, Span, Val};
 
-pub(super) const FORM: Form = Form::Any;
+pub(super) use schema::schema;
+pub(super) use write::write;
 
-/// Reads a criterion.
+pub(super) const FORM: Form = Form::Outcome;
+
+/// Reads an outcome.
 pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Check> {
-    let problem = Problem::new(&codes::NOT_SUPPORTED, format!("{what} is not supported by this version"));
-    reading.problem(problem.at(node.span, "here"));
-    None
+    let entries = node.entries().unwrap_or_default();
+    if node.get("type").is_some() {
+        return long::read(reading, node);
+    }
+    match entries {
+        [] => {
+            reading.wrong_type(what, "an object such as `{ all_turns: { verify_result: true } }`", node);
+            None
+        }
+        [only] => short::read(reading, only),
+        [first, second, ..] => {
+            // Each is read for its own problems; one that nobody knows is enough of a problem.
+            let n_before = reading.n_errors();
+            entries.iter().for_each(|it| drop(short::read(reading, it)));
+            if reading.n_errors() == n_before {
+                let message = format!("an outcome has one key, not both `{}` and `{}`", first.key, second.key);
+                let problem = Problem::new(&codes::CONFLICT, message).at(second.key_span, "and this");
+                let problem = problem.at(first.key_span, "this");
+                let joined = format!("`all_of: [{{ {}: … }}, {{ {}: … }}]`", first.key, second.key);
+                reading.problem(problem.help(format!("join them: {joined}")));
+            }
+            None
+        }
+    }
+}
+
+/// The parts of a composition, in order; `None` when one of them cannot be read.
+fn parts(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<Check>> {
+    if node.as_list().is_none() {
+        reading.wrong_type(what, "a list of outcomes", node);
+        return None;
+    }
+    // All are read before one is missed, so that all problems are reported at once.
+    let items = node.as_list().unwrap_or_default();
+    let read: Vec<Option<Check>> = items.iter().map(|it| read(reading, &format!("an outcome in {what}"), it)).collect();
+    for (check, item) in read.iter().zip(items) {
+        if let Some(Check::Aggregation(it)) = check
+            && it.thresholds.is_empty()
+        {
+            reading.problem(bare_aggregation(what, it, item));
+        }
+    }
+    read.into_iter().collect()
+}
+
+fn bare_aggregation(what: &str, aggregation: &Aggregation, node: &Node<'_>) -> Problem {
+    let name = aggregation.kind.name();
+    let message = format!("`{name}` gives a number, which never holds in {what}");
+    let problem = Problem::new(&codes::BARE_AGGREGATION, message).at(node.span, "counts as no");
+    problem.help("say what the number must be, with `gte`, `gt`, `lte`, `lt` or `eq`")
+}
+
+/// What `not` is about.
+fn negated(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Check> {
+    let check = read(reading, "`not`", node)?;
+    if let Check::Aggregation(it) = &check
+        && it.thresholds.is_empty()
+    {
+        let message = format!("`not` needs what holds or does not, and `{}` gives a number", it.kind.name());
+        let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "gives a number");
+        reading.problem(problem.help("say what the number must be, with `gte`, `gt`, `lte`, `lt` or `eq`"));
+        return None;
+    }
+    Some(Check::Not(Box::new(check)))
+}
+
+/// An expression over one name.
+fn expression(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Arc<Expression>> {
+    let source = reading.text(what, node)?;
+    match Expression::compile(&source.value) {
+        Ok(expression) => Some(Arc::new(expression)),
+        Err(error) => {
+            reading.problem(Problem::new(&codes::BAD_EXPRESSION, format!("{what}: {error}")).at(source.span, "here"));
+            None
+        }
+    }
+}
+
+/// A node, or a list of them.
+fn nodes(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Nodes> {
+    match &node.content {
+        Content::Scalar(Val::Null) => Some(Nodes::Every),
+        Content::Scalar(Val::Str(name)) => Some(Nodes::One(name.clone().into_owned())),
+        Content::List(items) => {
+            let names = reading.texts(what, node);
+            (names.len() == items.len()).then(|| Nodes::Of(names.into_iter().map(|it| it.value).collect()))
+        }
+        _ => {
+            reading.wrong_type(what, "the id of a node, or a list of them", node);
+            None
+        }
+    }
+}
+
+/// A path into a turn. One that leads to no part of it is null in every turn.
+fn turn_field(reading: &mut Reading<'_>, text: &str, span: Span) -> TurnField {
+    let field = TurnField::parse(text);
+    if field.as_str() == "parsed" {
+        let message = "`parsed` alone is null: what was read from an answer goes by its fields";
+        let problem = Problem::new(&codes::UNKNOWN_PART, message).at(span, "null in every turn");
+        reading.problem(problem.help("name a field: `parsed.stance`"));
+    } else if !TURN_PARTS.contains(&field.part()) && field.as_str() != "parsed_fields" {
+        reading.problem(unknown_part("a turn", field.part(), &TURN_PARTS, span));
+    }
+    field
+}
+
+/// A path into the result.
+fn result_field(reading: &mut Reading<'_>, text: &str, span: Span) -> ResultField {
+    let field = ResultField::parse(text);
+    if !RESULT_PARTS.contains(&field.part()) {
+        reading.problem(unknown_part("the result of a scenario", field.part(), &RESULT_PARTS, span));
+    }
+    field
+}
+
+fn unknown_part(what: &str, part: &str, parts: &[&'static str], span: Span) -> Problem {
+    let problem = Problem::new(&codes::UNKNOWN_PART, format!("{what} has no `{part}`, so this is always null"));
+    let problem = problem.at(span, "leads nowhere");
+    match nearest(part, parts.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!("{what} has {}", listed(parts.iter().copied()))),
+    }
 }

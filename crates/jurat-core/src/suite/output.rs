@@ -72,7 +72,7 @@ const KEYWORDS: [&str; 20] = [
 ];
 
 /// How deep a schema may be nested. Short forms get deeper when they are written out, and must still fit into a file.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 
 /// Reads `output`.
 pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output> {
@@ -101,7 +101,8 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
     (reading.n_errors() == n_before).then_some(Output { schema, span: node.span, fields })
 }
 
-fn depth(value: &Val<'_>) -> usize {
+/// How deep a schema is nested.
+pub(super) fn depth(value: &Val<'_>) -> usize {
     match value {
         Val::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
         Val::Map(map) => 1 + map.iter().map(|(_, it)| depth(it)).max().unwrap_or(0),
@@ -120,7 +121,8 @@ fn is_whole_schema(node: &Node<'_>) -> bool {
 
 /// An object with these fields and no others.
 fn object_of(reading: &mut Reading<'_>, entries: &[Entry<'_>]) -> Value {
-    let field = |entry: &Entry<'_>| (entry.key.clone().into_owned(), field(reading, &entry.key, &entry.value));
+    let field =
+        |entry: &Entry<'_>| (entry.key.clone().into_owned(), type_of(reading, &in_output(&entry.key), &entry.value));
     let properties: Map<'static> = entries.iter().map(field).collect();
     let required = properties.keys().map(|it| Val::from(it.to_owned())).collect();
     Val::Map(super::form::object([
@@ -131,8 +133,12 @@ fn object_of(reading: &mut Reading<'_>, entries: &[Entry<'_>]) -> Value {
     ]))
 }
 
-/// `string`, `[string]`, `{enum: […]}`, a schema, or an object of fields.
-fn field(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Value {
+fn in_output(name: &str) -> String {
+    format!("`{name}` in `output`")
+}
+
+/// The schema of `string`, `[string]`, `{enum: […]}`, a schema, or an object of fields.
+pub(super) fn type_of(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Value {
     match &node.content {
         Content::Scalar(Val::Str(kind)) => {
             if !TYPES.contains(&&**kind) {
@@ -141,7 +147,7 @@ fn field(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Value {
             Val::Map(super::form::object([("type", Val::from(kind.clone().into_owned()))]))
         }
         Content::List(items) if items.len() == 1 => {
-            let items = field(reading, name, &items[0]);
+            let items = type_of(reading, what, &items[0]);
             Val::Map(super::form::object([("type", Val::from("array")), ("items", items)]))
         }
         Content::Map(entries) if entries.iter().any(|it| KEYWORDS.contains(&&*it.key)) => {
@@ -150,10 +156,8 @@ fn field(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Value {
         }
         Content::Map(entries) if !entries.is_empty() => object_of(reading, entries),
         _ => {
-            let message = format!(
-                "`{name}` in `output` must be a type, `[type]`, `{{enum: […]}}` or a JSON Schema, not {}",
-                node.phrase()
-            );
+            let message =
+                format!("{what} must be a type, `[type]`, `{{enum: […]}}` or a JSON Schema, not {}", node.phrase());
             let problem = Problem::new(&codes::BAD_SCHEMA, message).at(node.span, "not a type");
             reading.problem(problem.help(format!("types are {}", listed_all(TYPES))));
             Val::Null

@@ -1,19 +1,431 @@
 //! Rubrics, as they are written.
+//!
+//! ```yaml
+//! rubric:
+//!   - { name: polite, kind: boolean, description: The answer is polite. }
+//!   - { name: depth, kind: score, min: 1, max: 5, description: How thorough the answer is. }
+//!   - { name: tone, kind: literal, classes: { cold: distant or curt, warm: friendly } }
+//!   - { name: cites, kind: regex, pattern: '\[\d+\]' }
+//!   - { name: brief, kind: cel, cel: size(raw_response) < 400 }
+//!   - { name: facts, kind: metric, items: [the founding year, the founder], metrics: [recall, f1] }
+//! ```
+//!
+//! The object of lists in which a peer stores a rubric is read too. What such a list holds that jurat cannot rate by is told.
 
-#![allow(dead_code)]
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::codes;
-use super::form::Form;
-use super::problem::Problem;
-use super::reader::Reading;
-use crate::template::Trait;
-use crate::value::Node;
+use super::form::{Form, Key, Keys};
+use super::problem::{Problem, listed};
+use super::reader::{Fields, Reading};
+use crate::expression::Expression;
+use crate::template::rating::CLASSES;
+use crate::template::{Metric, Rubric, Trait, TraitKind};
+use crate::value::{Content, Map, Node, Span, Val, Value, shown_within};
 
-pub(super) const FORM: Form = Form::Any;
+static TRAIT: Keys = Keys {
+    what: "a trait",
+    keys: &[
+        Key::required("name", Form::Text, "its name; its value stands under it"),
+        Key::optional("description", Form::Text, "what it is about, in words for the model that rates"),
+        Key::optional("kind", Form::Choice(&KINDS), "how it is rated; follows from the other keys unless said"),
+        Key::optional("higher_is_better", Form::Boolean, "whether more of it is better; yes unless said"),
+        Key::optional("min", Form::Any, "the least score; 1 unless said").or(&["min_score"]),
+        Key::optional("max", Form::Any, "the highest score; 5 unless said").or(&["max_score"]),
+        Key::optional(
+            "classes",
+            Form::Either(&[Form::Map(&Form::Text), Form::List(&Form::Text)]),
+            "the classes in order, each with what it means, or their names alone",
+        ),
+        Key::optional("pattern", Form::Text, "a regular expression, by the rules of Python's `re`"),
+        Key::optional("case_sensitive", Form::Boolean, "whether upper and lower case differ; yes unless said"),
+        Key::optional("invert", Form::Boolean, "whether the answer must not match").or(&["invert_result"]),
+        Key::optional("cel", Form::Text, "an expression over `raw_response`, `question`, `parsed` and `verify_result`"),
+        Key::optional("items", Form::List(&Form::Text), "what the answer should contain").or(&["tp_instructions"]),
+        Key::optional("unwanted", Form::List(&Form::Text), "what it should not contain").or(&["tn_instructions"]),
+        Key::optional(
+            "metrics",
+            Form::List(&Form::Choice(&["precision", "recall", "f1", "specificity", "accuracy"])),
+            "what is computed; `precision`, `recall` and `f1` unless said",
+        ),
+    ],
+};
+
+const KINDS: [&str; 6] = ["boolean", "score", "literal", "regex", "cel", "metric"];
+
+/// The keys that belong to one kind only, by the kind.
+const OWN_KEYS: [(&str, &[&str]); 5] = [
+    ("score", &["min", "max"]),
+    ("literal", &["classes"]),
+    ("regex", &["pattern", "case_sensitive", "invert"]),
+    ("cel", &["cel"]),
+    ("metric", &["items", "unwanted", "metrics"]),
+];
+
+/// The lists in which a peer stores traits.
+static STORED: Keys = Keys {
+    what: "a stored rubric",
+    keys: &[
+        Key::optional("llm_traits", Form::List(&Form::Any), "traits that a model rates"),
+        Key::optional("regex_traits", Form::List(&Form::Any), "regular expressions"),
+        Key::optional("metric_traits", Form::List(&Form::Any), "metrics"),
+        Key::optional("callable_traits", Form::List(&Form::Any), "code, which is never run"),
+        Key::optional("agentic_traits", Form::List(&Form::Any), "traits that an agent looks into"),
+    ],
+};
+
+/// What else a peer keeps with a trait. None of it changes what is asked here.
+const STORED_ONLY: [&str; 10] = [
+    "summary",
+    "evaluation_mode",
+    "repeated_extraction",
+    "deep_judgment_enabled",
+    "deep_judgment_excerpt_enabled",
+    "deep_judgment_max_excerpts",
+    "deep_judgment_fuzzy_match_threshold",
+    "deep_judgment_excerpt_retry_attempts",
+    "deep_judgment_search_enabled",
+    "include_ground_truth",
+];
+
+pub(super) const FORM: Form = Form::Either(&[Form::List(&Form::Object(&TRAIT)), Form::Object(&STORED)]);
 
 /// Reads the traits of a rubric.
 pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<Trait>> {
-    let problem = Problem::new(&codes::NOT_SUPPORTED, format!("{what} is not supported by this version"));
-    reading.problem(problem.at(node.span, "here"));
-    None
+    let n_before = reading.n_errors();
+    let traits: Vec<(Trait, Span)> = match &node.content {
+        Content::List(items) => items.iter().filter_map(|it| read_trait(reading, it)).collect(),
+        Content::Map(_) => read_stored(reading, node)?,
+        Content::Scalar(_) => {
+            reading.wrong_type(what, "a list of traits", node);
+            return None;
+        }
+    };
+    let mut places: HashMap<String, Span> = HashMap::new();
+    for (it, span) in &traits {
+        for key in it.keys() {
+            if let Some(first) = places.get(&key) {
+                let problem = Problem::new(&codes::CONFLICT, format!("two traits have values called `{key}`"));
+                let problem = problem.at(*span, "again here").at(*first, "first here");
+                reading.problem(problem.help("give each trait a name of its own"));
+            }
+            places.entry(key).or_insert(*span);
+        }
+    }
+    if reading.n_errors() > n_before {
+        return None;
+    }
+    let traits: Vec<Trait> = traits.into_iter().map(|(it, _)| it).collect();
+    match Rubric::new(traits.clone()) {
+        Ok(_) => Some(traits),
+        Err(error) => {
+            reading.problem(Problem::new(&codes::WRONG_VALUE, error.to_string()).at(node.span, "in this rubric"));
+            None
+        }
+    }
+}
+
+fn read_stored(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Vec<(Trait, Span)>> {
+    let lists = Fields::read(reading, &STORED, node)?;
+    let mut traits = Vec::new();
+    for key in ["llm_traits", "regex_traits", "metric_traits"] {
+        let Some(list) = lists.get(key) else { continue };
+        for item in reading.list(&format!("`{key}`"), "a list of traits", list) {
+            traits.extend(read_trait(reading, &without_stored_only(item)));
+        }
+    }
+    for (key, why) in [
+        ("callable_traits", "stored code is never run; write the rule as `cel`"),
+        ("agentic_traits", "no agent looks into answers; write the trait as one that a model rates"),
+    ] {
+        let first = lists.get(key).and_then(Node::as_list).and_then(<[_]>::first);
+        if let Some(first) = first {
+            let problem = Problem::new(&codes::NOT_SUPPORTED, format!("`{key}` are not supported"))
+                .at(first.span, "the first of them");
+            reading.problem(problem.help(why));
+        }
+    }
+    Some(traits)
+}
+
+/// A stored trait without what only the peer reads, and without the nulls that stand for what is absent.
+fn without_stored_only<'a>(node: &Node<'a>) -> Node<'a> {
+    let Some(entries) = node.entries() else { return node.clone() };
+    let is_null = |it: &Node<'_>| matches!(it.content, Content::Scalar(Val::Null));
+    let is_score = node.get("kind").and_then(Node::as_str) == Some("score");
+    let is_limit = |key: &str| matches!(key, "min_score" | "max_score");
+    let is_kept =
+        |key: &str, value: &Node<'_>| !STORED_ONLY.contains(&key) && !is_null(value) && (is_score || !is_limit(key));
+    let entries = entries.iter().filter(|it| is_kept(&it.key, &it.value)).cloned().collect();
+    Node { span: node.span, content: Content::Map(entries) }
+}
+
+fn read_trait(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Trait, Span)> {
+    let n_before = reading.n_errors();
+    let keys = Fields::read(reading, &TRAIT, node)?;
+    let name = keys.get("name").and_then(|it| reading.text("`name` of a trait", it));
+    if let Some(name) = &name
+        && name.value.trim().is_empty()
+    {
+        reading.problem(Problem::new(&codes::WRONG_VALUE, "a trait without a name").at(name.span, "empty"));
+    }
+    let description = keys.get("description").and_then(|it| reading.text("`description` of a trait", it));
+    let higher_is_better = keys.get("higher_is_better").and_then(|it| reading.boolean("`higher_is_better`", it));
+    let kind = kind_of(reading, &keys, node)?;
+    let belongs = OWN_KEYS.iter().find(|(name, _)| *name == kind).map_or(&[][..], |(_, keys)| *keys);
+    for (other, own) in OWN_KEYS.iter().filter(|(name, _)| *name != kind) {
+        for key in own.iter().filter(|it| !belongs.contains(it)) {
+            if let Some(span) = keys.key_span(key) {
+                let problem = Problem::new(&codes::CONFLICT, format!("`{key}` belongs to traits of kind `{other}`"));
+                reading.problem(problem.at(span, format!("this one is `{kind}`")).help("drop it, or change `kind`"));
+            }
+        }
+    }
+    let kind = match kind {
+        "boolean" => Some(TraitKind::Boolean),
+        "score" => read_score(reading, &keys),
+        "literal" => read_classes(reading, &keys),
+        "regex" => read_regex(reading, &keys),
+        "cel" => read_cel(reading, &keys),
+        _ => read_metric(reading, &keys),
+    };
+    let name = name?;
+    let read = Trait {
+        name: name.value,
+        description: description.map(|it| it.value).unwrap_or_default(),
+        higher_is_better: higher_is_better.unwrap_or(true),
+        kind: kind?,
+    };
+    (reading.n_errors() == n_before).then_some((read, name.span))
+}
+
+/// The kind that is written, or the one that the other keys belong to.
+fn kind_of(reading: &mut Reading<'_>, keys: &Fields<'_, '_>, node: &Node<'_>) -> Option<&'static str> {
+    if let Some(kind) = keys.get("kind") {
+        return reading.choice("`kind` of a trait", &KINDS.map(|it| (it, it)), kind);
+    }
+    if keys.may_mean("kind") {
+        return None;
+    }
+    let told = OWN_KEYS.iter().find(|(_, own)| own.iter().any(|it| keys.get(it).is_some()));
+    if told.is_none() {
+        let problem = Problem::new(&codes::MISSING_KEY, "a trait needs `kind`").at(node.span, "without `kind`");
+        reading.problem(problem.help(format!("`kind` is {}", listed(KINDS))));
+    }
+    told.map(|(kind, _)| *kind)
+}
+
+/// The value of a key that a kind cannot do without.
+fn needed<'n, 'a>(reading: &mut Reading<'_>, keys: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
+    let found = keys.get(name);
+    if found.is_none()
+        && !keys.may_mean(name)
+        && let Some(key) = TRAIT.find(name)
+    {
+        reading.problem(keys.missing(key));
+    }
+    found
+}
+
+fn read_score(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
+    let mut limit = |name: &str, default: i64| match keys.get(name) {
+        Some(node) => match node.content {
+            Content::Scalar(Val::I(number)) => Some(number),
+            _ => {
+                reading.wrong_type(&format!("`{name}` of a trait"), "a whole number", node);
+                None
+            }
+        },
+        None => Some(default),
+    };
+    let (min, max) = (limit("min", 1), limit("max", 5));
+    let (min, max) = (min?, max?);
+    if min >= max {
+        let span = keys.get("max").or(keys.get("min")).map_or(keys.head(), |it| it.span);
+        let problem = Problem::new(&codes::WRONG_VALUE, format!("no scores lie between {min} and {max}"));
+        reading.problem(problem.at(span, "no range").help("`min` must be less than `max`"));
+        return None;
+    }
+    Some(TraitKind::Score { min, max })
+}
+
+fn read_classes(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
+    let node = needed(reading, keys, "classes")?;
+    let classes: Vec<(String, String, Span)> = match &node.content {
+        Content::Map(entries) => entries
+            .iter()
+            .filter_map(|it| {
+                let meaning = reading.text(&format!("the class `{}`", it.key), &it.value)?;
+                Some((it.key.clone().into_owned(), meaning.value, it.key_span))
+            })
+            .collect(),
+        Content::List(_) => {
+            reading.texts("`classes`", node).into_iter().map(|it| (it.value, String::new(), it.span)).collect()
+        }
+        Content::Scalar(_) => {
+            reading.wrong_type("`classes`", "an object of names and what they mean, or a list of names", node);
+            return None;
+        }
+    };
+    let (least, most) = (CLASSES.start(), CLASSES.end());
+    let n_classes = node.entries().map_or(classes.len(), <[_]>::len);
+    if !CLASSES.contains(&n_classes) {
+        let problem =
+            Problem::new(&codes::WRONG_VALUE, format!("a trait has {least} to {most} classes, not {n_classes}"));
+        reading.problem(problem.at(node.span, "here"));
+        return None;
+    }
+    let mut seen: HashMap<String, Span> = HashMap::new();
+    for (name, _, span) in &classes {
+        let problem = if name.trim().is_empty() {
+            Some(Problem::new(&codes::WRONG_VALUE, "a class without a name").at(*span, "empty"))
+        } else {
+            let earlier = seen.insert(name.to_lowercase(), *span);
+            earlier.map(|earlier| {
+                let problem = Problem::new(&codes::REPEATED_KEY, format!("the class `{name}` stands twice"));
+                problem.at(*span, "again here").at(earlier, "first here").help("classes differ by more than case")
+            })
+        };
+        if let Some(problem) = problem {
+            reading.problem(problem);
+            return None;
+        }
+    }
+    Some(TraitKind::Literal { classes: classes.into_iter().map(|(name, meaning, _)| (name, meaning)).collect() })
+}
+
+fn read_regex(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
+    let pattern = needed(reading, keys, "pattern").and_then(|it| reading.text("`pattern`", it));
+    let case_sensitive =
+        keys.get("case_sensitive").and_then(|it| reading.boolean("`case_sensitive`", it)).unwrap_or(true);
+    let invert = keys.get("invert").and_then(|it| reading.boolean("`invert`", it)).unwrap_or(false);
+    let pattern = pattern?;
+    match TraitKind::regex(&pattern.value, case_sensitive, invert) {
+        Ok(kind) => Some(kind),
+        Err(error) => {
+            let wrong = error.at.clone();
+            let span = wrong.map_or(pattern.span, |at| reading.part_of_text(pattern.span, &pattern.value, at));
+            let message = format!("`pattern`: not a regular expression: {error}");
+            reading.problem(Problem::new(&codes::BAD_PATTERN, message).at(span, "here"));
+            None
+        }
+    }
+}
+
+/// The names that expressions of traits read.
+const NAMES: [&str; 4] = ["raw_response", "question", "parsed", "verify_result"];
+
+fn read_cel(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
+    let source = needed(reading, keys, "cel").and_then(|it| reading.text("`cel`", it))?;
+    let expression = match Expression::compile(&source.value) {
+        Ok(expression) => expression,
+        Err(error) => {
+            reading.problem(Problem::new(&codes::WRONG_VALUE, error.to_string()).at(source.span, "here"));
+            return None;
+        }
+    };
+    if let Some(unknown) = expression.names().iter().find(|it| !NAMES.contains(&it.as_str())) {
+        let problem = Problem::new(
+            &codes::WRONG_VALUE,
+            format!("the expression of a trait reads `{unknown}`, which is not there"),
+        );
+        let problem = problem.at(source.span, "here").did_you_mean(unknown, NAMES);
+        reading.problem(problem.help(format!("there are {}", super::problem::listed_all(NAMES))));
+        return None;
+    }
+    Some(TraitKind::Cel(Arc::new(expression)))
+}
+
+fn read_metric(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
+    let n_before = reading.n_errors();
+    let node = needed(reading, keys, "items")?;
+    let items = reading.texts("`items`", node);
+    let unwanted = keys.get("unwanted").map(|it| reading.texts("`unwanted`", it)).unwrap_or_default();
+    let metrics: Vec<(Metric, Span)> = match keys.get("metrics") {
+        Some(list) => reading
+            .list("`metrics`", "a list of names", list)
+            .iter()
+            .filter_map(|it| reading.choice("a metric", &Metric::NAMED, it).map(|metric| (metric, it.span)))
+            .collect(),
+        None => Metric::NAMED
+            .iter()
+            .filter(|(_, it)| !it.needs_unwanted() || !unwanted.is_empty())
+            .map(|(_, it)| (*it, node.span))
+            .collect(),
+    };
+    if reading.n_errors() > n_before {
+        return None;
+    }
+    let mut seen: HashMap<&str, Span> = HashMap::new();
+    for it in items.iter().chain(&unwanted) {
+        if let Some(first) = seen.insert(&it.value, it.span) {
+            let text = shown_within(&Val::from(it.value.as_str()), 40);
+            let problem =
+                Problem::new(&codes::CONFLICT, format!("{text} stands twice in one trait")).at(it.span, "again here");
+            reading.problem(problem.at(first, "first here"));
+        }
+    }
+    for (ix, (metric, span)) in metrics.iter().enumerate() {
+        if metrics[..ix].iter().any(|(it, _)| it == metric) {
+            reading.problem(
+                Problem::new(&codes::CONFLICT, format!("`{metric}` is computed twice")).at(*span, "again here"),
+            );
+        }
+        if metric.needs_unwanted() && unwanted.is_empty() {
+            let problem = Problem::new(&codes::MISSING_KEY, format!("`{metric}` needs `unwanted`"))
+                .at(*span, "counts what is left out");
+            reading.problem(problem.help("list under `unwanted` what an answer should not contain"));
+        }
+    }
+    for (what, is_empty, span) in [("items", items.is_empty(), node.span), ("metrics", metrics.is_empty(), node.span)] {
+        if is_empty {
+            let problem = Problem::new(&codes::WRONG_VALUE, format!("`{what}` of a metric is empty"));
+            reading.problem(problem.at(span, "nothing to count"));
+        }
+    }
+    if reading.n_errors() > n_before {
+        return None;
+    }
+    let texts = |list: Vec<crate::value::Spanned<String>>| list.into_iter().map(|it| it.value).collect();
+    let metrics = metrics.into_iter().map(|(it, _)| it).collect();
+    Some(TraitKind::Metric { items: texts(items), unwanted: texts(unwanted), metrics })
+}
+
+impl Trait {
+    /// The trait as it is written in a suite.
+    pub fn to_value(&self) -> Value {
+        let text = |it: &str| Val::from(it.to_owned());
+        let texts = |list: &[String]| list.iter().map(|it| text(it)).collect::<Value>();
+        let (kind, own): (&str, Vec<(&'static str, Value)>) = match &self.kind {
+            TraitKind::Boolean => ("boolean", Vec::new()),
+            TraitKind::Score { min, max } => ("score", vec![("min", Val::I(*min)), ("max", Val::I(*max))]),
+            TraitKind::Literal { classes } => {
+                let classes: Map<'static> =
+                    classes.iter().map(|(name, meaning)| (name.clone(), text(meaning))).collect();
+                ("literal", vec![("classes", Val::Map(classes))])
+            }
+            TraitKind::Regex { pattern, case_sensitive, invert } => {
+                let flags = [("case_sensitive", *case_sensitive, true), ("invert", *invert, false)];
+                let flags =
+                    flags.into_iter().filter(|(_, is, usual)| is != usual).map(|(key, is, _)| (key, Val::Bool(is)));
+                ("regex", [("pattern", text(pattern.as_str()))].into_iter().chain(flags).collect())
+            }
+            TraitKind::Cel(expression) => ("cel", vec![("cel", text(expression.source()))]),
+            TraitKind::Metric { items, unwanted, metrics } => {
+                let unwanted = (!unwanted.is_empty()).then(|| ("unwanted", texts(unwanted)));
+                let metrics = metrics.iter().map(|it| Val::from(it.name())).collect();
+                let own = [("items", texts(items))].into_iter().chain(unwanted).chain([("metrics", metrics)]);
+                ("metric", own.collect())
+            }
+        };
+        let mut members = vec![("name", text(&self.name)), ("kind", text(kind))];
+        if !self.description.is_empty() {
+            members.push(("description", text(&self.description)));
+        }
+        if !self.higher_is_better {
+            members.push(("higher_is_better", Val::Bool(false)));
+        }
+        Val::Map(members.into_iter().chain(own).collect())
+    }
 }

@@ -1,7 +1,7 @@
 //! The JSON Schema of definitions, made from the tables that the reader uses.
 
 use super::form::object;
-use super::sections;
+use super::{outcome, sections, template};
 use crate::compare::{Entry, Origin, entries};
 use crate::value::{Map, Val, Value, parse_json};
 
@@ -13,7 +13,12 @@ pub fn suite_schema() -> Value {
         ("title", Val::from("jurat suite")),
         ("description", Val::from("What a suite evaluates, and how. Made from the program by `jurat schema`.")),
     ]);
-    let defs = object([("operator", operator_schema()), ("output", output_schema())]);
+    let defs = object([
+        ("operator", operator_schema()),
+        ("output", output_schema()),
+        ("outcome", outcome::schema()),
+        ("strategy", template::strategy_schema()),
+    ]);
     let members = head.iter().chain(suite.iter()).map(|(key, value)| (key.to_owned(), value.clone()));
     Val::Map(members.chain([("$defs".to_owned(), Val::Map(defs))]).collect())
 }

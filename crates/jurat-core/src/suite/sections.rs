@@ -6,8 +6,8 @@ use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
-use super::{Records, RowSource, Suite, ask, codes, models, records, task};
-use crate::value::{Node, Span, Spanned};
+use super::{Records, RowSource, Suite, ask, codes, models, records, rubric, task, template};
+use crate::value::{Content, Node, Span, Spanned, Val};
 
 /// A key of the top level and what becomes of its value.
 struct Section {
@@ -63,6 +63,24 @@ static SECTIONS: [Section; 20] = [
         },
     ),
     section(Key::optional("ask", ask::FORM, "makes each row a question to a model, whose answer is judged"), read_ask),
+    section(
+        Key::optional("templates", Form::Map(&template::FORM), "what is read from answers, for scenarios that name it"),
+        |reading, suite, at| {
+            let named = named(reading, "templates", at.node, template::read);
+            suite.lost.templates |= at.node.entries().is_none();
+            suite.lost.template_names.extend(named.lost);
+            keep(reading, "the template", &mut suite.templates, named.read);
+        },
+    ),
+    section(
+        Key::optional("rubrics", Form::Map(&rubric::FORM), "what answers are rated by, for scenarios that name it"),
+        |reading, suite, at| {
+            let named = named(reading, "rubrics", at.node, rubric::read);
+            suite.lost.rubrics |= at.node.entries().is_none();
+            suite.lost.rubric_names.extend(named.lost);
+            keep(reading, "the rubric", &mut suite.rubrics, named.read);
+        },
+    ),
     section(Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "what is judged, as a graph"), read_tasks),
     section(
         Key::optional("dimensions", Form::List(&Form::Id), "further dimensions that tasks may name"),
@@ -85,8 +103,6 @@ static SECTIONS: [Section; 20] = [
     section(Key::optional("thresholds", Form::Object(&THRESHOLDS), "what counts as good enough"), read_thresholds),
     reserved("cases", "tasks given to an agent"),
     reserved("scenarios", "conversations along a graph"),
-    reserved("templates", "what is read from an answer"),
-    reserved("rubrics", "traits that a model rates"),
     reserved("evaluators", "the author's code"),
     reserved("tools", "servers with tools"),
     reserved("evaluation", "an evaluation profile"),
@@ -170,6 +186,55 @@ fn read_models(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
                 reading.problem(problem.help("keep one of them"));
             }
             None => suite.models.push(role),
+        }
+    }
+}
+
+/// What stands in a section of names, as far as it could be read.
+struct Named<T> {
+    read: Vec<(Spanned<String>, T)>,
+    /// The names of the rest.
+    lost: Vec<String>,
+}
+
+/// Reads an object of names.
+fn named<T>(
+    reading: &mut Reading<'_>,
+    section: &str,
+    node: &Node<'_>,
+    read: fn(&mut Reading<'_>, &str, &Node<'_>) -> Option<T>,
+) -> Named<T> {
+    let mut named = Named { read: Vec::new(), lost: Vec::new() };
+    let Some(entries) = node.entries() else {
+        reading.wrong_type(&format!("`{section}`"), "an object of names", node);
+        return named;
+    };
+    for entry in entries {
+        let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
+        let name = read_id(reading, &format!("a name in `{section}`"), &name);
+        match (name, read(reading, &format!("`{}`", entry.key), &entry.value)) {
+            (Some(name), Some(value)) => named.read.push((name, value)),
+            _ => named.lost.push(entry.key.clone().into_owned()),
+        }
+    }
+    named
+}
+
+/// Adds what was read under names that are not taken.
+fn keep<T>(
+    reading: &mut Reading<'_>,
+    what: &str,
+    kept: &mut Vec<(Spanned<String>, T)>,
+    named: Vec<(Spanned<String>, T)>,
+) {
+    for (name, value) in named {
+        match kept.iter().find(|(known, _)| known.value == name.value) {
+            Some((earlier, _)) => {
+                let problem = Problem::new(&codes::CONFLICT, format!("{what} `{}` is defined twice", name.value));
+                let problem = problem.at(name.span, "again here").at(earlier.span, "first here");
+                reading.problem(problem.help("keep one of them"));
+            }
+            None => kept.push((name, value)),
         }
     }
 }

@@ -5,8 +5,10 @@ use super::comparison::{self, TaskComparison};
 use super::form::{Form, Key, Keys};
 use super::id;
 use super::judging::{self, Judge};
+use super::outcome;
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
+use crate::outcome::{Check, Gives};
 use crate::value::{Content, Node, Span, Spanned, Val, shown_within};
 
 /// One task.
@@ -46,6 +48,14 @@ impl PartialEq for Task {
     }
 }
 
+impl Task {
+    /// Whether it may pass or fail, rather than only measure.
+    pub fn judges(&self) -> bool {
+        let is_decided = matches!(&self.kind, TaskKind::Outcome(check) if check.gives() != Gives::Number);
+        self.comparison.is_some() || is_decided
+    }
+}
+
 /// What a task does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskKind {
@@ -53,6 +63,8 @@ pub enum TaskKind {
     Assert,
     /// Asks a model, and may compare what it answers.
     Judge(Box<Judge>),
+    /// Checks the whole of a scenario, and may compare what that comes to.
+    Outcome(Box<Check>),
 }
 
 impl TaskKind {
@@ -61,6 +73,7 @@ impl TaskKind {
         match self {
             TaskKind::Assert => "assert",
             TaskKind::Judge(_) => "judge",
+            TaskKind::Outcome(_) => "outcome",
         }
     }
 }
@@ -123,7 +136,7 @@ const KINDS: [Key; 5] = [
     ),
     Key::optional("judge", Form::Object(&judging::JUDGE), "a model asked"),
     Key::reserved("check", "a deterministic check of an agent's run"),
-    Key::reserved("outcome", "a criterion over a scenario"),
+    Key::optional("outcome", outcome::FORM, "a criterion over a scenario"),
     Key::reserved("evaluate", "the author's code"),
 ];
 
@@ -198,6 +211,10 @@ fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> 
             let judge = fields.get("judge").and_then(|it| judging::read(reading, it))?;
             Some(TaskKind::Judge(Box::new(judge)))
         }
+        Some("outcome") => {
+            let check = fields.get("outcome").and_then(|it| outcome::read(reading, "`outcome`", it))?;
+            Some(TaskKind::Outcome(Box::new(check)))
+        }
         Some(_) => None,
     }
 }
@@ -207,9 +224,9 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
         let n_before = reading.n_errors();
         let comparison = comparison::read(reading, fields);
         let is_assert = matches!(kind, Some(TaskKind::Assert));
-        let may_compare = ["operator", "assert", "judge"].iter().any(|it| fields.may_mean(it));
+        let may_compare = ["operator", "assert", "judge", "outcome"].iter().any(|it| fields.may_mean(it));
         if is_assert && comparison.is_none() && reading.n_errors() == n_before && !may_compare {
-            let problem = Problem::new(&codes::MISSING_KEY, "a task needs an `operator`, or a `judge`");
+            let problem = Problem::new(&codes::MISSING_KEY, "a task needs an `operator`, a `judge` or an `outcome`");
             let problem = problem.at(fields.span, "does nothing");
             reading.problem(problem.help("for example `operator: is_not_empty` with a `field_path`"));
         }

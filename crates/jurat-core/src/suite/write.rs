@@ -7,10 +7,12 @@ use std::fmt::Write;
 use super::ask::{Ask, ONLY};
 use super::judging::{Judge, MAX_RETRIES, PromptText};
 use super::models::{Model, Role};
+use super::outcome;
 use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
 use super::{Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, Suite, TaskComparison};
 use crate::compare::{Operator, WhenMissing};
+use crate::template::Trait;
 use crate::value::{Map, Spanned, Val, Value};
 
 /// The suite as YAML.
@@ -67,6 +69,16 @@ pub fn value(suite: &Suite) -> Value {
     }
     if !thresholds.0.is_empty() {
         map.put("thresholds", Val::Map(thresholds.0));
+    }
+    if !suite.templates.is_empty() {
+        let templates: Map<'static> =
+            suite.templates.iter().map(|(name, it)| (name.value.clone(), it.to_value())).collect();
+        map.put("templates", Val::Map(templates));
+    }
+    if !suite.rubrics.is_empty() {
+        let rubric = |traits: &[Trait]| traits.iter().map(Trait::to_value).collect();
+        let rubrics: Map<'static> = suite.rubrics.iter().map(|(name, it)| (name.value.clone(), rubric(it))).collect();
+        map.put("rubrics", Val::Map(rubrics));
     }
     map.list("tasks", suite.tasks.iter().map(task));
     Val::Map(map.0)
@@ -195,6 +207,9 @@ fn task(task: &Task) -> Value {
     if let TaskKind::Judge(it) = &task.kind {
         map.put("judge", judge(it));
     }
+    if let TaskKind::Outcome(it) = &task.kind {
+        map.put("outcome", outcome::write(it));
+    }
     if let Some(comparison) = &task.comparison {
         compared(&mut map, comparison);
     }
@@ -248,7 +263,7 @@ fn compared(map: &mut Members, comparison: &TaskComparison) {
     }
 }
 
-fn operator(operator: &Operator) -> Value {
+pub(super) fn operator(operator: &Operator) -> Value {
     let parameters = operator.parameters();
     if parameters.is_empty() {
         return Val::from(operator.entry().snake_case());

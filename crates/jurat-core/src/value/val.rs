@@ -139,6 +139,24 @@ impl From<i64> for Val<'_> {
     }
 }
 
+impl From<i32> for Val<'_> {
+    fn from(number: i32) -> Self {
+        Val::I(number.into())
+    }
+}
+
+impl From<u32> for Val<'_> {
+    fn from(number: u32) -> Self {
+        Val::I(number.into())
+    }
+}
+
+impl From<f64> for Val<'_> {
+    fn from(number: f64) -> Self {
+        Val::F(number)
+    }
+}
+
 impl From<bool> for Val<'_> {
     fn from(value: bool) -> Self {
         Val::Bool(value)

@@ -1,0 +1,205 @@
+//! The paths that lead into turns and into the result of a scenario.
+//!
+//! They are read once. A path that leads nowhere finds null: what an answer did not contain is nothing, and checks are written with that in mind.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::value::{FieldPath, Step, Val};
+
+/// The parts that a turn has, for those who look for one.
+pub const TURN_PARTS: [&str; 8] =
+    ["node_id", "question_text", "raw_response", "parsed", "verify_result", "rubric", "failure", "usage"];
+
+/// The parts that a result has, for those who look for one.
+pub const RESULT_PARTS: [&str; 10] = [
+    "scenario_id",
+    "status",
+    "path",
+    "turn_count",
+    "history",
+    "final_state",
+    "outcome_results",
+    "terminal_failure",
+    "replicate",
+    "usage",
+];
+
+/// A path into a turn.
+///
+/// What comes behind `parsed.` and `rubric.` is one name, dots included. Anything deeper is a field path: `failure.category`, `usage.total_tokens`,
+/// `parsed["person"].name`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnField {
+    text: String,
+    place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    /// A member of the turn.
+    Member(String),
+    /// A member of one of its objects.
+    Inner(&'static str, String),
+    /// Something deeper.
+    Path(FieldPath),
+    /// Nowhere.
+    Nowhere,
+}
+
+/// What `parsed` is called where suites come from.
+const PARSED: [&str; 2] = ["parsed", "parsed_fields"];
+
+impl TurnField {
+    /// Reads a path. Every text is one, though it may lead nowhere.
+    pub fn parse(text: &str) -> TurnField {
+        TurnField { text: text.to_owned(), place: place(text) }
+    }
+
+    /// How it is written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The part of the turn that it leads into.
+    pub fn part(&self) -> &str {
+        self.text.split(['.', '[']).next().unwrap_or_default()
+    }
+
+    /// What it finds in a turn; null where there is nothing.
+    pub fn find<'t, 'v>(&self, turn: &'t Val<'v>) -> Cow<'t, Val<'v>> {
+        let found = match &self.place {
+            Place::Member(name) => turn.get(name),
+            Place::Inner(part, name) => turn.get(part).and_then(|it| it.get(name)),
+            Place::Path(path) => return reached(path, turn),
+            Place::Nowhere => None,
+        };
+        found.map_or(Cow::Owned(Val::Null), Cow::Borrowed)
+    }
+}
+
+fn place(text: &str) -> Place {
+    let (part, rest) = text.split_once('.').map_or((text, None), |(part, rest)| (part, Some(rest)));
+    match (part, rest) {
+        _ if text.contains('[') => FieldPath::parse(text).map_or(Place::Nowhere, Place::Path),
+        ("node_id" | "question_text" | "raw_response" | "verify_result", _) => Place::Member(part.to_owned()),
+        // As it is where suites come from: the fields as a whole go by their other name.
+        ("parsed", None) => Place::Nowhere,
+        (part, None) if part == PARSED[1] => Place::Member(PARSED[0].to_owned()),
+        ("parsed", Some(name)) => Place::Inner("parsed", name.to_owned()),
+        ("rubric", Some(name)) => Place::Inner("rubric", name.to_owned()),
+        (part, None) => Place::Member(part.to_owned()),
+        (_, Some(_)) => FieldPath::parse(text).map_or(Place::Nowhere, Place::Path),
+    }
+}
+
+/// A path into the result: a member by its name, or a field path that leads deeper.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultField {
+    text: String,
+    path: Option<FieldPath>,
+}
+
+impl ResultField {
+    /// Reads a path. Every text is one, though it may lead nowhere.
+    pub fn parse(text: &str) -> ResultField {
+        let is_deep = text.contains(['.', '[']);
+        ResultField { text: text.to_owned(), path: FieldPath::parse(text).ok().filter(|_| is_deep) }
+    }
+
+    /// How it is written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The part of the result that it leads into.
+    pub fn part(&self) -> &str {
+        match self.path.as_ref().and_then(|it| it.steps().first()) {
+            Some(Step::Key(key)) => key,
+            _ => &self.text,
+        }
+    }
+
+    /// What it finds; null where there is nothing.
+    pub fn find<'r, 'v>(&self, result: &'r Val<'v>) -> Cow<'r, Val<'v>> {
+        match (result.get(&self.text), &self.path) {
+            (Some(found), _) => Cow::Borrowed(found),
+            (None, Some(path)) => reached(path, result),
+            (None, None) => Cow::Owned(Val::Null),
+        }
+    }
+}
+
+/// What a path finds; null where there is nothing.
+fn reached<'r, 'v>(path: &FieldPath, value: &'r Val<'v>) -> Cow<'r, Val<'v>> {
+    match path.reach(value) {
+        Some(found) => Cow::Borrowed(found),
+        None => path.find(value).unwrap_or(Cow::Owned(Val::Null)),
+    }
+}
+
+impl fmt::Display for TurnField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Display for ResultField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::parse_json;
+
+    const TURN: &str = r#"{"node_id": "a", "verify_result": null, "raw_response": "text", "parsed": {"n": 1, "a.b": 2,
+        "person": {"name": "Ada", "tags": ["x"]}}, "rubric": {"quality.tests": 4}, "failure": {"category": "timeout"},
+        "usage": {"total_tokens": 12}}"#;
+
+    #[test]
+    fn paths_lead_into_turns() {
+        let turn = parse_json(TURN).unwrap().value;
+        for (path, found) in [
+            ("node_id", "\"a\""),
+            ("node_id.more", "\"a\""),
+            ("verify_result", "null"),
+            ("parsed.n", "1"),
+            ("parsed.a.b", "2"),
+            ("parsed.person.name", "null"),
+            ("parsed[\"person\"].name", "\"Ada\""),
+            ("parsed.person[\"tags\"][-1]", "\"x\""),
+            ("parsed", "null"),
+            ("rubric.quality.tests", "4"),
+            ("failure.category", "\"timeout\""),
+            ("usage.total_tokens", "12"),
+            ("usage.nothing", "null"),
+            ("nothing", "null"),
+            ("", "null"),
+            ("a..b", "null"),
+            ("a[", "null"),
+        ] {
+            assert_eq!(TurnField::parse(path).find(&turn).to_string(), found, "{path}");
+        }
+        assert!(TurnField::parse("parsed_fields").find(&turn).as_map().is_some());
+    }
+
+    #[test]
+    fn paths_lead_into_results() {
+        let result =
+            parse_json(r#"{"status": "completed", "path": ["a"], "final_state": {"accumulated": {"n": 2}}, "x.y": 3}"#);
+        let result = result.unwrap().value;
+        for (path, found) in [
+            ("status", "\"completed\""),
+            ("status.more", "null"),
+            ("path[0]", "\"a\""),
+            ("final_state.accumulated.n", "2"),
+            ("x.y", "3"),
+            ("nothing", "null"),
+        ] {
+            assert_eq!(ResultField::parse(path).find(&result).to_string(), found, "{path}");
+        }
+    }
+}

@@ -1,0 +1,584 @@
+//! Whether a scenario is a sound graph: every flaw at once, each with its place.
+//!
+//! Errors are what the seed's `validate` refuses; nothing runs with them. The others are warnings: the scenario runs, and very likely does
+//! not do what its author meant. What templates, rubrics and criteria know is asked of them through [`Contents`], so that a part that
+//! could not be read is not taken for one that is empty.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
+
+use super::conversation::USER;
+use super::state::Place;
+use super::{Condition, Criterion, Edge, Node, Scenario, StatePath, Target};
+use crate::suite::problem::{Severity, listed_all};
+
+/// Something that is wrong with a scenario. Numbers are places among its nodes, edges and outcomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Flaw {
+    /// Nothing says where it starts.
+    NoEntry,
+    /// It starts with a node that does not exist.
+    UnknownEntry,
+    /// Two nodes have one id.
+    DuplicateNode {
+        /// The second.
+        node: usize,
+        /// The first.
+        first: usize,
+    },
+    /// A node answers under the name of who asks.
+    ReservedIdentity {
+        /// The node.
+        node: usize,
+    },
+    /// A node asks nothing, or what would be right is an empty text.
+    EmptyQuestion {
+        /// The node.
+        node: usize,
+        /// Which of the two.
+        part: QuestionPart,
+    },
+    /// An edge leaves a node that does not exist.
+    UnknownSource {
+        /// The edge.
+        edge: usize,
+    },
+    /// An edge goes to a node that does not exist.
+    UnknownTarget {
+        /// The edge.
+        edge: usize,
+    },
+    /// No way leads to some nodes.
+    Unreachable {
+        /// The nodes.
+        nodes: Vec<usize>,
+    },
+    /// A node has edges with conditions, and none without.
+    NoFallback {
+        /// The node.
+        node: usize,
+        /// Its edges.
+        edges: Vec<usize>,
+    },
+    /// A node has more than one edge without a condition. Only the first can be taken.
+    SeveralFallbacks {
+        /// The node.
+        node: usize,
+        /// Its edges without a condition.
+        edges: Vec<usize>,
+    },
+    /// An edge can never be taken, because another one is taken whenever it could be.
+    Shadowed {
+        /// The edge.
+        edge: usize,
+        /// The other one.
+        by: usize,
+    },
+    /// Whoever comes to one of these nodes never leaves them: only the turn limit ends the conversation.
+    NoWayOut {
+        /// The nodes.
+        nodes: Vec<usize>,
+    },
+    /// A condition looks at something that is never there.
+    UnknownField {
+        /// The edge.
+        edge: usize,
+        /// What it looks at, as it is written.
+        field: String,
+        /// Why it is never there.
+        reason: Absence,
+    },
+    /// Two outcomes have one name, so that the result of the first is lost.
+    DuplicateOutcome {
+        /// The second.
+        outcome: usize,
+        /// The first.
+        first: usize,
+    },
+    /// An outcome is about a node that does not exist, or that no way leads to.
+    OutcomeWithoutNode {
+        /// The outcome.
+        outcome: usize,
+        /// The node that it names.
+        node: String,
+        /// Whether there is such a node at all.
+        exists: bool,
+    },
+}
+
+/// A part of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionPart {
+    /// What is asked.
+    Text,
+    /// What would be right.
+    RawAnswer,
+}
+
+/// Why something is never there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Absence {
+    /// The state has nothing of this name.
+    Nowhere,
+    /// There is no such node.
+    Node(String),
+    /// The answers of this node do not have it; they have these fields.
+    Field {
+        /// The node.
+        node: String,
+        /// The field.
+        field: String,
+        /// The fields that are read from its answers.
+        known: Vec<String>,
+    },
+    /// The turns of this node are not rated by it; they are rated by these traits.
+    Trait {
+        /// The node.
+        node: String,
+        /// The trait.
+        name: String,
+        /// The traits that its turns are rated by.
+        known: Vec<String>,
+    },
+}
+
+impl Flaw {
+    /// Its name, which never changes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Flaw::NoEntry => "no_entry",
+            Flaw::UnknownEntry => "unknown_entry",
+            Flaw::DuplicateNode { .. } => "duplicate_node",
+            Flaw::ReservedIdentity { .. } => "reserved_agent_identity",
+            Flaw::EmptyQuestion { .. } => "invalid_question",
+            Flaw::UnknownSource { .. } => "unknown_edge_source",
+            Flaw::UnknownTarget { .. } => "unknown_edge_target",
+            Flaw::Unreachable { .. } => "unreachable_nodes",
+            Flaw::NoFallback { .. } => "missing_fallback",
+            Flaw::SeveralFallbacks { .. } => "multiple_unconditional_edges",
+            Flaw::Shadowed { .. } => "shadowed_edge",
+            Flaw::NoWayOut { .. } => "no_way_out",
+            Flaw::UnknownField { .. } => "unknown_field",
+            Flaw::DuplicateOutcome { .. } => "duplicate_outcome",
+            Flaw::OutcomeWithoutNode { .. } => "outcome_without_node",
+        }
+    }
+
+    /// Whether it stands in the way of running.
+    pub fn severity(&self) -> Severity {
+        match self {
+            Flaw::SeveralFallbacks { .. }
+            | Flaw::Shadowed { .. }
+            | Flaw::NoWayOut { .. }
+            | Flaw::UnknownField { .. }
+            | Flaw::DuplicateOutcome { .. }
+            | Flaw::OutcomeWithoutNode { .. } => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+
+    /// The flaw in words, about this scenario.
+    pub fn words<'f>(&'f self, scenario: &'f Scenario) -> impl fmt::Display + 'f {
+        Words { flaw: self, scenario }
+    }
+}
+
+/// What is inside the parts of a scenario; `None` where nobody knows.
+pub trait Contents {
+    /// The fields that are read from the answers of a node.
+    fn fields(&self, node: &Node) -> Option<Vec<String>>;
+    /// The traits that the turns of a node are rated by.
+    fn traits(&self, scenario: &Scenario, node: &Node) -> Option<Vec<String>>;
+    /// The nodes that an outcome names.
+    fn nodes(&self, criterion: &Criterion) -> Vec<String>;
+}
+
+/// Every flaw of a scenario: errors in the order in which the seed looks for them, then warnings.
+pub fn flaws(scenario: &Scenario, contents: &dyn Contents) -> Vec<Flaw> {
+    let graph = Graph::of(scenario);
+    let mut flaws = entry(scenario, &graph);
+    flaws.extend(nodes(scenario, &graph));
+    flaws.extend(ends(scenario, &graph));
+    let reached = graph.reached(scenario);
+    flaws.extend(unreachable(&graph, reached.as_deref()));
+    flaws.extend(fallbacks(scenario, &graph));
+    let shadowed = shadowed(scenario, &graph);
+    flaws.extend(shadowed.iter().map(|(edge, by)| Flaw::Shadowed { edge: *edge, by: *by }));
+    flaws.extend(no_way_out(scenario, &graph, reached.as_deref(), &shadowed));
+    flaws.extend(unknown_fields(scenario, &graph, contents));
+    flaws.extend(outcomes(scenario, &graph, reached.as_deref(), contents));
+    flaws
+}
+
+/// Who is connected with whom.
+struct Graph<'s> {
+    /// The place of each id; the first when there are several.
+    places: HashMap<&'s str, usize>,
+    /// The edges that leave each node, in order.
+    leaving: Vec<Vec<usize>>,
+    /// The nodes that have edges, in the order of the first of them.
+    sources: Vec<usize>,
+}
+
+impl<'s> Graph<'s> {
+    fn of(scenario: &'s Scenario) -> Graph<'s> {
+        let mut places = HashMap::new();
+        for (ix, node) in scenario.nodes.iter().enumerate() {
+            places.entry(node.id.as_str()).or_insert(ix);
+        }
+        let mut leaving = vec![Vec::new(); scenario.nodes.len()];
+        let mut sources = Vec::new();
+        for (ix, edge) in scenario.edges.iter().enumerate() {
+            if let Some(&source) = places.get(edge.source.as_str()) {
+                if leaving[source].is_empty() {
+                    sources.push(source);
+                }
+                leaving[source].push(ix);
+            }
+        }
+        Graph { places, leaving, sources }
+    }
+
+    fn target(&self, edge: &Edge) -> Option<usize> {
+        match &edge.target {
+            Target::Node(id) => self.places.get(id.as_str()).copied(),
+            Target::End => None,
+        }
+    }
+
+    /// Which nodes some way leads to, whatever conditions it has; `None` when nobody knows where to start.
+    fn reached(&self, scenario: &Scenario) -> Option<Vec<bool>> {
+        let entry = *self.places.get(scenario.entry.as_str())?;
+        let mut reached = vec![false; scenario.nodes.len()];
+        let mut queue = VecDeque::from([entry]);
+        while let Some(node) = queue.pop_front() {
+            if !std::mem::replace(&mut reached[node], true) {
+                let targets = self.leaving[node].iter().filter_map(|it| self.target(&scenario.edges[*it]));
+                queue.extend(targets.filter(|it| !reached[*it]));
+            }
+        }
+        Some(reached)
+    }
+}
+
+fn entry(scenario: &Scenario, graph: &Graph<'_>) -> Vec<Flaw> {
+    match scenario.entry.as_str() {
+        entry if graph.places.contains_key(entry) => Vec::new(),
+        "" => vec![Flaw::NoEntry],
+        _ => vec![Flaw::UnknownEntry],
+    }
+}
+
+fn nodes(scenario: &Scenario, graph: &Graph<'_>) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for (ix, node) in scenario.nodes.iter().enumerate() {
+        flaws.extend(duplicate(graph, ix, node));
+        flaws.extend(flaws_of_node(ix, node));
+    }
+    flaws
+}
+
+fn duplicate(graph: &Graph<'_>, ix: usize, node: &Node) -> Option<Flaw> {
+    let first = *graph.places.get(node.id.as_str())?;
+    (first != ix).then_some(Flaw::DuplicateNode { node: ix, first })
+}
+
+/// What is wrong with a node by itself.
+pub(super) fn flaws_of_node(ix: usize, node: &Node) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    if node.agent_identity.as_deref() == Some(USER) {
+        flaws.push(Flaw::ReservedIdentity { node: ix });
+    }
+    if node.question.text.is_empty() {
+        flaws.push(Flaw::EmptyQuestion { node: ix, part: QuestionPart::Text });
+    }
+    if node.question.raw_answer.as_deref() == Some("") {
+        flaws.push(Flaw::EmptyQuestion { node: ix, part: QuestionPart::RawAnswer });
+    }
+    flaws
+}
+
+fn ends(scenario: &Scenario, graph: &Graph<'_>) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for (ix, edge) in scenario.edges.iter().enumerate() {
+        if !graph.places.contains_key(edge.source.as_str()) {
+            flaws.push(Flaw::UnknownSource { edge: ix });
+        }
+        if edge.target != Target::End && graph.target(edge).is_none() {
+            flaws.push(Flaw::UnknownTarget { edge: ix });
+        }
+    }
+    flaws
+}
+
+fn unreachable(graph: &Graph<'_>, reached: Option<&[bool]>) -> Option<Flaw> {
+    let mut nodes: Vec<usize> =
+        graph.places.values().copied().filter(|it| !reached.is_none_or(|all| all[*it])).collect();
+    nodes.sort_unstable();
+    (!nodes.is_empty()).then_some(Flaw::Unreachable { nodes })
+}
+
+fn fallbacks(scenario: &Scenario, graph: &Graph<'_>) -> Vec<Flaw> {
+    let fallbacks = |node: usize| -> Vec<usize> {
+        graph.leaving[node].iter().copied().filter(|it| scenario.edges[*it].when.is_none()).collect()
+    };
+    let missing = graph.sources.iter().filter(|node| fallbacks(**node).is_empty());
+    let missing = missing.map(|node| Flaw::NoFallback { node: *node, edges: graph.leaving[*node].clone() });
+    let several = graph.sources.iter().map(|node| (*node, fallbacks(*node))).filter(|(_, edges)| edges.len() > 1);
+    missing.chain(several.map(|(node, edges)| Flaw::SeveralFallbacks { node, edges })).collect()
+}
+
+/// How many comparisons of conditions are made at most. No author writes conditions that take more; a program that went wrong might.
+const MOST_COMPARISONS: u32 = 1_000_000;
+
+/// Edges with a condition that cannot hold unless that of an earlier one does, and fallbacks behind a condition that always holds; each with
+/// the edge that is taken instead.
+fn shadowed(scenario: &Scenario, graph: &Graph<'_>) -> Vec<(usize, usize)> {
+    let always = Condition::Checks(Vec::new());
+    let mut left = MOST_COMPARISONS;
+    let mut found = Vec::new();
+    for edges in &graph.leaving {
+        let conditions: Vec<(usize, &Condition)> =
+            edges.iter().filter_map(|it| Some((*it, scenario.edges[*it].when.as_ref()?))).collect();
+        for (nth, (edge, condition)) in conditions.iter().enumerate() {
+            let by = conditions[..nth].iter().find(|(_, earlier)| implies(condition, earlier, &mut left));
+            found.extend(by.map(|(by, _)| (*edge, *by)));
+        }
+        let by = conditions.iter().find(|(_, it)| implies(&always, it, &mut left));
+        let fallback = edges.iter().find(|it| scenario.edges[**it].when.is_none());
+        found.extend(by.zip(fallback).map(|((by, _), edge)| (*edge, *by)));
+    }
+    found
+}
+
+/// Whether one condition holds whenever another does, as far as their parts show.
+fn implies(one: &Condition, other: &Condition, left: &mut u32) -> bool {
+    if *left == 0 {
+        return false;
+    }
+    *left -= 1;
+    if one == other || parts(other).is_some_and(|all| all.iter().all(|it| implies(one, it, left))) {
+        return true;
+    }
+    if parts(one).is_some_and(|all| all.iter().any(|it| implies(it, other, left))) {
+        return true;
+    }
+    match (one, other) {
+        (Condition::Any(one), _) if !one.is_empty() => one.iter().all(|it| implies(it, other, left)),
+        (_, Condition::Any(other)) => other.iter().any(|it| implies(one, it, left)),
+        // Two negations imply each other the other way round.
+        (Condition::Not(one), Condition::Not(other)) => implies(other, one, left),
+        _ => false,
+    }
+}
+
+/// The conditions that must all hold; `None` when it is not made of such.
+fn parts(condition: &Condition) -> Option<Vec<Condition>> {
+    match condition {
+        Condition::Checks(checks) => Some(checks.iter().cloned().map(Condition::Check).collect()),
+        Condition::All(all) => Some(all.clone()),
+        _ => None,
+    }
+}
+
+/// Nodes that are reached, and from which no way leads to an end.
+fn no_way_out(
+    scenario: &Scenario,
+    graph: &Graph<'_>,
+    reached: Option<&[bool]>,
+    shadowed: &[(usize, usize)],
+) -> Option<Flaw> {
+    let reached = reached?;
+    let later = graph.leaving.iter().flat_map(|edges| {
+        let fallbacks = edges.iter().filter(|it| scenario.edges[**it].when.is_none());
+        fallbacks.skip(1).copied()
+    });
+    let never_taken: HashSet<usize> = shadowed.iter().map(|(edge, _)| *edge).chain(later).collect();
+    let ways = |node: usize| graph.leaving[node].iter().filter(|it| !never_taken.contains(it));
+    // An edge to a node that does not exist is an error of its own, and may have been meant as a way out.
+    let ends = |node: usize| {
+        let mut ways = ways(node).peekable();
+        ways.peek().is_none() || ways.any(|it| graph.target(&scenario.edges[*it]).is_none())
+    };
+    let mut arriving = vec![Vec::new(); scenario.nodes.len()];
+    for node in 0..scenario.nodes.len() {
+        for target in ways(node).filter_map(|it| graph.target(&scenario.edges[*it])) {
+            arriving[target].push(node);
+        }
+    }
+    let mut gets_out = vec![false; scenario.nodes.len()];
+    let mut queue: VecDeque<usize> = (0..scenario.nodes.len()).filter(|it| ends(*it)).collect();
+    while let Some(node) = queue.pop_front() {
+        if !std::mem::replace(&mut gets_out[node], true) {
+            queue.extend(arriving[node].iter().copied().filter(|it| !gets_out[*it]));
+        }
+    }
+    let nodes: Vec<usize> = (0..scenario.nodes.len()).filter(|it| reached[*it] && !gets_out[*it]).collect();
+    (!nodes.is_empty()).then_some(Flaw::NoWayOut { nodes })
+}
+
+/// The names that expressions of edges may read.
+const NAMES: [&str; 9] = [
+    "accumulated",
+    "current_node",
+    "failure",
+    "node_results",
+    "node_visits",
+    "parsed",
+    "state",
+    "turn",
+    "verify_result",
+];
+
+fn unknown_fields(scenario: &Scenario, graph: &Graph<'_>, contents: &dyn Contents) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for (edge, Edge { source, when, .. }) in scenario.edges.iter().enumerate() {
+        let Some(condition) = when else { continue };
+        let source = graph.places.get(source.as_str()).map(|it| &scenario.nodes[*it]);
+        for path in condition.fields() {
+            let reason = absence(scenario, graph, contents, source, path);
+            flaws.extend(reason.map(|reason| Flaw::UnknownField { edge, field: path.to_string(), reason }));
+        }
+        let names = condition.expressions().into_iter().flat_map(|it| it.names());
+        let unknown = names.filter(|it| !NAMES.contains(&it.as_str()));
+        flaws.extend(unknown.map(|it| Flaw::UnknownField { edge, field: it.clone(), reason: Absence::Nowhere }));
+    }
+    flaws
+}
+
+/// Why a path leads to nothing, when it is known that it does.
+fn absence(
+    scenario: &Scenario,
+    graph: &Graph<'_>,
+    contents: &dyn Contents,
+    source: Option<&Node>,
+    path: &StatePath,
+) -> Option<Absence> {
+    let node =
+        |id: &String| graph.places.get(id.as_str()).map(|it| &scenario.nodes[*it]).ok_or(Absence::Node(id.clone()));
+    let field = |node: &Node, field: &String| {
+        let known = contents.fields(node)?;
+        (!known.contains(field)).then(|| Absence::Field { node: node.id.clone(), field: field.clone(), known })
+    };
+    let rated = |node: &Node, name: &String| {
+        let known = contents.traits(scenario, node)?;
+        // A trait with several values has a name for each: the trait's, a dot, and its own.
+        let is_known =
+            known.iter().any(|it| name == it || name.strip_prefix(it.as_str()).is_some_and(|it| it.starts_with('.')));
+        (!is_known).then(|| Absence::Trait { node: node.id.clone(), name: name.clone(), known })
+    };
+    match path.place() {
+        Place::Nowhere => Some(Absence::Nowhere),
+        Place::FailurePart(part) if !["category", "stage", "reason"].contains(&part.as_str()) => Some(Absence::Nowhere),
+        Place::NodeVisits(id) | Place::NodeResult(id) | Place::NodeVerifyResult(id) => node(id).err(),
+        Place::NodeParsed(id, key) => node(id).map_or_else(Some, |it| field(it, key)),
+        Place::NodeRubric(id, name) => node(id).map_or_else(Some, |it| rated(it, name)),
+        Place::Parsed(key) => source.and_then(|it| field(it, key)),
+        Place::VerifyResult
+        | Place::Turn
+        | Place::CurrentNode
+        | Place::Accumulated(_)
+        | Place::Failure
+        | Place::FailurePart(_) => None,
+    }
+}
+
+fn outcomes(scenario: &Scenario, graph: &Graph<'_>, reached: Option<&[bool]>, contents: &dyn Contents) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    for (outcome, criterion) in scenario.outcomes.iter().enumerate() {
+        match first.get(criterion.name.as_str()) {
+            Some(&first) => flaws.push(Flaw::DuplicateOutcome { outcome, first }),
+            None => drop(first.insert(&criterion.name, outcome)),
+        }
+        for node in contents.nodes(criterion) {
+            let place = graph.places.get(node.as_str());
+            let is_reached = place.is_some_and(|it| reached.is_none_or(|all| all[*it]));
+            if !is_reached {
+                flaws.push(Flaw::OutcomeWithoutNode { outcome, node, exists: place.is_some() });
+            }
+        }
+    }
+    flaws
+}
+
+struct Words<'f> {
+    flaw: &'f Flaw,
+    scenario: &'f Scenario,
+}
+
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Words { flaw, scenario } = self;
+        let id = |node: &usize| scenario.nodes[*node].id.as_str();
+        let ids = |nodes: &[usize]| listed_all(nodes.iter().map(id));
+        let edge = |edge: &usize| {
+            let Edge { source, target, .. } = &scenario.edges[*edge];
+            format!("`{source} -> {}`", target.name())
+        };
+        match flaw {
+            Flaw::NoEntry => write!(f, "the scenario does not say which node it starts with"),
+            Flaw::UnknownEntry => {
+                write!(f, "the scenario starts with `{}`, which is not one of its nodes", scenario.entry)
+            }
+            Flaw::DuplicateNode { node, .. } => write!(f, "there are two nodes `{}`", id(node)),
+            Flaw::ReservedIdentity { node } => {
+                write!(f, "the node `{}` cannot answer as `{USER}`, the name of who asks", id(node))
+            }
+            Flaw::EmptyQuestion { node, part: QuestionPart::Text } => write!(f, "the node `{}` asks nothing", id(node)),
+            Flaw::EmptyQuestion { node, part: QuestionPart::RawAnswer } => {
+                write!(f, "the `raw_answer` of the node `{}` is empty", id(node))
+            }
+            Flaw::UnknownSource { edge: ix } => {
+                write!(f, "the edge {} leaves `{}`, which is not a node", edge(ix), scenario.edges[*ix].source)
+            }
+            Flaw::UnknownTarget { edge: ix } => {
+                write!(f, "the edge {} goes to `{}`, which is not a node", edge(ix), scenario.edges[*ix].target.name())
+            }
+            Flaw::Unreachable { nodes } if nodes.len() == 1 => write!(f, "no edge leads to the node {}", ids(nodes)),
+            Flaw::Unreachable { nodes } => write!(f, "no way leads to the nodes {}", ids(nodes)),
+            Flaw::NoFallback { node, .. } => {
+                write!(
+                    f,
+                    "every edge of the node `{}` has a condition, and none is left when they do not hold",
+                    id(node)
+                )
+            }
+            Flaw::SeveralFallbacks { node, edges } => {
+                write!(
+                    f,
+                    "the node `{}` has {} edges without a condition; only the first can be taken",
+                    id(node),
+                    edges.len()
+                )
+            }
+            Flaw::Shadowed { edge: ix, by } => {
+                write!(f, "the edge {} can never be taken: {} is taken whenever it could be", edge(ix), edge(by))
+            }
+            Flaw::NoWayOut { nodes } if nodes.len() == 1 => {
+                write!(f, "no way leads out of the node {}: only the turn limit ends it", ids(nodes))
+            }
+            Flaw::NoWayOut { nodes } => {
+                write!(f, "no way leads out of the nodes {}: only the turn limit ends it", ids(nodes))
+            }
+            Flaw::UnknownField { field, reason, .. } => match reason {
+                Absence::Nowhere => write!(f, "there is no `{field}` in the state"),
+                Absence::Node(node) => write!(f, "`{field}` is about the node `{node}`, which does not exist"),
+                Absence::Field { node, field: name, .. } => {
+                    write!(f, "nothing reads `{name}` from the answers of the node `{node}`")
+                }
+                Absence::Trait { node, name, .. } => write!(f, "the node `{node}` is not rated by `{name}`"),
+            },
+            Flaw::DuplicateOutcome { outcome, .. } => {
+                write!(f, "there are two outcomes `{}`", scenario.outcomes[*outcome].name)
+            }
+            Flaw::OutcomeWithoutNode { outcome, node, exists } => {
+                let name = &scenario.outcomes[*outcome].name;
+                match exists {
+                    true => write!(f, "the outcome `{name}` is about the node `{node}`, which no way leads to"),
+                    false => write!(f, "the outcome `{name}` is about the node `{node}`, which does not exist"),
+                }
+            }
+        }
+    }
+}

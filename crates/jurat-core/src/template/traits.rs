@@ -1,0 +1,151 @@
+//! What answers are rated by. Some traits a model rates, some are plain rules over the text; none changes whether an answer is right.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::compare::pattern::{Pattern, PatternError, PythonFlags};
+use crate::expression::Expression;
+
+/// Something that an answer is rated by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trait {
+    /// Its name; its value stands under it.
+    pub name: String,
+    /// What it is about, in words for the model that rates.
+    pub description: String,
+    /// Whether more of it is better, for those who read reports.
+    pub higher_is_better: bool,
+    /// How it is rated.
+    pub kind: TraitKind,
+}
+
+/// How an answer is rated by a trait.
+#[derive(Debug, Clone)]
+pub enum TraitKind {
+    /// A model says yes or no.
+    Boolean,
+    /// A model gives a whole number between these two.
+    Score {
+        /// The least.
+        min: i64,
+        /// The most.
+        max: i64,
+    },
+    /// A model picks a class. The value is the number of the class, counted from 0, with its name beside it.
+    Literal {
+        /// The classes in order, each with what it means.
+        classes: Vec<(String, String)>,
+    },
+    /// Whether a regular expression matches somewhere in the answer.
+    Regex {
+        /// The expression, by the rules of Python's `re`.
+        pattern: Pattern,
+        /// Whether upper and lower case differ.
+        case_sensitive: bool,
+        /// Whether the answer must not match.
+        invert: bool,
+    },
+    /// What an expression over `raw_response`, `question`, `parsed` and `verify_result` comes to.
+    Cel(Arc<Expression>),
+    /// How much of a list the answer has, and how much besides; a model sorts.
+    Metric {
+        /// What the answer should have.
+        items: Vec<String>,
+        /// What it should not have. Without such a list, whatever is in the answer beyond the items counts against it.
+        unwanted: Vec<String>,
+        /// What is computed.
+        metrics: Vec<Metric>,
+    },
+}
+
+/// A figure over what was found and what was not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// How much of what the answer has belongs there.
+    Precision,
+    /// How much of what should be there the answer has.
+    Recall,
+    /// The harmonic mean of the two.
+    F1,
+    /// How much of what is unwanted the answer leaves out.
+    Specificity,
+    /// How much of everything is as it should be.
+    Accuracy,
+}
+
+impl Metric {
+    /// Every metric by its name.
+    pub const NAMED: [(&'static str, Metric); 5] = [
+        ("precision", Metric::Precision),
+        ("recall", Metric::Recall),
+        ("f1", Metric::F1),
+        ("specificity", Metric::Specificity),
+        ("accuracy", Metric::Accuracy),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Metric::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| *name)
+    }
+
+    /// Whether it needs to know what is unwanted.
+    pub fn needs_unwanted(self) -> bool {
+        matches!(self, Metric::Specificity | Metric::Accuracy)
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Two kinds are equal when they rate alike.
+impl PartialEq for TraitKind {
+    fn eq(&self, other: &TraitKind) -> bool {
+        use TraitKind::{Boolean, Cel, Literal, Metric, Regex, Score};
+        match (self, other) {
+            (Boolean, Boolean) => true,
+            (Score { min, max }, Score { min: least, max: most }) => (min, max) == (least, most),
+            (Literal { classes }, Literal { classes: others }) => classes == others,
+            (Regex { pattern, case_sensitive, invert }, Regex { pattern: of, case_sensitive: is, invert: not }) => {
+                (pattern, case_sensitive, invert) == (of, is, not)
+            }
+            (Cel(left), Cel(right)) => left.source() == right.source(),
+            (Metric { items, unwanted, metrics }, Metric { items: left, unwanted: right, metrics: figures }) => {
+                (items, unwanted, metrics) == (left, right, figures)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Trait {
+    /// A trait without a description, of which more is better.
+    pub fn new(name: impl Into<String>, kind: TraitKind) -> Trait {
+        Trait { name: name.into(), description: String::new(), higher_is_better: true, kind }
+    }
+
+    /// The names under which its values stand: its own; for classes the label beside it; for metrics one for each figure.
+    pub fn keys(&self) -> Vec<String> {
+        let name = &self.name;
+        match &self.kind {
+            TraitKind::Literal { .. } => vec![name.clone(), format!("{name}.label")],
+            TraitKind::Metric { metrics, .. } => metrics.iter().map(|it| format!("{name}.{it}")).collect(),
+            _ => vec![name.clone()],
+        }
+    }
+
+    /// Whether a model is asked.
+    pub fn is_asked(&self) -> bool {
+        !matches!(self.kind, TraitKind::Regex { .. } | TraitKind::Cel(_))
+    }
+}
+
+impl TraitKind {
+    /// A rule that looks for a regular expression.
+    pub fn regex(pattern: &str, case_sensitive: bool, invert: bool) -> Result<TraitKind, PatternError> {
+        let flags = if case_sensitive { PythonFlags::NONE } else { PythonFlags::IGNORE_CASE };
+        Ok(TraitKind::Regex { pattern: Pattern::python(pattern, flags)?, case_sensitive, invert })
+    }
+}
