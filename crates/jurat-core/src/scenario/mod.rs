@@ -6,17 +6,21 @@
 //! * [`when`]: conditions as they are written; [`structure`]: whether it is sound; [`builder`]: built step by step;
 //! * [`callable`]: code of the embedding program, where data does not say enough;
 //! * [`state`]: what is known between two turns; [`failure`]: how a turn fails; [`route`]: where a conversation goes on;
-//! * [`conversation`]: what was said, and what the next turn is told of it; [`tools`]: what a subject may call.
+//! * [`conversation`]: what was said, and what the next turn is told of it; [`tools`]: what a subject may call;
+//! * [`ready`]: a scenario made ready to run; [`traversal`]: one on its way; [`execution`]: what happened, as evidence.
 
 pub mod builder;
 pub mod callable;
 pub mod conversation;
 pub mod definition;
+pub mod execution;
 pub mod failure;
+pub mod ready;
 pub mod route;
 pub mod state;
 pub mod structure;
 pub mod tools;
+pub mod traversal;
 pub mod when;
 
 pub use builder::{BuildError, BuildErrors, ScenarioBuilder};
@@ -25,7 +29,10 @@ pub use definition::{
     Condition, Criterion, END, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate,
     Target, ToolFilter, ToolName,
 };
+pub use execution::{End, Execution, Status, TurnRecord};
 pub use failure::{FailureCategory, TurnFailure};
+pub use ready::{NotReady, ReadyNode, ReadyScenario};
 pub use route::{ReadyEdge, Route, Tested, route};
 pub use state::{State, StatePath};
 pub use structure::{Absence, Contents, Flaw};
+pub use traversal::{Step, Traversal};
