@@ -22,6 +22,7 @@ mod sections;
 pub mod source;
 mod task;
 mod template;
+mod tools;
 pub mod write;
 mod yaml;
 
@@ -35,6 +36,7 @@ pub use output::Output;
 pub use records::{CellType, Records, RowFile, RowFormat, RowSource, bad_row, file_without_rows, unreadable};
 pub use sections::Thresholds;
 pub use task::{CaseKind, Gate, Selection, Task, TaskKind};
+pub use tools::{Reach, ServerSpec, server_digest};
 
 pub use yaml::read_tree;
 
@@ -52,6 +54,8 @@ pub struct Suite {
     pub description: Option<String>,
     /// Which model plays which role.
     pub models: Vec<Role>,
+    /// Servers with tools.
+    pub tools: Vec<ServerSpec>,
     /// The rows to evaluate.
     pub records: Vec<Records>,
     /// What is asked about each row; nothing when the rows are what is evaluated.
@@ -109,9 +113,10 @@ impl Lost {
 /// Two suites are equal wherever their parts stand.
 impl PartialEq for Suite {
     fn eq(&self, other: &Self) -> bool {
-        let Suite { name, description, models, records, ask, tasks, dimensions, group_by, thresholds, .. } = self;
+        let Suite { name, description, models, tools, records, ask, tasks, dimensions, group_by, thresholds, .. } =
+            self;
         (name, description, models, records) == (&other.name, &other.description, &other.models, &other.records)
             && (tasks, dimensions, group_by) == (&other.tasks, &other.dimensions, &other.group_by)
-            && (ask, thresholds) == (&other.ask, &other.thresholds)
+            && (tools, ask, thresholds) == (&other.tools, &other.ask, &other.thresholds)
     }
 }

@@ -6,7 +6,7 @@ use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
-use super::{Records, RowSource, Suite, ask, codes, models, records, task};
+use super::{Records, RowSource, Suite, ask, codes, id, models, records, task, tools};
 use crate::value::{Node, Span, Spanned};
 
 /// A key of the top level and what becomes of its value.
@@ -48,6 +48,7 @@ static SECTIONS: [Section; 20] = [
     ),
     section(Key::optional("include", Form::List(&Form::Text), "files whose sections are added to this one"), nothing),
     section(Key::optional("models", models::FORM, "which model plays which role"), read_models),
+    section(Key::optional("tools", tools::FORM, "servers with tools that models may call"), read_tools),
     section(
         Key::optional("records", records::FORM, "the rows to evaluate: files, `-`, or rows"),
         |reading, suite, at| {
@@ -88,7 +89,6 @@ static SECTIONS: [Section; 20] = [
     reserved("templates", "what is read from an answer"),
     reserved("rubrics", "traits that a model rates"),
     reserved("evaluators", "the author's code"),
-    reserved("tools", "servers with tools"),
     reserved("evaluation", "an evaluation profile"),
     reserved("security_policy", "what code may run"),
     reserved("limits", "limits of a run"),
@@ -170,6 +170,15 @@ fn read_models(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
                 reading.problem(problem.help("keep one of them"));
             }
             None => suite.models.push(role),
+        }
+    }
+}
+
+fn read_tools(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
+    for server in tools::read(reading, at.node) {
+        match suite.tools.iter().find(|it| id::same_id(&it.name.value, &server.name.value)) {
+            Some(earlier) => reading.problem(tools::defined_twice(&server.name, &earlier.name)),
+            None => suite.tools.push(server),
         }
     }
 }

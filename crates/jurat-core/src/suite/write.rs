@@ -9,7 +9,7 @@ use super::judging::{Judge, MAX_RETRIES, PromptText};
 use super::models::{Model, Role};
 use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
-use super::{Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, Suite, TaskComparison};
+use super::{Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison, tools};
 use crate::compare::{Operator, WhenMissing};
 use crate::value::{Map, Spanned, Val, Value};
 
@@ -47,6 +47,10 @@ pub fn value(suite: &Suite) -> Value {
     if !suite.models.is_empty() {
         let roles: Map<'static> = suite.models.iter().map(|it| (it.name.value.clone(), role(it))).collect();
         map.put("models", Val::Map(roles));
+    }
+    if !suite.tools.is_empty() {
+        let servers: Map<'static> = suite.tools.iter().map(|it| (it.name.value.clone(), server(it))).collect();
+        map.put("tools", Val::Map(servers));
     }
     if let [only] = suite.records.as_slice() {
         map.put("records", records(only));
@@ -117,6 +121,20 @@ fn model(model: &Model) -> Value {
     }
     let settings = model.settings.iter().map(|(key, value)| (*key, value.clone()));
     Val::Map([("model", name)].into_iter().chain(settings).collect())
+}
+
+fn server(spec: &ServerSpec) -> Value {
+    let mut map = Members(tools::written_reach(&spec.reach));
+    if spec.timeout != tools::TIMEOUT {
+        map.put("timeout", Val::F(spec.timeout.as_secs_f64()));
+    }
+    if spec.reuse {
+        map.put("reuse", Val::Bool(true));
+    }
+    if spec.per_case {
+        map.put("per_case", Val::Bool(true));
+    }
+    Val::Map(map.0)
 }
 
 fn records(records: &Records) -> Value {
