@@ -10,7 +10,8 @@ use jurat_core::suite::problem::{listed_all, nearest};
 use jurat_core::value::{Val, Value};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig,
-    ClientRequest, ErrorCode, ErrorData, Implementation, ListToolsRequest, PaginatedRequestParams, RequestId,
+    ClientRequest, ErrorCode, ErrorData, Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
+    RequestId,
 };
 use rmcp::service::{
     ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError, ServiceExt as _,
@@ -68,6 +69,8 @@ impl Session {
         let seen = Arc::new(Seen::default());
         let us = Implementation::new("jurat", env!("CARGO_PKG_VERSION"));
         let us = ClientConfig::new(ClientCapabilities::default(), us);
+        // Later revisions have another greeting, and servers that know no other are rare yet.
+        let us = us.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
         let greeting = async {
             match &server.way {
                 Way::Program(launch) => {
@@ -90,10 +93,10 @@ impl Session {
         };
         let running = match tokio::time::timeout(limit, greeting).await {
             Ok(Ok(running)) => running,
-            Ok(Err(what)) => return Err(fault(server, &seen, FaultKind::Tool, &what)),
+            Ok(Err(what)) => return Err(troubled(server, &seen, FaultKind::Tool, &what)),
             Err(_) => {
                 let what = format!("was not ready within {}", seconds(limit));
-                return Err(fault(server, &seen, FaultKind::Timeout, &what));
+                return Err(troubled(server, &seen, FaultKind::Timeout, &what));
             }
         };
         Ok(Session {
@@ -123,16 +126,15 @@ impl Session {
     }
 
     /// The tools of the server, which are asked for once.
-    pub(super) async fn tools(&self, limit: Duration) -> Result<Arc<[ServerTool]>, Fault> {
+    pub(super) async fn tools(&self, until: Instant) -> Result<Arc<[ServerTool]>, Fault> {
         let mut known = self.tools.lock().await;
         match &*known {
             Some(tools) => Ok(Arc::clone(tools)),
-            None => Ok(Arc::clone(known.insert(self.list(limit).await?))),
+            None => Ok(Arc::clone(known.insert(self.list(until).await?))),
         }
     }
 
-    async fn list(&self, limit: Duration) -> Result<Arc<[ServerTool]>, Fault> {
-        let until = Instant::now() + limit;
+    async fn list(&self, until: Instant) -> Result<Arc<[ServerTool]>, Fault> {
         let mut tools = Vec::new();
         let mut cursor = None;
         for _ in 0..MAX_PAGES {
@@ -140,8 +142,7 @@ impl Session {
                 None => ListToolsRequest::default(),
                 cursor => ListToolsRequest::with_param(PaginatedRequestParams::default().with_cursor(cursor)),
             };
-            let left = until.saturating_duration_since(Instant::now());
-            let answer = self.request(ClientRequest::ListToolsRequest(request), "`tools/list`", left).await;
+            let answer = self.request(ClientRequest::ListToolsRequest(request), "`tools/list`", until).await;
             let text = answer.map_err(|it| match it {
                 Refused::Fault(fault) => fault,
                 Refused::Error(error) if error.code == ErrorCode::METHOD_NOT_FOUND => self.fault("has no tools"),
@@ -158,9 +159,8 @@ impl Session {
     }
 
     /// Calls a tool, which the server must have.
-    pub(super) async fn call(&self, tool: &str, arguments: &Value, limit: Duration) -> Result<(Said, Duration), Fault> {
-        let started = Instant::now();
-        let tools = self.tools(limit).await?;
+    pub(super) async fn call(&self, tool: &str, arguments: &Value, until: Instant) -> Result<(Said, Duration), Fault> {
+        let tools = self.tools(until).await?;
         if !tools.iter().any(|it| it.name == tool) {
             return Err(self.fault(&unknown_tool(tool, &tools)));
         }
@@ -172,10 +172,9 @@ impl Session {
                 return Ok((Said::error(text), Duration::ZERO));
             }
         };
-        let left = limit.saturating_sub(started.elapsed());
         let asked = Instant::now();
         let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(object));
-        let answer = self.request(ClientRequest::CallToolRequest(request), &format!("`{tool}`"), left).await;
+        let answer = self.request(ClientRequest::CallToolRequest(request), &format!("`{tool}`"), until).await;
         let took = asked.elapsed();
         let mut said = match answer {
             Ok(text) => content::said(tool, text.get()).map_err(|it| self.fault(&it))?,
@@ -195,12 +194,13 @@ impl Session {
         Ok((said, took))
     }
 
-    /// The text of a result.
-    async fn request(&self, request: ClientRequest, what: &str, limit: Duration) -> Result<Box<RawValue>, Refused> {
+    /// The text of a result. It is waited for as long as the server may take, but no longer than `until`.
+    async fn request(&self, request: ClientRequest, what: &str, until: Instant) -> Result<Box<RawValue>, Refused> {
         let peer = self.running.peer();
+        let limit = until.saturating_duration_since(Instant::now()).min(self.server.timeout);
         let timed_out = || {
             let what = format!("did not answer {what} within {}", seconds(limit));
-            Refused::Fault(fault(&self.server, &self.seen, FaultKind::Timeout, &what))
+            Refused::Fault(troubled(&self.server, &self.seen, FaultKind::Timeout, &what))
         };
         if limit.is_zero() {
             return Err(timed_out());
@@ -226,11 +226,12 @@ impl Session {
             other => format!("gave no answer to {what}: {other}"),
         };
         self.is_broken.store(true, Ordering::Relaxed);
-        Refused::Fault(self.fault(&reason))
+        Refused::Fault(troubled(&self.server, &self.seen, FaultKind::Tool, &reason))
     }
 
+    /// What a server in good health said wrong.
     fn fault(&self, what: &str) -> Fault {
-        fault(&self.server, &self.seen, FaultKind::Tool, what)
+        fault(&self.server, FaultKind::Tool, what)
     }
 }
 
@@ -265,13 +266,16 @@ impl Drop for Waiting<'_> {
     }
 }
 
-fn fault(server: &Server, seen: &Seen, kind: FaultKind, what: &str) -> Fault {
-    let complaints = seen.complaints.text();
-    let message = match complaints.as_str() {
-        "" => format!("the server `{}` {what}", server.name),
-        complaints => format!("the server `{}` {what}; it wrote: {complaints}", server.name),
-    };
-    Fault::new(kind, server.secrets.scrubbed(message), 1)
+fn fault(server: &Server, kind: FaultKind, what: &str) -> Fault {
+    Fault::new(kind, server.secrets.scrubbed(format!("the server `{}` {what}", server.name)), 1)
+}
+
+/// A server that is silent or gone, with the last that it complained about.
+fn troubled(server: &Server, seen: &Seen, kind: FaultKind, what: &str) -> Fault {
+    match seen.complaints.text().as_str() {
+        "" => fault(server, kind, what),
+        complaints => fault(server, kind, &format!("{what}; it wrote: {complaints}")),
+    }
 }
 
 fn unknown_tool(tool: &str, tools: &[ServerTool]) -> String {

@@ -112,7 +112,7 @@ impl Toolbox {
         let listed = async {
             let slot = self.find(server)?;
             let session = slot.session(&self.shared.surroundings, patience).await?;
-            session.tools(slot.limit(patience, started)).await
+            session.tools(started + patience).await
         };
         match listed.await {
             Ok(tools) => {
@@ -130,7 +130,7 @@ impl Toolbox {
         let called = async {
             let slot = self.find(server)?;
             let session = slot.session(&self.shared.surroundings, patience).await?;
-            session.call(tool, arguments, slot.limit(patience, started)).await
+            session.call(tool, arguments, started + patience).await
         };
         match called.await {
             Ok((said, took)) => self.returned(said.value, said.is_error, took),
@@ -191,11 +191,6 @@ impl Slot {
             Ok(Arc::clone(session.insert(open)))
         };
         Box::pin(opened).await
-    }
-
-    /// The time that is left for a request.
-    fn limit(&self, patience: Duration, started: Instant) -> Duration {
-        patience.saturating_sub(started.elapsed()).min(self.server.timeout)
     }
 
     async fn close(&self) {
