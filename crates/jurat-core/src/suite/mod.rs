@@ -46,6 +46,7 @@ use crate::value::{FieldPath, Span, Spanned};
 pub(crate) use ask::SUBJECT;
 pub(crate) use id::is_id;
 pub(crate) use models::is_provider_and_model;
+pub(crate) use output::is_type;
 
 /// A definition, with what it includes merged in.
 #[derive(Debug, Clone, Default)]
