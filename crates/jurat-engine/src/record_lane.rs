@@ -16,16 +16,19 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kept::{Done, Keeping, place};
 use crate::rows::{Batch, Rows};
+use crate::variants::{Asked, of_first_prompt};
 use crate::{Progress, RunError, Stop};
 
 /// A case with something to ask.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct OpenCase {
     pub(crate) case_ix: u64,
     pub(crate) id: RowId<'static>,
     pub(crate) place: RowPlace,
     /// The row; the cases of one row share it.
     pub(crate) text: Arc<str>,
+    /// The scenario, by its place, when it is one.
+    pub(crate) scenario: Option<usize>,
 }
 
 /// How many ids are kept for finding a second row with the same one at once. Whoever repeats ids mostly does so from the beginning.
@@ -43,6 +46,8 @@ pub(crate) struct RecordLane<'r> {
     pub(crate) open: Option<Sender<Vec<OpenCase>>>,
     /// How many of them go at once.
     pub(crate) hand: usize,
+    /// What each variant asks.
+    pub(crate) asked: &'r [Asked],
     /// The first ids, when a case may cost money: a second row with one of them is found before it is paid for. All others are found when the
     /// run ends, which costs no memory.
     pub(crate) ids: Option<Mutex<HashMap<u64, (u32, u64)>>>,
@@ -51,6 +56,20 @@ pub(crate) struct RecordLane<'r> {
 }
 
 impl RecordLane<'_> {
+    /// Hands on the scenarios, which come before all rows.
+    pub(crate) fn begin(&self, scenarios: &[OpenCase]) -> Result<(), RunError> {
+        let n_variants = self.keeping.variants.len().max(1) as u64;
+        let mut opened = Vec::new();
+        for scenario in scenarios {
+            let variant = |ix| OpenCase { case_ix: scenario.case_ix * n_variants + ix, ..scenario.clone() };
+            opened.extend(of_first_prompt(self.asked).map(variant));
+            if opened.len() >= self.hand {
+                self.open(&mut opened)?;
+            }
+        }
+        self.open(&mut opened)
+    }
+
     /// Judges batches until there are no more.
     pub(crate) fn work(&self, waiting: &Mutex<Receiver<Batch>>) -> Result<(), RunError> {
         let n_variants = self.keeping.variants.len().max(1) as u64;
@@ -92,7 +111,8 @@ impl RecordLane<'_> {
         (row_ix, at, text): (u64, &RowAt, &str),
     ) -> Result<(), RunError> {
         let plan = self.keeping.plan;
-        if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(row_ix)) {
+        let n_variants = self.keeping.variants.len().max(1) as u64;
+        if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(row_ix * n_variants)) {
             return Ok(());
         }
         if self.open.is_none() && !plan.footprint.is_all() && !plan.narrows() {
@@ -132,11 +152,13 @@ impl RecordLane<'_> {
         }
         let n_variants = self.keeping.variants.len().max(1) as u64;
         let text: Arc<str> = text.into();
-        opened.extend((0..n_variants).map(|variant| OpenCase {
+        let n_cases = if plan.ask.is_some() { n_variants } else { 1 };
+        opened.extend((0..n_cases).map(|variant| OpenCase {
             case_ix: row_ix * n_variants + variant,
             id: id.clone(),
             place: place(at),
             text: text.clone(),
+            scenario: None,
         }));
         Ok(())
     }
@@ -158,8 +180,16 @@ impl RecordLane<'_> {
         started: Instant,
     ) {
         let n_variants = self.keeping.variants.len().max(1) as u64;
-        let done =
-            Done { case_ix: row_ix * n_variants, id, place: place(at), text, base, state, took: started.elapsed() };
+        let done = Done {
+            case_ix: row_ix * n_variants,
+            id,
+            place: place(at),
+            text,
+            base,
+            state,
+            took: started.elapsed(),
+            is_scenario: false,
+        };
         let verdict = self.keeping.put(block, &done);
         self.progress.count(verdict);
         if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {

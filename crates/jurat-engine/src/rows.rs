@@ -49,28 +49,37 @@ pub(crate) struct Rows<'r> {
     sections: Vec<&'r Records>,
     pub(crate) names: RowNames,
     limits: RowLimits,
+    /// The place of the first row: scenarios come before rows.
+    first: u64,
 }
 
 impl<'r> Rows<'r> {
     pub(crate) fn of(records: &'r [Records]) -> Rows<'r> {
         let (sections, names) = (sections_by_source(records), RowNames::of_all(records));
-        Rows { records, sections, names, limits: RowLimits::default() }
+        Rows { records, sections, names, limits: RowLimits::default(), first: 0 }
     }
 
     /// The same for cases that ask: they take so long that reading in small pieces costs nothing, and few rows are held at a time.
-    pub(crate) fn asked_about(records: &'r [Records]) -> Rows<'r> {
-        Rows { limits: RowLimits { chunk: 64 << 10, ..RowLimits::default() }, ..Rows::of(records) }
+    pub(crate) fn asked_about(records: &'r [Records], n_scenarios: usize) -> Rows<'r> {
+        let limits = RowLimits { chunk: 64 << 10, ..RowLimits::default() };
+        Rows { limits, first: n_scenarios as u64, ..Rows::of(records) }
     }
 
-    /// Reads the selected rows for as long as somebody wants them and nobody stops the run.
+    /// How many sources rows come from.
+    pub(crate) fn n_sources(&self) -> u32 {
+        self.sections.len() as u32
+    }
+
+    /// Reads the selected rows for as long as somebody wants them and nobody stops the run. `n_before` cases were selected before them.
     pub(crate) fn read(
         &self,
         selection: &Selection,
+        n_before: u64,
         stdin: &mut dyn Read,
         stop: &Stop,
         each: &mut dyn FnMut(Batch) -> ControlFlow<()>,
     ) -> Result<(), RunError> {
-        let (mut n_rows, mut n_selected) = (0, 0);
+        let (mut n_rows, mut n_selected) = (self.first, n_before);
         let mut failed = None;
         read_all_within(self.records, stdin, self.limits, &mut |chunk| {
             let first = n_rows;
@@ -207,7 +216,7 @@ pub(crate) fn id_text<'i>(id: &'i RowId<'_>) -> Cow<'i, str> {
 
 /// The batch without the rows beyond the limit; `None` when the limit was reached before it.
 fn limited(mut batch: Batch, limit: Option<u64>, n_selected: &mut u64) -> Option<Batch> {
-    let left = limit.map_or(u64::MAX, |it| it - *n_selected);
+    let left = limit.map_or(u64::MAX, |it| it.saturating_sub(*n_selected));
     if left == 0 {
         return None;
     }

@@ -15,9 +15,13 @@ mod selection;
 mod shape;
 mod types;
 
+use std::sync::Arc;
+
 use crate::compare::Assertion;
+use crate::evidence::scenario::{is_of_the_end, looks_at_the_end};
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::outcome::Check;
+use crate::scenario::ReadyScenario;
 use crate::suite::problem::{Code, Problem, Problems, Severity};
 use crate::suite::{Aggregate, Ask, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes, same_id};
 use crate::value::{FieldPath, Projection, Step, Value};
@@ -110,6 +114,8 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// What is asked about each row, when the rows are questions.
     pub ask: Option<PlannedAsk>,
+    /// The conversations.
+    pub scenarios: Vec<Arc<ReadyScenario>>,
     /// What is read of each row.
     pub footprint: Projection,
     /// The paths whose values make slices of the summary.
@@ -150,6 +156,8 @@ pub struct PlannedTask {
     pub gate: Gate,
     /// The cases it applies to; for all others it is absent. All of these are cases of the tasks it waits for.
     pub on: CaseSet,
+    /// Whether it looks at how a conversation ended, so that it can tell even when that was cut short.
+    pub sees_the_end: bool,
 }
 
 impl PlannedTask {
@@ -192,7 +200,13 @@ impl Plan {
             suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
         let ask = suite.ask.as_ref().map(planned_ask);
-        Ok((Plan { tasks, stages: graph.stages, ask, footprint: footprint(suite), group_by }, problems))
+        let scenarios = Vec::new();
+        Ok((Plan { tasks, stages: graph.stages, ask, scenarios, footprint: footprint(suite), group_by }, problems))
+    }
+
+    /// Whether running it asks anybody.
+    pub fn asks(&self) -> bool {
+        self.ask.is_some() || !self.scenarios.is_empty() || self.tasks.iter().any(|it| it.judge.is_some())
     }
 
     /// Whether some task is not for every row, so that names and tags of rows matter.
@@ -228,6 +242,7 @@ fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         TaskKind::Outcome(check) => Some((**check).clone()),
         TaskKind::Assert | TaskKind::Judge(_) => None,
     };
+    let reads_the_end = || context::reads(task).paths.iter().any(|it| is_of_the_end(&it.path));
     PlannedTask {
         id: task.id.value.clone(),
         judge,
@@ -236,6 +251,10 @@ fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         depends_on: depends_on.to_vec(),
         gate: task.gate,
         on: CaseSet::of(&task.on),
+        sees_the_end: match &task.kind {
+            TaskKind::Outcome(check) => looks_at_the_end(check),
+            TaskKind::Assert | TaskKind::Judge(_) => reads_the_end(),
+        },
     }
 }
 

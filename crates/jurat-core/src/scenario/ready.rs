@@ -94,17 +94,18 @@ pub(super) struct Reading {
 impl ReadyScenario {
     /// Makes a scenario ready. `parser` is who reads answers where neither node nor scenario says: `None` when there is nobody.
     pub fn new(scenario: Scenario, parser: Option<&str>) -> Result<ReadyScenario, NotReady> {
-        let entry = scenario.nodes.iter().position(|it| it.id == scenario.entry).ok_or_else(|| NotReady::Entry {
-            scenario: scenario.name.clone(),
-            entry: scenario.entry.clone(),
-        })?;
+        let entry = scenario
+            .nodes
+            .iter()
+            .position(|it| it.id == scenario.entry)
+            .ok_or_else(|| NotReady::Entry { scenario: scenario.name.clone(), entry: scenario.entry.clone() })?;
         let identity = scenario.nodes[entry].agent_identity.clone();
         let node = |node: &super::Node| {
-            let own: Vec<usize> = (0..).zip(&scenario.edges).filter(|(_, it)| it.source == node.id).map(|(ix, _)| ix).collect();
+            let own: Vec<usize> =
+                (0..).zip(&scenario.edges).filter(|(_, it)| it.source == node.id).map(|(ix, _)| ix).collect();
             let parser = node.models.parser.as_deref().or(scenario.models.parser.as_deref()).or(parser);
             let traits = node.rubric.as_ref().unwrap_or(&scenario.rubric).clone();
-            let rubric =
-                Rubric::new(traits).map_err(|error| NotReady::Rubric { node: node.id.clone(), error })?;
+            let rubric = Rubric::new(traits).map_err(|error| NotReady::Rubric { node: node.id.clone(), error })?;
             Ok(ReadyNode {
                 id: node.id.clone(),
                 question: node.question.clone(),
@@ -135,6 +136,11 @@ impl ReadyScenario {
 pub const PARSER: &str = "parser";
 
 impl ReadyNode {
+    /// Whether a model has to read or to rate its answers.
+    pub fn needs_parser(&self) -> bool {
+        self.verification.needs_parser() || self.rubric.traits().iter().any(crate::template::Trait::is_asked)
+    }
+
     /// Whether one of its edges says what becomes of a turn that failed in another way than by its content.
     pub fn routes_failures(&self) -> bool {
         self.edges.iter().any(tests_failure)

@@ -24,7 +24,7 @@ use crate::value::{Map, Val, Value, shown};
 pub const MOST_TOOL_ROUNDS: u32 = 16;
 
 /// How many more requests one answer may take when requests fail.
-const MAX_RETRIES: u32 = 3;
+pub const MAX_RETRIES: u32 = 3;
 
 /// A scenario on its way.
 #[derive(Debug)]
@@ -352,7 +352,11 @@ impl<'p> Traversal<'p> {
                 if finish == Finish::Refusal {
                     self.turn.trace.extend((!text.is_empty()).then_some(message));
                     self.turn.raw = Some(text);
-                    return self.fail(FailureCategory::Abstention, "generate_answer", "the subject refused to answer".to_owned());
+                    return self.fail(
+                        FailureCategory::Abstention,
+                        "generate_answer",
+                        "the subject refused to answer".to_owned(),
+                    );
                 }
                 if tool_calls.is_empty() {
                     self.turn.trace.extend((!text.is_empty()).then_some(message));
@@ -456,11 +460,13 @@ impl<'p> Traversal<'p> {
         let node = self.node();
         let raw = self.turn.raw.as_deref().unwrap_or_default();
         let asking = |it: Reading| {
-            let request = ModelRequest { output: Some(it.schema), ..ModelRequest::new(node.parser.clone(), it.messages) };
+            let request =
+                ModelRequest { output: Some(it.schema), ..ModelRequest::new(node.parser.clone(), it.messages) };
             Asking::new(request, MAX_RETRIES)
         };
         let parser = node.verification.question(&node.question, raw).map(asking);
-        let rubric: Vec<Asking> = ready::rating_questions(&node.rubric, &node.question.text, raw).into_iter().map(asking).collect();
+        let rubric: Vec<Asking> =
+            ready::rating_questions(&node.rubric, &node.question.text, raw).into_iter().map(asking).collect();
         self.phase = Phase::Reading { parser, rubric };
         self.after_reading();
     }
@@ -545,11 +551,8 @@ impl<'p> Traversal<'p> {
             Seat::Edge => "routing",
             _ => "generate_answer",
         };
-        let failure = TurnFailure {
-            category: FailureCategory::Timeout,
-            stage: stage.to_owned(),
-            reason: fault.message.clone(),
-        };
+        let failure =
+            TurnFailure { category: FailureCategory::Timeout, stage: stage.to_owned(), reason: fault.message.clone() };
         self.turn.failure = Some(failure.clone());
         self.note_result();
         self.record();
@@ -565,7 +568,8 @@ impl<'p> Traversal<'p> {
                 match expression.evaluate(&self.after_turn().names()) {
                     Ok(value @ Val::Map(_)) => self.state.accumulated = value,
                     Ok(other) => {
-                        let reason = format!("`{}` gives {}, and must give an object", expression.source(), shown(&other));
+                        let reason =
+                            format!("`{}` gives {}, and must give an object", expression.source(), shown(&other));
                         self.update_failed(reason);
                     }
                     Err(error) => self.update_failed(error.to_string()),
@@ -769,11 +773,12 @@ impl<'p> Traversal<'p> {
             unclear: None,
         };
         let evidence = execution.to_value();
-        let calls = (0..).zip(&self.scenario.scenario.outcomes).filter(|(_, it)| it.check.is_none()).filter_map(|(ix, it)| {
-            let callable = it.evaluate.as_ref().filter(|it| it.function.is_some())?;
-            let arguments = Val::Map([("result", evidence.clone())].into_iter().collect::<Map<'_>>());
-            Some((ix, Deed::Call { name: named(callable, &it.name), arguments }))
-        });
+        let calls =
+            (0..).zip(&self.scenario.scenario.outcomes).filter(|(_, it)| it.check.is_none()).filter_map(|(ix, it)| {
+                let callable = it.evaluate.as_ref().filter(|it| it.function.is_some())?;
+                let arguments = Val::Map([("result", evidence.clone())].into_iter().collect::<Map<'_>>());
+                Some((ix, Deed::Call { name: named(callable, &it.name), arguments }))
+            });
         self.phase = Phase::Concluding { calls: calls.collect(), execution: Box::new(execution) };
         self.after_decisions(&[]);
     }
