@@ -19,7 +19,9 @@ use crate::compare::Assertion;
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::outcome::Check;
 use crate::suite::problem::{Code, Problem, Problems, Severity};
-use crate::suite::{Aggregate, Ask, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes, same_id};
+use crate::suite::{
+    Aggregate, Ask, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes, examine_scenarios, same_id,
+};
 use crate::value::{FieldPath, Projection, Step, Value};
 
 use context::Known;
@@ -41,6 +43,7 @@ pub struct Samples {
 pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.extend(nothing_to_do(suite));
+    problems.extend(examine_scenarios(suite));
     let graph = graph::resolve(suite, &mut problems);
     let roles = Roles::of(suite);
     judges::examine(suite, &roles, &mut problems);
@@ -49,8 +52,8 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let rows = shape::of_rows(samples);
     probes::examine(suite, &roles, rows.as_ref(), &mut problems);
     let base = match &suite.ask {
-        // What could not be read might have added anything.
-        _ if suite.lost.ask => None,
+        // What could not be read might have added anything, and what is said in a scenario is no row.
+        _ if suite.lost.ask || !suite.scenarios.is_empty() => None,
         Some(ask) => Some(probes::base(rows, ask)),
         None => rows,
     };
@@ -65,14 +68,14 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
 /// A suite without tasks, or without anything to run them on.
 fn nothing_to_do(suite: &Suite) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if suite.tasks.is_empty() && !suite.lost.tasks && suite.lost.task_ids.is_empty() {
+    if suite.tasks.is_empty() && suite.scenarios.is_empty() && !suite.lost.tasks && suite.lost.task_ids.is_empty() {
         let problem = whole_suite(suite, &codes::NO_TASKS, "a suite without tasks");
         problems.push(problem.help("add `tasks`: a list of what is judged"));
     }
     // About an `ask` without rows there is more to say.
-    if suite.records.is_empty() && !suite.lost.cases && suite.ask.is_none() {
+    if suite.records.is_empty() && suite.scenarios.is_empty() && !suite.lost.cases && suite.ask.is_none() {
         let problem = whole_suite(suite, &codes::NO_CASES, "a suite without anything to evaluate");
-        problems.push(problem.help("add `records`: a file of rows, or the rows"));
+        problems.push(problem.help("add `records`: a file of rows, or the rows; or `scenarios`"));
     }
     problems
 }
@@ -235,7 +238,7 @@ fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: depends_on.to_vec(),
         gate: task.gate,
-        on: CaseSet::of(&task.on),
+        on: CaseSet::of(task),
     }
 }
 

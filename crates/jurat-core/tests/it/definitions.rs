@@ -266,6 +266,7 @@ fn task() -> impl Strategy<Value = Task> {
             depends_on,
             gate,
             on,
+            scope: None,
             tags,
             dimensions,
             span: Span::default(),
