@@ -254,6 +254,11 @@ impl ScenarioBuilder {
         self
     }
 
+    /// The ids of the nodes so far, in order.
+    pub fn node_ids(&self) -> Vec<&str> {
+        self.scenario.node_ids().collect()
+    }
+
     /// What is wrong with the steps so far.
     pub fn errors(&self) -> &[BuildError] {
         &self.errors

@@ -47,6 +47,7 @@ use crate::value::{FieldPath, Span, Spanned};
 pub(crate) use ask::SUBJECT;
 pub(crate) use id::is_id;
 pub(crate) use models::is_provider_and_model;
+pub(crate) use output::is_type;
 pub(crate) use scenario::{
     examine as examine_scenarios, node_value as scenario_node_value, read_stored as stored_scenarios, scenario_value,
 };

@@ -34,6 +34,11 @@ impl PartialEq for Output {
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 
+/// Whether JSON Schema has a type of this name.
+pub(crate) fn is_type(name: &str) -> bool {
+    TYPES.contains(&name)
+}
+
 /// What other languages call them.
 const TYPES_ELSEWHERE: [(&str, &str); 9] = [
     ("str", "string"),
