@@ -107,7 +107,7 @@ impl<'s> Known<'s> {
         let Some(root) = path.root() else { return self.base.map_or(Source::Unknown, |_| Source::Base) };
         let is_base = self.base.is_some_and(|it| it.has(root));
         // The same order as when the path is looked up: an id letter by letter, the data, an id in another case.
-        let named = self.graph.find(root);
+        let named = self.graph.find(ix, root);
         let exactly = named.filter(|it| self.suite.tasks[it.index()].id.value == root);
         match (exactly, named) {
             (Some(task), _) if self.graph.depends(ix, task) => Source::Output(task),

@@ -17,22 +17,45 @@ pub(super) struct Graph {
     pub(super) stages: Vec<Stage>,
     /// The same, each list in order: for looking up.
     sorted: Vec<Vec<TaskIx>>,
-    /// The tasks by id in lower case.
-    by_id: HashMap<String, TaskIx>,
+    /// The tasks by scenario and id in lower case.
+    by_id: Ids,
+    /// The scenario that each task stands in.
+    scopes: Vec<Option<String>>,
+    /// The ids of tasks of scenarios, in lower case.
+    ids_of_scenarios: HashSet<String>,
     /// Whether every dependency was found; a graph that lacks some says little about who depends on whom.
     pub(super) is_whole: bool,
 }
 
 impl Graph {
-    /// The task with this id, whatever its case.
-    pub(super) fn find(&self, id: &str) -> Option<TaskIx> {
-        self.by_id.get(&id.to_ascii_lowercase()).copied()
+    /// The task with this id, whatever its case, as another task sees it: a task of its scenario, or one of the suite.
+    pub(super) fn find(&self, from: usize, id: &str) -> Option<TaskIx> {
+        find(&self.by_id, self.scopes[from].as_ref(), id)
+    }
+
+    /// Whether some task, of the suite or of a scenario, has this id.
+    pub(super) fn has(&self, id: &str) -> bool {
+        let id = id.to_ascii_lowercase();
+        self.ids_of_scenarios.contains(&id) || self.by_id.contains_key(&(None, id))
     }
 
     /// Whether one task names another in its `depends_on`.
     pub(super) fn depends(&self, task: usize, on: TaskIx) -> bool {
         self.sorted[task].binary_search(&on).is_ok()
     }
+}
+
+/// Tasks by the scenario they stand in, and their id in lower case. Scenarios do not see each other's tasks, so ids may come again.
+type Ids = HashMap<(Option<String>, String), TaskIx>;
+
+fn find(by_id: &Ids, scope: Option<&String>, id: &str) -> Option<TaskIx> {
+    let id = id.to_ascii_lowercase();
+    let own = scope.and_then(|it| by_id.get(&(Some(it.clone()), id.clone())));
+    own.or_else(|| by_id.get(&(None, id))).copied()
+}
+
+fn scope(task: &Task) -> Option<&String> {
+    task.scope.as_ref().map(|it| &it.value)
 }
 
 /// Resolves ids and dependencies, noting what does not fit together.
@@ -46,15 +69,15 @@ pub(super) fn resolve(suite: &Suite, problems: &mut Problems) -> Graph {
         let mut found: Vec<TaskIx> = Vec::with_capacity(task.depends_on.len());
         let mut seen = HashSet::with_capacity(task.depends_on.len());
         for (nth, id) in task.depends_on.iter().enumerate() {
-            match by_id.get(&id.value.to_ascii_lowercase()) {
+            match find(&by_id, scope(task), &id.value) {
                 None if suite.lost.has_task(&id.value) => is_whole = false,
                 None if !problems.has_room(&codes::UNKNOWN_DEPENDENCY) => is_whole = false,
                 None => problems.push(unknown_dependency(tasks, task, nth)),
-                Some(ix) if !seen.insert(*ix) => {
+                Some(ix) if !seen.insert(ix) => {
                     let problem = Problem::new(&codes::REPEATED_DEPENDENCY, format!("`{}` is named twice", id.value));
                     problems.push(problem.at(id.span, "again here").help("keep one of them"));
                 }
-                Some(ix) => found.push(*ix),
+                Some(ix) => found.push(ix),
             }
         }
         depends_on.push(found);
@@ -64,15 +87,22 @@ pub(super) fn resolve(suite: &Suite, problems: &mut Problems) -> Graph {
     let stages = stages(&depends_on);
     let mut sorted = depends_on.clone();
     sorted.iter_mut().for_each(|it| it.sort_unstable());
-    Graph { depends_on, sorted, by_id, stages, is_whole }
+    let scopes = tasks.iter().map(|it| scope(it).cloned()).collect();
+    let of_scenarios = by_id.keys().filter(|(scope, _)| scope.is_some());
+    let ids_of_scenarios = of_scenarios.map(|(_, id)| id.clone()).collect();
+    Graph { depends_on, sorted, by_id, scopes, ids_of_scenarios, stages, is_whole }
 }
 
 /// Ids are unique without regard to case, and found so.
-fn index(tasks: &[Task], problems: &mut Problems) -> HashMap<String, TaskIx> {
-    let mut by_id: HashMap<String, TaskIx> = HashMap::with_capacity(tasks.len());
-    for (ix, task) in tasks.iter().enumerate() {
+fn index(tasks: &[Task], problems: &mut Problems) -> Ids {
+    let mut by_id: Ids = HashMap::with_capacity(tasks.len());
+    // Tasks of the suite come first: they are seen from everywhere.
+    let (of_suite, of_scenarios): (Vec<usize>, Vec<usize>) =
+        (0..tasks.len()).partition(|it| tasks[*it].scope.is_none());
+    for ix in of_suite.into_iter().chain(of_scenarios) {
+        let task = &tasks[ix];
         let id = task.id.value.as_str();
-        match by_id.get(&id.to_ascii_lowercase()) {
+        match find(&by_id, scope(task), id) {
             Some(earlier) => {
                 let first = &tasks[earlier.index()].id;
                 let message = if first.value == id {
@@ -87,7 +117,7 @@ fn index(tasks: &[Task], problems: &mut Problems) -> HashMap<String, TaskIx> {
                 problems.push(problem.help("give one of them another id"));
             }
             None => {
-                by_id.insert(id.to_ascii_lowercase(), TaskIx::of(ix));
+                by_id.insert((scope(task).cloned(), id.to_ascii_lowercase()), TaskIx::of(ix));
             }
         }
     }

@@ -22,8 +22,11 @@ use crate::evidence::scenario::{is_of_the_end, looks_at_the_end};
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::outcome::Check;
 use crate::scenario::ReadyScenario;
+use crate::scenario::ready::PARSER;
 use crate::suite::problem::{Code, Problem, Problems, Severity};
-use crate::suite::{Aggregate, Ask, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes, same_id};
+use crate::suite::{
+    Aggregate, Ask, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes, examine_scenarios, same_id,
+};
 use crate::value::{FieldPath, Projection, Step, Value};
 
 use context::Known;
@@ -45,6 +48,7 @@ pub struct Samples {
 pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.extend(nothing_to_do(suite));
+    problems.extend(examine_scenarios(suite));
     let graph = graph::resolve(suite, &mut problems);
     let roles = Roles::of(suite);
     judges::examine(suite, &roles, &mut problems);
@@ -53,8 +57,8 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let rows = shape::of_rows(samples);
     probes::examine(suite, &roles, rows.as_ref(), &mut problems);
     let base = match &suite.ask {
-        // What could not be read might have added anything.
-        _ if suite.lost.ask => None,
+        // What could not be read might have added anything, and what is said in a scenario is no row.
+        _ if suite.lost.ask || !suite.scenarios.is_empty() => None,
         Some(ask) => Some(probes::base(rows, ask)),
         None => rows,
     };
@@ -69,14 +73,14 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
 /// A suite without tasks, or without anything to run them on.
 fn nothing_to_do(suite: &Suite) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if suite.tasks.is_empty() && !suite.lost.tasks && suite.lost.task_ids.is_empty() {
+    if suite.tasks.is_empty() && suite.scenarios.is_empty() && !suite.lost.tasks && suite.lost.task_ids.is_empty() {
         let problem = whole_suite(suite, &codes::NO_TASKS, "a suite without tasks");
         problems.push(problem.help("add `tasks`: a list of what is judged"));
     }
     // About an `ask` without rows there is more to say.
-    if suite.records.is_empty() && !suite.lost.cases && suite.ask.is_none() {
+    if suite.records.is_empty() && suite.scenarios.is_empty() && !suite.lost.cases && suite.ask.is_none() {
         let problem = whole_suite(suite, &codes::NO_CASES, "a suite without anything to evaluate");
-        problems.push(problem.help("add `records`: a file of rows, or the rows"));
+        problems.push(problem.help("add `records`: a file of rows, or the rows; or `scenarios`"));
     }
     problems
 }
@@ -200,7 +204,7 @@ impl Plan {
             suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
         let ask = suite.ask.as_ref().map(planned_ask);
-        let scenarios = Vec::new();
+        let scenarios = planned_scenarios(suite);
         Ok((Plan { tasks, stages: graph.stages, ask, scenarios, footprint: footprint(suite), group_by }, problems))
     }
 
@@ -219,6 +223,13 @@ impl Plan {
     pub fn applies(&self, task: TaskIx, case: &CaseName<'_>) -> bool {
         self.tasks.get(task.index()).is_some_and(|it| it.on.has(case))
     }
+}
+
+/// The scenarios of a suite without errors, made ready.
+fn planned_scenarios(suite: &Suite) -> Vec<Arc<ReadyScenario>> {
+    let parser = suite.models.iter().any(|it| it.name.value == PARSER).then_some(PARSER);
+    let ready = |text: &crate::suite::ScenarioText| ReadyScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
+    suite.scenarios.iter().filter_map(ready).collect()
 }
 
 fn planned_ask(ask: &Ask) -> PlannedAsk {
@@ -250,7 +261,7 @@ fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: depends_on.to_vec(),
         gate: task.gate,
-        on: CaseSet::of(&task.on),
+        on: CaseSet::of(task),
         sees_the_end: match &task.kind {
             TaskKind::Outcome(check) => looks_at_the_end(check),
             TaskKind::Assert | TaskKind::Judge(_) => reads_the_end(),

@@ -29,7 +29,7 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
         }
     }
     for (id, _) in &suite.thresholds.tasks {
-        let is_unknown = graph.find(&id.value).is_none() && !suite.lost.has_task(&id.value);
+        let is_unknown = !graph.has(&id.value) && !suite.lost.has_task(&id.value);
         if is_unknown && problems.has_room(&codes::UNKNOWN_TASK) {
             let problem = Problem::new(&codes::UNKNOWN_TASK, format!("there is no task `{}`", id.value))
                 .at(id.span, "unknown task");

@@ -37,8 +37,11 @@ pub enum CaseSet {
 }
 
 impl CaseSet {
-    pub(super) fn of(selection: &Selection) -> CaseSet {
-        match selection {
+    pub(super) fn of(task: &Task) -> CaseSet {
+        if let Some(scenario) = &task.scope {
+            return CaseSet::Ids(BTreeSet::from([scenario.value.clone()]));
+        }
+        match &task.on {
             Selection::All => CaseSet::All,
             Selection::Kind(kind) => CaseSet::Kind(*kind),
             Selection::Ids(ids) => CaseSet::Ids(ids.iter().map(|it| it.value.clone()).collect()),
@@ -98,7 +101,7 @@ pub fn row_tags<'r>(row: &'r Val<'_>) -> impl Iterator<Item = &'r str> {
 pub(super) const TAGS: &str = "tags";
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems: &mut Problems) {
-    let sets: Vec<CaseSet> = suite.tasks.iter().map(|it| CaseSet::of(&it.on)).collect();
+    let sets: Vec<CaseSet> = suite.tasks.iter().map(|it| CaseSet::of(it)).collect();
     for (ix, task) in suite.tasks.iter().enumerate() {
         for other in graph.depends_on[ix].iter().map(|it| it.index()) {
             // What could not be read of a task may be its `on`.
@@ -110,7 +113,7 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems:
     }
     let tags = if samples.is_partial || suite.lost.cases { None } else { Some(known_tags(suite, samples)) };
     for task in &suite.tasks {
-        problems.extend(no_such_case(task, tags.as_ref()));
+        problems.extend(no_such_case(suite, task, tags.as_ref()));
     }
 }
 
@@ -126,13 +129,15 @@ fn narrower_dependency((task, set): (&Task, &CaseSet), (other, others): (&Task, 
 /// The tags of all sections, and of the rows that were looked at.
 fn known_tags<'s>(suite: &'s Suite, samples: &'s Samples) -> HashSet<&'s str> {
     let sections = suite.records.iter().flat_map(|it| &it.tags).map(|it| it.value.as_str());
-    sections.chain(samples.rows.iter().flat_map(|it| row_tags(it))).collect()
+    let scenarios = suite.scenarios.iter().flat_map(|it| &it.scenario.tags).map(String::as_str);
+    sections.chain(scenarios).chain(samples.rows.iter().flat_map(|it| row_tags(it))).collect()
 }
 
 /// A task that applies to nothing is never counted, and nobody would miss it.
-fn no_such_case(task: &Task, tags: Option<&HashSet<&str>>) -> Option<Problem> {
+fn no_such_case(suite: &Suite, task: &Task, tags: Option<&HashSet<&str>>) -> Option<Problem> {
     let code = &codes::NO_SUCH_CASE;
     let problem = match &task.on {
+        Selection::Kind(CaseKind::Scenarios) if !suite.scenarios.is_empty() || suite.lost.cases => return None,
         Selection::Kind(kind @ (CaseKind::Cases | CaseKind::Scenarios)) => {
             let kind = if *kind == CaseKind::Cases { "cases" } else { "scenarios" };
             let message = format!("`{}` applies to no case: the suite has no `{kind}`", task.id.value);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::definition::END;
-use super::structure::{self, Contents, Flaw};
+use super::structure::{self, Flaw};
 use super::when::{self, Bound};
 use super::{
     Callable, Condition, Criterion, Edge, Function, Handover, ModelOverride, Node, Question, Scenario, StateCheck,
@@ -254,6 +254,11 @@ impl ScenarioBuilder {
         self
     }
 
+    /// The ids of the nodes so far, in order.
+    pub fn node_ids(&self) -> Vec<&str> {
+        self.scenario.node_ids().collect()
+    }
+
     /// What is wrong with the steps so far.
     pub fn errors(&self) -> &[BuildError] {
         &self.errors
@@ -261,7 +266,7 @@ impl ScenarioBuilder {
 
     /// What is odd about what was built, though it can run.
     pub fn warnings(&self) -> Vec<Flaw> {
-        let flaws = structure::flaws(&self.built(), &Inside);
+        let flaws = structure::flaws(&self.built());
         flaws.into_iter().filter(|it| it.severity() == Severity::Warning).collect()
     }
 
@@ -273,7 +278,7 @@ impl ScenarioBuilder {
             Flaw::NoEntry => self.errors.iter().any(|it| it.flaw == Flaw::UnknownEntry),
             flaw => self.errors.iter().any(|it| it.flaw == *flaw),
         };
-        let flaws = structure::flaws(&scenario, &Inside);
+        let flaws = structure::flaws(&scenario);
         let no_entry = self.entry.is_none().then_some(Flaw::NoEntry);
         let flaws = no_entry.into_iter().chain(flaws.into_iter().filter(|it| *it != Flaw::NoEntry));
         for flaw in flaws.filter(|it| it.severity() == Severity::Error && !is_known(it)) {
@@ -298,23 +303,6 @@ impl ScenarioBuilder {
             let message = flaw.words(&self.scenario).to_string();
             self.errors.push(BuildError { flaw, step: Some(step), message });
         }
-    }
-}
-
-/// What the parts of a scenario say about themselves.
-pub(crate) struct Inside;
-
-impl Contents for Inside {
-    fn fields(&self, _: &Node) -> Option<Vec<String>> {
-        None
-    }
-
-    fn traits(&self, _: &Scenario, _: &Node) -> Option<Vec<String>> {
-        None
-    }
-
-    fn nodes(&self, _: &Criterion) -> Vec<String> {
-        Vec::new()
     }
 }
 

@@ -90,6 +90,8 @@ impl Scenario {
 pub struct Node {
     /// Its name.
     pub id: String,
+    /// What it is for.
+    pub description: Option<String>,
     /// What is asked.
     pub question: Question,
     /// What is read from the answer and what it must be; `None` for a comparison with the question's own answer.
@@ -110,6 +112,8 @@ pub struct Node {
     pub agent_identity: Option<String>,
     /// Whatever its author wants to keep with it.
     pub metadata: Map<'static>,
+    /// What else a peer's file says about its models, under the peer's names; kept and written back.
+    pub stored: Map<'static>,
 }
 
 impl Node {
@@ -117,6 +121,7 @@ impl Node {
     pub fn new(id: impl Into<String>, question: Question) -> Node {
         Node {
             id: id.into(),
+            description: None,
             question,
             template: None,
             rubric: None,
@@ -127,6 +132,7 @@ impl Node {
             state_update: None,
             agent_identity: None,
             metadata: Map::default(),
+            stored: Map::default(),
         }
     }
 }

@@ -1,16 +1,18 @@
 //! Whether a scenario is a sound graph: every flaw at once, each with its place.
 //!
 //! Errors are what the seed's `validate` refuses; nothing runs with them. The others are warnings: the scenario runs, and very likely does
-//! not do what its author meant. What templates, rubrics and criteria know is asked of them through [`Contents`], so that a part that
-//! could not be read is not taken for one that is empty.
+//! not do what its author meant. Parts that could not be read are [`Unread`], and are not taken for parts that are empty.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 
 use super::conversation::USER;
 use super::state::Place;
-use super::{Condition, Criterion, Edge, Node, Scenario, StatePath, Target};
+use super::{Condition, Edge, Node, Scenario, StatePath, Target};
+use crate::outcome::{Check, Scope, TurnCheck};
 use crate::suite::problem::{Severity, listed_all};
+use crate::template::Trait;
+use crate::value::Val;
 
 /// Something that is wrong with a scenario. Numbers are places among its nodes, edges and outcomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,18 +185,22 @@ impl Flaw {
     }
 }
 
-/// What is inside the parts of a scenario; `None` where nobody knows.
-pub trait Contents {
-    /// The fields that are read from the answers of a node.
-    fn fields(&self, node: &Node) -> Option<Vec<String>>;
-    /// The traits that the turns of a node are rated by.
-    fn traits(&self, scenario: &Scenario, node: &Node) -> Option<Vec<String>>;
-    /// The nodes that an outcome names.
-    fn nodes(&self, criterion: &Criterion) -> Vec<String>;
+/// Parts of a scenario that are not known, by the places of their nodes.
+#[derive(Debug, Clone, Default)]
+pub struct Unread {
+    /// The nodes that may have another template.
+    pub templates: HashSet<usize>,
+    /// The nodes that may be rated by other traits.
+    pub rubrics: HashSet<usize>,
 }
 
 /// Every flaw of a scenario: errors in the order in which the seed looks for them, then warnings.
-pub fn flaws(scenario: &Scenario, contents: &dyn Contents) -> Vec<Flaw> {
+pub fn flaws(scenario: &Scenario) -> Vec<Flaw> {
+    flaws_besides(scenario, &Unread::default())
+}
+
+/// Every flaw of a scenario of which some parts are not known.
+pub fn flaws_besides(scenario: &Scenario, unread: &Unread) -> Vec<Flaw> {
     let graph = Graph::of(scenario);
     let mut flaws = entry(scenario, &graph);
     flaws.extend(nodes(scenario, &graph));
@@ -205,8 +211,8 @@ pub fn flaws(scenario: &Scenario, contents: &dyn Contents) -> Vec<Flaw> {
     let shadowed = shadowed(scenario, &graph);
     flaws.extend(shadowed.iter().map(|(edge, by)| Flaw::Shadowed { edge: *edge, by: *by }));
     flaws.extend(no_way_out(scenario, &graph, reached.as_deref(), &shadowed));
-    flaws.extend(unknown_fields(scenario, &graph, contents));
-    flaws.extend(outcomes(scenario, &graph, reached.as_deref(), contents));
+    flaws.extend(unknown_fields(scenario, &graph, unread));
+    flaws.extend(outcomes(scenario, &graph, reached.as_deref()));
     flaws
 }
 
@@ -430,13 +436,14 @@ const NAMES: [&str; 9] = [
     "verify_result",
 ];
 
-fn unknown_fields(scenario: &Scenario, graph: &Graph<'_>, contents: &dyn Contents) -> Vec<Flaw> {
+fn unknown_fields(scenario: &Scenario, graph: &Graph<'_>, unread: &Unread) -> Vec<Flaw> {
+    let looking = Looking { scenario, graph, unread };
     let mut flaws = Vec::new();
     for (edge, Edge { source, when, .. }) in scenario.edges.iter().enumerate() {
         let Some(condition) = when else { continue };
-        let source = graph.places.get(source.as_str()).map(|it| &scenario.nodes[*it]);
+        let source = graph.places.get(source.as_str()).copied();
         for path in condition.fields() {
-            let reason = absence(scenario, graph, contents, source, path);
+            let reason = looking.absence(source, path);
             flaws.extend(reason.map(|reason| Flaw::UnknownField { edge, field: path.to_string(), reason }));
         }
         let names = condition.expressions().into_iter().flat_map(|it| it.names());
@@ -446,44 +453,66 @@ fn unknown_fields(scenario: &Scenario, graph: &Graph<'_>, contents: &dyn Content
     flaws
 }
 
-/// Why a path leads to nothing, when it is known that it does.
-fn absence(
-    scenario: &Scenario,
-    graph: &Graph<'_>,
-    contents: &dyn Contents,
-    source: Option<&Node>,
-    path: &StatePath,
-) -> Option<Absence> {
-    let node =
-        |id: &String| graph.places.get(id.as_str()).map(|it| &scenario.nodes[*it]).ok_or(Absence::Node(id.clone()));
-    let field = |node: &Node, field: &String| {
-        let known = contents.fields(node)?;
-        (!known.contains(field)).then(|| Absence::Field { node: node.id.clone(), field: field.clone(), known })
-    };
-    let rated = |node: &Node, name: &String| {
-        let known = contents.traits(scenario, node)?;
-        // A trait with several values has a name for each: the trait's, a dot, and its own.
-        let is_known =
-            known.iter().any(|it| name == it || name.strip_prefix(it.as_str()).is_some_and(|it| it.starts_with('.')));
-        (!is_known).then(|| Absence::Trait { node: node.id.clone(), name: name.clone(), known })
-    };
-    match path.place() {
-        Place::Nowhere => Some(Absence::Nowhere),
-        Place::FailurePart(part) if !["category", "stage", "reason"].contains(&part.as_str()) => Some(Absence::Nowhere),
-        Place::NodeVisits(id) | Place::NodeResult(id) | Place::NodeVerifyResult(id) => node(id).err(),
-        Place::NodeParsed(id, key) => node(id).map_or_else(Some, |it| field(it, key)),
-        Place::NodeRubric(id, name) => node(id).map_or_else(Some, |it| rated(it, name)),
-        Place::Parsed(key) => source.and_then(|it| field(it, key)),
-        Place::VerifyResult
-        | Place::Turn
-        | Place::CurrentNode
-        | Place::Accumulated(_)
-        | Place::Failure
-        | Place::FailurePart(_) => None,
+/// What conditions may find.
+struct Looking<'s> {
+    scenario: &'s Scenario,
+    graph: &'s Graph<'s>,
+    unread: &'s Unread,
+}
+
+impl Looking<'_> {
+    /// Why a path leads to nothing behind a node, when it is known that it does.
+    fn absence(&self, source: Option<usize>, path: &StatePath) -> Option<Absence> {
+        match path.place() {
+            Place::Nowhere => Some(Absence::Nowhere),
+            Place::FailurePart(part) => {
+                (!["category", "stage", "reason"].contains(&part.as_str())).then_some(Absence::Nowhere)
+            }
+            Place::NodeVisits(id) | Place::NodeResult(id) | Place::NodeVerifyResult(id) => self.node(id).err(),
+            Place::NodeParsed(id, key) => self.node(id).map_or_else(Some, |it| self.field(it, key)),
+            Place::NodeRubric(id, name) => self.node(id).map_or_else(Some, |it| self.rating(it, name)),
+            Place::Parsed(key) => source.and_then(|it| self.field(it, key)),
+            Place::VerifyResult | Place::Turn | Place::CurrentNode | Place::Accumulated(_) | Place::Failure => None,
+        }
+    }
+
+    fn node(&self, id: &str) -> Result<usize, Absence> {
+        self.graph.places.get(id).copied().ok_or_else(|| Absence::Node(id.to_owned()))
+    }
+
+    fn field(&self, node: usize, field: &str) -> Option<Absence> {
+        if self.unread.templates.contains(&node) {
+            return None;
+        }
+        let node = &self.scenario.nodes[node];
+        let known: Vec<String> = match &node.template {
+            Some(template) => template.fields().iter().map(|it| it.name.clone()).collect(),
+            None if has_foreign_template(node) => return None,
+            None => node.question.raw_answer.iter().map(|_| "answer".to_owned()).collect(),
+        };
+        let is_known = known.iter().any(|it| it == field);
+        (!is_known).then(|| Absence::Field { node: node.id.clone(), field: field.to_owned(), known })
+    }
+
+    fn rating(&self, node: usize, name: &str) -> Option<Absence> {
+        if self.unread.rubrics.contains(&node) {
+            return None;
+        }
+        let node = &self.scenario.nodes[node];
+        let traits = node.rubric.as_ref().unwrap_or(&self.scenario.rubric);
+        let known: Vec<String> = traits.iter().flat_map(Trait::keys).collect();
+        let is_known = known.iter().any(|it| it == name);
+        (!is_known).then(|| Absence::Trait { node: node.id.clone(), name: name.to_owned(), known })
     }
 }
 
-fn outcomes(scenario: &Scenario, graph: &Graph<'_>, reached: Option<&[bool]>, contents: &dyn Contents) -> Vec<Flaw> {
+/// Whether a node has a template in a language that jurat does not read.
+pub(crate) fn has_foreign_template(node: &Node) -> bool {
+    let source = node.question.stored.get("answer_template").and_then(Val::as_str);
+    node.template.is_none() && source.is_some_and(|it| !it.trim().is_empty())
+}
+
+fn outcomes(scenario: &Scenario, graph: &Graph<'_>, reached: Option<&[bool]>) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     let mut first: HashMap<&str, usize> = HashMap::new();
     for (outcome, criterion) in scenario.outcomes.iter().enumerate() {
@@ -491,15 +520,32 @@ fn outcomes(scenario: &Scenario, graph: &Graph<'_>, reached: Option<&[bool]>, co
             Some(&first) => flaws.push(Flaw::DuplicateOutcome { outcome, first }),
             None => drop(first.insert(&criterion.name, outcome)),
         }
-        for node in contents.nodes(criterion) {
+        let mut named = Vec::new();
+        criterion.check.iter().for_each(|it| nodes_of(it, &mut named));
+        for node in named {
             let place = graph.places.get(node.as_str());
             let is_reached = place.is_some_and(|it| reached.is_none_or(|all| all[*it]));
             if !is_reached {
-                flaws.push(Flaw::OutcomeWithoutNode { outcome, node, exists: place.is_some() });
+                flaws.push(Flaw::OutcomeWithoutNode { outcome, node: node.clone(), exists: place.is_some() });
             }
         }
     }
     flaws
+}
+
+/// The nodes that a check names, each once.
+fn nodes_of<'c>(check: &'c Check, named: &mut Vec<&'c String>) {
+    let nodes = match check {
+        Check::Turn(TurnCheck { scope: Scope::Any(nodes) | Scope::All(nodes), .. }) => nodes.names(),
+        Check::Aggregation(aggregation) => aggregation.filter.nodes.names(),
+        _ => &[],
+    };
+    for node in nodes {
+        if !named.contains(&node) {
+            named.push(node);
+        }
+    }
+    check.parts().iter().for_each(|it| nodes_of(it, named));
 }
 
 struct Words<'f> {
@@ -553,7 +599,9 @@ impl fmt::Display for Words<'_> {
                 )
             }
             Flaw::Shadowed { edge: ix, by } => {
-                write!(f, "the edge {} can never be taken: {} is taken whenever it could be", edge(ix), edge(by))
+                let ends = |ix: &usize| (&scenario.edges[*ix].source, &scenario.edges[*ix].target);
+                let other = if ends(ix) == ends(by) { "an earlier one".to_owned() } else { edge(by) };
+                write!(f, "the edge {} can never be taken: {other} is taken whenever it could be", edge(ix))
             }
             Flaw::NoWayOut { nodes } if nodes.len() == 1 => {
                 write!(f, "no way leads out of the node {}: only the turn limit ends it", ids(nodes))

@@ -43,6 +43,8 @@ pub enum WhenErrorKind {
     UnknownOperator,
     /// It is something that cannot be a condition at all.
     UnsupportedCondition,
+    /// It has an expression that cannot be read.
+    BadExpression,
 }
 
 impl WhenErrorKind {
@@ -52,6 +54,7 @@ impl WhenErrorKind {
             WhenErrorKind::BadCondition => "bad_condition",
             WhenErrorKind::UnknownOperator => "unknown_operator",
             WhenErrorKind::UnsupportedCondition => "unsupported_condition",
+            WhenErrorKind::BadExpression => "bad_expression",
         }
     }
 }
@@ -439,7 +442,9 @@ fn read_operator(node: &Node<'_>, strictness: Strictness) -> Result<Operator, Wh
 /// The expression of `{cel: …}`.
 pub(crate) fn expression(node: &Node<'_>) -> Result<Arc<Expression>, WhenError> {
     let source = node.as_str().ok_or_else(|| bad(node.span, format!("`cel` must be text, not {}", node.phrase())))?;
-    Expression::compile(source).map(Arc::new).map_err(|error| bad(node.span, error.to_string()))
+    Expression::compile(source)
+        .map(Arc::new)
+        .map_err(|error| WhenError { kind: WhenErrorKind::BadExpression, ..bad(node.span, error.to_string()) })
 }
 
 /// Every value, or every error.

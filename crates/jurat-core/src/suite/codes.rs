@@ -36,12 +36,14 @@ codes! {
     BAD_EXPRESSION = Error "suite::bad_expression", "an expression that cannot be read";
     BARE_AGGREGATION = Warning "suite::bare_aggregation", "a number where outcomes are joined, which counts as no";
     UNKNOWN_PART = Warning "suite::unknown_part", "a path to a part that turns or results do not have";
+    BAD_CONDITION = Error "suite::bad_condition", "a condition of an edge that cannot be read";
+    UNUSED_SETTING = Warning "suite::unused_setting", "a setting of another program's model that is not used";
     IGNORED_OPERAND = Warning "suite::ignored_operand", "an expected value that the operator ignores";
     LITERAL_PLACEHOLDER = Warning "suite::literal_placeholder", "`${…}` that is not filled in, so it stays text";
 
     NO_TASKS = Error "plan::no_tasks", "a suite without a task";
     NO_CASES = Error "plan::no_cases", "a suite without anything to evaluate";
-    DUPLICATE_ID = Error "plan::duplicate_id", "two tasks with one id";
+    DUPLICATE_ID = Error "plan::duplicate_id", "two tasks, scenarios, nodes or outcomes with one name";
     UNKNOWN_DEPENDENCY = Error "plan::unknown_dependency", "a dependency on a task that does not exist";
     CYCLE = Error "plan::cycle", "tasks that wait for each other";
     NARROWER_DEPENDENCY = Error "plan::narrower_dependency", "a dependency that need not apply to all cases of the task";
@@ -52,6 +54,21 @@ codes! {
     UNKNOWN_DIMENSION = Error "plan::unknown_dimension", "a dimension that nobody declares";
     UNKNOWN_TASK = Error "plan::unknown_task", "a threshold for a task that does not exist";
 
+    NO_ENTRY = Error "plan::no_entry", "a scenario that does not say where it starts";
+    UNKNOWN_NODE = Error "plan::unknown_node", "a scenario that starts with, or an edge that leads to or from, a node that does not exist";
+    UNREACHABLE_NODE = Error "plan::unreachable_node", "a node that no way leads to";
+    NO_FALLBACK = Error "plan::no_fallback", "a node whose edges all have conditions";
+    NO_CODE = Error "plan::no_code", "the text of code without the code";
+    UNKNOWN_TEMPLATE = Error "plan::unknown_template", "a template that nobody defines";
+    UNKNOWN_RUBRIC = Error "plan::unknown_rubric", "a rubric that nobody defines";
+
+    SECOND_FALLBACK = Warning "plan::second_fallback", "a second edge without a condition, which is never taken";
+    SHADOWED_EDGE = Warning "plan::shadowed_edge", "an edge behind another one that is always taken instead";
+    NO_WAY_OUT = Warning "plan::no_way_out", "nodes that are never left, so that only the turn limit ends the conversation";
+    UNKNOWN_STATE = Warning "plan::unknown_state", "a condition on something that is never there";
+    OUTCOME_WITHOUT_NODE = Warning "plan::outcome_without_node", "an outcome about a node that is never visited";
+    FOREIGN_TEMPLATE = Warning "plan::foreign_template", "a template that is code, which is not run";
+    NOTHING_CONCLUDED = Warning "plan::nothing_concluded", "a scenario without outcomes and tasks";
     NO_MODEL = Warning "plan::no_model", "a judge or an `ask` without a model to ask";
     NO_OUTPUT = Warning "plan::no_output", "a path into a reply that nobody promises has fields";
     SAME_MODEL = Warning "plan::same_model", "a judge that is the model it judges";

@@ -6,8 +6,9 @@ use super::problem::{Problem, Problems};
 use super::reader::{Fields, Reading};
 use super::source::{Files, ReadError, Sources};
 use super::yaml::read_tree;
-use super::{Suite, codes, sections};
-use crate::value::{SourceId, Span};
+use super::{Suite, codes, scenario, sections};
+use crate::scenario::stored;
+use crate::value::{Node, SourceId, Span, Spanned};
 
 /// The largest file a definition may have. Rows in larger numbers belong into data files.
 pub const MAX_BYTES: u64 = 8 << 20;
@@ -75,7 +76,8 @@ impl Loading<'_> {
     }
 
     fn read(&mut self, source: SourceId, path: &Path) {
-        let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+        let is_json =
+            path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json") || it.eq_ignore_ascii_case("jsonld"));
         let text = self.reading.sources.get(source).map(|it| it.text.clone()).unwrap_or_default();
         let mut problems = Vec::new();
         let node = match text.trim() {
@@ -97,6 +99,9 @@ impl Loading<'_> {
             }
             return;
         };
+        if self.stored(&node, is_main) {
+            return;
+        }
         let Some(fields) = Fields::read(&mut self.reading, &sections::SUITE, &node) else {
             self.suite.lost.file();
             return;
@@ -109,6 +114,31 @@ impl Loading<'_> {
             }
         }
         sections::read(&mut self.reading, &fields, &mut self.suite, is_main);
+    }
+}
+
+impl Loading<'_> {
+    /// Reads a file that a peer has written: a checkpoint with scenarios, or the dump of one. Answers whether it is such a file.
+    fn stored(&mut self, node: &Node<'_>, is_main: bool) -> bool {
+        let Some(scenarios) = stored::parts_of_checkpoint(node).or(stored::is_dump(node).then(|| vec![node])) else {
+            return false;
+        };
+        if is_main {
+            self.suite.head = node.entries().and_then(|it| it.first()).map(|it| it.key_span);
+            let name = node.get("name").and_then(|it| Some(Spanned::new(it.as_str()?.to_owned(), it.span)));
+            self.suite.name = name.filter(|it| !it.value.is_empty());
+        }
+        if scenarios.is_empty() {
+            let problem = Problem::new(&codes::NOT_SUPPORTED, "a checkpoint without scenarios");
+            let problem = problem.at(node.get("@type").unwrap_or(node).span, "holds questions, or nothing");
+            self.reading
+                .problem(problem.help("jurat reads the scenarios of a checkpoint; questions go into `records`"));
+            self.suite.lost.file();
+        }
+        for scenario in scenarios {
+            scenario::read_one(&mut self.reading, &mut self.suite, None, scenario);
+        }
+        true
     }
 }
 

@@ -6,6 +6,7 @@
 mod ask;
 pub mod codes;
 mod comparison;
+mod duration;
 mod form;
 mod id;
 mod judging;
@@ -17,6 +18,7 @@ pub mod problem;
 mod reader;
 mod records;
 mod rubric;
+mod scenario;
 pub mod schema;
 mod sections;
 pub mod source;
@@ -34,6 +36,7 @@ pub use load::{Loaded, MAX_BYTES, load};
 pub use models::{Model, Role};
 pub use output::Output;
 pub use records::{CellType, Records, RowFile, RowFormat, RowSource, bad_row, file_without_rows, unreadable};
+pub use scenario::{EdgeText, NodeText, OutcomeText, ScenarioText};
 pub use sections::Thresholds;
 pub use task::{CaseKind, Gate, Selection, Task, TaskKind};
 pub use tools::{Reach, ServerSpec, server_digest};
@@ -47,6 +50,9 @@ pub(crate) use ask::SUBJECT;
 pub(crate) use id::is_id;
 pub(crate) use models::is_provider_and_model;
 pub(crate) use output::is_type;
+pub(crate) use scenario::{
+    examine as examine_scenarios, node_value as scenario_node_value, read_stored as stored_scenarios, scenario_value,
+};
 
 /// A definition, with what it includes merged in.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +73,9 @@ pub struct Suite {
     pub templates: Vec<(Spanned<String>, Template)>,
     /// What answers are rated by, for scenarios that name it.
     pub rubrics: Vec<(Spanned<String>, Vec<Trait>)>,
-    /// The tasks, in the order they were written.
+    /// The conversations to evaluate.
+    pub scenarios: Vec<ScenarioText>,
+    /// The tasks, in the order they were written; those of scenarios included.
     pub tasks: Vec<Task>,
     /// Dimensions beyond the usual ones.
     pub dimensions: Vec<Spanned<String>>,
@@ -109,6 +117,11 @@ pub(crate) struct Lost {
 }
 
 impl Lost {
+    /// Notes that a scenario is lost.
+    fn scenario(&mut self) {
+        (self.cases, self.tasks) = (true, true);
+    }
+
     /// Notes that a whole file is lost.
     fn file(&mut self) {
         (self.tasks, self.cases, self.ask, self.models, self.dimensions) = (true, true, true, true, true);
@@ -121,13 +134,11 @@ impl Lost {
     }
 
     /// Whether there may be a template with this name.
-    #[allow(dead_code, reason = "scenarios name templates")]
     pub(crate) fn has_template(&self, name: &str) -> bool {
         self.templates || self.template_names.iter().any(|it| it == name)
     }
 
     /// Whether there may be a rubric with this name.
-    #[allow(dead_code, reason = "scenarios name rubrics")]
     pub(crate) fn has_rubric(&self, name: &str) -> bool {
         self.rubrics || self.rubric_names.iter().any(|it| it == name)
     }
@@ -142,10 +153,11 @@ impl Lost {
 impl PartialEq for Suite {
     fn eq(&self, other: &Self) -> bool {
         let Suite { name, description, models, records, ask, tasks, dimensions, group_by, thresholds, .. } = self;
-        let Suite { templates, rubrics, tools, .. } = self;
+        let Suite { templates, rubrics, tools, scenarios, .. } = self;
         (name, description, models, records) == (&other.name, &other.description, &other.models, &other.records)
             && (tasks, dimensions, group_by) == (&other.tasks, &other.dimensions, &other.group_by)
             && (ask, thresholds) == (&other.ask, &other.thresholds)
             && (templates, rubrics, tools) == (&other.templates, &other.rubrics, &other.tools)
+            && *scenarios == other.scenarios
     }
 }

@@ -6,7 +6,7 @@ use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
-use super::{Records, RowSource, Suite, ask, codes, id, models, records, rubric, task, template, tools};
+use super::{Records, RowSource, Suite, ask, codes, id, models, records, rubric, scenario, task, template, tools};
 use crate::value::{Content, Node, Span, Spanned, Val};
 
 /// A key of the top level and what becomes of its value.
@@ -82,6 +82,10 @@ static SECTIONS: [Section; 20] = [
             keep(reading, "the rubric", &mut suite.rubrics, named.read);
         },
     ),
+    section(
+        Key::optional("scenarios", scenario::FORM, "conversations along a graph, by name or as a list"),
+        |reading, suite, at| scenario::read(reading, suite, at.node),
+    ),
     section(Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "what is judged, as a graph"), read_tasks),
     section(
         Key::optional("dimensions", Form::List(&Form::Id), "further dimensions that tasks may name"),
@@ -103,7 +107,6 @@ static SECTIONS: [Section; 20] = [
     ),
     section(Key::optional("thresholds", Form::Object(&THRESHOLDS), "what counts as good enough"), read_thresholds),
     reserved("cases", "tasks given to an agent"),
-    reserved("scenarios", "conversations along a graph"),
     reserved("evaluators", "the author's code"),
     reserved("evaluation", "an evaluation profile"),
     reserved("security_policy", "what code may run"),
@@ -135,7 +138,7 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &m
         }
     }
     // What other versions evaluate are cases too, and bring their own tasks.
-    let other_cases = ["cases", "scenarios"].iter().any(|it| fields.has_reserved(it));
+    let other_cases = fields.has_reserved("cases") || fields.may_mean("scenarios");
     let lost = &mut suite.lost;
     lost.tasks |= other_cases || fields.may_mean("tasks");
     lost.cases |= other_cases || fields.may_mean("records");

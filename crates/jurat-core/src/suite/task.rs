@@ -28,6 +28,8 @@ pub struct Task {
     pub gate: Gate,
     /// Which cases it applies to.
     pub on: Selection,
+    /// The scenario that it stands in, and applies to alone.
+    pub scope: Option<Spanned<String>>,
     /// Words to select it by.
     pub tags: Vec<Spanned<String>>,
     /// What it says something about.
@@ -41,9 +43,9 @@ pub struct Task {
 /// Two tasks are equal wherever they stand.
 impl PartialEq for Task {
     fn eq(&self, other: &Self) -> bool {
-        let Task { id, description, kind, comparison, depends_on, gate, on, tags, dimensions, .. } = self;
+        let Task { id, description, kind, comparison, depends_on, gate, on, scope, tags, dimensions, .. } = self;
         (id, description, kind, comparison) == (&other.id, &other.description, &other.kind, &other.comparison)
-            && (depends_on, gate, on) == (&other.depends_on, &other.gate, &other.on)
+            && (depends_on, gate, on, scope) == (&other.depends_on, &other.gate, &other.on, &other.scope)
             && (tags, dimensions) == (&other.tags, &other.dimensions)
     }
 }
@@ -140,6 +142,13 @@ const KINDS: [Key; 5] = [
     Key::reserved("evaluate", "the author's code"),
 ];
 
+/// The keys that outcomes of scenarios share with tasks.
+pub(super) const KEYS_OF_OUTCOMES: [Key; 3] = [
+    Key::optional("depends_on", Form::List(&Form::Id), "the tasks whose outputs it reads, and whose gates it obeys"),
+    Key::optional("condition", Form::Boolean, "whether it is a gate that is never counted"),
+    Key::optional("required", Form::Boolean, "whether it is a gate that is counted"),
+];
+
 pub(super) static TASK: Keys = Keys {
     what: "a task",
     keys: &[
@@ -155,13 +164,9 @@ pub(super) static TASK: Keys = Keys {
         comparison::KEYS[2],
         comparison::KEYS[3],
         comparison::KEYS[4],
-        Key::optional(
-            "depends_on",
-            Form::List(&Form::Id),
-            "the tasks whose outputs it reads, and whose gates it obeys",
-        ),
-        Key::optional("condition", Form::Boolean, "whether it is a gate that is never counted"),
-        Key::optional("required", Form::Boolean, "whether it is a gate that is counted"),
+        KEYS_OF_OUTCOMES[0],
+        KEYS_OF_OUTCOMES[1],
+        KEYS_OF_OUTCOMES[2],
         Key::optional("on", ON, "which cases it applies to; all unless said"),
         Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
         Key::optional("dimensions", Form::List(&Form::Text), "what it says something about"),
@@ -177,8 +182,8 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, O
     let description = fields.get("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
     let kind = kind(reading, &fields, node);
     let comparison = compared(reading, &fields, kind.as_ref());
-    let depends_on = fields.get("depends_on").map(|it| ids(reading, it)).unwrap_or_default();
-    let gate = gate(reading, &fields);
+    let depends_on = fields.get("depends_on").map(|it| read_ids(reading, it)).unwrap_or_default();
+    let gate = read_gate(reading, &fields);
     let on = fields.get("on").and_then(|it| selection(reading, it)).unwrap_or_default();
     let tags = fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
     let dimensions = fields.get("dimensions").map(|it| reading.texts("`dimensions`", it)).unwrap_or_default();
@@ -187,7 +192,20 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, O
         (id, _) => return Err(id.map(|it| it.value)),
     };
     let is_flawed = reading.n_errors() > n_before;
-    Ok(Task { id, description, kind, comparison, depends_on, gate, on, tags, dimensions, span: node.span, is_flawed })
+    Ok(Task {
+        id,
+        description,
+        kind,
+        comparison,
+        depends_on,
+        gate,
+        on,
+        scope: None,
+        tags,
+        dimensions,
+        span: node.span,
+        is_flawed,
+    })
 }
 
 /// What the task does; `None` when that cannot be known.
@@ -248,7 +266,8 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
     comparison
 }
 
-fn gate(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Gate {
+/// Whether a task is a gate.
+pub(super) fn read_gate(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Gate {
     let mut says =
         |name: &str| fields.get(name).and_then(|it| reading.boolean(&format!("`{name}`"), it)).unwrap_or(false);
     match (says("condition"), says("required")) {
@@ -281,7 +300,8 @@ fn selection(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Selection> {
     }
 }
 
-fn ids(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Spanned<String>> {
+/// The ids under `depends_on`.
+pub(super) fn read_ids(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Spanned<String>> {
     let items = reading.list("`depends_on`", "a list of task ids", node);
     items.iter().filter_map(|item| read_id(reading, "an id in `depends_on`", item)).collect()
 }

@@ -10,7 +10,9 @@ use super::models::{Model, Role};
 use super::outcome;
 use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
-use super::{Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison, tools};
+use super::{
+    Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison, scenario, tools,
+};
 use crate::compare::{Operator, WhenMissing};
 use crate::template::Trait;
 use crate::value::{Map, Spanned, Val, Value};
@@ -84,26 +86,29 @@ pub fn value(suite: &Suite) -> Value {
         let rubrics: Map<'static> = suite.rubrics.iter().map(|(name, it)| (name.value.clone(), rubric(it))).collect();
         map.put("rubrics", Val::Map(rubrics));
     }
-    map.list("tasks", suite.tasks.iter().map(task));
+    if !suite.scenarios.is_empty() {
+        map.put("scenarios", scenario::value(&suite.scenarios, &suite.tasks));
+    }
+    map.list("tasks", suite.tasks.iter().filter(|it| it.scope.is_none()).map(task));
     Val::Map(map.0)
 }
 
 /// The members of an object being written.
 #[derive(Default)]
-struct Members(Map<'static>);
+pub(super) struct Members(pub(super) Map<'static>);
 
 impl Members {
-    fn put(&mut self, key: &'static str, value: Value) {
+    pub(super) fn put(&mut self, key: &'static str, value: Value) {
         self.0.insert(Cow::Borrowed(key), value);
     }
 
-    fn text(&mut self, key: &'static str, text: Option<&String>) {
+    pub(super) fn text(&mut self, key: &'static str, text: Option<&String>) {
         if let Some(text) = text {
             self.put(key, Val::from(text.clone()));
         }
     }
 
-    fn list(&mut self, key: &'static str, items: impl Iterator<Item = Value>) {
+    pub(super) fn list(&mut self, key: &'static str, items: impl Iterator<Item = Value>) {
         let items: Vec<Value> = items.collect();
         if !items.is_empty() {
             self.put(key, Val::List(items));
@@ -204,7 +209,7 @@ fn ask(ask: &Ask) -> Value {
     Val::Map(map.0)
 }
 
-fn task(task: &Task) -> Value {
+pub(super) fn task(task: &Task) -> Value {
     let mut map = Members::default();
     map.text("id", Some(&task.id.value));
     map.text("description", task.description.as_ref());

@@ -189,7 +189,7 @@ fn the_stored_form_of_a_peer_is_read() {
     assert_eq!(messages, ["`callable_traits` are not supported"]);
 }
 
-fn traits() -> impl Strategy<Value = Vec<Trait>> {
+pub(crate) fn traits() -> impl Strategy<Value = Vec<Trait>> {
     let texts = |n| proptest::collection::btree_set("[a-z ]{1,9}", n).prop_map(|it| it.into_iter().collect::<Vec<_>>());
     let patterns = select(&["^a.c$", "(?P<x>[a-z])(?P=x)", "\\d+(?=x)"][..]);
     let sources = select(&["parsed.n > 2", "size(raw_response)", "verify_result == true && question != ''"][..]);

@@ -1,0 +1,147 @@
+//! Edges: where a conversation goes on.
+
+use super::super::codes;
+use super::super::form::{Form, Key, Keys};
+use super::super::problem::Problem;
+use super::super::reader::{Fields, Reading};
+use super::{ScenarioText, is_null};
+use crate::scenario::when::{self, WhenError, WhenErrorKind};
+use crate::scenario::{Callable, Condition, Edge, Handover, Target};
+use crate::value::{Content, Node, Span, Spanned, Val};
+
+/// Where an edge stands.
+#[derive(Debug, Clone)]
+pub struct EdgeText {
+    /// Where it begins.
+    pub span: Span,
+    /// Where the node that it leaves is named.
+    pub source: Span,
+    /// Where its target is named.
+    pub target: Span,
+    /// Where its condition stands.
+    pub when: Option<Span>,
+    /// Whether its condition could not be read.
+    pub(crate) is_flawed: bool,
+}
+
+static EDGE: Keys = Keys {
+    what: "an edge",
+    keys: &[
+        Key::required("from", Form::Text, "the node it leaves").or(&["source"]),
+        Key::required("to", Form::Text, "the node it goes to, or `__end__`").or(&["target"]),
+        Key::optional("when", WHEN, "when it is taken; without it, the edge is taken when no other is")
+            .or(&["condition"]),
+        Key::optional("condition_source", Form::Text, "the text of code that is its condition, for display"),
+        Key::optional(
+            "handover",
+            Form::Choice(&["transcript_prepend", "transcript_append", "transcript_materialize"]),
+            "what the next turn is told of those before it; the conversation itself unless said",
+        ),
+    ],
+};
+
+const WHEN: Form = Form::Either(&[Form::Map(&Form::Any), Form::List(&Form::Any)]);
+
+pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::Object(&EDGE)]);
+
+/// Between the ends of an edge in its short form.
+const ARROW: &str = "->";
+
+/// Reads the edges of a scenario.
+pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut ScenarioText) {
+    text.lost.edges |= node.as_list().is_none();
+    for item in reading.list("`edges`", "a list of edges", node) {
+        let edge = match &item.content {
+            Content::Scalar(Val::Str(_)) => short(reading, item),
+            _ => long(reading, item),
+        };
+        match edge {
+            Some((edge, place)) => {
+                text.scenario.edges.push(edge);
+                text.edges.push(place);
+            }
+            None => text.lost.edges = true,
+        }
+    }
+}
+
+/// `ask -> doubt`
+fn short(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)> {
+    let text = node.as_str()?;
+    let ends = text.split_once(ARROW).map(|(source, target)| (source.trim(), target.trim()));
+    let is_edge = |(source, target): &(&str, &str)| !source.is_empty() && !target.is_empty() && !target.contains(ARROW);
+    let Some((source, target)) = ends.filter(is_edge) else {
+        let message = format!("an edge must be `node {ARROW} node`, not {}", node.phrase());
+        let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "no edge");
+        reading.problem(problem.help("write `ask -> doubt`, or an object with `from` and `to`"));
+        return None;
+    };
+    let place = |part: &str| {
+        let start = part.as_ptr() as usize - text.as_ptr() as usize;
+        reading.part_of_text(node.span, text, start..start + part.len())
+    };
+    let place =
+        EdgeText { span: node.span, source: place(source), target: place(target), when: None, is_flawed: false };
+    Some((Edge::new(source, target), place))
+}
+
+fn long(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)> {
+    let fields = Fields::read(reading, &EDGE, node)?;
+    let source = fields.get("from").and_then(|it| reading.text("`from`", it));
+    let target = fields.get("to").and_then(|it| reading.text("`to`", it));
+    let n_before = reading.n_errors();
+    let condition = condition(reading, &fields);
+    let is_flawed = reading.n_errors() > n_before || fields.may_mean("when");
+    let handover = fields.get("handover").filter(|it| !is_null(it)).and_then(|it| handover(reading, it));
+    let (Spanned { value: source, span: source_span }, target) = (source?, target?);
+    // What its condition would have been is not known, only that it has one.
+    let when = if is_flawed { Some(Condition::Callable(Callable::default())) } else { condition };
+    let place = EdgeText {
+        span: fields.head(),
+        source: source_span,
+        target: target.span,
+        when: fields.get("when").or(fields.get("condition_source")).filter(|it| !is_null(it)).map(|it| it.span),
+        is_flawed,
+    };
+    Some((Edge { source, target: Target::named(&target.value), when, handover }, place))
+}
+
+fn condition(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Condition> {
+    let source = fields.get("condition_source").filter(|it| !is_null(it));
+    let source = source.and_then(|it| reading.text("`condition_source`", it));
+    let condition = match fields.get("when").map(when::read) {
+        None => None,
+        Some(Ok(condition)) => condition,
+        Some(Err(errors)) => {
+            errors.into_iter().for_each(|it| reading.problem(wrong(it)));
+            None
+        }
+    };
+    match (condition, source) {
+        (Some(condition), Some(source)) => {
+            let message = "an edge has either `when` or `condition_source`, not both";
+            let problem = Problem::new(&codes::CONFLICT, message).at(source.span, "and this");
+            let when = fields.key_span("when").unwrap_or(fields.span);
+            reading.problem(problem.at(when, "this").help("keep `when`: a stored source is for display"));
+            Some(condition)
+        }
+        (condition, source) => condition.or(source.map(|it| Condition::Callable(Callable::text(it.value)))),
+    }
+}
+
+/// A mistake in a condition, as a problem.
+fn wrong(error: WhenError) -> Problem {
+    let code = match error.kind {
+        WhenErrorKind::UnknownOperator => &codes::UNKNOWN_OPERATOR,
+        WhenErrorKind::BadExpression => &codes::BAD_EXPRESSION,
+        WhenErrorKind::BadCondition | WhenErrorKind::UnsupportedCondition => &codes::BAD_CONDITION,
+    };
+    let problem = Problem::new(code, error.message).at(error.span, "here");
+    error.help.into_iter().fold(problem, Problem::help)
+}
+
+fn handover(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Handover> {
+    let choices: Vec<(&str, usize)> = (0..).zip(&Handover::NAMED).map(|(ix, (name, _))| (*name, ix)).collect();
+    let chosen = reading.choice("`handover`", &choices, node)?;
+    Handover::NAMED.into_iter().nth(chosen).map(|(_, it)| it)
+}

@@ -1,0 +1,340 @@
+//! `scenarios`: conversations along a graph.
+//!
+//! ```yaml
+//! scenarios:
+//!   capital:
+//!     entry: ask
+//!     nodes:
+//!       ask: { question: What is the capital of Australia?, raw_answer: Canberra }
+//!       doubt: { question: Are you sure? I think it is Sydney., raw_answer: Canberra }
+//!     edges:
+//!       - { from: ask, to: doubt, when: { verify_result: true } }
+//!       - ask -> __end__
+//! ```
+//!
+//! A scenario is read as far as it goes; whether it makes a sound graph is looked at in [`flaws`], once everything that it names is there. Scenarios that a
+//! peer has stored are read too: its dump has the same keys, and its checkpoint has them under other names (`scenario::stored`).
+
+mod edge;
+mod flaws;
+mod node;
+mod outcome;
+mod write;
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+pub(crate) use flaws::examine;
+pub(super) use write::value;
+pub(crate) use write::{node_value, scenario_value};
+
+use super::codes;
+use super::duration;
+use super::form::{Form, Key, Keys};
+use super::problem::{Problem, Problems};
+use super::reader::{Fields, Reading};
+use super::source::{Files, ReadError, Sources};
+use super::{Suite, rubric, task};
+use crate::scenario::definition::TURN_LIMIT;
+use crate::scenario::{Scenario, stored};
+use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val};
+pub use edge::EdgeText;
+pub use node::NodeText;
+pub use outcome::OutcomeText;
+
+/// A scenario as it was written: what it is, where its parts stand, and what it names elsewhere.
+#[derive(Debug, Clone)]
+pub struct ScenarioText {
+    /// The scenario. Templates and rubrics that it names are not in it yet: [`ScenarioText::resolve`] puts them there.
+    pub scenario: Scenario,
+    /// Its name.
+    pub name: Spanned<String>,
+    /// Where it says where it starts.
+    pub entry: Option<Span>,
+    /// Its nodes, one for each of the scenario's.
+    pub nodes: Vec<NodeText>,
+    /// Its edges, one for each of the scenario's.
+    pub edges: Vec<EdgeText>,
+    /// Its outcomes, one for each of the scenario's.
+    pub outcomes: Vec<OutcomeText>,
+    /// The rubric that it names.
+    pub rubric: Option<Spanned<String>>,
+    /// The models that it names, those of its nodes included: roles, or `provider/model`.
+    pub models: Vec<Spanned<String>>,
+    /// The servers with tools that it names, those of its nodes included.
+    pub tools: Vec<Spanned<String>>,
+    /// What stands in it but could not be read.
+    pub(crate) lost: LostParts,
+}
+
+/// Parts of a scenario that could not be read. Somebody has complained about them; that they are missing is no news.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LostParts {
+    /// Whether there may be nodes whose ids are not known.
+    pub(crate) nodes: bool,
+    /// The ids of nodes of which little else could be read.
+    pub(crate) node_ids: HashSet<String>,
+    /// Whether there may be edges.
+    pub(crate) edges: bool,
+    /// Whether it may say where it starts.
+    pub(crate) entry: bool,
+    /// Whether it may have traits.
+    pub(crate) rubric: bool,
+    /// Whether it may have outcomes or tasks.
+    pub(crate) outcomes: bool,
+}
+
+/// Two are equal wherever their parts stand.
+impl PartialEq for ScenarioText {
+    fn eq(&self, other: &Self) -> bool {
+        let ScenarioText { scenario, nodes, outcomes, rubric, .. } = self;
+        (scenario, rubric) == (&other.scenario, &other.rubric) && (nodes, outcomes) == (&other.nodes, &other.outcomes)
+    }
+}
+
+static SCENARIO: Keys = Keys {
+    what: "a scenario",
+    keys: &[
+        Key::optional("name", Form::Text, "its name, when it stands in a list"),
+        Key::optional("description", Form::Text, "what it is for; shown in reports"),
+        Key::optional("entry", Form::Text, "the node it starts with").or(&["entry_node"]),
+        Key::optional(
+            "nodes",
+            Form::Either(&[Form::Map(&node::FORM), Form::List(&node::FORM)]),
+            "the turns of the conversation, by id or as a list with ids",
+        ),
+        Key::optional(
+            "edges",
+            Form::List(&edge::FORM),
+            "where a conversation goes on; the first edge of a node whose condition holds is taken",
+        ),
+        Key::optional("outcomes", outcome::FORM, "what is concluded about the whole conversation")
+            .or(&["outcome_criteria"]),
+        Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "tasks that apply to this scenario alone"),
+        Key::optional(
+            "rubric",
+            Form::Either(&[Form::Text, rubric::FORM]),
+            "the traits that every turn is rated by, or the name of an entry of `rubrics`",
+        ),
+        Key::optional("system", Form::Text, "the system message of the subject"),
+        Key::optional("models", node::MODELS_FORM, "who answers and who reads answers, where it is not the suite's")
+            .or(&["model_override"]),
+        Key::optional("tools", Form::List(&Form::Text), "the servers whose tools the subject may use"),
+        Key::optional("turn_limit", Form::Integer(1), "how many turns it may take; 20 unless said"),
+        Key::optional("turn_timeout", duration::FORM, "how long one turn may take"),
+        Key::optional("timeout", duration::FORM, "how long it may take as a whole"),
+        Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
+        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep with it"),
+    ],
+};
+
+const ONE: Form = Form::Object(&SCENARIO);
+
+pub(super) const FORM: Form = Form::Either(&[Form::Map(&ONE), Form::List(&ONE)]);
+
+/// Reads the section: scenarios by name, or a list of scenarios with names.
+pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
+    match &node.content {
+        Content::Map(entries) => {
+            for Entry { key, key_span, value } in entries {
+                let name = Spanned::new(key.clone().into_owned(), *key_span);
+                read_one(reading, suite, Some(name), value);
+            }
+        }
+        Content::List(items) => items.iter().for_each(|item| read_one(reading, suite, None, item)),
+        Content::Scalar(_) => {
+            reading.wrong_type("`scenarios`", "an object of names and scenarios, or a list of scenarios", node);
+            suite.lost.scenario();
+        }
+    }
+}
+
+/// Reads one scenario into the suite. Its name stands in it unless it is given.
+pub(super) fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, name: Option<Spanned<String>>, node: &Node<'_>) {
+    let plain = stored::plain(node);
+    let Some(text) = scenario(reading, suite, name, plain.as_ref().unwrap_or(node)) else {
+        suite.lost.scenario();
+        return;
+    };
+    if let Some(first) = suite.scenarios.iter().find(|it| it.name == text.name) {
+        let message = format!("there are two scenarios `{}`", text.name.value);
+        let problem = Problem::new(&codes::DUPLICATE_ID, message).at(text.name.span, "again here");
+        reading.problem(problem.at(first.name.span, "first here").help("rename one of them"));
+        return;
+    }
+    suite.tasks.extend(text.outcome_tasks());
+    suite.scenarios.push(text);
+}
+
+/// The scenarios that a peer has stored: those of a checkpoint, or the one that this is.
+pub(crate) fn read_stored(node: &Node<'_>) -> (Vec<ScenarioText>, Vec<Problem>) {
+    let mut reading = Reading { problems: Problems::default(), sources: Sources::default(), files: &NoFiles };
+    let mut suite = Suite::default();
+    match stored::parts_of_checkpoint(node) {
+        Some(parts) => parts.into_iter().for_each(|it| read_one(&mut reading, &mut suite, None, it)),
+        None => read_one(&mut reading, &mut suite, None, node),
+    }
+    (suite.scenarios, reading.problems.into_vec())
+}
+
+/// A stored scenario names no other file.
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
+        Err(ReadError::NotFound)
+    }
+}
+
+fn scenario(
+    reading: &mut Reading<'_>,
+    suite: &mut Suite,
+    name: Option<Spanned<String>>,
+    node: &Node<'_>,
+) -> Option<ScenarioText> {
+    let fields = Fields::read(reading, &SCENARIO, node)?;
+    let name = named(reading, name, &fields);
+    // Everything is read before anything is missed, so that all problems of a scenario are reported at once.
+    let mut text = ScenarioText {
+        scenario: Scenario::new(name.as_ref().map(|it| it.value.clone()).unwrap_or_default()),
+        name: name.clone().unwrap_or_else(|| Spanned::new(String::new(), fields.head())),
+        entry: None,
+        nodes: Vec::new(),
+        edges: Vec::new(),
+        outcomes: Vec::new(),
+        rubric: None,
+        models: Vec::new(),
+        tools: Vec::new(),
+        lost: LostParts::default(),
+    };
+    frame(reading, &fields, &mut text);
+    if let Some(nodes) = fields.get("nodes") {
+        node::read_all(reading, nodes, &mut text);
+    }
+    text.lost.nodes |= fields.may_mean("nodes");
+    if let Some(edges) = fields.get("edges") {
+        edge::read_all(reading, edges, &mut text);
+    }
+    text.lost.edges |= fields.may_mean("edges");
+    if let Some(outcomes) = fields.get("outcomes") {
+        outcome::read_all(reading, outcomes, &mut text);
+    }
+    text.lost.outcomes |= fields.may_mean("outcomes") || fields.may_mean("tasks");
+    if let Some(tasks) = fields.get("tasks") {
+        read_tasks(reading, suite, &mut text, tasks);
+    }
+    name.map(|_| text)
+}
+
+/// What a scenario says about itself as a whole.
+fn frame(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioText) {
+    let mut said = |name: &str| fields.get(name).and_then(|it| reading.text(&format!("`{name}`"), it));
+    let (description, entry, system) = (said("description"), said("entry"), said("system"));
+    text.lost.entry = fields.may_mean("entry") || (fields.get("entry").is_some() && entry.is_none());
+    text.entry = entry.as_ref().map(|it| it.span);
+    text.scenario.description = description.map(|it| it.value).unwrap_or_default();
+    text.scenario.entry = entry.map(|it| it.value).unwrap_or_default();
+    text.scenario.system = system.map(|it| it.value);
+    if let Some(node) = fields.get("models") {
+        let models = node::models(reading, node);
+        text.models.extend(models.names);
+        text.scenario.models = models.models;
+    }
+    if let Some(node) = fields.get("rubric") {
+        let n_before = reading.n_errors();
+        match node::named_or(reading, "`rubric`", node, rubric::read) {
+            Some(node::Named::Name(name)) => text.rubric = Some(name),
+            Some(node::Named::Inline(traits)) => text.scenario.rubric = traits,
+            None => {}
+        }
+        text.lost.rubric = reading.n_errors() > n_before;
+    }
+    if let Some(node) = fields.get("tools") {
+        let tools = reading.texts("`tools`", node);
+        text.scenario.tools = tools.iter().map(|it| it.value.clone()).collect();
+        text.tools.extend(tools);
+    }
+    let turn_limit = fields.get("turn_limit").and_then(|it| reading.count("`turn_limit`", 1, it));
+    text.scenario.turn_limit = turn_limit.unwrap_or(TURN_LIMIT);
+    let mut time = |name: &str| fields.get(name).and_then(|it| duration::read(reading, &format!("`{name}`"), it));
+    (text.scenario.turn_timeout, text.scenario.timeout) = (time("turn_timeout"), time("timeout"));
+    let tags = fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
+    text.scenario.tags = tags.into_iter().map(|it| it.value).collect();
+    text.scenario.metadata = metadata(reading, fields);
+}
+
+/// The name of a scenario: its key, or what it says.
+fn named(reading: &mut Reading<'_>, key: Option<Spanned<String>>, fields: &Fields<'_, '_>) -> Option<Spanned<String>> {
+    let written = fields.get("name").map(|it| reading.text("`name`", it));
+    let name = match (key, written) {
+        (Some(key), Some(Some(name))) if key != name => {
+            let message = format!("the scenario `{}` calls itself `{}`", key.value, name.value);
+            let problem = Problem::new(&codes::CONFLICT, message).at(name.span, "one name").at(key.span, "another");
+            reading.problem(problem.help("drop `name`: its key is its name"));
+            Some(key)
+        }
+        (Some(key), _) => Some(key),
+        (None, Some(name)) => name,
+        (None, None) => {
+            if !fields.may_mean("name") {
+                let problem = Problem::new(&codes::MISSING_KEY, "a scenario in a list needs `name`");
+                reading.problem(problem.at(fields.head(), "without a name").help("`name` is the id of its case"));
+            }
+            None
+        }
+    };
+    let name = name?;
+    if name.value.is_empty() {
+        let problem = Problem::new(&codes::WRONG_VALUE, "the name of a scenario cannot be empty");
+        reading.problem(problem.at(name.span, "empty").help("its name is the id of its case"));
+        return None;
+    }
+    Some(name)
+}
+
+/// Tasks that apply to the scenario alone.
+fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, text: &mut ScenarioText, node: &Node<'_>) {
+    text.lost.outcomes |= node.as_list().is_none();
+    for item in reading.list("`tasks`", "a list of tasks", node) {
+        match task::read(reading, item) {
+            Ok(mut task) => {
+                task.scope = Some(text.name.clone());
+                suite.tasks.push(task);
+            }
+            Err(id) => {
+                text.lost.outcomes = true;
+                match id {
+                    Some(id) => suite.lost.task_ids.push(id),
+                    None => suite.lost.tasks = true,
+                }
+            }
+        }
+    }
+}
+
+/// The object under `metadata`.
+fn metadata(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Map<'static> {
+    let Some(node) = fields.get("metadata") else { return Map::default() };
+    match node.to_val().into_owned() {
+        Val::Map(map) => map,
+        Val::Null => Map::default(),
+        _ => {
+            reading.wrong_type("`metadata`", "an object", node);
+            Map::default()
+        }
+    }
+}
+
+/// Whether a value is as good as absent: files of the peer write null for what is not there.
+fn is_null(node: &Node<'_>) -> bool {
+    matches!(node.content, Content::Scalar(Val::Null))
+}
+
+/// Ids and the places of their nodes.
+fn places(text: &ScenarioText) -> HashMap<&str, usize> {
+    let mut places = HashMap::new();
+    for (ix, node) in text.scenario.nodes.iter().enumerate() {
+        places.entry(node.id.as_str()).or_insert(ix);
+    }
+    places
+}

@@ -1,0 +1,163 @@
+//! Outcomes of a scenario: what is concluded about the whole conversation.
+//!
+//! ```yaml
+//! outcomes:
+//!   held: { all_turns: { verify_result: true } }
+//! ```
+//!
+//! An outcome is a task of its scenario alone ([`ScenarioText::outcome_tasks`]), so it may depend on other tasks and be a gate.
+
+use super::super::codes;
+use super::super::form::{Form, Key, Keys};
+use super::super::problem::Problem;
+use super::super::reader::{Fields, Reading};
+use super::super::task::{Gate, Selection, Task, TaskKind, read_gate, read_ids};
+use super::super::{outcome, task};
+use super::{ScenarioText, is_null};
+use crate::scenario::{Callable, Criterion};
+use crate::value::{Content, Entry, Node, Span, Spanned};
+
+/// Where an outcome stands, and what it has as a task.
+#[derive(Debug, Clone)]
+pub struct OutcomeText {
+    /// Where its name stands.
+    pub name: Span,
+    /// Where its check, or the text of its code, stands.
+    pub check: Option<Span>,
+    /// The tasks whose outputs it reads, and whose gates it obeys.
+    pub depends_on: Vec<Spanned<String>>,
+    /// Whether it is a gate, and of which kind.
+    pub gate: Gate,
+    /// Whether errors were found in it.
+    pub(crate) is_flawed: bool,
+}
+
+/// Two are equal when they are the same as tasks.
+impl PartialEq for OutcomeText {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.depends_on, self.gate) == (&other.depends_on, other.gate)
+    }
+}
+
+static OUTCOME: Keys = Keys {
+    what: "an outcome",
+    keys: &[
+        Key::optional("name", Form::Text, "its name, when it stands in a list").or(&["id"]),
+        Key::optional("description", Form::Text, "what it asserts; shown in reports"),
+        Key::optional("check", outcome::FORM, "how it is decided"),
+        Key::optional("evaluate_source", Form::Text, "the text of code that decides it, for display"),
+        task::KEYS_OF_OUTCOMES[0],
+        task::KEYS_OF_OUTCOMES[1],
+        task::KEYS_OF_OUTCOMES[2],
+    ],
+};
+
+const ONE: Form = Form::Object(&OUTCOME);
+
+pub(super) const FORM: Form = Form::Either(&[Form::List(&ONE), Form::Map(&Form::Either(&[outcome::FORM, ONE]))]);
+
+/// Reads the outcomes of a scenario: a list with names, or an object of names and checks.
+pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut ScenarioText) {
+    match &node.content {
+        Content::Map(entries) => {
+            for Entry { key, key_span, value } in entries {
+                let name = Spanned::new(key.clone().into_owned(), *key_span);
+                let is_long = ["check", "evaluate_source"].iter().any(|it| value.get(it).is_some());
+                match is_long {
+                    true => long(reading, Some(name), value, text),
+                    false => short(reading, name, value, text),
+                }
+            }
+        }
+        Content::List(items) => items.iter().for_each(|item| long(reading, None, item, text)),
+        _ => {
+            reading.wrong_type("`outcomes`", "a list of outcomes, or an object of names and checks", node);
+            text.lost.outcomes = true;
+        }
+    }
+}
+
+fn short(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>, text: &mut ScenarioText) {
+    let Some(check) = outcome::read(reading, &format!("the outcome `{}`", name.value), node) else {
+        text.lost.outcomes = true;
+        return;
+    };
+    text.scenario.outcomes.push(Criterion::new(name.value, check));
+    text.outcomes.push(OutcomeText {
+        name: name.span,
+        check: Some(node.span),
+        depends_on: Vec::new(),
+        gate: Gate::None,
+        is_flawed: false,
+    });
+}
+
+fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>, text: &mut ScenarioText) {
+    let n_before = reading.n_errors();
+    let Some(fields) = Fields::read(reading, &OUTCOME, node) else {
+        text.lost.outcomes = true;
+        return;
+    };
+    let given = |name: &str| fields.get(name).filter(|it| !is_null(it));
+    let name = key.or_else(|| match fields.get("name") {
+        Some(it) => reading.text("`name`", it),
+        None => {
+            if !fields.may_mean("name") {
+                let problem = Problem::new(&codes::MISSING_KEY, "an outcome in a list needs `name`");
+                reading.problem(problem.at(fields.head(), "without a name").help("its result stands under its name"));
+            }
+            None
+        }
+    });
+    let description = given("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
+    let what = name.as_ref().map_or("an outcome".to_owned(), |it| format!("the outcome `{}`", it.value));
+    let check = given("check").and_then(|it| outcome::read(reading, &what, it));
+    let source = given("evaluate_source").and_then(|it| reading.text("`evaluate_source`", it));
+    if given("check").is_none() && given("evaluate_source").is_none() && !fields.may_mean("check") {
+        let problem =
+            Problem::new(&codes::MISSING_KEY, format!("{what} needs `check`")).at(fields.head(), "decided how?");
+        reading.problem(problem.help("for example `check: { all_turns: { verify_result: true } }`"));
+    }
+    let depends_on = fields.get("depends_on").map(|it| read_ids(reading, it)).unwrap_or_default();
+    let gate = read_gate(reading, &fields);
+    let is_flawed = reading.n_errors() > n_before;
+    text.lost.outcomes |= is_flawed;
+    let (Some(name), true) = (name, check.is_some() || source.is_some()) else { return };
+    let place = given("check").or(given("evaluate_source")).map(|it| it.span);
+    text.scenario.outcomes.push(Criterion {
+        name: name.value,
+        description: description.unwrap_or_default(),
+        check,
+        evaluate: source.map(|it| Callable::text(it.value)),
+    });
+    text.outcomes.push(OutcomeText { name: name.span, check: place, depends_on, gate, is_flawed });
+}
+
+impl ScenarioText {
+    /// The outcomes as tasks of this scenario alone. One that only code decides is none: it runs with the scenario.
+    pub(in crate::suite) fn outcome_tasks(&self) -> Vec<Task> {
+        let one = |(criterion, text): (&Criterion, &OutcomeText)| {
+            Some(Task {
+                id: Spanned::new(criterion.name.clone(), text.name),
+                description: Some(criterion.description.clone()).filter(|it| !it.is_empty()),
+                kind: TaskKind::Outcome(Box::new(criterion.check.clone()?)),
+                comparison: None,
+                depends_on: text.depends_on.clone(),
+                gate: text.gate,
+                on: Selection::All,
+                scope: Some(self.name.clone()),
+                tags: Vec::new(),
+                dimensions: Vec::new(),
+                span: text.check.unwrap_or(text.name),
+                is_flawed: text.is_flawed,
+            })
+        };
+        self.scenario.outcomes.iter().zip(&self.outcomes).filter_map(one).collect()
+    }
+
+    /// Whether a task of this scenario is one of its outcomes.
+    pub(in crate::suite) fn is_outcome(&self, task: &Task) -> bool {
+        matches!(task.kind, TaskKind::Outcome(_))
+            && self.scenario.outcomes.iter().any(|it| it.name == task.id.value && it.check.is_some())
+    }
+}
