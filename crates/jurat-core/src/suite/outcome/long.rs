@@ -108,12 +108,7 @@ fn kind(
 /// A scope in its stored form, or by its name alone.
 pub(super) fn scope(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Scope> {
     if let Some(name) = node.as_str().filter(|it| !matches!(*it, "turn_at" | "TurnAt")) {
-        let choices = [
-            ("first_turn", 0),
-            ("last_turn", 1),
-            ("any_turn", 2),
-            ("all_turns", 3),
-        ];
+        let choices = [("first_turn", 0), ("last_turn", 1), ("any_turn", 2), ("all_turns", 3)];
         let class = SCOPES.iter().find(|(_, class)| *class == name).map(|(name, _)| *name);
         let chosen = match class {
             Some(class) => choices.iter().find(|(name, _)| *name == class).map(|(_, ix)| *ix),

@@ -7,7 +7,7 @@ use super::super::reader::{Fields, Reading};
 use super::{expression, negated, nodes, parts, result_field, turn_field, wanted};
 use crate::compare::normalise::Normaliser;
 use crate::outcome::{
-    Aggregation, Check, CrossComparison, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Threshold, TurnCheck,
+    Aggregation, Check, CrossComparison, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Thresholds, TurnCheck,
     TurnFilter, TurnTest, check::AggregationKind, status_is, turn_count_eq, turn_count_gte,
 };
 use crate::value::{Entry, Node, Span, shown_within};
@@ -26,44 +26,78 @@ const FIELDS: Form = Form::Map(&Form::Any);
 
 /// Every way to write an outcome.
 pub(super) static SHORT: [Short; 17] = [
-    Short { name: "all_of", doc: "all of these hold", form: OUTCOMES, read: |reading, it| {
-        parts(reading, "`all_of`", &it.value).map(Check::AllOf)
-    } },
-    Short { name: "any_of", doc: "one of these holds", form: OUTCOMES, read: |reading, it| {
-        parts(reading, "`any_of`", &it.value).map(Check::AnyOf)
-    } },
+    Short {
+        name: "all_of",
+        doc: "all of these hold",
+        form: OUTCOMES,
+        read: |reading, it| parts(reading, "`all_of`", &it.value).map(Check::AllOf),
+    },
+    Short {
+        name: "any_of",
+        doc: "one of these holds",
+        form: OUTCOMES,
+        read: |reading, it| parts(reading, "`any_of`", &it.value).map(Check::AnyOf),
+    },
     Short { name: "at_least_n", doc: "at least so many of these hold", form: Form::Object(&AT_LEAST), read: at_least },
-    Short { name: "not", doc: "this does not hold", form: Form::Outcome, read: |reading, it| negated(reading, &it.value) },
+    Short {
+        name: "not",
+        doc: "this does not hold",
+        form: Form::Outcome,
+        read: |reading, it| negated(reading, &it.value),
+    },
     Short { name: "first_turn", doc: "fields of the first turn", form: FIELDS, read: turns },
     Short { name: "last_turn", doc: "fields of the last turn", form: FIELDS, read: turns },
-    Short { name: "turn_at", doc: "fields of the turn at `index`; negative ones count from the end", form: FIELDS, read: turns },
-    Short { name: "any_turn", doc: "fields, each of some turn; `node` narrows", form: FIELDS, read: turns },
-    Short { name: "all_turns", doc: "fields of every turn, of which there must be one; `node` narrows", form: FIELDS, read: turns },
     Short {
-        name: "status_is",
-        doc: "how the scenario ended",
-        form: Form::Choice(&STATUSES),
-        read: status,
+        name: "turn_at",
+        doc: "fields of the turn at `index`; negative ones count from the end",
+        form: FIELDS,
+        read: turns,
     },
-    Short { name: "turn_count_eq", doc: "how many turns it took", form: Form::Integer(0), read: |reading, it| {
-        count(reading, it).map(turn_count_eq)
-    } },
-    Short { name: "turn_count_gte", doc: "how many turns it took at least", form: Form::Integer(0), read: |reading, it| {
-        count(reading, it).map(turn_count_gte)
-    } },
+    Short { name: "any_turn", doc: "fields, each of some turn; `node` narrows", form: FIELDS, read: turns },
+    Short {
+        name: "all_turns",
+        doc: "fields of every turn, of which there must be one; `node` narrows",
+        form: FIELDS,
+        read: turns,
+    },
+    Short { name: "status_is", doc: "how the scenario ended", form: Form::Choice(&STATUSES), read: status },
+    Short {
+        name: "turn_count_eq",
+        doc: "how many turns it took",
+        form: Form::Integer(0),
+        read: |reading, it| count(reading, it).map(turn_count_eq),
+    },
+    Short {
+        name: "turn_count_gte",
+        doc: "how many turns it took at least",
+        form: Form::Integer(0),
+        read: |reading, it| count(reading, it).map(turn_count_gte),
+    },
     Short { name: "result", doc: "fields of the result as a whole", form: FIELDS, read: result },
-    Short { name: "cross_turn", doc: "a field of one turn compared with a field of another", form: Form::Object(&CROSS_TURN), read: |reading, it| {
-        cross_turn(reading, &CROSS_TURN, &it.value).map(Check::CrossTurn)
-    } },
-    Short { name: "count_turns", doc: "how many turns there are of these", form: Form::Object(&COUNT_TURNS), read: |reading, it| {
-        aggregation(reading, AggregationKind::Count, &COUNT_TURNS, &it.value)
-    } },
-    Short { name: "first_match_index", doc: "the index of the first of these turns; -1 when there is none", form: Form::Object(&FIRST_MATCH_INDEX), read: |reading, it| {
-        aggregation(reading, AggregationKind::FirstIndex, &FIRST_MATCH_INDEX, &it.value)
-    } },
-    Short { name: "cel", doc: "an expression over `result`", form: Form::Text, read: |reading, it| {
-        expression(reading, "`cel`", &it.value).map(Check::Cel)
-    } },
+    Short {
+        name: "cross_turn",
+        doc: "a field of one turn compared with a field of another",
+        form: Form::Object(&CROSS_TURN),
+        read: |reading, it| cross_turn(reading, &CROSS_TURN, &it.value).map(Check::CrossTurn),
+    },
+    Short {
+        name: "count_turns",
+        doc: "how many turns there are of these",
+        form: Form::Object(&COUNT_TURNS),
+        read: |reading, it| aggregation(reading, AggregationKind::Count, &COUNT_TURNS, &it.value),
+    },
+    Short {
+        name: "first_match_index",
+        doc: "the index of the first of these turns; -1 when there is none",
+        form: Form::Object(&FIRST_MATCH_INDEX),
+        read: |reading, it| aggregation(reading, AggregationKind::FirstIndex, &FIRST_MATCH_INDEX, &it.value),
+    },
+    Short {
+        name: "cel",
+        doc: "an expression over `result`",
+        form: Form::Text,
+        read: |reading, it| expression(reading, "`cel`", &it.value).map(Check::Cel),
+    },
 ];
 
 /// How scenarios end.
@@ -232,14 +266,13 @@ static CROSS_TURN: Keys = Keys { what: "`cross_turn`", keys: &compared_keys() };
 /// The keys of a stored cross-turn check.
 pub(super) static CROSS_TURN_CHECK: Keys = {
     const KEYS: [Key; 6] = compared_keys();
-    Keys { what: "a `cross_turn_check`", keys: &[super::long::TYPE, KEYS[0], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]] }
+    Keys {
+        what: "a `cross_turn_check`",
+        keys: &[super::long::TYPE, KEYS[0], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]],
+    }
 };
 
-pub(super) fn cross_turn(
-    reading: &mut Reading<'_>,
-    keys: &'static Keys,
-    node: &Node<'_>,
-) -> Option<CrossTurnCheck> {
+pub(super) fn cross_turn(reading: &mut Reading<'_>, keys: &'static Keys, node: &Node<'_>) -> Option<CrossTurnCheck> {
     let fields = Fields::read(reading, keys, node)?;
     let source_turn = fields.get("source").and_then(|it| single_turn(reading, "`source`", it));
     let target_turn = fields.get("target").and_then(|it| single_turn(reading, "`target`", it));
@@ -302,7 +335,9 @@ fn normalisers(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Normaliser> {
         match read {
             Ok(normaliser) => normalisers.push(normaliser),
             Err(message) => {
-                reading.problem(Problem::new(&codes::BAD_OPERAND, format!("`normalize`: {message}")).at(item.span, "here"));
+                reading.problem(
+                    Problem::new(&codes::BAD_OPERAND, format!("`normalize`: {message}")).at(item.span, "here"),
+                );
             }
         }
     }
@@ -340,12 +375,10 @@ pub(super) fn aggregation(
     let narrowed = fields.get("node").and_then(|it| nodes(reading, "`node`", it)).unwrap_or_default();
     let verify_result = fields.get("verify_result").filter(|it| !wanted::is_null(it));
     let verify_result = verify_result.and_then(|it| reading.boolean("`verify_result`", it));
-    let mut thresholds = Vec::new();
-    for entry in node.entries().unwrap_or_default() {
-        if let Some((name, relation)) = Relation::NAMED.iter().find(|(name, _)| *name == entry.key) {
-            let than = reading.integer(&format!("`{name}`"), i64::MIN, &entry.value);
-            thresholds.extend(than.map(|than| Threshold { relation: *relation, than }));
-        }
+    let mut thresholds = Thresholds::default();
+    for (name, relation) in Relation::NAMED {
+        let than = fields.get(name).and_then(|it| reading.integer(&format!("`{name}`"), i64::MIN, it));
+        than.into_iter().for_each(|than| thresholds.set(relation, than));
     }
     let filter = TurnFilter { nodes: narrowed, verify_result };
     (reading.n_errors() == n_before).then_some(Check::Aggregation(Aggregation { kind, filter, thresholds }))

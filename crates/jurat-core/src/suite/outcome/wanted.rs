@@ -11,8 +11,7 @@ use crate::outcome::{Relation, Wanted};
 use crate::value::{Content, Entry, Node, Span, Val, Value};
 
 /// The keys of a comparison inside an outcome: the field is named already.
-static COMPARED: Keys =
-    Keys { what: "a comparison of a field", keys: &[comparison::KEYS[2], comparison::KEYS[3]] };
+static COMPARED: Keys = Keys { what: "a comparison of a field", keys: &[comparison::KEYS[2], comparison::KEYS[3]] };
 
 /// Reads what `field` must be.
 pub(super) fn read(reading: &mut Reading<'_>, field: &str, node: &Node<'_>) -> Option<Wanted> {
@@ -46,12 +45,7 @@ fn compared(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Wanted> {
 }
 
 /// A comparison that can be used in outcomes.
-pub(super) fn checked(
-    reading: &mut Reading<'_>,
-    operator: Operator,
-    span: Span,
-    expected: Value,
-) -> Option<Wanted> {
+pub(super) fn checked(reading: &mut Reading<'_>, operator: Operator, span: Span, expected: Value) -> Option<Wanted> {
     if let Some(inapplicable) = about_traces(&operator) {
         reading.problem(Problem::new(&codes::BAD_OPERAND, inapplicable.reason).at(span, "not in an outcome"));
         return None;
@@ -92,7 +86,8 @@ fn bounds(reading: &mut Reading<'_>, entries: &[Entry<'_>]) -> Option<Wanted> {
 
 /// One bound below and one above; anything else says something twice.
 fn between(reading: &mut Reading<'_>, bounds: &[(Relation, Span, Value)]) -> Option<Wanted> {
-    let side = |of: [Relation; 2]| bounds.iter().filter(move |(relation, ..)| of.contains(relation)).collect::<Vec<_>>();
+    let side =
+        |of: [Relation; 2]| bounds.iter().filter(move |(relation, ..)| of.contains(relation)).collect::<Vec<_>>();
     let (below, above) = (side([Relation::Gte, Relation::Gt]), side([Relation::Lte, Relation::Lt]));
     let ([lower], [upper], 2) = (below.as_slice(), above.as_slice(), bounds.len()) else {
         let [(first, at, _), (second, again, _), ..] = bounds else { return None };

@@ -79,7 +79,10 @@ fn cross_turn(check: &CrossTurnCheck) -> Value {
 fn aggregation(check: &Aggregation) -> Value {
     let verify_result = check.filter.verify_result.map(|it| ("verify_result", Val::Bool(it)));
     let bounds = check.thresholds.iter().map(|it| (it.relation.name(), Val::I(it.than)));
-    keyed(check.kind.name(), Val::Map(node(&check.filter.nodes).into_iter().chain(verify_result).chain(bounds).collect()))
+    keyed(
+        check.kind.name(),
+        Val::Map(node(&check.filter.nodes).into_iter().chain(verify_result).chain(bounds).collect()),
+    )
 }
 
 fn node(nodes: &Nodes) -> Option<(&'static str, Value)> {
@@ -127,7 +130,8 @@ fn bounds(wanted: &Wanted) -> Option<Value> {
     let upper = bound("max", "exclusive_max", ["lte", "lt"]);
     // A flag without its bound would be lost.
     let is_lost = |bound: &Option<_>, exclusive: &str, name: &str| {
-        bound.is_none() && (value(exclusive) == Some(&Val::Bool(true)) || value(name).is_some_and(|it| *it != Val::Null))
+        bound.is_none()
+            && (value(exclusive) == Some(&Val::Bool(true)) || value(name).is_some_and(|it| *it != Val::Null))
     };
     if is_lost(&lower, "exclusive_min", "min") || is_lost(&upper, "exclusive_max", "max") {
         return None;
