@@ -228,7 +228,8 @@ impl Plan {
 /// The scenarios of a suite without errors, made ready.
 fn planned_scenarios(suite: &Suite) -> Vec<Arc<ReadyScenario>> {
     let parser = suite.models.iter().any(|it| it.name.value == PARSER).then_some(PARSER);
-    let ready = |text: &crate::suite::ScenarioText| ReadyScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
+    let ready =
+        |text: &crate::suite::ScenarioText| ReadyScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
     suite.scenarios.iter().filter_map(ready).collect()
 }
 

@@ -23,6 +23,7 @@ use crate::InMemory;
 use crate::arbitrary::{path, text, value};
 use crate::rubrics::traits;
 use crate::templates::arbitrary_template;
+use crate::outcomes::check;
 use crate::vocabulary::{fitting_operand, operators};
 
 const PROMPT: (&str, &str) = ("prompt.md", "Is ${answer} polite?\n");
@@ -331,6 +332,7 @@ fn task() -> impl Strategy<Value = Task> {
     let does = prop_oneof![
         3 => comparison().prop_map(|it| (TaskKind::Assert, Some(it))),
         1 => (judge(), option::of(comparison())).prop_map(|(judge, it)| (TaskKind::Judge(Box::new(judge)), it)),
+        1 => (check(), option::of(comparison())).prop_map(|(check, it)| (TaskKind::Outcome(Box::new(check)), it)),
     ];
     let gate = select(vec![Gate::None, Gate::Condition, Gate::Required]);
     (id(), option::of(text()), does, ids(), gate, on, texts(), texts()).prop_map(
