@@ -228,8 +228,16 @@ impl Writing {
         if self == Writing::Checkpoint {
             object.insert("question".into(), schema_org_question(&node.question));
         }
-        let beyond = ["description", "template", "rubric", "system", "tools", "state_update"];
-        self.put_beyond(&mut object, crate::suite::scenario_node_value(node), &beyond);
+        // What was read from the peer's own template and rubric stands there already.
+        let own = |key: &str| node.question.stored.get(key).is_none();
+        let beyond = ["description", "template", "rubric", "system", "tools", "state_update"].into_iter();
+        let beyond = beyond.filter(|it| match *it {
+            "template" => own("answer_template"),
+            "rubric" => own("question_rubric"),
+            "system" => node.stored.get("answering_model").is_none(),
+            _ => true,
+        });
+        self.put_beyond(&mut object, crate::suite::scenario_node_value(node), &beyond.collect::<Vec<_>>());
         Val::Map(object)
     }
 

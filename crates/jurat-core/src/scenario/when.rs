@@ -360,9 +360,11 @@ fn is_state_check(node: &Node<'_>) -> bool {
 fn stored_check(node: &Node<'_>, strictness: Strictness) -> Result<StateCheck, Vec<WhenError>> {
     let mut errors = Vec::new();
     let known = ["type", "field", "expected", "verify_with"];
-    let unknown = node.entries().unwrap_or(&[]).iter().filter(|it| !known.contains(&&*it.key));
+    let unknown: Vec<&Entry<'_>> =
+        node.entries().unwrap_or(&[]).iter().filter(|it| !known.contains(&&*it.key)).collect();
+    let is_meant = |name: &str| unknown.iter().any(|it| nearest(&it.key, known) == Some(name));
     if strictness == Strictness::Strict {
-        errors.extend(unknown.map(|it| {
+        errors.extend(unknown.iter().map(|it| {
             let error = bad(it.key_span, format!("a state check has no key `{}`", it.key));
             error.help(match nearest(&it.key, known) {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -375,6 +377,7 @@ fn stored_check(node: &Node<'_>, strictness: Strictness) -> Result<StateCheck, V
             .as_str()
             .map(StatePath::parse)
             .ok_or_else(|| bad(field.span, format!("`field` must be a path into the state, not {}", field.phrase()))),
+        None if strictness == Strictness::Strict && is_meant("field") => return Err(errors),
         None => Err(bad(node.span, "a state check needs `field`".to_owned())),
     };
     let expected = node.get("expected").map_or(Val::Null, |it| it.to_val().into_owned());

@@ -8,7 +8,7 @@ use super::{ScenarioText, places};
 use crate::scenario::structure::{QuestionPart, Unread, flaws_besides, has_foreign_template};
 use crate::scenario::{Absence, Callable, Condition, Flaw, Scenario, StateUpdate};
 use crate::template::{Template, Trait};
-use crate::value::{Span, Spanned};
+use crate::value::{Span, Spanned, Val};
 
 /// Everything that can be known about the scenarios of a suite before running them.
 pub(crate) fn examine(suite: &Suite) -> Vec<Problem> {
@@ -293,7 +293,9 @@ impl ScenarioText {
         let nodes = scenario.nodes.iter().zip(&self.nodes);
         let foreign = nodes.filter(|(node, text)| has_foreign_template(node) && !text.is_flawed);
         let problem = |(node, text): (&crate::scenario::Node, &super::NodeText)| {
-            let message = format!("the template of the node `{}` is code, which is not run", node.id);
+            let source = node.question.stored.get("answer_template").and_then(Val::as_str).unwrap_or_default();
+            let reason = Template::from_python_source(source).err().unwrap_or_default();
+            let message = format!("the template of the node `{}` is code, which is not run: {reason}", node.id);
             let problem = Problem::new(&codes::FOREIGN_TEMPLATE, message).at(text.question, "its `answer_template`");
             problem
                 .help("write `template` with the fields that it reads; without, answers are compared with `raw_answer`")

@@ -152,7 +152,9 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
 /// Reads one scenario into the suite. Its name stands in it unless it is given.
 pub(super) fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, name: Option<Spanned<String>>, node: &Node<'_>) {
     let plain = stored::plain(node);
+    let n_tasks = suite.tasks.len();
     let Some(text) = scenario(reading, suite, name, plain.as_ref().unwrap_or(node)) else {
+        suite.tasks.truncate(n_tasks);
         suite.lost.scenario();
         return;
     };
@@ -160,9 +162,9 @@ pub(super) fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, name: Optio
         let message = format!("there are two scenarios `{}`", text.name.value);
         let problem = Problem::new(&codes::DUPLICATE_ID, message).at(text.name.span, "again here");
         reading.problem(problem.at(first.name.span, "first here").help("rename one of them"));
+        suite.tasks.truncate(n_tasks);
         return;
     }
-    suite.tasks.extend(text.outcome_tasks());
     suite.scenarios.push(text);
 }
 
@@ -220,6 +222,7 @@ fn scenario(
         outcome::read_all(reading, outcomes, &mut text);
     }
     text.lost.outcomes |= fields.may_mean("outcomes") || fields.may_mean("tasks");
+    suite.tasks.extend(text.outcome_tasks());
     if let Some(tasks) = fields.get("tasks") {
         read_tasks(reading, suite, &mut text, tasks);
     }

@@ -9,6 +9,7 @@ use super::{ScenarioText, is_null, metadata};
 use crate::scenario::{
     Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, ToolFilter, ToolName, question_id, when,
 };
+use crate::template::Template;
 use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 /// Where a node stands, and what it names elsewhere.
@@ -169,7 +170,12 @@ fn read(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
         lose(text, id);
         return;
     };
-    let Rest { node, template, rubric, agent_identity, state_update } = rest;
+    let Rest { mut node, template, rubric, agent_identity, state_update } = rest;
+    // A template class of the peer is used when its fields can be read without running it.
+    if node.template.is_none() && template.is_none() && fields.get("template").is_none() {
+        let source = question.stored.get("answer_template").and_then(Val::as_str);
+        node.template = source.and_then(|it| Template::from_python_source(it).ok());
+    }
     text.scenario.nodes.push(ScenarioNode { id: id.value, question, ..node });
     text.nodes.push(NodeText {
         id: id.span,

@@ -7,6 +7,8 @@
 //!
 //! An outcome is a task of its scenario alone ([`ScenarioText::outcome_tasks`]), so it may depend on other tasks and be a gate.
 
+use std::collections::HashSet;
+
 use super::super::codes;
 use super::super::form::{Form, Key, Keys};
 use super::super::problem::Problem;
@@ -134,7 +136,7 @@ fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
 }
 
 impl ScenarioText {
-    /// The outcomes as tasks of this scenario alone. One that only code decides is none: it runs with the scenario.
+    /// The outcomes as tasks of this scenario alone, each name once. One that only code decides is none: it runs with the scenario.
     pub(in crate::suite) fn outcome_tasks(&self) -> Vec<Task> {
         let one = |(criterion, text): (&Criterion, &OutcomeText)| {
             Some(Task {
@@ -152,7 +154,9 @@ impl ScenarioText {
                 is_flawed: text.is_flawed,
             })
         };
-        self.scenario.outcomes.iter().zip(&self.outcomes).filter_map(one).collect()
+        let mut seen = HashSet::new();
+        let outcomes = self.scenario.outcomes.iter().zip(&self.outcomes);
+        outcomes.filter(|(it, _)| seen.insert(it.name.as_str())).filter_map(one).collect()
     }
 
     /// Whether a task of this scenario is one of its outcomes.
