@@ -223,7 +223,7 @@ pub struct Aggregation {
     /// Of which turns.
     pub filter: TurnFilter,
     /// What the number must be; all of these must hold. Without any, the number is what the check gives.
-    pub thresholds: Vec<Threshold>,
+    pub thresholds: Thresholds,
 }
 
 /// How a number is made of turns.
@@ -262,6 +262,28 @@ impl TurnFilter {
     }
 }
 
+/// What a number must be: for each relation one bound at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Thresholds([Option<i64>; Relation::NAMED.len()]);
+
+impl Thresholds {
+    /// Sets the bound of a relation.
+    pub fn set(&mut self, relation: Relation, than: i64) {
+        self.0[relation as usize] = Some(than);
+    }
+
+    /// The thresholds there are.
+    pub fn iter(&self) -> impl Iterator<Item = Threshold> {
+        let bounds = Relation::NAMED.iter().zip(self.0);
+        bounds.filter_map(|((_, relation), than)| Some(Threshold { relation: *relation, than: than? }))
+    }
+
+    /// Whether there is none, so that the number itself is what is wanted.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+}
+
 /// What a number must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Threshold {
@@ -287,7 +309,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Every relation, by the name that authors write.
+    /// Every relation in order, by the name that authors write.
     pub const NAMED: [(&'static str, Relation); 5] = [
         ("gte", Relation::Gte),
         ("gt", Relation::Gt),

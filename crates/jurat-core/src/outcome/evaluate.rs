@@ -43,9 +43,7 @@ impl Check {
     pub fn evaluate(&self, evidence: &Val<'_>) -> Result<Value, OutcomeError> {
         match self {
             Check::Aggregation(it) => it.evaluate(evidence),
-            Check::Cel(expression) => {
-                evaluated(expression, "result", evidence).map_err(|it| uncertain(expression, &it))
-            }
+            Check::Cel(expression) => evaluated(expression, "result", evidence).map_err(|it| uncertain(&it)),
             other => other.holds(evidence).map(Val::Bool),
         }
     }
@@ -135,7 +133,7 @@ impl TurnTest {
                 .holds(&field.find(turn))
                 .map_err(|error| OutcomeError::because(format!("`{field}` of {}", words::turn(ix, turn)), error)),
             TurnTest::Cel(expression) => {
-                let value = evaluated(expression, "turn", turn).map_err(|it| uncertain(expression, &it));
+                let value = evaluated(expression, "turn", turn).map_err(|it| uncertain(&it));
                 let answer = value.and_then(|it| match it {
                     Val::Bool(holds) => Ok(holds),
                     other => Err(not_boolean(expression, &other)),
@@ -177,7 +175,7 @@ impl Aggregation {
     pub(super) fn is_within(&self, number: i64) -> bool {
         const NONE: Threshold = Threshold { relation: Relation::Eq, than: -1 };
         let is_nowhere = self.kind == AggregationKind::FirstIndex && number < 0;
-        self.thresholds.iter().all(|it| if is_nowhere { *it == NONE } else { it.holds(number) })
+        self.thresholds.iter().all(|it| if is_nowhere { it == NONE } else { it.holds(number) })
     }
 }
 
@@ -194,21 +192,17 @@ pub(super) fn history<'e, 'v>(evidence: &'e Val<'v>) -> Result<&'e [Val<'v>], Ou
 }
 
 /// What an expression comes to with this value under this name.
-pub(super) fn evaluated(
-    expression: &Expression,
-    name: &'static str,
-    value: &Val<'_>,
-) -> Result<Value, ExpressionError> {
+fn evaluated(expression: &Expression, name: &'static str, value: &Val<'_>) -> Result<Value, ExpressionError> {
     expression.evaluate(&Val::Map([(name, value.borrowed())].into_iter().collect::<Map<'_>>()))
 }
 
-pub(super) fn uncertain(expression: &Expression, error: &ExpressionError) -> OutcomeError {
-    OutcomeError { fault: Fault::Content, what: format!("`{}`", expression.source()), reason: error.to_string() }
+fn uncertain(error: &ExpressionError) -> OutcomeError {
+    OutcomeError { fault: Fault::Content, what: "`cel`".to_owned(), reason: error.to_string() }
 }
 
-pub(super) fn not_boolean(expression: &Expression, value: &Val<'_>) -> OutcomeError {
-    let reason = format!("gives {}, and must give true or false", shown(value));
-    OutcomeError { fault: Fault::Kind, what: format!("`{}`", expression.source()), reason }
+fn not_boolean(expression: &Expression, value: &Val<'_>) -> OutcomeError {
+    let reason = format!("`{}` gives {}, and must give true or false", expression.source(), shown(value));
+    OutcomeError { fault: Fault::Kind, what: "`cel`".to_owned(), reason }
 }
 
 impl OutcomeError {

@@ -31,8 +31,8 @@ pub mod wire;
 pub mod words;
 
 pub use check::{
-    Aggregation, Check, CrossTurnCheck, Gives, Nodes, Relation, ResultCheck, Scope, Threshold, TurnCheck, TurnFilter,
-    TurnTest, Wanted,
+    Aggregation, AggregationKind, Check, CrossTurnCheck, Gives, Nodes, Relation, ResultCheck, Scope, Threshold,
+    Thresholds, TurnCheck, TurnFilter, TurnTest, Wanted,
 };
 pub use cross_turn::CrossComparison;
 pub use evaluate::{OutcomeError, stored};

@@ -246,7 +246,7 @@ impl Trace {
                 None => Mismatch { expected: self.words.clone(), found: "that it does not hold".to_owned() },
             },
             Join::Any => {
-                let expected = format!("{}: {}", self.words, joined(self.parts.iter().map(|it| it.words.clone())));
+                let expected = format!("{}: {}", self.words, joined(self.parts.iter().map(Trace::whole)));
                 let found = joined(self.failed().map(|it| it.mismatch().found));
                 Mismatch { expected, found: if found.is_empty() { "nothing to choose from".to_owned() } else { found } }
             }
@@ -257,11 +257,19 @@ impl Trace {
                 Mismatch { expected: self.words.clone(), found }
             }
             Join::Not => {
-                let part = joined(self.parts.iter().map(|it| it.words.clone()));
+                let part = joined(self.parts.iter().map(Trace::whole));
                 Mismatch { expected: format!("not {part}"), found: "that it holds".to_owned() }
             }
             Join::Leaf => Mismatch { expected: self.words.clone(), found: self.leaf_found() },
         }
+    }
+
+    /// The words, with those of the parts.
+    fn whole(&self) -> String {
+        if self.parts.is_empty() {
+            return self.words.clone();
+        }
+        format!("{} ({})", self.words, joined(self.parts.iter().map(Trace::whole)))
     }
 
     fn failed(&self) -> impl Iterator<Item = &Trace> {

@@ -20,7 +20,9 @@ use proptest::sample::{select, subsequence};
 
 use crate::InMemory;
 use crate::arbitrary::{path, text, value};
+use crate::outcomes::check;
 use crate::rubrics::traits;
+use crate::scenarios::scenario_text;
 use crate::templates::arbitrary_template;
 use crate::vocabulary::{fitting_operand, operators};
 
@@ -147,23 +149,37 @@ fn suite() -> impl Strategy<Value = Suite> {
         (option::of(text().prop_map(at)), option::of(text()), models(), option::of(records()), option::of(ask()));
     let templates = proptest::collection::btree_map(id(), arbitrary_template(), 0..2);
     let rubrics = proptest::collection::btree_map(id(), traits(), 0..2);
-    (head, vec(task(), 0..4), ids(), vec(path().prop_map(at), 0..3), thresholds(), (templates, rubrics)).prop_map(
-        |((name, description, models, records, ask), tasks, dimensions, group_by, thresholds, (templates, rubrics))| {
-            let mut suite = Suite::default();
-            suite.name = name;
-            suite.description = description;
-            suite.models = models;
-            suite.records = records.into_iter().collect();
-            suite.ask = ask;
-            suite.templates = templates.into_iter().map(|(name, it)| (at(name), it)).collect();
-            suite.rubrics = rubrics.into_iter().map(|(name, it)| (at(name), it)).collect();
-            suite.tasks = tasks;
-            suite.dimensions = dimensions;
-            suite.group_by = group_by;
-            suite.thresholds = thresholds;
-            suite
-        },
-    )
+    let scenarios = (option::weighted(0.3, scenario_text().boxed()), vec(task(), 0..2));
+    (head, vec(task(), 0..4), ids(), vec(path().prop_map(at), 0..3), thresholds(), (templates, rubrics, scenarios))
+        .prop_map(
+            |(
+                (name, description, models, records, ask),
+                tasks,
+                dimensions,
+                group_by,
+                thresholds,
+                (templates, rubrics, scenarios),
+            )| {
+                let mut suite = Suite::default();
+                if let (Some(scenario), own) = scenarios {
+                    let scope = scenario.name.clone();
+                    suite.add_scenario(scenario);
+                    suite.tasks.extend(own.into_iter().map(|it| Task { scope: Some(scope.clone()), ..it }));
+                }
+                suite.name = name;
+                suite.description = description;
+                suite.models = models;
+                suite.records = records.into_iter().collect();
+                suite.ask = ask;
+                suite.templates = templates.into_iter().map(|(name, it)| (at(name), it)).collect();
+                suite.rubrics = rubrics.into_iter().map(|(name, it)| (at(name), it)).collect();
+                suite.tasks.extend(tasks);
+                suite.dimensions = dimensions;
+                suite.group_by = group_by;
+                suite.thresholds = thresholds;
+                suite
+            },
+        )
 }
 
 fn thresholds() -> impl Strategy<Value = Thresholds> {
@@ -265,6 +281,7 @@ fn task() -> impl Strategy<Value = Task> {
     let does = prop_oneof![
         3 => comparison().prop_map(|it| (TaskKind::Assert, Some(it))),
         1 => (judge(), option::of(comparison())).prop_map(|(judge, it)| (TaskKind::Judge(Box::new(judge)), it)),
+        1 => (check(), option::of(comparison())).prop_map(|(check, it)| (TaskKind::Outcome(Box::new(check)), it)),
     ];
     let gate = select(vec![Gate::None, Gate::Condition, Gate::Required]);
     (id(), option::of(text()), does, ids(), gate, on, texts(), texts()).prop_map(

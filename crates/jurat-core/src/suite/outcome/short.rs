@@ -7,7 +7,7 @@ use super::super::reader::{Fields, Reading};
 use super::{expression, negated, nodes, parts, result_field, turn_field, wanted};
 use crate::compare::normalise::Normaliser;
 use crate::outcome::{
-    Aggregation, Check, CrossComparison, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Threshold, TurnCheck,
+    Aggregation, Check, CrossComparison, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Thresholds, TurnCheck,
     TurnFilter, TurnTest, check::AggregationKind, status_is, turn_count_eq, turn_count_gte,
 };
 use crate::value::{Entry, Node, Span, shown_within};
@@ -375,12 +375,10 @@ pub(super) fn aggregation(
     let narrowed = fields.get("node").and_then(|it| nodes(reading, "`node`", it)).unwrap_or_default();
     let verify_result = fields.get("verify_result").filter(|it| !wanted::is_null(it));
     let verify_result = verify_result.and_then(|it| reading.boolean("`verify_result`", it));
-    let mut thresholds = Vec::new();
-    for entry in node.entries().unwrap_or_default() {
-        if let Some((name, relation)) = Relation::NAMED.iter().find(|(name, _)| *name == entry.key) {
-            let than = reading.integer(&format!("`{name}`"), i64::MIN, &entry.value);
-            thresholds.extend(than.map(|than| Threshold { relation: *relation, than }));
-        }
+    let mut thresholds = Thresholds::default();
+    for (name, relation) in Relation::NAMED {
+        let than = fields.get(name).and_then(|it| reading.integer(&format!("`{name}`"), i64::MIN, it));
+        than.into_iter().for_each(|than| thresholds.set(relation, than));
     }
     let filter = TurnFilter { nodes: narrowed, verify_result };
     (reading.n_errors() == n_before).then_some(Check::Aggregation(Aggregation { kind, filter, thresholds }))
