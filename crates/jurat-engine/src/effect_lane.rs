@@ -5,24 +5,29 @@
 //! a long tail behind.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Asker, ModelRequest, Outcome, StepSite};
+use jurat_core::effect::{Asker, FaultKind, ModelRequest, Outcome, Request, StepSite};
 use jurat_core::evidence::probe;
+use jurat_core::evidence::scenario::cut_short;
 use jurat_core::plan::Plan;
+use jurat_core::scenario::{End, ReadyScenario, Scenario, Traversal};
 use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
 use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
 
-use crate::effects::{At, Effects};
+use crate::effects::{At, Deadline, Effects};
 use crate::kept::{Done, Keeping};
+use crate::perform::{Act, Perform};
 use crate::record_lane::{OpenCase, base_context};
 use crate::rows::{Rows, id_text};
+use crate::scenarios::with_name;
 use crate::variants::Asked;
 use crate::{CaseLabel, Progress, RunError, Stop};
 
@@ -49,24 +54,31 @@ pub(crate) struct EffectLane<'r> {
     pub(crate) block: RefCell<BlockBuilder>,
     /// The cases that there are; `None` for all.
     pub(crate) only: Option<&'r CaseRanges>,
+    /// Where files for subjects are written; `None` when nobody would read them.
+    pub(crate) home: Option<&'r Path>,
+    /// Who has tools for one case; `None` when nobody is asked.
+    pub(crate) own_tools: Option<&'r dyn Perform>,
 }
 
 impl EffectLane<'_> {
     /// Takes cases to their end until there are no more.
-    pub(crate) async fn run(&self, mut arriving: Receiver<OpenCase>) -> Result<(), RunError> {
+    pub(crate) async fn run(&self, mut arriving: Receiver<Vec<OpenCase>>) -> Result<(), RunError> {
         let mut running = FuturesUnordered::new();
         let mut open = BTreeSet::new();
-        let mut waiting: Option<OpenCase> = None;
+        let mut waiting: VecDeque<OpenCase> = VecDeque::new();
+        let mut newest: Option<u64> = None;
         let mut is_closed = false;
         let mut flush = tokio::time::interval(BLOCK_TIME);
         flush.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            if let Some(case) = waiting.take_if(|it| self.is_near(&open, it.case_ix)) {
+            while running.len() < self.most_open
+                && let Some(case) = waiting.pop_front_if(|it| self.is_near(&open, it.case_ix))
+            {
                 open.insert(case.case_ix);
                 running.push(self.case(case));
             }
             self.progress.oldest_open.store(open.first().copied().unwrap_or(u64::MAX), Ordering::Relaxed);
-            if is_closed && running.is_empty() && waiting.is_none() {
+            if is_closed && running.is_empty() && waiting.is_empty() {
                 break;
             }
             tokio::select! {
@@ -74,9 +86,12 @@ impl EffectLane<'_> {
                 Some(done) = running.next(), if !running.is_empty() => {
                     open.remove(&done?);
                 }
-                next = arriving.recv(), if !is_closed && waiting.is_none() && running.len() < self.most_open => {
+                next = arriving.recv(), if !is_closed && waiting.is_empty() => {
                     is_closed = next.is_none();
-                    waiting = next;
+                    waiting.extend(next.unwrap_or_default());
+                    debug_assert!(waiting.iter().is_sorted_by_key(|it| it.case_ix));
+                    debug_assert!(waiting.front().is_none_or(|it| newest.is_none_or(|newest| newest < it.case_ix)));
+                    newest = waiting.back().map(|it| it.case_ix).or(newest);
                 }
                 _ = flush.tick() => self.hand_on()?,
             }
@@ -101,6 +116,10 @@ impl EffectLane<'_> {
         }
         // The row was read before, when it was found to have something to ask.
         let row = parse_json(&case.text).map(|it| it.value).unwrap_or(Val::Null);
+        if let Some(ix) = case.scenario {
+            self.scenario(&case, ix, started).await?;
+            return Ok(case.case_ix);
+        }
         let id = id_text(&case.id);
         let source = case.place.source;
         let variant = match self.variants {
@@ -121,7 +140,7 @@ impl EffectLane<'_> {
                 let request = probe::request(ask, asked.prompt, &asked.model, &base, asked.replicate);
                 let answer = match &request {
                     Ok(request) => {
-                        let at = At { case_ix: case.case_ix, name, site: SUBJECT };
+                        let at = At { case_ix: case.case_ix, name, site: SUBJECT, deadline: None };
                         let outcome = self.effects.outcome(at, request, ask.max_retries.saturating_add(1)).await?;
                         answered(outcome)
                     }
@@ -163,7 +182,7 @@ impl EffectLane<'_> {
                 .collect();
             for (site, request, max_requests) in ready {
                 asked.push(site);
-                let at = At { case_ix: case.case_ix, name, site };
+                let at = At { case_ix: case.case_ix, name, site, deadline: None };
                 running.push(async move { (site, self.effects.outcome(at, &request, max_requests).await) });
             }
             let Some((site, outcome)) = running.next().await else { return Ok(state) };
@@ -172,15 +191,136 @@ impl EffectLane<'_> {
         }
     }
 
+    /// Talks to a subject along a graph, then judges what happened.
+    async fn scenario(&self, case: &OpenCase, ix: usize, started: Instant) -> Result<(), RunError> {
+        let ready = &self.plan.scenarios[ix];
+        let place = (case.case_ix % self.asked.len().max(1) as u64) as usize;
+        let asked = &self.asked[place];
+        let name = CaseLabel { id: &ready.scenario.name, variant: self.variants.get(place) };
+        let traversal = || Traversal::start(ready, asked.model.as_str(), asked.name.as_str(), asked.replicate);
+        let at = |site| At { case_ix: case.case_ix, name, site, deadline: None };
+        // A conversation that was done is not held again. One that was interrupted is, from its first turn, unless all that it did
+        // stands: its tools may not be in the state that they were left in.
+        let mut talked = traversal();
+        if !self.effects.has_log() || !self.told_by_log(&mut talked, &at)? {
+            talked = traversal();
+            self.talk(&mut talked, ready, case, name, started).await?;
+        }
+        match talked.end() {
+            Some(End::Execution(execution)) => {
+                let evidence = execution.to_value();
+                let text = evidence.to_json();
+                let state = with_name(&ready.scenario, |case| match cut_short(&evidence) {
+                    Some(verdict) => CaseState::start_cut_short(self.plan, &evidence, case, &verdict),
+                    None => CaseState::start_for(self.plan, &evidence, case),
+                });
+                let state = self.judged(state, case, name).await?;
+                self.put_text(case, &text, &evidence, &state, started)
+            }
+            Some(End::NotRun(reason)) => {
+                let verdict = Verdict::NotRun(*reason);
+                let state = with_name(&ready.scenario, |case| CaseState::without_evidence(self.plan, case, &verdict));
+                self.put_text(case, "{}", &Val::Null, &state, started)
+            }
+            None => unreachable!("a conversation is held to its end"),
+        }
+    }
+
+    /// Whether this run's log alone tells a whole conversation.
+    fn told_by_log<'c>(&self, talked: &mut Traversal<'_>, at: &dyn Fn(StepSite) -> At<'c>) -> Result<bool, RunError> {
+        while talked.end().is_none() {
+            for step in talked.steps() {
+                match self.effects.logged(at(step.site), &step.request)? {
+                    Some(outcome @ (Outcome::Answer(_) | Outcome::Returned(_))) => talked.apply(step.site, outcome),
+                    _ => return Ok(false),
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Holds a conversation.
+    async fn talk(
+        &self,
+        talked: &mut Traversal<'_>,
+        ready: &ReadyScenario,
+        case: &OpenCase,
+        name: CaseLabel<'_>,
+        started: Instant,
+    ) -> Result<(), RunError> {
+        let tools = self.own_tools.and_then(Perform::own_tools);
+        let mut turn = (talked.turn(), started);
+        let mut asked: Vec<StepSite> = Vec::new();
+        let mut running = FuturesUnordered::new();
+        loop {
+            if talked.turn() != turn.0 {
+                turn = (talked.turn(), Instant::now());
+            }
+            self.write_files(talked.files())?;
+            let deadline = deadline(&ready.scenario, started, turn.1);
+            let steps = talked.steps().into_iter().filter(|it| !asked.contains(&it.site));
+            for step in steps.take(if self.most_open == 1 { 1 } else { usize::MAX }).collect::<Vec<_>>() {
+                asked.push(step.site);
+                let at = At { case_ix: case.case_ix, name, site: step.site, deadline };
+                let tools = tools.as_ref();
+                running.push(async move {
+                    let outcome = match &step.request {
+                        Request::Model(request) => self.effects.outcome(at, request, step.max_requests).await,
+                        Request::Deed(deed) => {
+                            let patience =
+                                deadline.map_or(PATIENCE, |it| it.at.duration_since(tokio::time::Instant::now()));
+                            let act = Act { deed, callable: step.callable.as_ref(), tools, patience };
+                            self.effects.done(at, act).await
+                        }
+                    };
+                    (step.site, outcome)
+                });
+            }
+            let Some((site, outcome)) = running.next().await else { break };
+            talked.apply(site, outcome?);
+            asked.retain(|it| *it != site);
+        }
+        drop(running);
+        if let Some(tools) = tools {
+            tools.close().await;
+        }
+        Ok(())
+    }
+
+    /// Writes the files that a turn is told to read.
+    fn write_files(&self, files: &[(String, String)]) -> Result<(), RunError> {
+        let Some(home) = self.home else { return Ok(()) };
+        for (path, text) in files {
+            let path = home.join(path);
+            if !path.exists() {
+                std::fs::create_dir_all(path.parent().unwrap_or(home))?;
+                std::fs::write(&path, text)?;
+            }
+        }
+        Ok(())
+    }
+
     fn put(&self, case: &OpenCase, base: &Val<'_>, state: &CaseState<'_>, started: Instant) -> Result<(), RunError> {
+        self.put_text(case, &case.text, base, state, started)
+    }
+
+    fn put_text(
+        &self,
+        case: &OpenCase,
+        text: &str,
+        base: &Val<'_>,
+        state: &CaseState<'_>,
+        started: Instant,
+    ) -> Result<(), RunError> {
         let done = Done {
             case_ix: case.case_ix,
             id: &case.id,
             place: case.place,
-            text: &case.text,
+            text,
             base,
             state,
             took: started.elapsed(),
+            is_scenario: case.scenario.is_some(),
         };
         let verdict = self.keeping.put(&mut self.block.borrow_mut(), &done);
         self.progress.done.fetch_add(1, Ordering::Relaxed);
@@ -190,6 +330,22 @@ impl EffectLane<'_> {
         }
         let is_full = self.block.borrow().is_full();
         if is_full { self.hand_on() } else { Ok(()) }
+    }
+}
+
+/// How long a tool may take where nothing else says: its server has a limit of its own.
+const PATIENCE: Duration = Duration::from_secs(3600);
+
+/// When the steps of a turn must be done.
+fn deadline(scenario: &Scenario, started: Instant, turn_started: Instant) -> Option<Deadline> {
+    let deadline = |limit: Option<Duration>, since: Instant, kind| {
+        limit.map(|limit| Deadline { at: (since + limit).into(), kind, limit })
+    };
+    let of_turn = deadline(scenario.turn_timeout, turn_started, FaultKind::TurnDeadline);
+    let of_case = deadline(scenario.timeout, started, FaultKind::CaseDeadline);
+    match (of_turn, of_case) {
+        (Some(turn), Some(case)) => Some(if turn.at < case.at { turn } else { case }),
+        (turn, case) => turn.or(case),
     }
 }
 

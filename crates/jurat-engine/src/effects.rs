@@ -16,16 +16,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use jurat_core::effect::wire::{outcome_json, read_outcome, request_json};
-use jurat_core::effect::{EffectKey, Endpoint, Fault, FaultKind, ModelRequest, Outcome, StepSite};
+use jurat_core::effect::wire::{deed_json, outcome_json, read_outcome, request_json};
+use jurat_core::effect::{
+    Asker, Deed, EffectKey, Endpoint, Fault, FaultKind, ModelRequest, Outcome, Request, Seat, StepSite,
+};
 use jurat_core::plan::Plan;
 use jurat_core::verdict::StopReason;
 use jurat_store::journal::Journal;
 use jurat_store::run::RecordedEffect;
 use jurat_store::run::{RunLog, RunWriter};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
-use crate::perform::{Perform, Question};
+use crate::perform::{Act, Perform, Question};
 use crate::recording::Recording;
 use crate::tally::Tally;
 use crate::{CaseLabel, Progress, RunError, Stop};
@@ -67,12 +70,43 @@ pub(crate) struct At<'c> {
     pub(crate) case_ix: u64,
     pub(crate) name: CaseLabel<'c>,
     pub(crate) site: StepSite,
+    pub(crate) deadline: Option<Deadline>,
+}
+
+/// When a step must be done, and what it means that it is not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline {
+    pub(crate) at: Instant,
+    /// What it is that took too long.
+    pub(crate) kind: FaultKind,
+    /// How long it may take.
+    pub(crate) limit: Duration,
+}
+
+impl Deadline {
+    fn fault(&self) -> Outcome {
+        let what = if self.kind == FaultKind::CaseDeadline { "scenario" } else { "turn" };
+        let message = format!("the {what} took longer than {:?}", self.limit);
+        Outcome::Fault(Box::new(Fault::new(self.kind, message, 1)))
+    }
+}
+
+/// Waits until a deadline; for ever when there is none.
+async fn passed(deadline: Option<Deadline>) -> Outcome {
+    match deadline {
+        Some(deadline) => {
+            tokio::time::sleep_until(deadline.at).await;
+            deadline.fault()
+        }
+        None => std::future::pending().await,
+    }
 }
 
 /// An outcome before it is written down.
 struct Found {
     outcome: Outcome,
     key: EffectKey,
+    /// Who was asked, when it was a model.
     endpoint: Arc<Endpoint>,
     is_reused: bool,
     is_paid: bool,
@@ -82,6 +116,39 @@ struct Found {
     is_logged: bool,
     /// Whether others may wait for it.
     is_shared: bool,
+}
+
+impl Found {
+    /// An outcome that nobody else waits for, of nobody in particular.
+    fn of_deed(outcome: Outcome, key: EffectKey, is_reused: bool) -> Found {
+        Found {
+            outcome,
+            key,
+            endpoint: Arc::new(nowhere()),
+            is_reused,
+            is_paid: false,
+            attempt: 0,
+            is_logged: false,
+            is_shared: false,
+        }
+    }
+
+    /// Whether other runs should find it: it cost something, or took long; of what others than models do, what they may take over.
+    fn is_worth_keeping(&self) -> bool {
+        match &self.outcome {
+            Outcome::Answer(answer) => self.is_paid || answer.latency > LONG,
+            Outcome::Returned(_) => self.is_paid,
+            Outcome::Fault(_) | Outcome::NotRun(_) => false,
+        }
+    }
+}
+
+/// A request as it is written down.
+struct Stored {
+    kind: &'static str,
+    /// Who was asked.
+    who: String,
+    request: String,
 }
 
 impl Effects<'_> {
@@ -97,7 +164,9 @@ impl Effects<'_> {
             Source::World { .. } => self.found(at, request, max_requests).await?,
         };
         let asked = found.is_shared.then_some(found.key);
-        let written = self.write(at, request, found).await;
+        let stored = request_json(&found.endpoint, request);
+        let who = found.endpoint.model.clone();
+        let written = self.write(at, Stored { kind: "model", who, request: stored }, found).await;
         // Only now: whoever asks the same between an answer and its commit would not find it written down yet.
         let others = asked.and_then(|key| self.in_flight.borrow_mut().remove(&key)).unwrap_or_default();
         if let Ok(outcome) = &written {
@@ -108,41 +177,110 @@ impl Effects<'_> {
         written
     }
 
+    /// What a deed comes to, written down.
+    pub(crate) async fn done(&self, at: At<'_>, act: Act<'_>) -> Result<Outcome, RunError> {
+        let deed = act.deed;
+        let found = match &self.source {
+            Source::Recording(recording) => self.replayed_deed(*recording, at, deed)?,
+            Source::World { .. } => self.found_deed(at, act).await?,
+        };
+        let stored = Stored { kind: deed.kind(), who: deed.doer().to_owned(), request: deed_json(deed) };
+        self.write(at, stored, found).await
+    }
+
+    fn replayed_deed(&self, recording: &dyn Recording, at: At<'_>, deed: &Deed) -> Result<Found, RunError> {
+        let recorded = recording.outcome(at.case_ix, at.name, None, at.site)?;
+        let (outcome, key) = match recorded {
+            Some(recorded) if recorded.does(deed) => (recorded.outcome, recorded.key),
+            other => (self.diverged(at, other.is_some()), EffectKey([0; 32])),
+        };
+        Ok(Found::of_deed(outcome, key, true))
+    }
+
+    /// A case that was interrupted is begun again: what its tools had done by then may be gone, so only what others may take over is used.
+    async fn found_deed(&self, at: At<'_>, act: Act<'_>) -> Result<Found, RunError> {
+        let Source::World { perform, log, journal, not_before_ms } = &self.source else {
+            unreachable!("a recording is not the world")
+        };
+        let doer = perform.doer(act.deed);
+        let key = doer.key_of(act.deed);
+        let found = |outcome, is_reused, attempt| Found {
+            attempt,
+            is_paid: doer.is_reusable,
+            ..Found::of_deed(outcome, key, is_reused)
+        };
+        let mut attempt = 0;
+        if let Some(log) = log
+            && let Some(logged) = log.get(at.case_ix, at.site)?
+        {
+            attempt = logged.attempt + 1;
+            if logged.key == key
+                && doer.is_reusable
+                && let outcome @ Outcome::Returned(_) = read_outcome(&logged.outcome)?
+            {
+                return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });
+            }
+        }
+        if let Some(journal) = journal
+            && doer.is_reusable
+            && let Some(answer) = journal.get(&key, *not_before_ms)?
+        {
+            return Ok(found(read_outcome(&answer.outcome)?, true, attempt));
+        }
+        if let Some(reason) = self.stop.reason() {
+            return Ok(found(Outcome::NotRun(reason), false, attempt));
+        }
+        let outcome = tokio::select! {
+            biased;
+            outcome = perform.act(act) => outcome,
+            fault = passed(at.deadline) => fault,
+            reason = self.stop.dropped() => match reason {
+                StopReason::Interrupted => {
+                    Outcome::Fault(Box::new(Fault::new(FaultKind::Cancelled, "dropped by the second Ctrl-C", 1)))
+                }
+                reason => Outcome::NotRun(reason),
+            },
+        };
+        Ok(found(outcome, false, attempt))
+    }
+
+    /// Whether this run goes on with one that was interrupted.
+    pub(crate) fn has_log(&self) -> bool {
+        matches!(self.source, Source::World { log: Some(_), .. })
+    }
+
+    /// What this run's own log has at a site, when it is what would be asked now.
+    pub(crate) fn logged(&self, at: At<'_>, request: &Request) -> Result<Option<Outcome>, RunError> {
+        let Source::World { perform, log: Some(log), .. } = &self.source else { return Ok(None) };
+        let Some(logged) = log.get(at.case_ix, at.site)? else { return Ok(None) };
+        let key = match request {
+            Request::Model(request) => perform.asked(&request.model).map(|it| it.key_of(request)),
+            Request::Deed(deed) => Some(perform.doer(deed).key_of(deed)),
+        };
+        Ok(if key == Some(logged.key) { Some(read_outcome(&logged.outcome)?) } else { None })
+    }
+
+    fn diverged(&self, at: At<'_>, has_other: bool) -> Outcome {
+        let why = if has_other { "the recording has another request there" } else { "the recording has nothing there" };
+        let message = format!("diverged at {}: {why}", self.place(at));
+        Outcome::Fault(Box::new(Fault::new(FaultKind::Diverged, message, 0)))
+    }
+
     fn replayed(&self, recording: &dyn Recording, at: At<'_>, request: &ModelRequest) -> Result<Found, RunError> {
         let task = at.site.asker.task().map(|it| self.plan.tasks[it.index()].id.as_str());
         let recorded = recording.outcome(at.case_ix, at.name, task, at.site)?;
-        let diverged = |why: &str| {
-            let message = format!("diverged at {}: {why}", self.place(at));
-            Outcome::Fault(Box::new(Fault::new(FaultKind::Diverged, message, 0)))
-        };
         Ok(match recorded {
-            Some(recorded) if recorded.asks(request) => Found {
+            Some(recorded) if let Some(endpoint) = recorded.asks(request).cloned() => Found {
                 outcome: recorded.outcome,
                 key: recorded.key,
-                endpoint: recorded.endpoint,
+                endpoint,
                 is_reused: true,
                 is_paid: false,
                 attempt: 0,
                 is_logged: false,
                 is_shared: false,
             },
-            other => {
-                let why = if other.is_some() {
-                    "the recording has another request there"
-                } else {
-                    "the recording has nothing there"
-                };
-                Found {
-                    outcome: diverged(why),
-                    key: EffectKey([0; 32]),
-                    endpoint: Arc::new(nowhere()),
-                    is_reused: true,
-                    is_paid: false,
-                    attempt: 0,
-                    is_logged: false,
-                    is_shared: false,
-                }
-            }
+            other => Found::of_deed(self.diverged(at, other.is_some()), EffectKey([0; 32]), true),
         })
     }
 
@@ -152,16 +290,8 @@ impl Effects<'_> {
         };
         let Some(asked) = perform.asked(&request.model) else {
             let message = format!("nobody plays `{}`", request.model);
-            return Ok(Found {
-                outcome: Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0))),
-                key: EffectKey([0; 32]),
-                endpoint: Arc::new(nowhere()),
-                is_reused: false,
-                is_paid: false,
-                attempt: 0,
-                is_logged: false,
-                is_shared: false,
-            });
+            let fault = Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)));
+            return Ok(Found::of_deed(fault, EffectKey([0; 32]), false));
         };
         let key = asked.key_of(request);
         let found = |outcome, is_reused, attempt| Found {
@@ -231,6 +361,7 @@ impl Effects<'_> {
         let outcome = tokio::select! {
             biased;
             outcome = perform.perform(question) => outcome,
+            fault = passed(at.deadline) => fault,
             reason = self.stop.dropped() => match reason {
                 StopReason::Interrupted => {
                     Outcome::Fault(Box::new(Fault::new(FaultKind::Cancelled, "dropped by the second Ctrl-C", 1)))
@@ -249,7 +380,7 @@ impl Effects<'_> {
     }
 
     /// Writes an outcome down and waits for the commit.
-    async fn write(&self, at: At<'_>, request: &ModelRequest, found: Found) -> Result<Outcome, RunError> {
+    async fn write(&self, at: At<'_>, stored: Stored, found: Found) -> Result<Outcome, RunError> {
         let answer = match &found.outcome {
             Outcome::Answer(answer) => Some(answer),
             _ => None,
@@ -267,14 +398,14 @@ impl Effects<'_> {
             site: at.site,
             attempt: found.attempt,
             key: found.key,
-            kind: "model".to_owned(),
-            model: found.endpoint.model.clone(),
+            kind: stored.kind.to_owned(),
+            model: stored.who,
             served: answer.and_then(|it| it.served.model.clone()),
             at_ms: answer.map_or_else(|| (self.now_ms)(), |it| it.at_ms),
-            request: request_json(&found.endpoint, request),
+            request: stored.request,
             outcome: outcome_json(&found.outcome),
             reused: found.is_reused,
-            journal: is_new && answer.is_some_and(|it| found.is_paid || it.latency > LONG),
+            journal: is_new && found.is_worth_keeping(),
         };
         let (committed, commit) = oneshot::channel();
         let done = Box::new(move |result| {
@@ -290,13 +421,32 @@ impl Effects<'_> {
 
     /// A site in words.
     fn place(&self, at: At<'_>) -> String {
-        let task = match at.site.asker.task() {
-            Some(task) => format!("task `{}`", self.plan.tasks[task.index()].id),
-            None => "the subject".to_owned(),
+        let task = match at.site.asker {
+            Asker::Task(task) => format!("task `{}`", self.plan.tasks[task.index()].id),
+            Asker::Case => "the subject".to_owned(),
+            Asker::Turn(turn) => return format!("turn {} ({}) of `{}`", turn + 1, turn_words(at.site), at.name),
         };
         let seat = if at.site.seat > 0 { format!(", judge {}", at.site.seat + 1) } else { String::new() };
         let turn = if at.site.turn > 0 { format!(", asked again {}", at.site.turn) } else { String::new() };
         format!("{task} of `{}`{seat}{turn}", at.name)
+    }
+}
+
+/// Who is asked at a site of a turn, in words.
+fn turn_words(site: StepSite) -> String {
+    let number = site.turn + 1;
+    match Seat::numbered(site.seat) {
+        Some(Seat::Subject) if site.turn == 0 => "the subject".to_owned(),
+        Some(Seat::Subject) => format!("the subject, with results of tools, {number}"),
+        Some(Seat::Tool) => format!("tool call {number}"),
+        Some(Seat::Parser) => "the parser".to_owned(),
+        Some(Seat::Update) => "the update of the state".to_owned(),
+        Some(Seat::Handover) => "the handover".to_owned(),
+        Some(Seat::Edge) => format!("the condition of edge {number}"),
+        Some(Seat::Tools) => format!("the tools of server {number}"),
+        Some(Seat::Outcome) => format!("criterion {number}"),
+        Some(Seat::Rubric(ix)) => format!("rating {}", ix + 1),
+        None => format!("seat {}", site.seat),
     }
 }
 

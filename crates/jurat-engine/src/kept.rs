@@ -33,6 +33,7 @@ pub(crate) struct Done<'d> {
     pub(crate) base: &'d Val<'d>,
     pub(crate) state: &'d CaseState<'d>,
     pub(crate) took: Duration,
+    pub(crate) is_scenario: bool,
 }
 
 impl Keeping<'_> {
@@ -99,7 +100,8 @@ impl Keeping<'_> {
             let value = group(path, done.base);
             block.slice(&Slice::Group { path: path.to_string(), value }.to_string());
         }
-        if self.variants.len() > 1 {
+        let is_asked = self.plan.ask.is_some() || done.is_scenario;
+        if self.variants.len() > 1 && is_asked {
             let variant = &self.variants[(done.case_ix % self.variants.len() as u64) as usize];
             let Variant { prompt, subject, .. } = variant.clone();
             block.slice(&Slice::Subject { prompt, subject }.to_string());

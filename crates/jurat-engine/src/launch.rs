@@ -130,7 +130,7 @@ pub fn launch(
     begun: Begun<'_>,
 ) -> Result<Launched, LaunchError> {
     let Definition { suite, sources, plan } = definition;
-    if how.options.repeat > 1 && plan.ask.is_none() {
+    if how.options.repeat > 1 && plan.ask.is_none() && plan.scenarios.is_empty() {
         return Err(LaunchError::NothingToRepeat);
     }
     let roles = Roles::of(plan, suite, sources, &how.options.models, world.env)?;
@@ -142,12 +142,19 @@ pub fn launch(
     };
     let path = resumed.clone().unwrap_or_else(|| world.project.runs_directory().join(format!("{}.jurat", head.id)));
     let target = if resumed.is_some() { Target::Resume(&path) } else { Target::New(&path, &head) };
-    let asks = plan.ask.is_some() || plan.tasks.iter().any(|it| it.judge.is_some());
+    let asks = plan.asks();
     let (models, journal) = match how.replay {
         Some(_) => (None, None),
         None => {
-            let models =
-                Models::open(&roles, world.files, world.env, world.functions, how.transport.clone(), how.budget)?;
+            let models = Models::open(
+                &roles,
+                &suite.tools,
+                world.files,
+                world.env,
+                world.functions,
+                how.transport.clone(),
+                how.budget,
+            )?;
             (Some(models), if asks { Some(world.project.journal()?) } else { None })
         }
     };
@@ -163,6 +170,7 @@ pub fn launch(
         plan,
         records: &suite.records,
         selection: &how.selection,
+        home: world.project.root().parent().unwrap_or(Path::new("")).to_owned(),
         variants,
         asked,
         mode,
@@ -179,7 +187,10 @@ pub fn launch(
 }
 
 pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
-    plan.ask.as_ref().map(|ask| variants(ask, subjects, repeat)).unwrap_or_default()
+    if plan.ask.is_none() && plan.scenarios.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    variants(plan.ask.as_ref(), subjects, repeat)
 }
 
 /// What is known of a run before its first case.
@@ -196,7 +207,10 @@ fn head(
     documents.push(how.options.document());
     let created_at_ms = now_ms();
     let name = suite.name.as_ref().map_or("suite", |it| it.value.as_str());
-    let sources = source_heads(&suite.records, world.project);
+    let mut sources = source_heads(&suite.records, world.project);
+    if !plan.scenarios.is_empty() {
+        sources.push(SourceHead { name: "scenarios".to_owned(), file: None });
+    }
     let tasks = suite.tasks.iter().enumerate().map(|(ix, task)| TaskHead {
         id: task.id.value.clone(),
         kind: task.kind.name().to_owned(),

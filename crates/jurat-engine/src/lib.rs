@@ -31,6 +31,7 @@ mod record_lane;
 mod recording;
 mod rows;
 mod run;
+mod scenarios;
 mod slice;
 mod stop;
 mod tally;
@@ -47,9 +48,11 @@ pub use forecast::{Asking, forecast, outline};
 pub use launch::{Begun, Definition, How, LaunchError, Launched, World, launch};
 pub use models::{Functions, ModelError, Models, RoleModel, Roles};
 pub use options::RunOptions;
-pub use perform::{Asked, LocalFuture, Perform, Question};
+pub use perform::{Act, Asked, Doer, LocalFuture, Perform, Question};
 pub use progress::Progress;
-pub use recording::{BadLine, EffectLine, EffectLines, Recorded, Recording, RecordingError, open_recording};
+pub use recording::{
+    BadLine, EffectLine, EffectLines, Recorded, RecordedRequest, Recording, RecordingError, open_recording,
+};
 pub use rows::Selection;
 pub use run::{Job, Mode, Ran, Target, now_ms, run};
 pub use stop::Stop;

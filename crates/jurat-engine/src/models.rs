@@ -6,20 +6,22 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use jurat_core::effect::{Endpoint, EndpointKey, Fault, FaultKind, Outcome};
+use jurat_core::effect::{Deed, Endpoint, EndpointKey, Fault, FaultKind, Outcome, Returned};
 use jurat_core::plan::Plan;
+use jurat_core::scenario::Callable;
 use jurat_core::suite::problem::listed_all;
 use jurat_core::suite::source::{Files, Sources};
-use jurat_core::suite::{Model as Written, Suite};
+use jurat_core::suite::{Model as Written, ServerSpec, Suite, server_digest};
+use jurat_core::value::Value;
 use jurat_core::verdict::StopReason;
 use jurat_model::provider::describe;
 use jurat_model::{
-    Asker, Bound, Function, Meter, Model, OpenError, Price, Reservation, ResolveError, ResolvedModel, Settled,
-    Transport, TransportOptions,
+    Asker, Bound, Function, Meter, Model, OpenError, Price, Reservation, ResolveError, ResolvedModel, Settled, Toolbox,
+    ToolboxError, ToolboxOptions, Transport, TransportOptions,
 };
 
 use crate::budget::{Amount, Reserved, Spent};
-use crate::perform::{Asked, LocalFuture, Perform, Question};
+use crate::perform::{Act, Asked, Doer, LocalFuture, Perform, Question};
 use crate::{Budget, BudgetLimits, Stop, Subject};
 
 /// A model that cannot be asked.
@@ -55,6 +57,17 @@ pub enum ModelError {
     /// It cannot be made ready.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// A server with tools cannot be made ready.
+    #[error(transparent)]
+    Tools(#[from] ToolboxError),
+    /// Scenarios and `ask` would talk to different subjects.
+    #[error(
+        "scenarios talk to the role `subject`, and `ask` asks {asked}; let `ask` ask `subject`, or make two suites of them"
+    )]
+    OtherSubjects {
+        /// Whom `ask` asks.
+        asked: String,
+    },
     /// A budget cannot be kept.
     #[error(
         "{budget} cannot be kept: `{model}` has no {lacks}; give it one under `models`, for example \
@@ -137,16 +150,40 @@ impl Roles {
                 }
             }
         }
-        for role in plan.ask.iter().flat_map(|it| &it.models) {
-            let played = resolve(role, &|| "`ask`".to_owned())?;
+        for scenario in &plan.scenarios {
+            for node in &scenario.nodes {
+                let subject = node.subject.iter();
+                let parser = [&node.parser].into_iter().filter(|_| node.needs_parser());
+                for role in subject.chain(parser).filter(|it| !(it.as_str() == SUBJECT && node.subject.is_none())) {
+                    if roles.has(role) {
+                        continue;
+                    }
+                    let asker = || format!("node `{}` of scenario `{}`", node.id, scenario.scenario.name);
+                    let mut played = resolve(role, &asker)?;
+                    match (played.pop(), played.len()) {
+                        (Some((model, folder)), 0) => {
+                            roles.models.push(RoleModel { role: role.clone(), model, folder });
+                        }
+                        (_, n) => return Err(ModelError::Several { role: role.clone(), n: n + 1 }),
+                    }
+                }
+            }
+        }
+        let subjects = subject_roles(plan)?;
+        for role in &subjects {
+            let played = resolve(role, &|| if plan.ask.is_some() { "`ask`" } else { "a scenario" }.to_owned())?;
             let n = played.len();
             for (ix, (model, folder)) in played.into_iter().enumerate() {
-                let key = if n == 1 { role.clone() } else { format!("{role}#{}", ix + 1) };
+                let key = if n == 1 { (*role).to_owned() } else { format!("{role}#{}", ix + 1) };
                 roles.subjects.push(Subject { role: key.clone(), name: model.name.clone() });
                 if !roles.has(&key) {
                     roles.models.push(RoleModel { role: key, model, folder });
                 }
             }
+        }
+        if roles.subjects.is_empty() && !plan.scenarios.is_empty() {
+            // Every node says whom it asks.
+            roles.subjects.push(Subject { role: SUBJECT.to_owned(), name: String::new() });
         }
         number_equal_names(&mut roles.subjects);
         // A misspelt role would leave a judge with another model than its author thinks.
@@ -189,10 +226,26 @@ fn main_folder(sources: &Sources) -> std::path::PathBuf {
     main.unwrap_or(Path::new("")).to_owned()
 }
 
+/// The roles that make the matrix of subjects: those that `ask` asks, or the one that scenarios talk to.
+fn subject_roles(plan: &Plan) -> Result<Vec<&str>, ModelError> {
+    let asked: Vec<&str> = plan.ask.iter().flat_map(|it| &it.models).map(String::as_str).collect();
+    let talks = plan.scenarios.iter().flat_map(|it| &it.nodes).any(|it| it.subject.is_none());
+    match (asked.as_slice(), talks) {
+        ([], true) => Ok(vec![SUBJECT]),
+        ([_, ..], true) if asked != [SUBJECT] => Err(ModelError::OtherSubjects { asked: listed_all(asked) }),
+        _ => Ok(asked),
+    }
+}
+
+/// The role that scenarios talk to.
+const SUBJECT: &str = "subject";
+
 fn asked_roles(plan: &Plan) -> Vec<&str> {
     let judges = plan.tasks.iter().flat_map(|it| &it.judge).flat_map(|it| &it.models);
-    let subjects = plan.ask.iter().flat_map(|it| &it.models);
-    let mut roles: Vec<&str> = judges.chain(subjects).map(String::as_str).collect();
+    let subjects = subject_roles(plan).unwrap_or_default();
+    let nodes = plan.scenarios.iter().flat_map(|it| &it.nodes);
+    let nodes = nodes.flat_map(|it| it.subject.iter().chain(Some(&it.parser).filter(|_| it.needs_parser())));
+    let mut roles: Vec<&str> = judges.chain(nodes).map(String::as_str).chain(subjects).collect();
     roles.sort_unstable();
     roles.dedup();
     roles
@@ -221,6 +274,9 @@ pub struct Models {
     by_role: BTreeMap<String, Ready>,
     transport: Transport,
     budget: Budget,
+    tools: Toolbox,
+    /// What each server is known by in keys, and whether what its tools return stands for other cases.
+    servers: BTreeMap<String, Doer>,
 }
 
 #[derive(Debug)]
@@ -234,6 +290,7 @@ impl Models {
     /// Makes models ready.
     pub fn open(
         roles: &Roles,
+        servers: &[ServerSpec],
         files: &dyn Files,
         env: &dyn Fn(&str) -> Option<String>,
         functions: &Functions,
@@ -252,7 +309,12 @@ impl Models {
             let key = EndpointKey::new(&endpoint);
             by_role.insert(role.clone(), Ready { model, endpoint, key });
         }
-        Ok(Models { by_role, transport: Transport::new(options), budget: Budget::new(limits) })
+        let tool_options = ToolboxOptions { proxies: options.proxies.clone(), ..ToolboxOptions::default() };
+        let tools = Toolbox::open(servers, env, tool_options)?;
+        let server =
+            |it: &ServerSpec| (it.name.value.clone(), Doer { digest: server_digest(it), is_reusable: it.reuse });
+        let servers = servers.iter().map(server).collect();
+        Ok(Models { by_role, transport: Transport::new(options), budget: Budget::new(limits), tools, servers })
     }
 
     /// What may be spent, and what was.
@@ -285,9 +347,51 @@ impl Perform for Models {
         })
     }
 
+    fn doer(&self, deed: &Deed) -> Doer {
+        let nobody = || Doer { digest: Value::Null, is_reusable: false };
+        match deed {
+            Deed::CallTool { server, .. } => self.servers.get(server).cloned().unwrap_or_else(nobody),
+            // What a server has today is no news tomorrow: it is asked in every run.
+            Deed::ListTools { server } => {
+                Doer { is_reusable: false, ..self.servers.get(server).cloned().unwrap_or_else(nobody) }
+            }
+            Deed::Call { .. } => nobody(),
+        }
+    }
+
+    fn act<'p>(&'p self, act: Act<'p>) -> LocalFuture<'p, Outcome> {
+        Box::pin(async move {
+            let Act { deed, callable, tools, patience } = act;
+            let tools = tools.unwrap_or(&self.tools);
+            match deed {
+                Deed::ListTools { server } => tools.list(server, patience).await,
+                Deed::CallTool { server, tool, arguments } => tools.call(server, tool, arguments, patience).await,
+                Deed::Call { name, arguments } => called(name, callable, arguments),
+            }
+        })
+    }
+
+    fn own_tools(&self) -> Option<Toolbox> {
+        self.tools.has_per_case().then(|| self.tools.fresh())
+    }
+
     fn is_sequential(&self) -> bool {
         self.by_role.values().any(|it| it.model.is_sequential())
     }
+}
+
+/// Calls code of the embedding program.
+fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> Outcome {
+    let Some(function) = callable.and_then(|it| it.function.as_ref()) else {
+        let message =
+            format!("the code `{name}` is not there: a definition keeps its text, and the program must give the rest");
+        return Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, message, 0)));
+    };
+    let started = std::time::Instant::now();
+    let returned = function.call(arguments);
+    let is_error = returned.is_err();
+    let value = returned.unwrap_or_else(Value::from);
+    Outcome::Returned(Box::new(Returned { value, is_error, latency: started.elapsed(), at_ms: crate::now_ms() }))
 }
 
 /// What a request may spend, and whether it may still be made.

@@ -4,7 +4,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use jurat_core::effect::{EffectKey, Endpoint, EndpointKey, ModelRequest, Outcome};
+use std::time::Duration;
+
+use jurat_core::effect::{Deed, EffectKey, Endpoint, EndpointKey, ModelRequest, Outcome, deed_key};
+use jurat_core::scenario::Callable;
+use jurat_core::value::Value;
+use jurat_model::Toolbox;
 
 use crate::Stop;
 
@@ -36,6 +41,15 @@ pub trait Perform {
     /// Asks. Dropping the future gives up, and gives back whatever it held.
     fn perform<'p>(&'p self, question: Question<'p>) -> LocalFuture<'p, Outcome>;
 
+    /// Who does a deed.
+    fn doer(&self, deed: &Deed) -> Doer;
+
+    /// Has a deed done. Dropping the future gives up.
+    fn act<'p>(&'p self, act: Act<'p>) -> LocalFuture<'p, Outcome>;
+
+    /// Servers of its own for one case, where cases must not share them.
+    fn own_tools(&self) -> Option<Toolbox>;
+
     /// Whether answers depend on the order of questions, so that cases have to come one after the other.
     fn is_sequential(&self) -> bool;
 }
@@ -56,4 +70,33 @@ impl Asked<'_> {
     pub fn key_of(&self, request: &ModelRequest) -> EffectKey {
         self.key.of(request)
     }
+}
+
+/// Who does a deed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Doer {
+    /// What it is known by in keys.
+    pub digest: Value,
+    /// Whether what it comes to stands for other cases and runs, too.
+    pub is_reusable: bool,
+}
+
+impl Doer {
+    /// The key of a deed that it does.
+    pub fn key_of(&self, deed: &Deed) -> EffectKey {
+        deed_key(&self.digest, deed)
+    }
+}
+
+/// A deed on its way.
+#[derive(Debug, Clone, Copy)]
+pub struct Act<'a> {
+    /// What is to be done.
+    pub deed: &'a Deed,
+    /// The code, when it is a call and the code is there.
+    pub callable: Option<&'a Callable>,
+    /// The servers of the case, where it has its own.
+    pub tools: Option<&'a Toolbox>,
+    /// How long it may take.
+    pub patience: Duration,
 }

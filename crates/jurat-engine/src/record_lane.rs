@@ -16,17 +16,23 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kept::{Done, Keeping, place};
 use crate::rows::{Batch, Rows};
+use crate::variants::{Asked, of_first_prompt};
 use crate::{Progress, RunError, Stop};
 
 /// A case with something to ask.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct OpenCase {
     pub(crate) case_ix: u64,
     pub(crate) id: RowId<'static>,
     pub(crate) place: RowPlace,
     /// The row; the cases of one row share it.
     pub(crate) text: Arc<str>,
+    /// The scenario, by its place, when it is one.
+    pub(crate) scenario: Option<usize>,
 }
+
+/// How many ids are kept for finding a second row with the same one at once. Whoever repeats ids mostly does so from the beginning.
+const MOST_IDS: usize = 28_000;
 
 /// What a thread that judges needs.
 pub(crate) struct RecordLane<'r> {
@@ -37,28 +43,51 @@ pub(crate) struct RecordLane<'r> {
     pub(crate) stop: &'r Stop,
     pub(crate) fail_fast: bool,
     /// Where open cases go. `None` when the plan asks nobody.
-    pub(crate) open: Option<Sender<OpenCase>>,
-    /// Ids so far, when a case may cost money: two rows with one id are found before the second is paid for. Runs that pay for nothing find
-    /// them when they end, which costs no memory.
+    pub(crate) open: Option<Sender<Vec<OpenCase>>>,
+    /// How many of them go at once.
+    pub(crate) hand: usize,
+    /// What each variant asks.
+    pub(crate) asked: &'r [Asked],
+    /// The first ids, when a case may cost money: a second row with one of them is found before it is paid for. All others are found when the
+    /// run ends, which costs no memory.
     pub(crate) ids: Option<Mutex<HashMap<u64, (u32, u64)>>>,
     /// The cases that there are; `None` for all. A run that was stopped is replayed as far as it came.
     pub(crate) only: Option<&'r CaseRanges>,
 }
 
 impl RecordLane<'_> {
+    /// Hands on the scenarios, which come before all rows.
+    pub(crate) fn begin(&self, scenarios: &[OpenCase]) -> Result<(), RunError> {
+        let n_variants = self.keeping.variants.len().max(1) as u64;
+        let mut opened = Vec::new();
+        for scenario in scenarios {
+            let variant = |ix| OpenCase { case_ix: scenario.case_ix * n_variants + ix, ..scenario.clone() };
+            opened.extend(of_first_prompt(self.asked).map(variant));
+            if opened.len() >= self.hand {
+                self.open(&mut opened)?;
+            }
+        }
+        self.open(&mut opened)
+    }
+
     /// Judges batches until there are no more.
     pub(crate) fn work(&self, waiting: &Mutex<Receiver<Batch>>) -> Result<(), RunError> {
         let n_variants = self.keeping.variants.len().max(1) as u64;
         let mut block = BlockBuilder::new(self.keeping.plan.tasks.len(), n_variants);
+        let mut opened = Vec::new();
         loop {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(batch) = next else { break };
             for (row_ix, at, text) in batch.iter() {
-                self.row(&mut block, row_ix, at, text)?;
+                self.row(&mut block, &mut opened, (row_ix, at, text))?;
+                if opened.len() >= self.hand {
+                    self.open(&mut opened)?;
+                }
                 if block.is_full() {
                     self.hand_on(&mut block)?;
                 }
             }
+            self.open(&mut opened)?;
             self.hand_on(&mut block)?;
         }
         Ok(())
@@ -75,9 +104,15 @@ impl RecordLane<'_> {
     /// Judges a row by the part of it that the plan reads. Whatever that part does not settle is judged again with the whole row
     /// there: messages should know what else the row has, and paths of a row that is not an object start with `value`, which is no
     /// part of it. Asking costs so much more than reading that plans which ask get the whole row at once.
-    fn row(&self, block: &mut BlockBuilder, row_ix: u64, at: &RowAt, text: &str) -> Result<(), RunError> {
+    fn row(
+        &self,
+        block: &mut BlockBuilder,
+        opened: &mut Vec<OpenCase>,
+        (row_ix, at, text): (u64, &RowAt, &str),
+    ) -> Result<(), RunError> {
         let plan = self.keeping.plan;
-        if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(row_ix)) {
+        let n_variants = self.keeping.variants.len().max(1) as u64;
+        if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(row_ix * n_variants)) {
             return Ok(());
         }
         if self.open.is_none() && !plan.footprint.is_all() && !plan.narrows() {
@@ -93,10 +128,15 @@ impl RecordLane<'_> {
                 }
             }
         }
-        self.whole_row(block, row_ix, at, text)
+        self.whole_row(block, opened, (row_ix, at, text))
     }
 
-    fn whole_row(&self, block: &mut BlockBuilder, row_ix: u64, at: &RowAt, text: &str) -> Result<(), RunError> {
+    fn whole_row(
+        &self,
+        block: &mut BlockBuilder,
+        opened: &mut Vec<OpenCase>,
+        (row_ix, at, text): (u64, &RowAt, &str),
+    ) -> Result<(), RunError> {
         let started = Instant::now();
         let row = self.rows.parsed(at, text)?;
         let id = owned(self.rows.id(at, &row, text)?);
@@ -110,22 +150,24 @@ impl RecordLane<'_> {
                 return Ok(());
             }
         }
-        let Some(open) = &self.open else { return Ok(()) };
         let n_variants = self.keeping.variants.len().max(1) as u64;
         let text: Arc<str> = text.into();
-        for variant in 0..n_variants {
-            let case = OpenCase {
-                case_ix: row_ix * n_variants + variant,
-                id: id.clone(),
-                place: place(at),
-                text: text.clone(),
-            };
-            // Nobody takes them any more when the run has failed; its error is told elsewhere.
-            if open.blocking_send(case).is_err() {
-                return Err(RunError::WriterGone);
-            }
-        }
+        let n_cases = if plan.ask.is_some() { n_variants } else { 1 };
+        opened.extend((0..n_cases).map(|variant| OpenCase {
+            case_ix: row_ix * n_variants + variant,
+            id: id.clone(),
+            place: place(at),
+            text: text.clone(),
+            scenario: None,
+        }));
         Ok(())
+    }
+
+    /// Hands on the cases that ask.
+    fn open(&self, opened: &mut Vec<OpenCase>) -> Result<(), RunError> {
+        let Some(open) = self.open.as_ref().filter(|_| !opened.is_empty()) else { return Ok(()) };
+        // Nobody takes them any more when the run has failed; its error is told elsewhere.
+        open.blocking_send(std::mem::take(opened)).map_err(|_| RunError::WriterGone)
     }
 
     fn put(
@@ -138,8 +180,16 @@ impl RecordLane<'_> {
         started: Instant,
     ) {
         let n_variants = self.keeping.variants.len().max(1) as u64;
-        let done =
-            Done { case_ix: row_ix * n_variants, id, place: place(at), text, base, state, took: started.elapsed() };
+        let done = Done {
+            case_ix: row_ix * n_variants,
+            id,
+            place: place(at),
+            text,
+            base,
+            state,
+            took: started.elapsed(),
+            is_scenario: false,
+        };
         let verdict = self.keeping.put(block, &done);
         self.progress.count(verdict);
         if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {
@@ -151,8 +201,14 @@ impl RecordLane<'_> {
     fn admit(&self, id: &RowId<'_>, at: &RowAt) -> Result<(), RunError> {
         let (Some(ids), RowId::Given(text)) = (&self.ids, id) else { return Ok(()) };
         let mut ids = ids.lock().unwrap_or_else(PoisonError::into_inner);
-        match ids.insert(xxh3_64(text.as_bytes()), (at.source, at.number)) {
-            None => Ok(()),
+        let hash = xxh3_64(text.as_bytes());
+        match ids.get(&hash).copied() {
+            None => {
+                if ids.len() < MOST_IDS {
+                    ids.insert(hash, (at.source, at.number));
+                }
+                Ok(())
+            }
             Some((source, number)) => {
                 let (first, second) =
                     ((source, number).min((at.source, at.number)), (source, number).max((at.source, at.number)));

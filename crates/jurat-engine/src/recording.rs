@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use jurat_core::effect::wire::{WireError, read_outcome, read_request};
-use jurat_core::effect::{Asker, EffectKey, Endpoint, ModelRequest, Outcome, StepSite};
+use jurat_core::effect::wire::{WireError, read_deed, read_outcome, read_request};
+use jurat_core::effect::{Asker, Deed, EffectKey, Endpoint, ModelRequest, Outcome, StepSite};
 use jurat_core::verdict::StopReason;
 use jurat_store::run::{CaseRanges, Ended, RunFileError, RunReader};
 use jurat_store::{Project, ProjectError};
@@ -21,29 +21,49 @@ use crate::{CaseLabel, RunError};
 pub struct Recorded {
     /// The name of the request.
     pub key: EffectKey,
-    /// Who was asked.
-    pub endpoint: Arc<Endpoint>,
-    /// What was asked.
-    pub request: ModelRequest,
+    /// What was asked, and of whom.
+    pub request: RecordedRequest,
     /// What came of it.
     pub outcome: Outcome,
+}
+
+/// What was asked, as it was recorded.
+#[derive(Debug, Clone)]
+pub enum RecordedRequest {
+    /// A model was asked.
+    Model(Arc<Endpoint>, Box<ModelRequest>),
+    /// Somebody else did something.
+    Deed(Box<Deed>),
 }
 
 impl Recorded {
     /// Reads what is stored.
     pub fn read(key: EffectKey, request: &str, outcome: &str) -> Result<Recorded, WireError> {
-        let (endpoint, request) = read_request(request)?;
-        Ok(Recorded { key, endpoint: Arc::new(endpoint), request, outcome: read_outcome(outcome)? })
+        let request = match read_deed(request) {
+            Ok(deed) => RecordedRequest::Deed(Box::new(deed)),
+            Err(_) => {
+                let (endpoint, request) = read_request(request)?;
+                RecordedRequest::Model(Arc::new(endpoint), Box::new(request))
+            }
+        };
+        Ok(Recorded { key, request, outcome: read_outcome(outcome)? })
     }
 
-    /// Whether this is what was asked. Roles may have other names than they had.
-    pub fn asks(&self, request: &ModelRequest) -> bool {
+    /// Who was asked, when this is what was asked. Roles may have other names than they had.
+    pub fn asks(&self, request: &ModelRequest) -> Option<&Arc<Endpoint>> {
+        let RecordedRequest::Model(endpoint, recorded) = &self.request else { return None };
         let ModelRequest { model: _, messages, output, tools, tool_choice, repeat } = request;
-        self.request.messages == *messages
-            && self.request.output == *output
-            && self.request.tools == *tools
-            && self.request.tool_choice == *tool_choice
-            && self.request.repeat == *repeat
+        let is_same = recorded.messages == *messages
+            && recorded.output == *output
+            && recorded.tools == *tools
+            && recorded.tool_choice == *tool_choice
+            && recorded.repeat == *repeat;
+        is_same.then_some(endpoint)
+    }
+
+    /// Whether this is what was done.
+    pub fn does(&self, deed: &Deed) -> bool {
+        matches!(&self.request, RecordedRequest::Deed(recorded) if **recorded == *deed)
     }
 }
 
@@ -118,7 +138,7 @@ impl Recording for RunReader {
     ) -> Result<Option<Recorded>, RunError> {
         // The suite may have other tasks than it had: a task is known by its id, not by its place.
         let asker = match task {
-            None => Asker::Case,
+            None => site.asker,
             Some(id) => match self.head().tasks.iter().position(|it| it.id == id) {
                 Some(ix) => Asker::Task(jurat_core::plan::TaskIx(ix as u32)),
                 None => return Ok(None),
@@ -157,7 +177,10 @@ pub struct EffectLine {
     /// The task that asked; absent when the case asked its subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// Which of its judges.
+    /// The turn of the scenario, from 0; absent when it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario_turn: Option<u32>,
+    /// Which of its judges; in a turn of a scenario, who is asked.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seat: u32,
     /// How often it had been asked before.
@@ -195,6 +218,7 @@ struct LineSite {
     subject: String,
     replicate: u32,
     task: Option<String>,
+    scenario_turn: Option<u32>,
     seat: u32,
     turn: u32,
 }
@@ -219,8 +243,9 @@ impl EffectLines {
             let key = EffectKey::parse(&line.key).ok_or_else(|| bad(format!("`{}` is no key", line.key)))?;
             let recorded = Recorded::read(key, line.request.get(), line.outcome.get());
             let recorded = recorded.map_err(|error| bad(error.to_string()))?;
-            let EffectLine { case, prompt, subject, replicate, task, seat, turn, .. } = line;
-            by_site.insert(LineSite { case, prompt, subject, replicate, task, seat, turn }, recorded);
+            let EffectLine { case, prompt, subject, replicate, task, scenario_turn, seat, turn, .. } = line;
+            let site = LineSite { case, prompt, subject, replicate, task, scenario_turn, seat, turn };
+            by_site.insert(site, recorded);
         }
         Ok(EffectLines { by_site })
     }
@@ -246,6 +271,7 @@ impl Recording for EffectLines {
             subject: variant.subject,
             replicate: variant.replicate,
             task: task.map(str::to_owned),
+            scenario_turn: site.asker.turn(),
             seat: site.seat,
             turn: site.turn,
         };

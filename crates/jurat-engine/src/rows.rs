@@ -10,7 +10,7 @@ use jurat_core::plan::{CaseName, Plan, row_tags};
 use jurat_core::suite::{CaseKind, Records, RowSource};
 use jurat_core::value::{JsonError, Map, Val, parse_json};
 use jurat_core::verdict::{StopReason, Verdict};
-use jurat_store::records::{Chunk, RowAt, RowId, RowNames, read_all, row_id, sections_by_source};
+use jurat_store::records::{Chunk, RowAt, RowId, RowLimits, RowNames, read_all_within, row_id, sections_by_source};
 
 use crate::{RunError, Stop};
 
@@ -48,24 +48,40 @@ pub(crate) struct Rows<'r> {
     records: &'r [Records],
     sections: Vec<&'r Records>,
     pub(crate) names: RowNames,
+    limits: RowLimits,
+    /// The place of the first row: scenarios come before rows.
+    first: u64,
 }
 
 impl<'r> Rows<'r> {
     pub(crate) fn of(records: &'r [Records]) -> Rows<'r> {
-        Rows { records, sections: sections_by_source(records), names: RowNames::of_all(records) }
+        let (sections, names) = (sections_by_source(records), RowNames::of_all(records));
+        Rows { records, sections, names, limits: RowLimits::default(), first: 0 }
     }
 
-    /// Reads the selected rows for as long as somebody wants them and nobody stops the run.
+    /// The same for cases that ask: they take so long that reading in small pieces costs nothing, and few rows are held at a time.
+    pub(crate) fn asked_about(records: &'r [Records], n_scenarios: usize) -> Rows<'r> {
+        let limits = RowLimits { chunk: 64 << 10, ..RowLimits::default() };
+        Rows { limits, first: n_scenarios as u64, ..Rows::of(records) }
+    }
+
+    /// How many sources rows come from.
+    pub(crate) fn n_sources(&self) -> u32 {
+        self.sections.len() as u32
+    }
+
+    /// Reads the selected rows for as long as somebody wants them and nobody stops the run. `n_before` cases were selected before them.
     pub(crate) fn read(
         &self,
         selection: &Selection,
+        n_before: u64,
         stdin: &mut dyn Read,
         stop: &Stop,
         each: &mut dyn FnMut(Batch) -> ControlFlow<()>,
     ) -> Result<(), RunError> {
-        let (mut n_rows, mut n_selected) = (0, 0);
+        let (mut n_rows, mut n_selected) = (self.first, n_before);
         let mut failed = None;
-        read_all(self.records, stdin, &mut |chunk| {
+        read_all_within(self.records, stdin, self.limits, &mut |chunk| {
             let first = n_rows;
             n_rows += chunk.rows.len() as u64;
             let batch = match self.selected(selection, chunk, first) {
@@ -91,7 +107,7 @@ impl<'r> Rows<'r> {
         if self.records.iter().any(|it| matches!(it.from, RowSource::StandardInput)) {
             return None;
         }
-        let counted = read_all(self.records, &mut std::io::empty(), &mut |_| {
+        let counted = read_all_within(self.records, &mut std::io::empty(), self.limits, &mut |_| {
             if stop.reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         counted.ok().filter(|it| !it.stopped).map(|it| it.rows)
@@ -200,7 +216,7 @@ pub(crate) fn id_text<'i>(id: &'i RowId<'_>) -> Cow<'i, str> {
 
 /// The batch without the rows beyond the limit; `None` when the limit was reached before it.
 fn limited(mut batch: Batch, limit: Option<u64>, n_selected: &mut u64) -> Option<Batch> {
-    let left = limit.map_or(u64::MAX, |it| it - *n_selected);
+    let left = limit.map_or(u64::MAX, |it| it.saturating_sub(*n_selected));
     if left == 0 {
         return None;
     }

@@ -27,12 +27,16 @@ use crate::perform::Perform;
 use crate::record_lane::{OpenCase, RecordLane};
 use crate::recording::Recording;
 use crate::rows::{Rows, Selection};
+use crate::scenarios::Scenarios;
 use crate::tally::Tally;
-use crate::variants::Asked;
+use crate::variants::{Asked, of_first_prompt};
 use crate::{Progress, RunError, Stop};
 
 /// How many batches of rows may be read and not yet judged.
 const BATCHES: usize = 4;
+
+/// How many cases that ask are handed on at once: each time wakes a thread, which costs more than a case.
+const HANDFUL: usize = 64;
 
 /// The least number of cases between the oldest that is open and the newest that may be.
 const WINDOW: u64 = 4096;
@@ -48,6 +52,8 @@ pub struct Job<'j> {
     pub records: &'j [Records],
     /// Which of them.
     pub selection: &'j Selection,
+    /// The directory that holds `.jurat`.
+    pub home: PathBuf,
     /// What each row is made into; empty when a row is one case.
     pub(crate) variants: Vec<Variant>,
     pub(crate) asked: Vec<Asked>,
@@ -183,14 +189,16 @@ struct Going<'g> {
 impl Going<'_> {
     fn judge_all(&self, stdin: &mut (dyn Read + Send)) -> Result<(), RunError> {
         let Going { job, writer, stop, progress, started, .. } = *self;
-        let asks = job.plan.ask.is_some() || job.plan.tasks.iter().any(|it| it.judge.is_some());
+        let asks = job.plan.asks();
         let is_sequential = match job.mode {
             Mode::Ask { perform, .. } => asks && perform.is_sequential(),
             Mode::Replay(_) => false,
         };
         let most_open = if is_sequential { 1 } else { job.concurrency.saturating_mul(2).max(64) };
-        let n_threads = if is_sequential { 1 } else { job.threads.get() };
-        let rows = Rows::of(job.records);
+        // Cases that ask have to arrive in order: with several threads a chunk of rows apart, those that are ahead would wait for room in
+        // the window while those that make room wait behind them.
+        let n_threads = if asks { 1 } else { job.threads.get() };
+        let rows = if asks { Rows::asked_about(job.records, job.plan.scenarios.len()) } else { Rows::of(job.records) };
         let tally = Tally::new(job.plan.tasks.len(), job.variants.len());
         let keeping = Keeping { plan: job.plan, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
         let failure: Mutex<Option<RunError>> = Mutex::new(None);
@@ -200,7 +208,7 @@ impl Going<'_> {
                 *failure = Some(error);
             }
         };
-        let (open, arriving) = tokio::sync::mpsc::channel(if is_sequential { 1 } else { 64 });
+        let (open, arriving) = tokio::sync::mpsc::channel(1);
         let lane = RecordLane {
             rows: &rows,
             keeping,
@@ -209,16 +217,28 @@ impl Going<'_> {
             stop,
             fail_fast: job.fail_fast,
             open: asks.then_some(open),
+            asked: &job.asked,
+            hand: if is_sequential { 1 } else { HANDFUL },
             ids: asks.then(|| Mutex::new(HashMap::new())),
             only: self.only.as_ref(),
         };
-        let n_variants = job.variants.len().max(1) as u64;
+        let n_of_scenario = of_first_prompt(&job.asked).count().max(1) as u64;
+        let n_of_row = if job.plan.ask.is_some() { job.variants.len().max(1) as u64 } else { 1 };
         thread::scope(|scope| {
             let (batches, waiting) = sync_channel(BATCHES);
             let waiting = std::sync::Arc::new(Mutex::new(waiting));
             let (rows, fail, selection, deadline) = (&rows, &fail, job.selection, job.deadline);
+            let scenarios = Scenarios { plan: job.plan, source: rows.n_sources() };
+            let opened = match scenarios.selected(selection) {
+                Ok(opened) => opened,
+                Err(error) => {
+                    fail(error);
+                    return;
+                }
+            };
+            let n_scenarios = opened.len() as u64;
             scope.spawn(move || {
-                let read = rows.read(selection, stdin, stop, &mut |batch| {
+                let read = rows.read(selection, n_scenarios, stdin, stop, &mut |batch| {
                     if deadline.is_some_and(|it| started.elapsed() >= it) {
                         stop.close(StopReason::Deadline);
                     }
@@ -227,12 +247,16 @@ impl Going<'_> {
                 read.unwrap_or_else(fail);
             });
             if asks && selection.filter.is_none() && selection.tags.is_empty() {
-                scope.spawn(move || count(rows, selection.limit, n_variants, stop, progress));
+                let n_cases = CaseCount { n_scenarios, of_scenario: n_of_scenario, of_row: n_of_row };
+                scope.spawn(move || count(rows, selection.limit, n_cases, stop, progress));
             }
             let lane = std::sync::Arc::new(lane);
             for _ in 0..n_threads {
                 let (waiting, lane) = (waiting.clone(), lane.clone());
-                scope.spawn(move || lane.work(&waiting).unwrap_or_else(fail));
+                let opened = opened.clone();
+                scope.spawn(move || {
+                    lane.begin(&opened).and_then(|()| lane.work(&waiting)).unwrap_or_else(fail);
+                });
             }
             // The threads hold what they need; when they end, the channels close.
             drop((waiting, lane));
@@ -255,7 +279,7 @@ impl Going<'_> {
         rows: &Rows<'_>,
         keeping: Keeping<'_>,
         most_open: usize,
-        arriving: tokio::sync::mpsc::Receiver<OpenCase>,
+        arriving: tokio::sync::mpsc::Receiver<Vec<OpenCase>>,
     ) -> Result<(), RunError> {
         let Going { job, writer, log, began_at_ms, stop, progress, started, .. } = *self;
         let source = match job.mode {
@@ -297,6 +321,14 @@ impl Going<'_> {
             window: WINDOW.max(4 * job.concurrency as u64),
             block: RefCell::new(BlockBuilder::new(job.plan.tasks.len(), job.variants.len().max(1) as u64)),
             only: self.only.as_ref(),
+            home: match job.mode {
+                Mode::Ask { .. } => Some(&job.home),
+                Mode::Replay(_) => None,
+            },
+            own_tools: match job.mode {
+                Mode::Ask { perform, .. } => Some(perform),
+                Mode::Replay(_) => None,
+            },
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let deadline = job.deadline.map(|it| tokio::time::Instant::from_std(started + it));
@@ -321,9 +353,19 @@ impl Going<'_> {
 
 /// Counts the cases while the first of them are asked, so that those who watch know how long it will take. What goes wrong with rows is said by
 /// those who judge them.
-fn count(rows: &Rows<'_>, limit: Option<u64>, n_variants: u64, stop: &Stop, progress: &Progress) {
+fn count(rows: &Rows<'_>, limit: Option<u64>, cases: CaseCount, stop: &Stop, progress: &Progress) {
     if let Some(n_rows) = rows.count(stop) {
-        let n_rows = limit.map_or(n_rows, |limit| n_rows.min(limit));
-        progress.total.store(n_rows * n_variants, std::sync::atomic::Ordering::Relaxed);
+        let CaseCount { n_scenarios, of_scenario, of_row } = cases;
+        let n_rows = limit.map_or(n_rows, |limit| n_rows.min(limit.saturating_sub(n_scenarios)));
+        let n_cases = n_scenarios * of_scenario + n_rows * of_row;
+        progress.total.store(n_cases, std::sync::atomic::Ordering::Relaxed);
     }
+}
+
+/// How many scenarios there are, and how many cases each of them and each row makes.
+#[derive(Debug, Clone, Copy)]
+struct CaseCount {
+    n_scenarios: u64,
+    of_scenario: u64,
+    of_row: u64,
 }

@@ -10,6 +10,8 @@ pub(crate) struct Asked {
     pub(crate) prompt: usize,
     /// Who is asked, by the name that requests have.
     pub(crate) model: String,
+    /// What people call it.
+    pub(crate) name: String,
     pub(crate) replicate: u32,
 }
 
@@ -22,21 +24,30 @@ pub struct Subject {
     pub name: String,
 }
 
-/// The variants of a row, in order, with what each asks. Names are left out where there is only one.
-pub(crate) fn variants(ask: &PlannedAsk, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
+/// The variants of a row, in order, with what each asks. Names are left out where there is only one. Scenarios have no prompts of their own, and
+/// are run with the variants of the first.
+pub(crate) fn variants(ask: Option<&PlannedAsk>, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
     let (mut variants, mut asked) = (Vec::new(), Vec::new());
-    for (prompt, (prompt_name, _)) in ask.prompts.iter().enumerate() {
+    let prompts: Vec<&str> =
+        ask.map_or_else(|| vec![""], |it| it.prompts.iter().map(|(name, _)| name.as_str()).collect());
+    for (prompt, prompt_name) in prompts.iter().enumerate() {
         for subject in subjects {
             for replicate in 0..repeat.max(1) {
                 let shown = |name: &str, n: usize| if n > 1 { name.to_owned() } else { String::new() };
                 variants.push(Variant {
-                    prompt: shown(prompt_name, ask.prompts.len()),
+                    prompt: shown(prompt_name, prompts.len()),
                     subject: shown(&subject.name, subjects.len()),
                     replicate,
                 });
-                asked.push(Asked { prompt, model: subject.role.clone(), replicate });
+                let (model, name) = (subject.role.clone(), subject.name.clone());
+                asked.push(Asked { prompt, model, name, replicate });
             }
         }
     }
     (variants, asked)
+}
+
+/// The variants that scenarios are run with, by their places.
+pub(crate) fn of_first_prompt(asked: &[Asked]) -> impl Iterator<Item = u64> {
+    (0..).zip(asked).filter(|(_, it)| it.prompt == 0).map(|(ix, _)| ix)
 }

@@ -22,10 +22,11 @@ use jurat_core::value::{Val, parse_json, shown_within};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
+use crate::child::Started;
 use crate::codec::{Json, Reply};
 use crate::transport::Failed;
 
@@ -171,21 +172,6 @@ async fn read(program: String, mut started: Started, output: ChildStdout, pendin
                 return pending.end(FaultKind::Cut, &format!("`{program}` ended before it answered{status}"));
             }
             Err(error) => return pending.end(FaultKind::Garbled, &format!("`{program}` cannot be read: {error}")),
-        }
-    }
-}
-
-/// A program with everything that it started itself. All of it ends when this is dropped, unless the program has ended before.
-struct Started(Child);
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        // It leads a group of its own. Once it was waited for, its number may be another's.
-        #[cfg(unix)]
-        if let Some(group) = self.0.id().and_then(|it| i32::try_from(it).ok()).and_then(rustix::process::Pid::from_raw)
-        {
-            // A group that is gone has ended, which is what is wanted.
-            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
         }
     }
 }

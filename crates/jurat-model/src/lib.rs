@@ -4,8 +4,10 @@
 //! * [`codec`] has the five ways to write requests and to read replies, purely;
 //! * [`Model`] is one that is ready to be asked: over HTTP, a [`script`] of answers, a program, or a [`Function`];
 //! * [`Transport`] asks: limits, retries, time-outs, budgets, connections;
+//! * [`tool`] asks servers for their tools and calls them;
 //! * [`price`] knows what tokens cost, and [`dotenv`] reads `.env` files.
 
+mod child;
 pub mod codec;
 pub mod dotenv;
 mod exec;
@@ -14,6 +16,7 @@ mod model;
 pub mod price;
 pub mod provider;
 pub mod script;
+pub mod tool;
 mod transport;
 
 pub use exec::ExecError;
@@ -21,6 +24,7 @@ pub use function::{Answering, Function};
 pub use model::{Model, OpenError};
 pub use price::Price;
 pub use provider::{ResolveError, ResolvedModel, resolve};
+pub use tool::{Toolbox, ToolboxError, ToolboxOptions};
 pub use transport::{
     Asker, Backoff, Bound, Meter, Proxies, Reservation, Settled, Transport, TransportOptions, Unmetered,
 };

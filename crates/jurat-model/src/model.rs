@@ -244,8 +244,8 @@ fn headers(
     Ok((headers, secrets))
 }
 
-/// A header with its variables filled in, and whether there were any.
-fn filled(template: &str, env: &dyn Fn(&str) -> Option<String>, secrets: &mut Secrets) -> (String, bool) {
+/// A text with its variables filled in, and whether there were any.
+pub(crate) fn filled(template: &str, env: &dyn Fn(&str) -> Option<String>, secrets: &mut Secrets) -> (String, bool) {
     let mut text = String::new();
     let mut rest = template;
     let mut is_secret = false;

@@ -93,7 +93,7 @@ impl Message {
         self.header("connection").is_some_and(|it| it.eq_ignore_ascii_case("close"))
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str())
     }
 }

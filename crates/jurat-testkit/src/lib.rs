@@ -27,6 +27,8 @@
 //! until [`Endpoint::release`] lets them go. A client that takes it for its proxy is served too, and the request shows the
 //! address that was meant.
 //!
+//! [`tools`] is a server with tools, for tests of what calls them.
+//!
 //! It is no model and no provider's twin: it checks that a request has what the provider insists on, and beyond that
 //! takes what it is given.
 
@@ -41,6 +43,7 @@ mod reply;
 mod request;
 mod script;
 mod stats;
+pub mod tools;
 mod wire;
 
 pub use endpoint::Endpoint;

@@ -40,7 +40,7 @@ impl Process {
     /// When it cannot be built.
     pub fn program() -> &'static Path {
         static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-        PROGRAM.get_or_init(built)
+        PROGRAM.get_or_init(|| built("jurat-endpoint"))
     }
 
     /// Returns its address without a path: `http://127.0.0.1:PORT`.
@@ -87,12 +87,12 @@ impl Drop for Process {
 }
 
 /// Cargo builds programs for the tests of their own crate only, and an old one would be worse than none.
-fn built() -> PathBuf {
+pub(crate) fn built(program: &str) -> PathBuf {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR")).stderr(Stdio::inherit());
-    cargo.args(["build", "--locked", "--quiet", "--bin", "jurat-endpoint"]);
+    cargo.args(["build", "--locked", "--quiet", "--bin", program]);
     let built = cargo.args(["--message-format", "json-render-diagnostics"]).output().expect("cargo starts");
-    assert!(built.status.success(), "`jurat-endpoint` does not build");
+    assert!(built.status.success(), "`{program}` does not build");
     let messages = String::from_utf8(built.stdout).expect("cargo writes text");
     let executable = |line: &str| -> Option<PathBuf> {
         let message: Value = serde_json::from_str(line).ok()?;

@@ -7,7 +7,8 @@ use crate::console::checked;
 
 #[test]
 fn every_guide_shows_what_the_commands_write() {
-    let guides = fs::read_dir(root().join("docs/guides")).expect("there are guides");
+    let folders = ["docs/guides", "docs/concepts"];
+    let guides = folders.iter().flat_map(|it| fs::read_dir(root().join(it)).expect("there are guides"));
     let mut n_guides = 0;
     for guide in guides {
         let guide = guide.expect("guides can be listed").path();
@@ -21,7 +22,7 @@ fn every_guide_shows_what_the_commands_write() {
         }
         n_guides += 1;
     }
-    assert!(n_guides > 0, "there is no guide");
+    assert!(n_guides > 1, "there is no guide");
 }
 
 /// The complete suites of a page: the blocks whose info string is `yaml` alone.
@@ -34,7 +35,7 @@ fn suites(page: &str) -> Vec<&str> {
 #[test]
 fn every_suite_of_the_reference_is_clean() {
     let (mut n_suites, mut wrong) = (0, Vec::new());
-    for name in ["suites.md", "scripts.md", "results.md"] {
+    for name in ["suites.md", "scripts.md", "results.md", "tools.md", "outcomes.md"] {
         let page = fs::read_to_string(root().join("docs/reference").join(name)).expect("the page is there");
         for suite in suites(&page) {
             n_suites += 1;

@@ -60,6 +60,19 @@ impl<'p> CaseState<'p> {
         state
     }
 
+    /// Like [`CaseState::start_for`], over the evidence of a conversation that was cut short: what does not look at how it ended could only
+    /// be misled by what is missing, and ends with `verdict`.
+    pub fn start_cut_short(plan: &'p Plan, base: &'p Val<'p>, case: &CaseName<'_>, verdict: &Verdict) -> CaseState<'p> {
+        let mut state = CaseState { plan, base, tasks: waiting_for(plan, case) };
+        for (task, state) in plan.tasks.iter().zip(&mut state.tasks) {
+            if task.depends_on.is_empty() && !task.sees_the_end && matches!(state, TaskState::Waiting) {
+                *state = TaskState::Done(Ballot { verdict: verdict.clone(), output: None, said: Vec::new() });
+            }
+        }
+        state.settle();
+        state
+    }
+
     /// A case whose subject gave no evidence: what its tasks would have read is not there. Those that wait for nothing end with
     /// `verdict`; the others follow from them.
     pub fn without_evidence(plan: &'p Plan, case: &CaseName<'_>, verdict: &Verdict) -> CaseState<'p> {

@@ -80,6 +80,14 @@ impl Seat {
 }
 
 impl Asker {
+    /// The turn of a scenario, when it is one.
+    pub fn turn(self) -> Option<u32> {
+        match self {
+            Asker::Turn(turn) => Some(turn),
+            Asker::Case | Asker::Task(_) => None,
+        }
+    }
+
     /// The task, when it is one.
     pub fn task(self) -> Option<TaskIx> {
         match self {

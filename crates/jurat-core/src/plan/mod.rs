@@ -15,9 +15,14 @@ mod selection;
 mod shape;
 mod types;
 
+use std::sync::Arc;
+
 use crate::compare::Assertion;
+use crate::evidence::scenario::{is_of_the_end, looks_at_the_end};
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::outcome::Check;
+use crate::scenario::ReadyScenario;
+use crate::scenario::ready::PARSER;
 use crate::suite::problem::{Code, Problem, Problems, Severity};
 use crate::suite::{
     Aggregate, Ask, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes, examine_scenarios, same_id,
@@ -113,6 +118,8 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// What is asked about each row, when the rows are questions.
     pub ask: Option<PlannedAsk>,
+    /// The conversations.
+    pub scenarios: Vec<Arc<ReadyScenario>>,
     /// What is read of each row.
     pub footprint: Projection,
     /// The paths whose values make slices of the summary.
@@ -153,6 +160,8 @@ pub struct PlannedTask {
     pub gate: Gate,
     /// The cases it applies to; for all others it is absent. All of these are cases of the tasks it waits for.
     pub on: CaseSet,
+    /// Whether it looks at how a conversation ended, so that it can tell even when that was cut short.
+    pub sees_the_end: bool,
 }
 
 impl PlannedTask {
@@ -195,7 +204,13 @@ impl Plan {
             suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
         let ask = suite.ask.as_ref().map(planned_ask);
-        Ok((Plan { tasks, stages: graph.stages, ask, footprint: footprint(suite), group_by }, problems))
+        let scenarios = planned_scenarios(suite);
+        Ok((Plan { tasks, stages: graph.stages, ask, scenarios, footprint: footprint(suite), group_by }, problems))
+    }
+
+    /// Whether running it asks anybody.
+    pub fn asks(&self) -> bool {
+        self.ask.is_some() || !self.scenarios.is_empty() || self.tasks.iter().any(|it| it.judge.is_some())
     }
 
     /// Whether some task is not for every row, so that names and tags of rows matter.
@@ -208,6 +223,14 @@ impl Plan {
     pub fn applies(&self, task: TaskIx, case: &CaseName<'_>) -> bool {
         self.tasks.get(task.index()).is_some_and(|it| it.on.has(case))
     }
+}
+
+/// The scenarios of a suite without errors, made ready.
+fn planned_scenarios(suite: &Suite) -> Vec<Arc<ReadyScenario>> {
+    let parser = suite.models.iter().any(|it| it.name.value == PARSER).then_some(PARSER);
+    let ready =
+        |text: &crate::suite::ScenarioText| ReadyScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
+    suite.scenarios.iter().filter_map(ready).collect()
 }
 
 fn planned_ask(ask: &Ask) -> PlannedAsk {
@@ -231,6 +254,7 @@ fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         TaskKind::Outcome(check) => Some((**check).clone()),
         TaskKind::Assert | TaskKind::Judge(_) => None,
     };
+    let reads_the_end = || context::reads(task).paths.iter().any(|it| is_of_the_end(&it.path));
     PlannedTask {
         id: task.id.value.clone(),
         judge,
@@ -239,6 +263,10 @@ fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         depends_on: depends_on.to_vec(),
         gate: task.gate,
         on: CaseSet::of(task),
+        sees_the_end: match &task.kind {
+            TaskKind::Outcome(check) => looks_at_the_end(check),
+            TaskKind::Assert | TaskKind::Judge(_) => reads_the_end(),
+        },
     }
 }
 

@@ -7,19 +7,23 @@
 //!   peer stores it;
 //! * [`callable`]: code of the embedding program, where data does not say enough;
 //! * [`state`]: what is known between two turns; [`failure`]: how a turn fails; [`route`]: where a conversation goes on;
-//! * [`conversation`]: what was said, and what the next turn is told of it; [`tools`]: what a subject may call.
+//! * [`conversation`]: what was said, and what the next turn is told of it; [`tools`]: what a subject may call;
+//! * [`ready`]: a scenario made ready to run; [`traversal`]: one on its way; [`execution`]: what happened, as evidence.
 
 pub mod builder;
 pub mod callable;
 pub mod conversation;
 pub mod definition;
+pub mod execution;
 pub mod failure;
 mod question_id;
+pub mod ready;
 pub mod route;
 pub mod state;
 pub mod stored;
 pub mod structure;
 pub mod tools;
+pub mod traversal;
 pub mod when;
 
 pub use builder::{BuildError, BuildErrors, ScenarioBuilder};
@@ -28,8 +32,11 @@ pub use definition::{
     Condition, Criterion, END, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate,
     Target, ToolFilter, ToolName,
 };
+pub use execution::{End, Execution, Status, TurnRecord};
 pub use failure::{FailureCategory, TurnFailure};
 pub use question_id::question_id;
+pub use ready::{NotReady, ReadyNode, ReadyScenario};
 pub use route::{ReadyEdge, Route, Tested, route};
 pub use state::{State, StatePath};
 pub use structure::{Absence, Flaw};
+pub use traversal::{Step, Traversal};

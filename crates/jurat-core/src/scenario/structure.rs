@@ -382,7 +382,7 @@ fn implies(one: &Condition, other: &Condition, left: &mut u32) -> bool {
 /// The conditions that must all hold; `None` when it is not made of such.
 fn parts(condition: &Condition) -> Option<Vec<Condition>> {
     match condition {
-        Condition::Checks(checks) => Some(checks.iter().cloned().map(Condition::Check).collect()),
+        Condition::Checks(checks) => Some(checks.iter().cloned().map(Condition::from).collect()),
         Condition::All(all) => Some(all.clone()),
         _ => None,
     }

@@ -24,6 +24,7 @@ mod sections;
 pub mod source;
 mod task;
 mod template;
+mod tools;
 pub mod write;
 mod yaml;
 
@@ -38,6 +39,7 @@ pub use records::{CellType, Records, RowFile, RowFormat, RowSource, bad_row, fil
 pub use scenario::{EdgeText, NodeText, OutcomeText, ScenarioText};
 pub use sections::Thresholds;
 pub use task::{CaseKind, Gate, Selection, Task, TaskKind};
+pub use tools::{Reach, ServerSpec, server_digest};
 
 pub use yaml::read_tree;
 
@@ -61,6 +63,8 @@ pub struct Suite {
     pub description: Option<String>,
     /// Which model plays which role.
     pub models: Vec<Role>,
+    /// Servers with tools.
+    pub tools: Vec<ServerSpec>,
     /// The rows to evaluate.
     pub records: Vec<Records>,
     /// What is asked about each row; nothing when the rows are what is evaluated.
@@ -149,10 +153,11 @@ impl Lost {
 impl PartialEq for Suite {
     fn eq(&self, other: &Self) -> bool {
         let Suite { name, description, models, records, ask, tasks, dimensions, group_by, thresholds, .. } = self;
-        let Suite { templates, rubrics, scenarios, .. } = self;
+        let Suite { templates, rubrics, tools, scenarios, .. } = self;
         (name, description, models, records) == (&other.name, &other.description, &other.models, &other.records)
             && (tasks, dimensions, group_by) == (&other.tasks, &other.dimensions, &other.group_by)
             && (ask, thresholds) == (&other.ask, &other.thresholds)
-            && (templates, rubrics, scenarios) == (&other.templates, &other.rubrics, &other.scenarios)
+            && (templates, rubrics, tools) == (&other.templates, &other.rubrics, &other.tools)
+            && *scenarios == other.scenarios
     }
 }

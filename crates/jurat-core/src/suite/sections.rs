@@ -6,7 +6,7 @@ use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
-use super::{Records, RowSource, Suite, ask, codes, models, records, rubric, scenario, task, template};
+use super::{Records, RowSource, Suite, ask, codes, id, models, records, rubric, scenario, task, template, tools};
 use crate::value::{Content, Node, Span, Spanned, Val};
 
 /// A key of the top level and what becomes of its value.
@@ -48,6 +48,7 @@ static SECTIONS: [Section; 20] = [
     ),
     section(Key::optional("include", Form::List(&Form::Text), "files whose sections are added to this one"), nothing),
     section(Key::optional("models", models::FORM, "which model plays which role"), read_models),
+    section(Key::optional("tools", tools::FORM, "servers with tools that models may call"), read_tools),
     section(
         Key::optional("records", records::FORM, "the rows to evaluate: files, `-`, or rows"),
         |reading, suite, at| {
@@ -107,7 +108,6 @@ static SECTIONS: [Section; 20] = [
     section(Key::optional("thresholds", Form::Object(&THRESHOLDS), "what counts as good enough"), read_thresholds),
     reserved("cases", "tasks given to an agent"),
     reserved("evaluators", "the author's code"),
-    reserved("tools", "servers with tools"),
     reserved("evaluation", "an evaluation profile"),
     reserved("security_policy", "what code may run"),
     reserved("limits", "limits of a run"),
@@ -145,6 +145,8 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &m
     lost.ask |= fields.may_mean("ask");
     lost.models |= fields.may_mean("models");
     lost.dimensions |= fields.may_mean("dimensions");
+    lost.templates |= fields.may_mean("templates");
+    lost.rubrics |= fields.may_mean("rubrics");
 }
 
 fn read_ask(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
@@ -238,6 +240,15 @@ fn keep<T>(
                 reading.problem(problem.help("keep one of them"));
             }
             None => kept.push((name, value)),
+        }
+    }
+}
+
+fn read_tools(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
+    for server in tools::read(reading, at.node) {
+        match suite.tools.iter().find(|it| id::same_id(&it.name.value, &server.name.value)) {
+            Some(earlier) => reading.problem(tools::defined_twice(&server.name, &earlier.name)),
+            None => suite.tools.push(server),
         }
     }
 }

@@ -10,7 +10,9 @@ use super::models::{Model, Role};
 use super::outcome;
 use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
-use super::{Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, Suite, TaskComparison, scenario};
+use super::{
+    Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison, scenario, tools,
+};
 use crate::compare::{Operator, WhenMissing};
 use crate::template::Trait;
 use crate::value::{Map, Spanned, Val, Value};
@@ -49,6 +51,10 @@ pub fn value(suite: &Suite) -> Value {
     if !suite.models.is_empty() {
         let roles: Map<'static> = suite.models.iter().map(|it| (it.name.value.clone(), role(it))).collect();
         map.put("models", Val::Map(roles));
+    }
+    if !suite.tools.is_empty() {
+        let servers: Map<'static> = suite.tools.iter().map(|it| (it.name.value.clone(), server(it))).collect();
+        map.put("tools", Val::Map(servers));
     }
     if let [only] = suite.records.as_slice() {
         map.put("records", records(only));
@@ -132,6 +138,20 @@ fn model(model: &Model) -> Value {
     }
     let settings = model.settings.iter().map(|(key, value)| (*key, value.clone()));
     Val::Map([("model", name)].into_iter().chain(settings).collect())
+}
+
+fn server(spec: &ServerSpec) -> Value {
+    let mut map = Members(tools::written_reach(&spec.reach));
+    if spec.timeout != tools::TIMEOUT {
+        map.put("timeout", Val::F(spec.timeout.as_secs_f64()));
+    }
+    if spec.reuse {
+        map.put("reuse", Val::Bool(true));
+    }
+    if spec.per_case {
+        map.put("per_case", Val::Bool(true));
+    }
+    Val::Map(map.0)
 }
 
 fn records(records: &Records) -> Value {

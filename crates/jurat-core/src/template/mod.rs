@@ -4,7 +4,7 @@
 //! right, so it cannot be led by it. A rubric rates the same answer by traits and never changes the verdict.
 //!
 //! * [`definition`]: what a template is; [`verification`]: what it says about an answer;
-//! * [`parser`]: what the model that reads answers is asked; [`reference`]: the judgement of a question without a template;
+//! * [`parser`]: what the model that reads answers is asked; [`mod@reference`]: the judgement of a question without a template;
 //! * [`class_source`]: templates that a peer keeps as the text of a Python class;
 //! * [`traits`]: what answers are rated by; [`rating`]: what is asked for that, and what comes of it.
 //!

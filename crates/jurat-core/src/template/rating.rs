@@ -176,6 +176,11 @@ impl Rubric {
             .collect()
     }
 
+    /// What counts as a reply to one of the requests, by its place.
+    pub fn form(&self, request: usize) -> Option<&ReplyForm> {
+        self.asked.get(request).map(|it| &it.form.reply)
+    }
+
     /// What an answer is rated, from the replies to the requests in their order. A reply that is not there is one that nobody got.
     pub fn ratings(&self, turn: RatedTurn<'_>, replies: &[Result<Value, String>]) -> Ratings {
         let mut rated: Vec<Option<Result<Vec<Value>, String>>> = self.traits.iter().map(|it| ruled(it, turn)).collect();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io::Write as _;
 
 /// A JSON-like value. Integers that fit 64 bits are exact, other numbers that do not fit keep their text.
 // A tag of one byte would leave room for the boolean beside it, and moving a value would then copy those seven bytes in
@@ -88,9 +89,9 @@ impl<'a> Val<'a> {
 
     /// The value as JSON without any space, as models are sent it.
     pub fn to_json(&self) -> String {
-        let mut json = String::new();
+        let mut json = Vec::new();
         write_json(&mut json, self);
-        json
+        String::from_utf8(json).expect("texts are written as UTF-8")
     }
 
     /// A copy that owns its text.
@@ -213,26 +214,31 @@ impl fmt::Display for Val<'_> {
     }
 }
 
-fn write_json(json: &mut String, value: &Val<'_>) {
+fn write_json(json: &mut Vec<u8>, value: &Val<'_>) {
     match value {
         Val::List(items) => {
             for (ix, item) in items.iter().enumerate() {
-                json.push(if ix == 0 { '[' } else { ',' });
+                json.push(if ix == 0 { b'[' } else { b',' });
                 write_json(json, item);
             }
-            json.push_str(if items.is_empty() { "[]" } else { "]" });
+            json.extend(if items.is_empty() { "[]" } else { "]" }.as_bytes());
         }
         Val::Map(map) => {
             for (ix, (key, item)) in map.iter().enumerate() {
-                json.push(if ix == 0 { '{' } else { ',' });
-                json.push_str(&Val::from(key).to_string());
-                json.push(':');
+                json.push(if ix == 0 { b'{' } else { b',' });
+                write_text(json, key);
+                json.push(b':');
                 write_json(json, item);
             }
-            json.push_str(if map.is_empty() { "{}" } else { "}" });
+            json.extend(if map.is_empty() { "{}" } else { "}" }.as_bytes());
         }
-        scalar => json.push_str(&scalar.to_string()),
+        Val::Str(text) => write_text(json, text),
+        scalar => write!(json, "{scalar}").expect("memory can be written to"),
     }
+}
+
+fn write_text(json: &mut Vec<u8>, text: &str) {
+    serde_json::to_writer(json, text).expect("a text is JSON, and memory can be written to");
 }
 
 fn write_quoted(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {

@@ -528,7 +528,7 @@ fn any_condition() -> impl Strategy<Value = Condition> {
     ];
     let check = check.boxed();
     let leaf = prop_oneof![
-        4 => check.clone().prop_map(Condition::Check),
+        4 => check.clone().prop_map(Condition::from),
         1 => Just(Condition::cel("turn > 2 || parsed.a == 'x'").expect("an expression")),
         1 => vec(check, 0..3).prop_map(Condition::Checks),
     ];
@@ -556,7 +556,7 @@ fn small_condition() -> impl Strategy<Value = Condition> {
         (0_i64..3).prop_map(|it| StateCheck::new("turn", it)),
         any::<bool>().prop_map(|it| StateCheck::new("verify_result", it)),
     ];
-    let leaf = prop_oneof![check.clone().prop_map(Condition::Check), vec(check, 0..3).prop_map(Condition::Checks)];
+    let leaf = prop_oneof![check.clone().prop_map(Condition::from), vec(check, 0..3).prop_map(Condition::Checks)];
     leaf.prop_recursive(2, 6, 3, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..3).prop_map(Condition::Any),

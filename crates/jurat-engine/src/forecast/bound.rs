@@ -82,6 +82,13 @@ impl<'p> Bounds<'p> {
         if self.unknown.is_empty() { CostBound::AtMost(self.usd) } else { CostBound::Unknown(self.unknown) }
     }
 
+    /// Notes why nobody can tell.
+    pub(super) fn unknown(&mut self, reason: String) {
+        if !self.unknown.contains(&reason) {
+            self.unknown.push(reason);
+        }
+    }
+
     /// Adds a request that is known, of a task or of a case to its subject, and those that may follow it.
     pub(super) fn request(
         &mut self,

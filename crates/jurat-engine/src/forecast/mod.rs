@@ -5,6 +5,7 @@
 //! at most. Nothing is asked, no key is needed, nothing is written, and memory holds one chunk of rows.
 
 mod bound;
+mod conversation;
 mod outline;
 
 use std::collections::BTreeMap;
@@ -12,9 +13,10 @@ use std::ops::ControlFlow;
 
 use jurat_core::case::CaseState;
 use jurat_core::effect::wire::read_outcome;
-use jurat_core::effect::{ModelRequest, Outcome, StepSite};
+use jurat_core::effect::{ModelRequest, Outcome, Request, StepSite};
 use jurat_core::evidence::probe;
 use jurat_core::plan::{Plan, PlannedAsk, TaskIx};
+use jurat_core::scenario::Traversal;
 use jurat_core::suite::RowSource;
 use jurat_report::plan::{CostBound, PlanReport};
 use jurat_store::journal::Journal;
@@ -23,7 +25,8 @@ use jurat_store::records::RowAt;
 use crate::launch::variants_of;
 use crate::record_lane::{base_context, owned};
 use crate::rows::Rows;
-use crate::variants::Asked;
+use crate::scenarios::Scenarios;
+use crate::variants::{Asked, of_first_prompt};
 use crate::{Definition, LaunchError, Roles, RunError, Selection, Stop};
 
 use bound::{Bounds, Player};
@@ -69,14 +72,16 @@ pub fn forecast(
         asked: &asked,
         journal,
         n_rows: 0,
+        n_scenario_cases: 0,
         calls: 0,
         calls_left: 0,
         in_journal: 0,
         bounds: Bounds::new(plan),
     };
     forecast.read(asking.selection)?;
+    let n_of_row = if plan.ask.is_some() { asked.len().max(1) as u64 } else { 1 };
     Ok(PlanReport {
-        cases: Some(forecast.n_rows * asked.len().max(1) as u64),
+        cases: Some(forecast.n_scenario_cases + forecast.n_rows * n_of_row),
         calls: Some(forecast.calls),
         in_journal: Some(forecast.in_journal),
         calls_left: Some(forecast.calls_left),
@@ -87,7 +92,7 @@ pub fn forecast(
 
 fn roles(definition: Definition<'_>, asking: Asking<'_>) -> Result<Roles, LaunchError> {
     let Definition { suite, sources, plan } = definition;
-    if asking.repeat > 1 && plan.ask.is_none() {
+    if asking.repeat > 1 && plan.ask.is_none() && plan.scenarios.is_empty() {
         return Err(LaunchError::NothingToRepeat);
     }
     Ok(Roles::of(plan, suite, sources, asking.models, asking.env)?)
@@ -103,6 +108,7 @@ struct Forecast<'f> {
     asked: &'f [Asked],
     journal: Option<&'f Journal>,
     n_rows: u64,
+    n_scenario_cases: u64,
     /// Calls at most, had nobody ever asked.
     calls: u64,
     /// Calls at most, with what the journal has.
@@ -113,10 +119,14 @@ struct Forecast<'f> {
 
 impl Forecast<'_> {
     fn read(&mut self, selection: &Selection) -> Result<(), RunError> {
-        let asks = self.plan.ask.is_some() || self.plan.tasks.iter().any(|it| it.judge.is_some());
+        let asks = self.plan.asks();
         let rows = self.rows;
         let mut failed = None;
-        rows.read(selection, &mut std::io::empty(), &Stop::new(), &mut |batch| {
+        let scenarios = Scenarios { plan: self.plan, source: rows.n_sources() }.selected(selection)?;
+        for ix in scenarios.iter().filter_map(|it| it.scenario) {
+            self.scenario(ix)?;
+        }
+        rows.read(selection, scenarios.len() as u64, &mut std::io::empty(), &Stop::new(), &mut |batch| {
             self.n_rows += batch.chunk.rows.len() as u64;
             let walked = if asks { batch.iter().try_for_each(|(_, at, text)| self.row(at, text)) } else { Ok(()) };
             match walked {
@@ -128,6 +138,36 @@ impl Forecast<'_> {
             }
         })?;
         failed.map_or(Ok(()), Err)
+    }
+
+    /// Follows a conversation as deep as the journal goes.
+    fn scenario(&mut self, ix: usize) -> Result<(), RunError> {
+        let ready = &self.plan.scenarios[ix];
+        for variant in of_first_prompt(self.asked) {
+            let asked = &self.asked[variant as usize];
+            self.n_scenario_cases += 1;
+            let mut talked = Traversal::start(ready, asked.model.as_str(), asked.name.as_str(), asked.replicate);
+            let mut n_known = 0;
+            'turns: while talked.end().is_none() {
+                for step in talked.steps() {
+                    let Request::Model(request) = &step.request else { break 'turns };
+                    let Some(outcome) = self.known(request)? else { break 'turns };
+                    n_known += 1;
+                    talked.apply(step.site, outcome);
+                }
+            }
+            let most = conversation::most_calls(self.plan, ready);
+            self.calls += most;
+            let is_talked = talked.end().is_some();
+            let of_judges = || conversation::judges(self.plan, ready).map(|it| max_calls(self.plan, it)).sum::<u64>();
+            self.calls_left += if is_talked { of_judges() } else { most.saturating_sub(n_known) };
+            let is_paid = self.players.values().any(|it| !it.is_local());
+            if is_paid && !is_talked {
+                let name = &ready.scenario.name;
+                self.bounds.unknown(format!("what the conversation `{name}` costs depends on what is said in it"));
+            }
+        }
+        Ok(())
     }
 
     fn row(&mut self, at: &RowAt, text: &str) -> Result<(), RunError> {

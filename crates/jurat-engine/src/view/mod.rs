@@ -14,6 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use jurat_core::plan::{Plan, TaskIx};
+use jurat_core::scenario::ReadyScenario;
 use jurat_core::suite::Suite;
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_report::model::{CaseReport, RunReport};
@@ -155,12 +156,21 @@ impl RunView {
             subject: variant.subject,
             replicate: variant.replicate,
             task: effect.site.asker.task().map(|it| self.plan.tasks[it.index()].id.clone()),
+            scenario_turn: effect.site.asker.turn(),
             seat: effect.site.seat,
             turn: effect.site.turn,
             key: effect.key.to_string(),
             request: raw(effect.request)?,
             outcome: raw(effect.outcome)?,
         }))
+    }
+
+    /// The scenario that a case is, when it is one.
+    pub fn scenario(&self, case: &StoredCase) -> Option<&ReadyScenario> {
+        // Rows come from the sources before it.
+        let is_last = case.row.place.source as usize + 1 == self.reader.head().sources.len();
+        let found = self.plan.scenarios.iter().find(|it| it.scenario.name == case.id);
+        found.filter(|_| is_last).map(|it| &**it)
     }
 
     /// Which of a row's cases one is; `None` when a row is one case.

@@ -6,6 +6,7 @@ use jurat_core::case::CaseState;
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Outcome, StepSite, Usage};
 use jurat_core::evidence::probe;
+use jurat_core::evidence::scenario::cut_short;
 use jurat_core::judge::Marks;
 use jurat_core::plan::TaskIx;
 use jurat_core::value::{Val, parse_json};
@@ -18,6 +19,7 @@ use super::{RunView, ViewError};
 use crate::effect_lane::{SUBJECT, answered};
 use crate::record_lane::base_context;
 use crate::rows::Rows;
+use crate::scenarios::with_name;
 
 /// How much is told of each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +95,7 @@ impl RunView {
     pub(super) fn happened(&self, case_ix: u64) -> Result<Vec<Happened>, ViewError> {
         let mut happened: Vec<Happened> = Vec::new();
         // Looking costs more than concluding, and who asks nobody has recorded nothing.
-        if self.plan.ask.is_none() && self.plan.tasks.iter().all(|it| it.judge.is_none()) {
+        if !self.plan.asks() {
             return Ok(happened);
         }
         for effect in self.reader.effects_of(case_ix)? {
@@ -113,6 +115,16 @@ impl RunView {
     ) -> Result<T, ViewError> {
         let text = self.reader.row_text(case)?;
         let row = parse_json(&text).map(|it| it.value).unwrap_or(Val::Null);
+        if let Some(ready) = self.scenario(case) {
+            let outcome =
+                |site: StepSite| happened.iter().find(|it| it.effect.site == site).map(|it| it.outcome.clone());
+            let state = with_name(&ready.scenario, |name| match cut_short(&row) {
+                Some(verdict) => CaseState::start_cut_short(&self.plan, &row, name, &verdict),
+                None => CaseState::start_for(&self.plan, &row, name),
+            });
+            let state = concluded(state, outcome);
+            return Ok(tell(Revisited { base: &row, state: &state, happened }));
+        }
         let base = base_context(row);
         let rows = Rows::of(&self.suite.records);
         let id = RowId::Given(case.id.as_str().into());

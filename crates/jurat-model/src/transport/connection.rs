@@ -25,13 +25,16 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio_rustls::TlsConnector;
 use tower_service::Service as _;
 
+/// How many bytes of an answer are read at a time.
+const READ_BUFFER: usize = 8 << 10;
+
 /// An open connection.
-pub(super) struct Connection {
-    pub(super) sender: SendRequest<Full<Bytes>>,
+pub(crate) struct Connection {
+    pub(crate) sender: SendRequest<Full<Bytes>>,
 }
 
 impl Connection {
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }
 
@@ -39,7 +42,10 @@ impl Connection {
     where
         T: Read + Write + Unpin + Send + 'static,
     {
-        let (sender, driver) = http1::Builder::new().handshake(io).await.map_err(|it| DialError::new(words(&it)))?;
+        let mut builder = http1::Builder::new();
+        // Left to itself the buffer doubles whenever it was filled, and a thousand connections keep what one long answer needed.
+        builder.read_buf_exact_size(Some(READ_BUFFER));
+        let (sender, driver) = builder.handshake(io).await.map_err(|it| DialError::new(words(&it)))?;
         // It ends with the connection; what went wrong on the way is said by the request that met it.
         tokio::spawn(async move { driver.await.unwrap_or_default() });
         Ok(Connection { sender })
@@ -139,7 +145,7 @@ impl fmt::Debug for Proxies {
 }
 
 /// Opens connections.
-pub(super) struct Dialer {
+pub(crate) struct Dialer {
     connector: HttpConnector,
     proxies: Option<Matcher>,
     /// Made when first needed: reading what the system trusts takes a while.
@@ -155,10 +161,10 @@ impl fmt::Debug for Dialer {
 
 /// Why there is no connection.
 #[derive(Debug)]
-pub(super) struct DialError {
-    pub(super) message: String,
+pub(crate) struct DialError {
+    pub(crate) message: String,
     /// Whether trying again is useless.
-    pub(super) is_final: bool,
+    pub(crate) is_final: bool,
 }
 
 impl DialError {
@@ -172,7 +178,7 @@ impl DialError {
 }
 
 impl Dialer {
-    pub(super) fn new(proxies: &Proxies, timeout: Duration) -> Dialer {
+    pub(crate) fn new(proxies: &Proxies, timeout: Duration) -> Dialer {
         let mut connector = HttpConnector::new();
         connector.enforce_http(false);
         connector.set_nodelay(true);
@@ -181,7 +187,7 @@ impl Dialer {
     }
 
     /// The proxy on the way to a target, when requests are to be handed to it whole.
-    pub(super) fn plain_proxy(&self, target: &Target) -> Option<Intercept> {
+    pub(crate) fn plain_proxy(&self, target: &Target) -> Option<Intercept> {
         if target.is_tls() { None } else { self.proxy(target) }
     }
 
@@ -190,7 +196,7 @@ impl Dialer {
         matcher.intercept(&target.origin)
     }
 
-    pub(super) async fn dial(&self, target: &Target) -> Result<Connection, DialError> {
+    pub(crate) async fn dial(&self, target: &Target) -> Result<Connection, DialError> {
         match tokio::time::timeout(self.timeout, self.open(target)).await {
             Ok(opened) => opened,
             Err(_) => Err(DialError::new(format!("no connection within {}", seconds(self.timeout)))),
@@ -254,7 +260,7 @@ fn tls() -> Result<Arc<ClientConfig>, String> {
 }
 
 /// The innermost error: the outer ones say that a connection failed, which is known.
-pub(super) fn words(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn words(error: &(dyn Error + 'static)) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;
@@ -269,6 +275,6 @@ pub(super) fn words(error: &(dyn Error + 'static)) -> String {
 }
 
 /// A time for people.
-pub(super) fn seconds(duration: Duration) -> String {
+pub(crate) fn seconds(duration: Duration) -> String {
     format!("{} s", duration.as_millis() as f64 / 1000.0)
 }

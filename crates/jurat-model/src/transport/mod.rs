@@ -8,7 +8,7 @@
 //! hoped for.
 
 mod backoff;
-mod connection;
+pub(crate) mod connection;
 pub(crate) mod http;
 mod lane;
 mod meter;
@@ -330,7 +330,7 @@ fn ending(error: &Failed) -> Ending {
     }
 }
 
-fn wall_clock() -> u64 {
+pub(crate) fn wall_clock() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -8,6 +8,9 @@ use crate::codec::Reply;
 /// What stands in the place of a secret.
 const HIDDEN: &str = "[secret]";
 
+/// From which length on a secret is looked for in evidence.
+const LONG: usize = 12;
+
 /// The secrets that go to an endpoint. Whatever comes back from there is looked through for them, since servers like to echo what they
 /// were sent.
 #[derive(Debug, Default)]
@@ -27,18 +30,22 @@ impl Secrets {
 
     /// What a model said, without them. Only long ones are looked for: an answer is evidence, and a short key (`ollama`) may be a word in it.
     pub(crate) fn scrub_reply(&self, reply: &mut Reply) {
-        const LONG: usize = 12;
         let hide = |text: &mut String| *text = self.hidden(std::mem::take(text), LONG);
         hide(&mut reply.text);
         let Reply { tool_calls, served, .. } = reply;
         for call in tool_calls {
             hide(&mut call.id);
             hide(&mut call.name);
-            if self.found_in(&call.arguments.to_json(), LONG) {
-                self.hide_in(&mut call.arguments, LONG);
-            }
+            self.scrub_value(&mut call.arguments);
         }
         [&mut served.model, &mut served.fingerprint, &mut served.request_id].into_iter().flatten().for_each(hide);
+    }
+
+    /// What a tool returned, without them, and by the same rule.
+    pub(crate) fn scrub_value(&self, value: &mut Value) {
+        if self.found_in(&value.to_json(), LONG) {
+            self.hide_in(value, LONG);
+        }
     }
 
     fn long(&self, least: usize) -> impl Iterator<Item = &str> {

@@ -93,6 +93,7 @@ pub(crate) fn told(outcome: &Outcome) -> String {
             format!("{}: {}{} after {}", answer.finish.name(), answer.text, calls.concat(), answer.n_requests)
         }
         Outcome::Fault(fault) => format!("{} after {}: {}", fault.kind.name(), fault.n_requests, fault.message),
+        Outcome::Returned(returned) => format!("returned {}", returned.value),
         Outcome::NotRun(reason) => format!("not run: {}", reason.name()),
     }
 }

@@ -13,3 +13,4 @@ mod programs;
 mod providers;
 mod scripts;
 mod secrets;
+mod tools;

@@ -44,6 +44,11 @@ impl Head {
         Ok(Head { text, end, limit })
     }
 
+    /// Whether the file goes on behind the text.
+    pub(super) fn is_cut(&self) -> bool {
+        self.end == End::Limit
+    }
+
     /// What to do about a row that does not end within the text, when `n_rows` came before it: `Ok` says that the sample
     /// is good without it, `None` that the file ends here and the row is the reader's to judge.
     pub(super) fn cut_row(&self, n_rows: usize) -> Option<Result<(), SampleError>> {

@@ -77,11 +77,27 @@ pub fn sample(path: &Path, format: Option<Format>, limits: SampleLimits) -> Resu
         Some(format) => format,
         None => Format::of(path)?,
     };
-    let head = || Head::read(path, limits.bytes);
-    match format {
-        Format::JsonLines => jsonl::sample(&head()?, limits.rows),
-        Format::Json => json::sample(&head()?, limits.rows),
-        Format::Csv => csv::sample(&head()?, limits.rows),
-        Format::Parquet => parquet::sample(open(path)?.0, limits),
+    let sample = match format {
+        Format::JsonLines => jsonl::sample,
+        Format::Json => json::sample,
+        Format::Csv => csv::sample,
+        Format::Parquet => return parquet::sample(open(path)?.0, limits),
+    };
+    // Few files have rows so long that a hundred of them take megabytes.
+    let mut bytes = limits.bytes.min(FIRST_BYTES);
+    loop {
+        let head = Head::read(path, bytes)?;
+        let sampled = sample(&head, limits.rows);
+        let is_short = match &sampled {
+            Ok(sampled) => sampled.rows.len() < limits.rows,
+            Err(_) => true,
+        };
+        if !is_short || !head.is_cut() || bytes >= limits.bytes {
+            return sampled;
+        }
+        bytes = bytes.saturating_mul(8).min(limits.bytes);
     }
 }
+
+/// How much of a file is looked at first.
+const FIRST_BYTES: u64 = 256 << 10;

@@ -126,16 +126,7 @@ static AT_LEAST: Keys =
 fn at_least(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
     let fields = Fields::read(reading, &AT_LEAST, &entry.value)?;
     let n = fields.get("n").and_then(|it| reading.integer("`n`", 0, it));
-    let of = match fields.get("of") {
-        Some(it) => parts(reading, "`at_least_n`", it),
-        None => {
-            // A key with another spelling is not missed by itself.
-            if !fields.may_mean("of") {
-                reading.problem(fields.missing(&AT_LEAST.keys[1]));
-            }
-            None
-        }
-    };
+    let of = fields.get("of").and_then(|it| parts(reading, "`at_least_n`", it));
     Some(Check::AtLeast { n: u64::try_from(n?).ok()?, of: of? })
 }
 
@@ -249,9 +240,9 @@ fn result(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
 const fn compared_keys() -> [Key; 6] {
     [
         Key::required("source", Form::Any, "the turn that is compared with").or(&["source_turn"]),
-        Key::required("source_field", Form::Text, "the field of it"),
+        Key::required("source_field", Form::Text, "the field of the source, such as `raw_response`"),
         Key::required("target", Form::Any, "the turn that is compared").or(&["target_turn"]),
-        Key::required("target_field", Form::Text, "the field of it"),
+        Key::required("target_field", Form::Text, "the field of the target, such as `raw_response`"),
         Key::required(
             "comparison",
             Form::Choice(&["eq", "neq", "contains", "gt", "gte", "lt", "lte"]),

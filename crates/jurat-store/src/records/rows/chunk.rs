@@ -1,7 +1,9 @@
 //! Handing chunks over, and filling one with rows that have to be written.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
+use super::spares::Spares;
 use super::{Chunk, RowAt, RowLimits};
 
 /// Where chunks go.
@@ -12,11 +14,12 @@ pub(super) struct Delivery<'e> {
     pub(super) source: u32,
     /// How many rows were handed over.
     pub(super) n_rows: u64,
+    pub(super) spares: Arc<Spares>,
 }
 
 impl<'e> Delivery<'e> {
     pub(super) fn new(each: &'e mut dyn FnMut(Chunk) -> ControlFlow<()>, limits: RowLimits) -> Delivery<'e> {
-        Delivery { each, limits, source: 0, n_rows: 0 }
+        Delivery { each, limits, source: 0, n_rows: 0, spares: Arc::default() }
     }
 
     /// Hands over a chunk, unless it is empty.
@@ -25,7 +28,7 @@ impl<'e> Delivery<'e> {
             return ControlFlow::Continue(());
         }
         self.n_rows += rows.len() as u64;
-        (self.each)(Chunk { text, rows })
+        (self.each)(Chunk { text, rows, spares: Arc::clone(&self.spares) })
     }
 }
 

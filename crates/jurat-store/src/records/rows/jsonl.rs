@@ -14,12 +14,13 @@ pub(super) fn read(mut window: Window<'_>, delivery: &mut Delivery<'_>) -> Resul
     let mut n_expected = 0;
     loop {
         let offset = window.offset();
-        let bytes = lines.next(&mut window, delivery.limits.chunk)?;
+        let (spare, mut rows) = delivery.spares.take();
+        let bytes = lines.next(&mut window, delivery.limits.chunk, spare)?;
         if bytes.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
         let (text, not_text) = text_lines(bytes);
-        let mut rows = Vec::with_capacity(n_expected);
+        rows.reserve(n_expected);
         let fault = lines.rows(&text, offset, &mut rows).or_else(|| Some(lines.not_text(&not_text?)));
         n_expected = rows.len() + rows.len() / 8 + 1;
         if delivery.hand_over(text, rows).is_break() {
@@ -41,11 +42,11 @@ struct Lines {
 
 impl Lines {
     /// The next lines: as many as a chunk holds, or a longer one alone.
-    fn next(&self, window: &mut Window<'_>, chunk: usize) -> Result<Vec<u8>, RowsFault> {
+    fn next(&self, window: &mut Window<'_>, chunk: usize, spare: Vec<u8>) -> Result<Vec<u8>, RowsFault> {
         window.fill(chunk)?;
         let mut searched = window.bytes().len();
         if window.has_ended() && searched <= chunk {
-            return Ok(window.give(searched));
+            return Ok(window.give_for(searched, spare));
         }
         let mut end = memrchr(b'\n', window.bytes());
         while end.is_none() && !window.has_ended() {
@@ -56,7 +57,7 @@ impl Lines {
             end = memchr(b'\n', &window.bytes()[searched..]).map(|it| searched + it);
             searched = window.bytes().len();
         }
-        Ok(window.give(end.map_or(searched, |it| it + 1)))
+        Ok(window.give_for(end.map_or(searched, |it| it + 1), spare))
     }
 
     /// What is wrong with the line that comes next, which is not text.

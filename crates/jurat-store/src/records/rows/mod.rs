@@ -12,10 +12,12 @@ mod inline;
 mod json;
 mod jsonl;
 mod parquet;
+mod spares;
 mod window;
 
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 use jurat_core::suite::{Records, RowFile, RowSource};
 use jurat_core::value::{Spanned, Value};
@@ -24,15 +26,30 @@ use super::{Format, RowNames};
 use crate::bounded::open;
 use chunk::Delivery;
 pub use error::{RowsError, RowsFault};
+use spares::Spares;
 use window::Window;
 
-/// A run of rows, each one JSON text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A run of rows, each one JSON text. Its buffers are used again when it is dropped.
+#[derive(Debug)]
 pub struct Chunk {
     /// The rows' JSON texts one after the other, with whatever stands between them in the file.
     pub text: String,
     /// Where in the text they are; never empty.
     pub rows: Vec<RowAt>,
+    spares: Arc<Spares>,
+}
+
+/// Two chunks are equal when they hold the same rows.
+impl PartialEq for Chunk {
+    fn eq(&self, other: &Chunk) -> bool {
+        (&self.text, &self.rows) == (&other.text, &other.rows)
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        self.spares.put(std::mem::take(&mut self.text).into_bytes(), std::mem::take(&mut self.rows));
+    }
 }
 
 /// Where a row is.

@@ -51,10 +51,16 @@ impl<'r> Window<'r> {
 
     /// Gives away the first `n` bytes, in the buffer they were read into; what follows them moves to a new one.
     pub(super) fn give(&mut self, n: usize) -> Vec<u8> {
+        self.give_for(n, Vec::new())
+    }
+
+    /// The same, with a buffer for what follows them.
+    pub(super) fn give_for(&mut self, n: usize, mut rest: Vec<u8>) -> Vec<u8> {
         if n == 0 {
             return Vec::new();
         }
-        let mut rest = Vec::with_capacity(self.usual.max(self.bytes.len() - n));
+        rest.clear();
+        rest.reserve(self.usual.max(self.bytes.len() - n));
         rest.extend_from_slice(&self.bytes[n..]);
         self.bytes.truncate(n);
         self.offset += n as u64;

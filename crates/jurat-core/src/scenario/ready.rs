@@ -1,0 +1,256 @@
+//! A scenario made ready to run: names resolved, conditions compiled, what each answer is compared with decided.
+
+use super::route::{Route, Tested, route};
+use super::state::{Place, State};
+use super::{Condition, Question, ReadyEdge, Scenario, StateUpdate, ToolFilter};
+use crate::effect::Message;
+use crate::judge::{End, ReplyForm};
+use crate::template::{RatedTurn, Ratings, Rubric, RubricError, Template, Verified, parser, reference};
+use crate::value::{Map, Val, Value};
+
+/// A scenario made ready to run.
+#[derive(Debug)]
+pub struct ReadyScenario {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// Its nodes, in the same order.
+    pub nodes: Vec<ReadyNode>,
+    /// The node it starts with.
+    pub entry: usize,
+}
+
+/// A node made ready to run.
+#[derive(Debug)]
+pub struct ReadyNode {
+    /// Its name.
+    pub id: String,
+    /// What is asked.
+    pub question: Question,
+    /// Who answers, where it is not the subject of the case.
+    pub subject: Option<String>,
+    /// Who reads and rates answers: a role, or `provider/model`.
+    pub parser: String,
+    /// The system message; empty for none.
+    pub system: String,
+    /// Who answers, as the log calls it, where it is not the subject's name.
+    pub agent: Option<String>,
+    /// The servers whose tools may be used.
+    pub tools: Vec<String>,
+    /// The tools that may not be used.
+    pub tool_filter: ToolFilter,
+    /// How the accumulated state changes.
+    pub state_update: Option<StateUpdate>,
+    /// The edges that leave it.
+    pub edges: Vec<ReadyEdge>,
+    /// The place of each among all edges of the scenario.
+    pub edge_numbers: Vec<usize>,
+    /// How answers are verified.
+    pub verification: Verification,
+    /// How answers are rated.
+    pub rubric: Rubric,
+}
+
+/// How the answers of a node are verified.
+#[derive(Debug)]
+pub enum Verification {
+    /// Not at all: nobody says what would be right.
+    Nothing,
+    /// By their text, for want of somebody who could read them.
+    ExactMatch(String),
+    /// By a model that compares them with what would be right.
+    Default(String),
+    /// By a template.
+    Template(Box<Template>),
+}
+
+/// Why a scenario cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotReady {
+    /// The entry is no node.
+    #[error("the scenario `{scenario}` starts with `{entry}`, which is none of its nodes")]
+    Entry {
+        /// The scenario.
+        scenario: String,
+        /// The entry.
+        entry: String,
+    },
+    /// Traits that make no rubric.
+    #[error("the rubric of `{node}`: {error}")]
+    Rubric {
+        /// The node.
+        node: String,
+        /// Why not.
+        error: RubricError,
+    },
+}
+
+/// One thing to ask a model about an answer.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) messages: Vec<Message>,
+    pub(super) schema: Value,
+}
+
+impl ReadyScenario {
+    /// Makes a scenario ready. `parser` is who reads answers where neither node nor scenario says: `None` when there is nobody.
+    pub fn new(scenario: Scenario, parser: Option<&str>) -> Result<ReadyScenario, NotReady> {
+        let entry = scenario
+            .nodes
+            .iter()
+            .position(|it| it.id == scenario.entry)
+            .ok_or_else(|| NotReady::Entry { scenario: scenario.name.clone(), entry: scenario.entry.clone() })?;
+        let identity = scenario.nodes[entry].agent_identity.clone();
+        let node = |node: &super::Node| {
+            let own: Vec<usize> =
+                (0..).zip(&scenario.edges).filter(|(_, it)| it.source == node.id).map(|(ix, _)| ix).collect();
+            let parser = node.models.parser.as_deref().or(scenario.models.parser.as_deref()).or(parser);
+            let traits = node.rubric.as_ref().unwrap_or(&scenario.rubric).clone();
+            let rubric = Rubric::new(traits).map_err(|error| NotReady::Rubric { node: node.id.clone(), error })?;
+            Ok(ReadyNode {
+                id: node.id.clone(),
+                question: node.question.clone(),
+                subject: node.models.subject.clone().or_else(|| scenario.models.subject.clone()),
+                parser: parser.unwrap_or(PARSER).to_owned(),
+                system: node.system.clone().or_else(|| scenario.system.clone()).unwrap_or_default(),
+                agent: node.agent_identity.clone().or_else(|| identity.clone()),
+                tools: node.tools.clone().unwrap_or_else(|| scenario.tools.clone()),
+                tool_filter: node.tool_filter.clone(),
+                state_update: node.state_update.clone(),
+                edges: own.iter().map(|ix| ReadyEdge::new(scenario.edges[*ix].clone())).collect(),
+                edge_numbers: own,
+                verification: Verification::of(node, parser.is_some()),
+                rubric,
+            })
+        };
+        let nodes = scenario.nodes.iter().map(node).collect::<Result<_, NotReady>>()?;
+        Ok(ReadyScenario { nodes, entry, scenario })
+    }
+
+    /// The place of a node.
+    pub fn index(&self, id: &str) -> Option<usize> {
+        self.nodes.iter().position(|it| it.id == id)
+    }
+}
+
+/// The role that reads answers.
+pub const PARSER: &str = "parser";
+
+impl ReadyNode {
+    /// Whether a model has to read or to rate its answers.
+    pub fn needs_parser(&self) -> bool {
+        self.verification.needs_parser() || self.rubric.traits().iter().any(crate::template::Trait::is_asked)
+    }
+
+    /// Whether one of its edges says what becomes of a turn that failed in another way than by its content.
+    pub fn routes_failures(&self) -> bool {
+        self.edges.iter().any(tests_failure)
+    }
+
+    /// Where to go on after such a failure: along an edge that tests for it, or nowhere.
+    pub(super) fn failure_route(
+        &self,
+        state: &State,
+        called: &dyn Fn(usize) -> Option<Result<bool, String>>,
+    ) -> (Route, Vec<Tested>) {
+        let own: Vec<usize> = (0..self.edges.len()).filter(|ix| tests_failure(&self.edges[*ix])).collect();
+        let edges: Vec<ReadyEdge> = own.iter().map(|ix| self.edges[*ix].clone()).collect();
+        let (found, mut tested) = route(&edges, state, &|ix| called(own[ix]));
+        for it in &mut tested {
+            it.edge = own[it.edge];
+        }
+        let found = match found {
+            Route::Along(ix) => Route::Along(own[ix]),
+            Route::Calls(ix) => Route::Calls(own[ix]),
+            Route::Unclear { edge, fault, reason } => Route::Unclear { edge: own[edge], fault, reason },
+            Route::Ends => Route::Ends,
+        };
+        (found, tested)
+    }
+}
+
+/// Whether an edge looks at how a turn failed.
+fn tests_failure(ready: &ReadyEdge) -> bool {
+    let Some(condition) = &ready.edge.when else { return false };
+    let is_failure = |it: &&super::StatePath| matches!(it.place(), Place::Failure | Place::FailurePart(_));
+    condition.fields().iter().any(is_failure)
+        || condition.expressions().iter().any(|it| it.names().iter().any(|name| name == "failure"))
+        || matches!(condition, Condition::Callable(callable) if callable.source.as_deref().is_some_and(|it| it.contains("failure")))
+}
+
+impl Verification {
+    fn of(node: &super::Node, has_parser: bool) -> Verification {
+        match (&node.template, &node.question.raw_answer) {
+            (Some(template), _) => Verification::Template(Box::new(template.clone())),
+            (None, None) => Verification::Nothing,
+            (None, Some(answer)) if has_parser => Verification::Default(answer.clone()),
+            (None, Some(answer)) => Verification::ExactMatch(answer.clone()),
+        }
+    }
+
+    /// Whether a model has to read answers.
+    pub fn needs_parser(&self) -> bool {
+        match self {
+            Verification::Nothing | Verification::ExactMatch(_) => false,
+            Verification::Default(_) => true,
+            Verification::Template(template) => template.needs_parser(),
+        }
+    }
+
+    /// What the model that reads an answer is asked, if one is.
+    pub(super) fn question(&self, question: &Question, raw: &str) -> Option<Reading> {
+        match self {
+            Verification::Default(answer) => Some(Reading {
+                messages: reference::request(&question.text, answer, raw),
+                schema: reference::schema().clone(),
+            }),
+            Verification::Template(template) if template.needs_parser() => Some(Reading {
+                messages: parser::request(template, &question.text, raw),
+                schema: template.schema().clone(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// What it must reply.
+    pub(super) fn form(&self) -> &ReplyForm {
+        match self {
+            Verification::Template(template) => template.form(),
+            _ => reference::form(),
+        }
+    }
+
+    /// What follows from its reply: what was read, and whether it is right.
+    pub(super) fn verified(
+        &self,
+        reply: Option<&Value>,
+        raw: &str,
+        node_results: &Val<'_>,
+    ) -> (Map<'static>, Option<Verified>) {
+        let nothing = Val::Map(Map::default());
+        let reply = reply.unwrap_or(&nothing);
+        match self {
+            Verification::Nothing => (Map::default(), None),
+            Verification::ExactMatch(answer) => (Map::default(), Some(reference::exact_match(answer, raw))),
+            Verification::Default(answer) => (reference::parsed(reply), Some(reference::verified(answer, reply))),
+            Verification::Template(template) => {
+                (template.parsed(reply), Some(template.verify(reply, Some(raw), node_results)))
+            }
+        }
+    }
+}
+
+/// What the models that rate an answer are asked.
+pub(super) fn rating_questions(rubric: &Rubric, question: &str, raw: &str) -> Vec<Reading> {
+    let reading = |it: crate::template::RubricRequest<'_>| Reading { messages: it.messages, schema: it.schema.clone() };
+    rubric.requests(question, raw).into_iter().map(reading).collect()
+}
+
+/// What follows from what they replied.
+pub(super) fn ratings(rubric: &Rubric, turn: RatedTurn<'_>, ends: &[End]) -> Ratings {
+    let reply = |end: &End| match end {
+        End::Reply(reply) => Ok(reply.clone()),
+        End::Fault(fault) => Err(fault.message.clone()),
+        End::NotRun(_) => Err("it was not run".to_owned()),
+    };
+    rubric.ratings(turn, &ends.iter().map(reply).collect::<Vec<_>>())
+}

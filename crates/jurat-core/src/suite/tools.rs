@@ -1,0 +1,398 @@
+//! `tools`: servers whose tools a model may call.
+//!
+//! ```yaml
+//! tools:
+//!   time: { command: [uvx, mcp-server-time] }
+//!   tickets: { url: "https://tickets.example/mcp", headers: { authorization: "Bearer ${TICKETS_TOKEN}" } }
+//! ```
+//!
+//! Reading them starts nothing. `${NAME}` in a header or in `env` is a variable of the environment; what it holds is looked up when the server
+//! is opened and never stands here.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::form::{Form, Key, Keys};
+use super::problem::Problem;
+use super::reader::{Fields, Reading};
+use super::task::read_id;
+use super::{codes, id};
+use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
+
+/// A server with tools.
+#[derive(Debug, Clone)]
+pub struct ServerSpec {
+    /// What the suite calls it.
+    pub name: Spanned<String>,
+    /// How it is reached.
+    pub reach: Reach,
+    /// The folder of the file that defines it: paths are relative to it.
+    pub folder: PathBuf,
+    /// The longest that one call may take.
+    pub timeout: Duration,
+    /// Whether other runs may take over what its tools returned.
+    pub reuse: bool,
+    /// Whether each case has a server of its own, because calls change what later calls see.
+    pub per_case: bool,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// A program that is started, and talked to over its standard input and output.
+    Program {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// Variables that it gets besides the usual few, with `${NAME}` where the environment supplies a part.
+        env: Vec<(String, String)>,
+        /// The folder that it starts in, as it was written; that of the definition unless said.
+        cwd: Option<String>,
+    },
+    /// A server that runs already, asked over streamable HTTP.
+    Http {
+        /// Its address.
+        url: String,
+        /// What every request has besides, with `${NAME}` where the environment supplies a part.
+        headers: Vec<(String, String)>,
+    },
+}
+
+/// Two servers are equal wherever they are defined.
+impl PartialEq for ServerSpec {
+    fn eq(&self, other: &Self) -> bool {
+        let ServerSpec { name, reach, folder: _, timeout, reuse, per_case } = self;
+        (name, reach, timeout) == (&other.name, &other.reach, &other.timeout)
+            && (reuse, per_case) == (&other.reuse, &other.per_case)
+    }
+}
+
+/// What one call may take unless the author says otherwise.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What identifies a server in keys: everything that decides what its tools do, as it was written. Variables are there by their names only.
+///
+/// ```
+/// use jurat_core::suite::{Reach, ServerSpec, server_digest};
+/// use jurat_core::value::{Span, Spanned};
+/// use std::time::Duration;
+///
+/// let reach = Reach::Http {
+///     url: "https://tickets.example/mcp".to_owned(),
+///     headers: vec![("authorization".to_owned(), "Bearer ${TOKEN}".to_owned())],
+/// };
+/// let name = Spanned::new("tickets".to_owned(), Span::default());
+/// let timeout = Duration::from_secs(60);
+/// let spec = ServerSpec { name, reach, folder: "".into(), timeout, reuse: true, per_case: false };
+/// assert_eq!(
+///     server_digest(&spec).to_json(),
+///     r#"{"url":"https://tickets.example/mcp","headers":{"authorization":"Bearer ${TOKEN}"}}"#
+/// );
+/// ```
+pub fn server_digest(spec: &ServerSpec) -> Value {
+    Val::Map(written_reach(&spec.reach))
+}
+
+/// How a server is reached, as it is written.
+pub(super) fn written_reach(reach: &Reach) -> Map<'static> {
+    let mut members: Map<'static> = Map::default();
+    let pairs = |key: &'static str, pairs: &[(String, String)]| {
+        let pairs: Map<'static> = pairs.iter().map(|(name, value)| (name.clone(), Val::from(value.clone()))).collect();
+        (!pairs.is_empty()).then_some((key, Val::Map(pairs)))
+    };
+    let further = match reach {
+        Reach::Program { command, env, cwd } => {
+            members.insert("command".into(), command.iter().map(|it| Val::from(it.clone())).collect());
+            [pairs("env", env), cwd.as_ref().map(|it| ("cwd", Val::from(it.clone())))]
+        }
+        Reach::Http { url, headers } => {
+            members.insert("url".into(), Val::from(url.clone()));
+            [pairs("headers", headers), None]
+        }
+    };
+    for (key, value) in further.into_iter().flatten() {
+        members.insert(key.into(), value);
+    }
+    members
+}
+
+/// Headers that the connection or the protocol sets.
+const OUR_HEADERS: [&str; 9] = [
+    "accept",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "transfer-encoding",
+];
+
+/// The shortest and the longest time that a call may be given, in seconds.
+const SECONDS: (f64, f64) = (0.001, 86_400.0);
+
+static FROM_ENV: Keys = Keys {
+    what: "a variable",
+    keys: &[Key::required("from_env", Form::Text, "the variable of the environment that has the value")],
+};
+
+static SERVER: Keys = Keys {
+    what: "a server",
+    keys: &[
+        Key::optional(
+            "command",
+            Form::Either(&[Form::List(&Form::Text), Form::Text]),
+            "the program that is started, with its arguments",
+        ),
+        Key::optional("args", Form::List(&Form::Text), "further arguments of the program"),
+        Key::optional(
+            "env",
+            Form::Map(&Form::Either(&[Form::Text, Form::Object(&FROM_ENV)])),
+            "variables of the program; `${NAME}` is taken from the environment",
+        ),
+        Key::optional("cwd", Form::Text, "the folder that the program starts in; that of this file unless said"),
+        Key::optional("url", Form::Text, "the address of a server that runs already"),
+        Key::optional(
+            "headers",
+            Form::Map(&Form::Text),
+            "further headers of each request; `${NAME}` is taken from the environment",
+        ),
+        Key::optional("timeout", Form::Number(SECONDS.0, SECONDS.1), "seconds that one call may take; 60 unless said"),
+        Key::optional("reuse", Form::Boolean, "whether other runs may take over what its tools returned"),
+        Key::optional("per_case", Form::Boolean, "whether each case gets a server of its own"),
+    ],
+};
+
+pub(super) const FORM: Form = Form::Map(&Form::Object(&SERVER));
+
+/// Reads `tools`. A server that cannot be read is left out.
+pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<ServerSpec> {
+    let Some(entries) = node.entries() else {
+        reading.wrong_type("`tools`", "an object of names and servers", node);
+        return Vec::new();
+    };
+    entries.iter().filter_map(|it| server(reading, it)).collect()
+}
+
+/// A server that is defined twice.
+pub(super) fn defined_twice(name: &Spanned<String>, earlier: &Spanned<String>) -> Problem {
+    let problem = Problem::new(&codes::CONFLICT, format!("the server `{}` is defined twice", name.value));
+    let problem = problem.at(name.span, "again here").at(earlier.span, "first here");
+    problem.help("keep one of them; upper and lower case make no difference")
+}
+
+fn server(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<ServerSpec> {
+    let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
+    let name = read_id(reading, "a name in `tools`", &name)?;
+    let fields = Fields::read(reading, &SERVER, &entry.value)?;
+    let timeout = fields.get("timeout").and_then(|it| reading.number("`timeout`", SECONDS, it));
+    let reuse = fields.get("reuse").and_then(|it| reading.boolean("`reuse`", it));
+    let per_case = fields.get("per_case").and_then(|it| reading.boolean("`per_case`", it));
+    let reach = reach(reading, &name.value, &fields)?;
+    Some(ServerSpec {
+        folder: reading.beside(entry.key_span, ""),
+        name,
+        reach,
+        timeout: timeout.map_or(TIMEOUT, Duration::from_secs_f64),
+        reuse: reuse.unwrap_or(false),
+        per_case: per_case.unwrap_or(false),
+    })
+}
+
+fn reach(reading: &mut Reading<'_>, name: &str, fields: &Fields<'_, '_>) -> Option<Reach> {
+    match (fields.key_span("command"), fields.key_span("url")) {
+        (Some(command), Some(url)) => {
+            let message = format!("the server `{name}` has either `command` or `url`, not both");
+            let problem = Problem::new(&codes::CONFLICT, message).at(url, "and this").at(command, "this");
+            reading.problem(problem.help("`command` starts a program; `url` asks one that runs already"));
+            None
+        }
+        (Some(_), None) => {
+            unfit(reading, fields, "command", &["headers"]);
+            program(reading, fields)
+        }
+        (None, Some(_)) => {
+            unfit(reading, fields, "url", &["args", "env", "cwd"]);
+            http(reading, fields)
+        }
+        (None, None) => {
+            if !fields.may_mean("command") && !fields.may_mean("url") {
+                let problem =
+                    Problem::new(&codes::MISSING_KEY, format!("the server `{name}` needs `command` or `url`"));
+                let problem = problem.at(fields.span, "cannot be reached");
+                reading.problem(problem.help("for example `command: [uvx, mcp-server-time]`"));
+            }
+            None
+        }
+    }
+}
+
+/// Notes keys that say nothing about a server that is reached in this way.
+fn unfit(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, way: &str, keys: &[&str]) {
+    for key in keys {
+        if let Some(span) = fields.key_span(key) {
+            let message = format!("`{key}` means nothing to a server with `{way}`");
+            let way_span = fields.key_span(way).unwrap_or(span);
+            let problem = Problem::new(&codes::CONFLICT, message).at(span, "this").at(way_span, "because of this");
+            reading.problem(problem.help(match way {
+                "url" => "it belongs to servers that are started; where this one runs, others decide",
+                _ => "it belongs to servers that are asked over HTTP; a program gets `env`",
+            }));
+        }
+    }
+}
+
+fn program(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Reach> {
+    let node = fields.get("command")?;
+    let args = fields.get("args").map(|it| reading.texts("`args`", it)).unwrap_or_default();
+    let env = fields.get("env").map(|it| variables(reading, it)).unwrap_or_default();
+    let cwd = fields.get("cwd").and_then(|it| reading.text("`cwd`", it)).map(|it| it.value);
+    let words = command(reading, node, args.is_empty())?;
+    let command: Vec<String> = words.into_iter().chain(args).map(|it| it.value).collect();
+    for word in &command {
+        no_null(reading, "`command`", word, node.span)?;
+    }
+    Some(Reach::Program { command, env, cwd })
+}
+
+/// A program with its arguments, or the program alone.
+fn command(reading: &mut Reading<'_>, node: &Node<'_>, is_alone: bool) -> Option<Vec<Spanned<String>>> {
+    let words = match &node.content {
+        Content::Scalar(Val::Str(_)) => reading.text("`command`", node).into_iter().collect(),
+        Content::List(items) if !items.is_empty() => reading.texts("`command`", node),
+        _ => {
+            reading.wrong_type("`command`", "a list of a program and its arguments", node);
+            return None;
+        }
+    };
+    let is_text = node.as_str().is_some();
+    let program = words.first()?;
+    if program.value.trim().is_empty() {
+        let problem = Problem::new(&codes::WRONG_VALUE, "`command` names no program").at(program.span, "empty");
+        reading.problem(problem.help("for example `command: [uvx, mcp-server-time]`"));
+        return None;
+    }
+    // Nothing splits it, so a whole command line would be looked for as one program.
+    if is_text && is_alone && program.value.contains(char::is_whitespace) {
+        let message = format!("`command` is one program, and `{}` looks like several words", program.value);
+        let list: Vec<&str> = program.value.split_whitespace().collect();
+        let problem = Problem::new(&codes::WRONG_VALUE, message).at(program.span, "one program");
+        reading.problem(problem.help(format!("write a list: `command: [{}]`", list.join(", "))));
+        return None;
+    }
+    Some(words)
+}
+
+fn variables(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> {
+    let Some(entries) = node.entries() else {
+        reading.wrong_type("`env`", "an object of variables and their values", node);
+        return Vec::new();
+    };
+    entries.iter().filter_map(|it| variable(reading, it)).collect()
+}
+
+fn variable(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<(String, String)> {
+    let name = entry.key.clone().into_owned();
+    if name.is_empty() || name.contains(['=', '\0']) {
+        let message = format!("`{}` is no name of a variable", name.escape_default());
+        let problem = Problem::new(&codes::WRONG_VALUE, message).at(entry.key_span, "no name");
+        reading.problem(problem.help("names of variables have no `=`"));
+        return None;
+    }
+    if entry.value.entries().is_some() {
+        let fields = Fields::read(reading, &FROM_ENV, &entry.value)?;
+        let from = reading.text("`from_env`", fields.get("from_env")?)?;
+        if from.value.is_empty() || from.value.contains(['=', '\0', '}']) {
+            let problem = Problem::new(&codes::WRONG_VALUE, "`from_env` names no variable").at(from.span, "no name");
+            reading.problem(problem.help(format!("for example `from_env: {name}`")));
+            return None;
+        }
+        return Some((name, format!("${{{}}}", from.value)));
+    }
+    let value = reading.text(&format!("`{name}`"), &entry.value)?;
+    no_null(reading, &format!("`{name}`"), &value.value, value.span)?;
+    Some((name, value.value))
+}
+
+/// No system passes a null character to a program.
+fn no_null(reading: &mut Reading<'_>, what: &str, text: &str, span: Span) -> Option<()> {
+    if !text.contains('\0') {
+        return Some(());
+    }
+    let problem = Problem::new(&codes::WRONG_VALUE, format!("{what} holds a null character")).at(span, "in here");
+    reading.problem(problem.help("no system passes such a text to a program; leave it out"));
+    None
+}
+
+fn http(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Reach> {
+    let headers = fields.get("headers").map(|it| headers(reading, it)).unwrap_or_default();
+    let url = fields.get("url").and_then(|it| reading.text("`url`", it))?;
+    Some(Reach::Http { url: address(reading, url)?, headers })
+}
+
+fn address(reading: &mut Reading<'_>, url: Spanned<String>) -> Option<String> {
+    let text = url.value.as_str();
+    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    let host = rest.map(|it| it.split(['/', '?', '#']).next().unwrap_or_default());
+    let problem = match host {
+        Some(host) if host.contains('@') => {
+            let problem =
+                Problem::new(&codes::WRONG_VALUE, "`url` must not hold a password").at(url.span, "before the `@`");
+            problem.help("send it as a header: `headers: { authorization: \"Basic ${NAME}\" }`")
+        }
+        Some(host)
+            if !host.is_empty()
+                && text.chars().all(|it| it.is_ascii_graphic() && !"\"<>\\^`{|}".contains(it))
+                && !text.contains('#') =>
+        {
+            return Some(url.value);
+        }
+        _ => {
+            let problem = Problem::new(&codes::WRONG_VALUE, "`url` must be an address").at(url.span, "no address");
+            problem.help("for example `https://tickets.example/mcp`")
+        }
+    };
+    reading.problem(problem);
+    None
+}
+
+fn headers(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> {
+    let Some(entries) = node.entries() else {
+        reading.wrong_type("`headers`", "an object of texts", node);
+        return Vec::new();
+    };
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for entry in entries {
+        let Some((name, value)) = header(reading, entry) else { continue };
+        if headers.iter().any(|(it, _)| id::same_id(it, &name)) {
+            let problem = Problem::new(&codes::CONFLICT, format!("the header `{name}` is given twice"));
+            let problem = problem.at(entry.key_span, "again here");
+            reading.problem(problem.help("keep one of them; upper and lower case make no difference"));
+            continue;
+        }
+        headers.push((name, value));
+    }
+    headers
+}
+
+fn header(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<(String, String)> {
+    let name = entry.key.clone().into_owned();
+    let is_token = |it: char| it.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(it);
+    let why = if name.is_empty() || !name.chars().all(is_token) {
+        "is no name of a header"
+    } else if OUR_HEADERS.iter().any(|it| it.eq_ignore_ascii_case(&name)) {
+        "belongs to the connection"
+    } else {
+        let value = reading.text("a header", &entry.value)?;
+        if value.value.chars().any(|it| it.is_control() && it != '\t') {
+            let message = format!("the header `{name}` has a value that no header can have");
+            let problem = Problem::new(&codes::WRONG_VALUE, message).at(value.span, "in here");
+            reading.problem(problem.help("leave out line ends and other control characters"));
+            return None;
+        }
+        return Some((name, value.value));
+    };
+    let problem = Problem::new(&codes::WRONG_VALUE, format!("`{}` {why}", name.escape_default()));
+    reading.problem(problem.at(entry.key_span, "cannot be set").help("for example `authorization` or `x-api-key`"));
+    None
+}

@@ -1,0 +1,67 @@
+//! Scenarios on their way to being run: numbered before all rows, and only those that were selected.
+
+use std::sync::Arc;
+
+use jurat_core::plan::{CaseName, Plan};
+use jurat_core::scenario::Scenario;
+use jurat_core::suite::CaseKind;
+use jurat_core::value::{Map, Val};
+use jurat_store::records::RowId;
+use jurat_store::run::RowPlace;
+
+use crate::RunError;
+use crate::record_lane::OpenCase;
+use crate::rows::Selection;
+
+/// The scenarios of a plan.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scenarios<'s> {
+    pub(crate) plan: &'s Plan,
+    /// The number that run files have for where they come from: the first behind those of rows.
+    pub(crate) source: u32,
+}
+
+impl Scenarios<'_> {
+    /// Those that are selected, each once.
+    pub(crate) fn selected(&self, selection: &Selection) -> Result<Vec<OpenCase>, RunError> {
+        let mut selected = Vec::new();
+        for (ix, ready) in self.plan.scenarios.iter().enumerate() {
+            let is_room = selection.limit.is_none_or(|it| (selected.len() as u64) < it);
+            if is_room && is_selected(selection, &ready.scenario)? {
+                selected.push(OpenCase {
+                    case_ix: ix as u64,
+                    id: RowId::Given(ready.scenario.name.clone().into()),
+                    place: RowPlace { source: self.source, number: ix as u64 + 1, bytes: None },
+                    text: Arc::from(""),
+                    scenario: Some(ix),
+                });
+            }
+        }
+        Ok(selected)
+    }
+}
+
+fn is_selected(selection: &Selection, scenario: &Scenario) -> Result<bool, RunError> {
+    if !selection.tags.is_empty() && !selection.tags.iter().any(|it| scenario.tags.contains(it)) {
+        return Ok(false);
+    }
+    let Some(filter) = &selection.filter else { return Ok(true) };
+    let tags: Val<'_> = scenario.tags.iter().map(|it| Val::from(it.as_str())).collect();
+    let own = [
+        ("id", Val::from(scenario.name.as_str())),
+        ("tags", tags),
+        ("description", Val::from(scenario.description.as_str())),
+    ];
+    let members = scenario.metadata.iter().map(|(key, it)| (key, it.borrowed())).chain(own.clone());
+    let row = Val::Map(members.collect::<Map<'_>>());
+    let names = row.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key, it.borrowed()));
+    let names = Val::Map(names.chain([("row", row.borrowed())]).collect::<Map<'_>>());
+    let bad = |error| RunError::Filter { row: format!("scenario `{}`", scenario.name), error };
+    filter.holds(&names).map_err(bad)
+}
+
+/// What a scenario is known by when tasks are chosen for it.
+pub(crate) fn with_name<T>(scenario: &Scenario, tell: impl FnOnce(&CaseName<'_>) -> T) -> T {
+    let tags: Vec<&str> = scenario.tags.iter().map(String::as_str).collect();
+    tell(&CaseName { id: &scenario.name, kind: CaseKind::Scenarios, tags: &tags })
+}

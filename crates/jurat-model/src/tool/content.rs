@@ -1,0 +1,176 @@
+//! What servers say, as values.
+
+use jurat_core::scenario::tools::ServerTool;
+use jurat_core::value::{Map, Val, Value, parse_json};
+
+/// A page of a server's tools.
+#[derive(Debug, PartialEq)]
+pub(super) struct Page {
+    pub(super) tools: Vec<ServerTool>,
+    /// Where the next page is.
+    pub(super) next: Option<String>,
+}
+
+/// What a tool said.
+#[derive(Debug, PartialEq)]
+pub(super) struct Said {
+    /// `{text, structured}`
+    pub(super) value: Value,
+    pub(super) is_error: bool,
+}
+
+impl Said {
+    /// Words alone.
+    pub(super) fn error(text: impl Into<String>) -> Said {
+        Said { value: Val::Map([("text", Val::from(text.into()))].into_iter().collect()), is_error: true }
+    }
+}
+
+/// Reads the result of `tools/list`. What is wrong with it is said in words that go on after "the server".
+pub(super) fn page(server: &str, text: &str) -> Result<Page, String> {
+    let result = value(text)?;
+    let Some(tools) = result.get("tools").and_then(Val::as_list) else {
+        return Err("answered `tools/list` without a list of `tools`".to_owned());
+    };
+    let tool = |it: &Value| {
+        let name = it.get("name").and_then(Val::as_str).ok_or("has a tool without a name")?;
+        Ok(ServerTool {
+            server: server.to_owned(),
+            name: name.to_owned(),
+            description: it.get("description").and_then(Val::as_str).map(str::to_owned),
+            parameters: it
+                .get("inputSchema")
+                .cloned()
+                .ok_or_else(|| format!("has a tool `{name}` without a schema"))?,
+        })
+    };
+    let tools = tools.iter().map(tool).collect::<Result<_, String>>()?;
+    Ok(Page { tools, next: result.get("nextCursor").and_then(Val::as_str).map(str::to_owned) })
+}
+
+/// Reads the result of `tools/call`.
+pub(super) fn said(tool: &str, text: &str) -> Result<Said, String> {
+    let result = value(text)?;
+    let structured = result.get("structuredContent").filter(|it| **it != Val::Null);
+    let contents = match result.get("content") {
+        Some(content) => content.as_list(),
+        None => structured.map(|_| [].as_slice()),
+    };
+    let Some(contents) = contents else {
+        return Err(format!("answered the call of `{tool}` without a list of `content`"));
+    };
+    let mut text = contents.iter().map(words).collect::<Vec<_>>().join("\n");
+    if let (true, Some(structured)) = (contents.is_empty(), structured) {
+        // Whoever reads only the text would see nothing.
+        text = structured.to_json();
+    }
+    let mut members: Map<'static> = [("text", Val::from(text))].into_iter().collect();
+    if let Some(structured) = structured {
+        members.insert("structured".into(), structured.clone());
+    }
+    Ok(Said { value: Val::Map(members), is_error: result.get("isError") == Some(&Val::Bool(true)) })
+}
+
+fn value(text: &str) -> Result<Value, String> {
+    match parse_json(text) {
+        Ok(parsed) => Ok(parsed.value.into_owned()),
+        Err(error) => Err(format!("wrote a result that cannot be read: {error}")),
+    }
+}
+
+/// Content as text: text as it is, everything else as a few words in brackets.
+fn words(content: &Value) -> String {
+    let member = |key: &str| content.get(key).and_then(Val::as_str);
+    match member("type") {
+        Some("text") => member("text").unwrap_or_default().to_owned(),
+        Some(kind @ ("image" | "audio")) => {
+            let data = member("data").unwrap_or_default();
+            bracketed(kind, &[member("mimeType"), Some(&bytes(data))])
+        }
+        Some("resource_link") => bracketed("link", &[member("name"), member("uri"), member("mimeType")]),
+        Some("resource") => {
+            let part = |key: &str| content.get("resource").and_then(|it| it.get(key)).and_then(Val::as_str);
+            match (part("text"), part("blob")) {
+                (Some(text), _) => text.to_owned(),
+                (None, blob) => {
+                    bracketed("resource", &[part("uri"), part("mimeType"), Some(&bytes(blob.unwrap_or_default()))])
+                }
+            }
+        }
+        other => bracketed(other.unwrap_or("content of no kind"), &[]),
+    }
+}
+
+fn bracketed(kind: &str, details: &[Option<&str>]) -> String {
+    let details: Vec<&str> = details.iter().copied().flatten().collect();
+    let colon = if details.is_empty() { "" } else { ": " };
+    format!("[{kind}{colon}{}]", details.join(", "))
+}
+
+/// The size of what stands in base64.
+fn bytes(base64: &str) -> String {
+    let n_letters = base64.bytes().filter(|it| it.is_ascii_alphanumeric() || b"+/-_".contains(it)).count();
+    match n_letters * 3 / 4 {
+        1 => "1 byte".to_owned(),
+        n => format!("{n} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn says(result: &str, expected: &str) {
+        let shown = match said("draw", result) {
+            Ok(Said { value, is_error }) => format!("{}{}", if is_error { "error: " } else { "" }, value.to_json()),
+            Err(problem) => format!("fault: {problem}"),
+        };
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn what_a_tool_returns_is_its_texts_and_words_about_the_rest() {
+        says(r#"{"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}"#, r#"{"text":"a\nb"}"#);
+        says(r#"{"content": [{"type": "text", "text": "no"}], "isError": true}"#, r#"error: {"text":"no"}"#);
+        says(
+            r#"{"content": [{"type": "image", "mimeType": "image/png", "data": "aGFsbG8="}, {"type": "audio", "data": "aA=="}]}"#,
+            r#"{"text":"[image: image/png, 5 bytes]\n[audio: 1 byte]"}"#,
+        );
+        says(
+            r#"{"content": [{"type": "resource", "resource": {"uri": "file:///a", "text": "in it"}},
+                {"type": "resource", "resource": {"uri": "file:///b", "mimeType": "x/y", "blob": "AAAA"}},
+                {"type": "resource_link", "uri": "file:///c", "name": "c"}, {"type": "smell"}, {}]}"#,
+            r#"{"text":"in it\n[resource: file:///b, x/y, 3 bytes]\n[link: c, file:///c]\n[smell]\n[content of no kind]"}"#,
+        );
+    }
+
+    #[test]
+    fn structured_content_is_kept_and_is_the_text_when_there_is_no_other() {
+        says(
+            r#"{"content": [{"type": "text", "text": "warm"}], "structuredContent": {"b": 1.0, "a": 12345678901234567890123}}"#,
+            r#"{"text":"warm","structured":{"b":1.0,"a":12345678901234567890123}}"#,
+        );
+        says(r#"{"structuredContent": {"b": 1}}"#, r#"{"text":"{\"b\":1}","structured":{"b":1}}"#);
+        says(r#"{"content": [], "structuredContent": null}"#, r#"{"text":""}"#);
+        says(r#"{}"#, "fault: answered the call of `draw` without a list of `content`");
+        says(r#"{"content": "a"}"#, "fault: answered the call of `draw` without a list of `content`");
+    }
+
+    #[test]
+    fn tools_keep_the_order_of_their_schemas() {
+        let read = page("s", r#"{"tools": [{"name": "t", "inputSchema": {"z": 1, "a": 2}}], "nextCursor": "2"}"#);
+        let read = read.expect("it is a page");
+        assert_eq!(
+            (read.tools[0].parameters.to_json().as_str(), read.next.as_deref()),
+            (r#"{"z":1,"a":2}"#, Some("2"))
+        );
+        for (result, problem) in [
+            ("{}", "answered `tools/list` without a list of `tools`"),
+            (r#"{"tools": [{}]}"#, "has a tool without a name"),
+            (r#"{"tools": [{"name": "t"}]}"#, "has a tool `t` without a schema"),
+        ] {
+            assert_eq!(page("s", result), Err(problem.to_owned()));
+        }
+    }
+}

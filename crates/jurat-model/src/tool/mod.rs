@@ -1,0 +1,26 @@
+//! Servers with tools: the client side of the Model Context Protocol.
+//!
+//! A [`Toolbox`] has the servers of a suite. It opens one when somebody first asks for it, over standard input and output of a program or over
+//! streamable HTTP, and gives what the core's [`Deed`](jurat_core::effect::Deed)s come to: an [`Outcome`](jurat_core::effect::Outcome), with
+//! a fault in words when a server cannot be asked.
+//!
+//! * [`toolbox`]: which servers there are, which of them are open, and who shares them;
+//! * [`server`]: a definition with its variables filled in;
+//! * [`session`]: an open server, and what it is asked;
+//! * [`program`] and [`http`]: the two ways to talk to one;
+//! * [`verbatim`]: what servers wrote, word for word; [`content`]: that as values; [`tail`]: the last of what a program complained about.
+//!
+//! The protocol itself is `rmcp`'s. None of its types leaves this folder.
+
+mod content;
+mod http;
+mod program;
+mod server;
+mod session;
+mod tail;
+mod toolbox;
+mod verbatim;
+
+pub use server::ToolboxError;
+pub use session::Identity;
+pub use toolbox::{Toolbox, ToolboxOptions};

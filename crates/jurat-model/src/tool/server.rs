@@ -1,0 +1,160 @@
+//! A server as it is opened: its definition with the variables filled in.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ::http::header::{HeaderName, HeaderValue, USER_AGENT};
+use ::http::{HeaderMap, Uri};
+use jurat_core::suite::{Reach, ServerSpec};
+
+use crate::model::filled;
+use crate::provider::placeholders;
+use crate::transport::Target;
+use crate::transport::secret::Secrets;
+
+/// The variables that every program gets, if they are there. Anything else may be a secret that is no business of the server.
+const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+
+/// A server that can be opened.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) name: String,
+    pub(super) way: Way,
+    /// The longest that one call may take.
+    pub(super) timeout: Duration,
+    pub(super) per_case: bool,
+    pub(super) secrets: Secrets,
+}
+
+/// How it is reached.
+#[derive(Debug)]
+pub(super) enum Way {
+    Program(Launch),
+    Http(Address),
+}
+
+/// What is started. It is not shown: variables may be secrets.
+pub(super) struct Launch {
+    pub(super) program: PathBuf,
+    pub(super) arguments: Vec<String>,
+    pub(super) variables: Vec<(OsString, OsString)>,
+    pub(super) folder: PathBuf,
+}
+
+impl std::fmt::Debug for Launch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Launch").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
+/// Where requests go, and what they have besides.
+#[derive(Debug, Clone)]
+pub(super) struct Address {
+    pub(super) target: Target,
+    /// The path, and what stands behind it.
+    pub(super) path: String,
+    /// Values that are secrets are marked so, and are not shown.
+    pub(super) headers: HeaderMap,
+}
+
+/// Why a server cannot be opened, as far as that can be told without opening it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolboxError {
+    /// A variable is missing.
+    #[error("`{wanted}` of the server `{server}` needs `{variable}`: set it in the environment or in a file `.env`")]
+    MissingVariable {
+        /// The server.
+        server: String,
+        /// The header or variable that needs it.
+        wanted: String,
+        /// What is missing.
+        variable: String,
+    },
+    /// A header would have a value that no header can have.
+    #[error(
+        "the header `{header}` of the server `{server}` cannot be sent: its variable holds characters that no header can have"
+    )]
+    Header {
+        /// The server.
+        server: String,
+        /// The header.
+        header: String,
+    },
+    /// Its address is none.
+    #[error("the server `{server}` cannot be asked: `{url}` is no address")]
+    Address {
+        /// The server.
+        server: String,
+        /// What was written.
+        url: String,
+    },
+}
+
+impl Server {
+    /// Fills in what the definition leaves to the environment. Nothing is started or asked.
+    pub(super) fn prepare(spec: &ServerSpec, env: &dyn Fn(&str) -> Option<String>) -> Result<Server, ToolboxError> {
+        let mut secrets = Secrets::default();
+        let server = &spec.name.value;
+        let way = match &spec.reach {
+            Reach::Program { command, env: variables, cwd } => {
+                let passed_on = PASSED_ON.iter().filter_map(|it| Some(((*it).into(), env(it)?.into())));
+                let mut all: Vec<(OsString, OsString)> = passed_on.collect();
+                for (name, template) in variables {
+                    all.push((name.into(), fill(server, name, template, env, &mut secrets)?.0.into()));
+                }
+                let (program, arguments) =
+                    command.split_first().map_or(("", &[][..]), |(it, rest)| (it.as_str(), rest));
+                let folder = cwd.as_ref().map_or_else(|| spec.folder.clone(), |it| spec.folder.join(it));
+                Way::Program(Launch {
+                    program: located(program, &spec.folder),
+                    arguments: arguments.to_vec(),
+                    variables: all,
+                    folder,
+                })
+            }
+            Reach::Http { url, headers } => {
+                let target = Target::read(url);
+                let target =
+                    target.ok_or_else(|| ToolboxError::Address { server: server.clone(), url: url.clone() })?;
+                let path = url.parse::<Uri>().ok().and_then(|it| it.path_and_query().map(ToString::to_string));
+                let mut all = HeaderMap::new();
+                all.insert(USER_AGENT, HeaderValue::from_static(concat!("jurat/", env!("CARGO_PKG_VERSION"))));
+                for (name, template) in headers {
+                    let refused = || ToolboxError::Header { server: server.clone(), header: name.clone() };
+                    let (text, is_secret) = fill(server, name, template, env, &mut secrets)?;
+                    let mut value = HeaderValue::try_from(text).map_err(|_| refused())?;
+                    value.set_sensitive(is_secret);
+                    all.insert(HeaderName::try_from(name).map_err(|_| refused())?, value);
+                }
+                Way::Http(Address { target, path: path.unwrap_or_else(|| "/".to_owned()), headers: all })
+            }
+        };
+        Ok(Server { name: server.clone(), way, timeout: spec.timeout, per_case: spec.per_case, secrets })
+    }
+}
+
+/// A text with its variables filled in, all of which must be there, and whether there were any.
+fn fill(
+    server: &str,
+    wanted: &str,
+    template: &str,
+    env: &dyn Fn(&str) -> Option<String>,
+    secrets: &mut Secrets,
+) -> Result<(String, bool), ToolboxError> {
+    let is_there = |name: &str| env(name).is_some_and(|it| !it.is_empty());
+    if let Some(variable) = placeholders(template).find(|it| !is_there(it)) {
+        let (server, wanted, variable) = (server.to_owned(), wanted.to_owned(), variable.to_owned());
+        return Err(ToolboxError::MissingVariable { server, wanted, variable });
+    }
+    Ok(filled(template, env, secrets))
+}
+
+/// A path is relative to the definition; a bare name is looked for as usual. Made absolute, because systems differ about what a relative one
+/// means to a program that starts in another folder.
+fn located(program: &str, folder: &Path) -> PathBuf {
+    match std::path::absolute(folder.join(program)) {
+        Ok(path) if program.contains('/') => path,
+        _ => PathBuf::from(program),
+    }
+}

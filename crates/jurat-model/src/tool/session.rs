@@ -1,0 +1,317 @@
+//! An open server, and what it is asked.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use jurat_core::effect::{Fault, FaultKind};
+use jurat_core::scenario::tools::ServerTool;
+use jurat_core::suite::problem::{listed_all, nearest};
+use jurat_core::value::{Val, Value};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig,
+    ClientRequest, ErrorCode, ErrorData, Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
+    RequestId,
+};
+use rmcp::service::{
+    ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError, ServiceExt as _,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
+use serde_json::value::RawValue;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::content::{self, Said};
+use super::http::{HttpClient, HttpFault};
+use super::program::{Program, Seen};
+use super::server::{Server, Way};
+use crate::transport::connection::{Dialer, seconds};
+
+/// The most pages of tools that are read. One that always names another page would go on for ever.
+const MAX_PAGES: usize = 1000;
+
+/// Who a server says it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Its name and version, when it gives them.
+    pub name_and_version: Option<(String, String)>,
+    /// The revision of the protocol that both agreed on.
+    pub protocol: String,
+}
+
+/// An open server. It is closed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Session {
+    server: Arc<Server>,
+    running: RunningService<RoleClient, ClientConfig>,
+    seen: Arc<Seen>,
+    is_broken: AtomicBool,
+    tools: Mutex<Option<Arc<[ServerTool]>>>,
+}
+
+/// What is needed to open a server besides its definition.
+#[derive(Debug)]
+pub(super) struct Surroundings {
+    pub(super) dialer: Arc<Dialer>,
+    /// How long a program has to end by itself.
+    pub(super) grace: Duration,
+}
+
+impl Session {
+    /// Starts a program and greets it, or greets a server that runs.
+    pub(super) async fn open(
+        server: &Arc<Server>,
+        surroundings: &Surroundings,
+        limit: Duration,
+    ) -> Result<Session, Fault> {
+        let seen = Arc::new(Seen::default());
+        let us = Implementation::new("jurat", env!("CARGO_PKG_VERSION"));
+        let us = ClientConfig::new(ClientCapabilities::default(), us);
+        // Later revisions have another greeting, and servers that know no other are rare yet.
+        let us = us.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
+        let greeting = async {
+            match &server.way {
+                Way::Program(launch) => {
+                    let program = Program::start(launch, surroundings.grace, &seen)
+                        .map_err(|error| format!("cannot be started: `{}`: {error}", launch.program.display()))?;
+                    us.serve(program).await.map_err(|it| refusal(&it, &seen))
+                }
+                Way::Http(address) => {
+                    let client = HttpClient::new(address, &surroundings.dialer, &seen.verbatim);
+                    let mut backoff = ExponentialBackoff::default();
+                    (backoff.max_times, backoff.base_duration) = (Some(3), Duration::from_millis(250));
+                    let mut config = StreamableHttpClientTransportConfig::with_uri("");
+                    config.retry_config = Arc::new(backoff);
+                    // A session that ended may have held what earlier calls did; somebody should hear of it.
+                    config.reinit_on_expired_session = false;
+                    let transport = StreamableHttpClientTransport::with_client(client, config);
+                    us.serve(transport).await.map_err(|it| refusal(&it, &seen))
+                }
+            }
+        };
+        let running = match tokio::time::timeout(limit, greeting).await {
+            Ok(Ok(running)) => running,
+            Ok(Err(what)) => return Err(troubled(server, &seen, FaultKind::Tool, &what)),
+            Err(_) => {
+                let what = format!("was not ready within {}", seconds(limit));
+                return Err(troubled(server, &seen, FaultKind::Timeout, &what));
+            }
+        };
+        Ok(Session {
+            server: Arc::clone(server),
+            running,
+            seen,
+            is_broken: AtomicBool::new(false),
+            tools: Mutex::default(),
+        })
+    }
+
+    /// Closes it, and waits until it is closed.
+    pub(super) async fn close(mut self) {
+        // Whatever it is that went wrong, it is closed.
+        drop(self.running.close().await);
+    }
+
+    /// Whether it cannot be asked any more.
+    pub(super) fn has_ended(&self) -> bool {
+        self.is_broken.load(Ordering::Relaxed) || self.running.peer().is_transport_closed() || self.running.is_closed()
+    }
+
+    pub(super) fn identity(&self) -> Option<Identity> {
+        let info = self.running.peer().peer_info()?;
+        let name_and_version = info.server_info.as_ref().map(|it| (it.name.clone(), it.version.clone()));
+        Some(Identity { name_and_version, protocol: info.protocol_version.to_string() })
+    }
+
+    /// The tools of the server, which are asked for once.
+    pub(super) async fn tools(&self, until: Instant) -> Result<Arc<[ServerTool]>, Fault> {
+        let Ok(mut known) = tokio::time::timeout_at(until, self.tools.lock()).await else {
+            let what = "is still being asked for its tools by another case, and the time is over";
+            return Err(fault(&self.server, FaultKind::Timeout, what));
+        };
+        match &*known {
+            Some(tools) => Ok(Arc::clone(tools)),
+            None => Ok(Arc::clone(known.insert(self.list(until).await?))),
+        }
+    }
+
+    async fn list(&self, until: Instant) -> Result<Arc<[ServerTool]>, Fault> {
+        let mut tools = Vec::new();
+        let mut cursor = None;
+        for _ in 0..MAX_PAGES {
+            let request = match cursor.take() {
+                None => ListToolsRequest::default(),
+                cursor => ListToolsRequest::with_param(PaginatedRequestParams::default().with_cursor(cursor)),
+            };
+            let answer = self.request(ClientRequest::ListToolsRequest(request), "`tools/list`", until).await;
+            let text = answer.map_err(|it| match it {
+                Refused::Fault(fault) => fault,
+                Refused::Error(error) if error.code == ErrorCode::METHOD_NOT_FOUND => self.fault("has no tools"),
+                Refused::Error(error) => self.fault(&format!("refused `tools/list`: {}", shown(&error))),
+            })?;
+            let page = content::page(&self.server.name, text.get()).map_err(|it| self.fault(&it))?;
+            tools.extend(page.tools);
+            match page.next {
+                Some(next) => cursor = Some(next),
+                None => return Ok(tools.into()),
+            }
+        }
+        Err(self.fault(&format!("has more than {MAX_PAGES} pages of tools")))
+    }
+
+    /// Calls a tool, which the server must have.
+    pub(super) async fn call(&self, tool: &str, arguments: &Value, until: Instant) -> Result<(Said, Duration), Fault> {
+        let tools = self.tools(until).await?;
+        if !tools.iter().any(|it| it.name == tool) {
+            return Err(self.fault(&unknown_tool(tool, &tools)));
+        }
+        let object = match arguments {
+            Val::Null => serde_json::Map::new(),
+            Val::Map(_) => serde_json::from_str(&arguments.to_json()).expect("an object is written as an object"),
+            other => {
+                let text = format!("the arguments of `{tool}` must be an object, not {}", other.kind().phrase());
+                return Ok((Said::error(text), Duration::ZERO));
+            }
+        };
+        let asked = Instant::now();
+        let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(object));
+        let answer = self.request(ClientRequest::CallToolRequest(request), &format!("`{tool}`"), until).await;
+        let took = asked.elapsed();
+        let mut said = match answer {
+            Ok(text) => content::said(tool, text.get()).map_err(|it| self.fault(&it))?,
+            Err(Refused::Fault(fault)) => return Err(fault),
+            // These are about the way we talk. Every other error is the tool's: servers say so when it got arguments that it cannot use.
+            Err(Refused::Error(error))
+                if matches!(
+                    error.code,
+                    ErrorCode::PARSE_ERROR | ErrorCode::INVALID_REQUEST | ErrorCode::METHOD_NOT_FOUND
+                ) =>
+            {
+                return Err(self.fault(&format!("refused the call of `{tool}`: {}", shown(&error))));
+            }
+            Err(Refused::Error(error)) => Said::error(error.message.into_owned()),
+        };
+        self.server.secrets.scrub_value(&mut said.value);
+        Ok((said, took))
+    }
+
+    /// The text of a result. It is waited for as long as the server may take, but no longer than `until`.
+    async fn request(&self, request: ClientRequest, what: &str, until: Instant) -> Result<Box<RawValue>, Refused> {
+        let peer = self.running.peer();
+        let limit = until.saturating_duration_since(Instant::now()).min(self.server.timeout);
+        let timed_out = || {
+            let what = format!("did not answer {what} within {}", seconds(limit));
+            Refused::Fault(troubled(&self.server, &self.seen, FaultKind::Timeout, &what))
+        };
+        if limit.is_zero() {
+            return Err(timed_out());
+        }
+        let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+        let handle = sent.map_err(|it| self.refused(it, what))?;
+        let mut waiting = Waiting { peer, id: handle.id.clone(), seen: &self.seen, is_over: false };
+        let answer = tokio::time::timeout(limit, handle.await_response()).await.map_err(|_| timed_out())?;
+        waiting.is_over = true;
+        answer.map_err(|it| self.refused(it, what))?;
+        let text = self.seen.verbatim.take(&waiting.id);
+        text.ok_or_else(|| Refused::Fault(self.fault(&format!("answered {what} without a result"))))
+    }
+
+    fn refused(&self, error: ServiceError, what: &str) -> Refused {
+        let reason = match error {
+            ServiceError::McpError(error) => return Refused::Error(error),
+            ServiceError::TransportSend(error) => format!("could not be asked for {what}: {}", words(&*error.error)),
+            ServiceError::TransportClosed => match self.seen.ended.get() {
+                Some(ended) => format!("{ended} before it answered {what}"),
+                None => format!("closed the connection before it answered {what}"),
+            },
+            other => format!("gave no answer to {what}: {other}"),
+        };
+        self.is_broken.store(true, Ordering::Relaxed);
+        Refused::Fault(troubled(&self.server, &self.seen, FaultKind::Tool, &reason))
+    }
+
+    /// What a server in good health said wrong.
+    fn fault(&self, what: &str) -> Fault {
+        fault(&self.server, FaultKind::Tool, what)
+    }
+}
+
+/// Why a request has no result.
+enum Refused {
+    /// The server says so.
+    Error(ErrorData),
+    Fault(Fault),
+}
+
+/// A request whose answer somebody waits for. Dropped before that, the server is told that nobody does any more.
+struct Waiting<'s> {
+    peer: &'s Peer<RoleClient>,
+    id: RequestId,
+    seen: &'s Seen,
+    is_over: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        self.seen.verbatim.forget(&self.id);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let peer = self.peer.clone();
+            let reason = Some("nobody waits for it any more".to_owned());
+            let cancelled = CancelledNotificationParam::new(Some(self.id.clone()), reason);
+            // A server that cannot be told will notice by itself.
+            runtime.spawn(async move { peer.notify_cancelled(cancelled).await.unwrap_or_default() });
+        }
+    }
+}
+
+fn fault(server: &Server, kind: FaultKind, what: &str) -> Fault {
+    Fault::new(kind, server.secrets.scrubbed(format!("the server `{}` {what}", server.name)), 1)
+}
+
+/// A server that is silent or gone, with the last that it complained about.
+fn troubled(server: &Server, seen: &Seen, kind: FaultKind, what: &str) -> Fault {
+    match seen.complaints.text().as_str() {
+        "" => fault(server, kind, what),
+        complaints => fault(server, kind, &format!("{what}; it wrote: {complaints}")),
+    }
+}
+
+fn unknown_tool(tool: &str, tools: &[ServerTool]) -> String {
+    let names = || tools.iter().map(|it| it.name.as_str());
+    match (nearest(tool, names()), tools) {
+        (_, []) => format!("has no tool `{tool}`; it has none at all"),
+        (Some(near), _) => format!("has no tool `{tool}`; did you mean `{near}`?"),
+        (None, _) => format!("has no tool `{tool}`; it has {}", listed_all(names())),
+    }
+}
+
+/// Why greeting a server failed.
+fn refusal(error: &ClientInitializeError, seen: &Seen) -> String {
+    if let Some(ended) = seen.ended.get() {
+        return format!("{ended} before it was ready");
+    }
+    match error {
+        ClientInitializeError::JsonRpcError(error) => format!("refused to begin: {}", shown(error)),
+        ClientInitializeError::TransportError { error, .. } => format!("cannot be reached: {}", words(&*error.error)),
+        ClientInitializeError::ConnectionClosed(_) => "closed the connection before it was ready".to_owned(),
+        other => format!("does not speak the protocol: {other}"),
+    }
+}
+
+fn shown(error: &ErrorData) -> String {
+    format!("{} (error {})", error.message, error.code.0)
+}
+
+/// What went wrong on the way, in our own words where they are ours.
+fn words(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
+    match error.downcast_ref::<StreamableHttpError<HttpFault>>() {
+        Some(StreamableHttpError::Client(HttpFault(message))) => message.clone(),
+        Some(StreamableHttpError::SessionExpired) => "the session is over".to_owned(),
+        _ => crate::transport::connection::words(error),
+    }
+}

@@ -1,0 +1,376 @@
+//! Servers with tools: what they say, how they fail, and how they end.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jurat_core::effect::Outcome;
+use jurat_core::scenario::tools::ServerTool;
+use jurat_core::suite::source::{Files, ReadError};
+use jurat_core::suite::{ServerSpec, load};
+use jurat_core::value::{Value, parse_json};
+use jurat_model::{Toolbox, ToolboxError, ToolboxOptions};
+use jurat_testkit::tools::{Manners, ToolEndpoint, program};
+
+use crate::asking::{run, until};
+
+/// Long enough for anything that does not hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct One<'t>(&'t str);
+
+impl Files for One<'_> {
+    fn read(&self, path: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
+        if path == Path::new("suite.json") { Ok(self.0.as_bytes().to_vec()) } else { Err(ReadError::NotFound) }
+    }
+}
+
+/// The servers of a definition, written as JSON.
+fn specs(tools: &str) -> Vec<ServerSpec> {
+    let loaded = load(Path::new("suite.json"), &One(&format!(r#"{{"tools": {tools}}}"#)));
+    let wrong: Vec<&str> = loaded.problems.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(wrong, [] as [&str; 0], "{tools}");
+    loaded.suite.tools
+}
+
+fn variable(name: &str) -> Option<String> {
+    match name {
+        "TOKEN" => Some("tk-0123456789abcdef".to_owned()),
+        "PATH" | "HOME" => std::env::var(name).ok(),
+        "LANG" => Some("C.UTF-8".to_owned()),
+        "OTHER_SECRET" => Some("not for servers".to_owned()),
+        _ => None,
+    }
+}
+
+fn options() -> ToolboxOptions {
+    ToolboxOptions { now_ms: || 1_800_000_000_000, ..ToolboxOptions::default() }
+}
+
+fn toolbox(tools: &str) -> Toolbox {
+    Toolbox::open(&specs(tools), &variable, options()).expect("nothing is missing")
+}
+
+/// A server `s` that is the program of the tests with these arguments, and further keys as JSON.
+fn spec_of(arguments: &[&str], further: &str) -> String {
+    let words: Vec<String> = [program().to_str().expect("a path of text")]
+        .iter()
+        .chain(arguments)
+        .map(|it| Value::from((*it).to_owned()).to_json())
+        .collect();
+    format!(r#"{{"s": {{"command": [{}]{further}}}}}"#, words.join(", "))
+}
+
+fn value(json: &str) -> Value {
+    parse_json(json).expect("it is JSON").value.into_owned()
+}
+
+/// An outcome on a line.
+fn told(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Returned(it) => {
+            assert_eq!(it.at_ms, 1_800_000_000_000);
+            format!("{}{}", if it.is_error { "error: " } else { "" }, it.value.to_json())
+        }
+        Outcome::Fault(it) => format!("{}: {}", it.kind.name(), it.message),
+        other => panic!("neither result nor fault: {other:?}"),
+    }
+}
+
+async fn call(toolbox: &Toolbox, tool: &str, arguments: &str) -> String {
+    told(toolbox.call("s", tool, &value(arguments), PATIENCE).await)
+}
+
+/// The tools of a server by name, or the fault.
+async fn names(toolbox: &Toolbox) -> String {
+    match toolbox.list("s", PATIENCE).await {
+        Outcome::Returned(it) => {
+            let tools = ServerTool::listed("s", &it.value);
+            tools.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(" ")
+        }
+        other => told(other),
+    }
+}
+
+const ALL: &str = "echo add remember picture fail refuse invalid internal garble environment folder hang die";
+
+/// What every way to talk to a server must give.
+async fn says_what_its_tools_say(toolbox: &Toolbox) {
+    assert_eq!(names(toolbox).await, ALL);
+    for (tool, arguments, expected) in [
+        ("echo", r#"{"message": "hällo\n"}"#, r#"{"text":"hällo\n"}"#),
+        ("echo", "null", r#"{"text":""}"#),
+        ("echo", "[1]", "error: {\"text\":\"the arguments of `echo` must be an object, not a list\"}"),
+        ("add", r#"{"a": 2, "b": 3}"#, r#"{"text":"5","structured":{"of":2,"sum":5}}"#),
+        ("picture", "{}", r#"{"text":"[image: image/png, 8 bytes]\na point"}"#),
+        ("fail", "{}", r#"error: {"text":"it failed"}"#),
+        ("invalid", "{}", r#"error: {"text":"`a` must be a number"}"#),
+        ("internal", "{}", r#"error: {"text":"something broke"}"#),
+        ("refuse", "{}", "tool: the server `s` refused the call of `refuse`: not here (error -32601)"),
+        ("garble", "{}", "tool: the server `s` answered the call of `garble` without a list of `content`"),
+        ("ecko", "{}", "tool: the server `s` has no tool `ecko`; did you mean `echo`?"),
+    ] {
+        assert_eq!(call(toolbox, tool, arguments).await, expected, "{tool}({arguments})");
+    }
+    assert_eq!(
+        told(toolbox.call("t", "echo", &value("{}"), PATIENCE).await),
+        "tool: there is no server `t` under `tools`"
+    );
+    let identity = toolbox.identity("s").await.expect("it is open");
+    assert_eq!(identity.name_and_version, Some(("jurat-tools".to_owned(), "1.2.3".to_owned())));
+    assert_eq!(identity.protocol, "2025-11-25");
+}
+
+#[test]
+fn a_program_says_what_its_tools_say() {
+    run(async {
+        let toolbox = toolbox(&spec_of(&["--page", "5", "--greeting", "Welcome to my server!"], ""));
+        assert_eq!(toolbox.identity("s").await, None, "nothing is started before it is asked");
+        says_what_its_tools_say(&toolbox).await;
+        toolbox.close().await;
+    });
+}
+
+#[test]
+fn a_server_behind_http_says_the_same_whole_and_streamed() {
+    for is_streamed in [false, true] {
+        let endpoint = ToolEndpoint::start(Manners { page: Some(5), ..Manners::default() }, is_streamed);
+        run(async {
+            let spec = format!(r#"{{"s": {{"url": "{}", "headers": {{"x-key": "key ${{TOKEN}}"}}}}}}"#, endpoint.url());
+            let toolbox = toolbox(&spec);
+            says_what_its_tools_say(&toolbox).await;
+            toolbox.close().await;
+        });
+        let seen = endpoint.seen();
+        let key = " key tk-0123456789abcdef";
+        assert_eq!(seen[..2], [format!("POST initialize{key}"), format!("POST notifications/initialized{key}")]);
+        assert_eq!(seen.last(), Some(&format!("DELETE -{key}")), "the session is ended");
+        assert_eq!(seen.iter().filter(|it| it.starts_with("POST tools/list")).count(), 3, "{seen:?}");
+    }
+}
+
+#[test]
+fn calls_of_several_cases_share_a_server() {
+    run(async {
+        let toolbox = toolbox(&spec_of(&[], ""));
+        let (first, second) = (toolbox.fresh(), toolbox.fresh());
+        let said = tokio::join!(call(&first, "remember", "{}"), call(&second, "remember", "{}"));
+        let mut said = [said.0, said.1];
+        said.sort();
+        assert_eq!(said, [r#"{"text":"1"}"#, r#"{"text":"2"}"#]);
+        drop(first);
+        second.close().await;
+        assert_eq!(call(&toolbox, "remember", "{}").await, r#"{"text":"3"}"#);
+        assert!(!toolbox.has_per_case());
+    });
+}
+
+#[test]
+fn a_server_per_case_knows_its_case_alone() {
+    run(async {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let log = folder.path().join("log");
+        let text = || std::fs::read_to_string(&log).unwrap_or_default();
+        let toolbox = toolbox(&spec_of(&["--log", log.to_str().expect("text")], r#", "per_case": true"#));
+        assert!(toolbox.has_per_case());
+        let (first, second) = (toolbox.fresh(), toolbox.fresh());
+        assert_eq!(call(&first, "remember", "{}").await, r#"{"text":"1"}"#);
+        assert_eq!(call(&first, "remember", "{}").await, r#"{"text":"2"}"#);
+        assert_eq!(call(&second, "remember", "{}").await, r#"{"text":"1"}"#);
+        first.close().await;
+        assert_eq!(text().matches("end\n").count(), 1, "closing waits until the program has ended");
+        drop(second);
+        until(|| text().matches("end\n").count() == 2).await;
+        let third = toolbox.fresh();
+        assert!(call(&third, "die", "{}").await.starts_with("tool: the server `s` ended (exit status: 3)"));
+        let again = call(&third, "remember", "{}").await;
+        assert_eq!(again, "tool: the server `s` has ended, and what this case did to it is lost");
+    });
+}
+
+#[test]
+fn a_program_that_dies_says_its_last_words_and_is_started_again() {
+    run(async {
+        let toolbox = toolbox(&spec_of(&[], ""));
+        assert_eq!(call(&toolbox, "remember", "{}").await, r#"{"text":"1"}"#);
+        let died = "tool: the server `s` ended (exit status: 3) before it answered `die`; it wrote: this is the end";
+        assert_eq!(call(&toolbox, "die", "{}").await, died);
+        assert_eq!(call(&toolbox, "remember", "{}").await, r#"{"text":"1"}"#);
+    });
+}
+
+#[test]
+fn a_connection_that_ends_in_the_middle_is_a_fault_and_is_opened_again() {
+    for (is_streamed, end) in [
+        (false, "could not be asked for `die`: the connection ended: end of file before message length reached"),
+        (true, "closed the connection before it answered `die`"),
+    ] {
+        let endpoint = ToolEndpoint::start(Manners::default(), is_streamed);
+        run(async {
+            let toolbox = toolbox(&format!(r#"{{"s": {{"url": "{}"}}}}"#, endpoint.url()));
+            assert_eq!(call(&toolbox, "remember", "{}").await, r#"{"text":"1"}"#);
+            assert_eq!(call(&toolbox, "die", "{}").await, format!("tool: the server `s` {end}"));
+            assert_eq!(call(&toolbox, "remember", "{}").await, r#"{"text":"2"}"#);
+            // A session that the server has forgotten is not replaced without a word.
+            endpoint.forget_session();
+            let lost = call(&toolbox, "remember", "{}").await;
+            assert_eq!(lost, "tool: the server `s` could not be asked for `remember`: the session is over");
+            assert_eq!(call(&toolbox, "remember", "{}").await, r#"{"text":"3"}"#);
+            endpoint.refuse(503);
+            let refused = call(&toolbox, "remember", "{}").await;
+            assert_eq!(refused, "tool: the server `s` could not be asked for `remember`: status 503: `go away`");
+        });
+    }
+}
+
+#[test]
+fn who_does_not_answer_in_time_is_told_that_nobody_waits() {
+    run(async {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let log = folder.path().join("log");
+        let toolbox = toolbox(&spec_of(&["--log", log.to_str().expect("text")], r#", "timeout": 0.2"#));
+        assert_eq!(names(&toolbox).await, ALL);
+        assert_eq!(call(&toolbox, "hang", "{}").await, "timeout: the server `s` did not answer `hang` within 0.2 s");
+        until(|| std::fs::read_to_string(&log).is_ok_and(|it| it.contains("notifications/cancelled"))).await;
+        let short = toolbox.call("s", "hang", &value("{}"), Duration::from_millis(10)).await;
+        assert!(
+            told(short).starts_with("timeout: the server `s` did not answer `hang` within 0.0"),
+            "shorter patience wins"
+        );
+        assert_eq!(call(&toolbox, "echo", r#"{"message": "still here"}"#).await, r#"{"text":"still here"}"#);
+    });
+    let endpoint = ToolEndpoint::start(Manners::default(), true);
+    run(async {
+        let toolbox = toolbox(&format!(r#"{{"s": {{"url": "{}", "timeout": 0.2}}}}"#, endpoint.url()));
+        assert_eq!(call(&toolbox, "hang", "{}").await, "timeout: the server `s` did not answer `hang` within 0.2 s");
+        until(|| endpoint.seen().iter().any(|it| it.contains("notifications/cancelled"))).await;
+        assert_eq!(call(&toolbox, "echo", r#"{"message": "still here"}"#).await, r#"{"text":"still here"}"#);
+    });
+}
+
+#[test]
+fn servers_that_cannot_be_opened_say_why() {
+    run(async {
+        for (spec, expected) in [
+            (
+                r#"{"s": {"command": ["./no-such-program"]}}"#.to_owned(),
+                "tool: the server `s` cannot be started: `…/no-such-program`: No such file or directory (os error 2)",
+            ),
+            (
+                spec_of(
+                    &["--last-words", "cannot read tk-0123456789abcdef"],
+                    r#", "env": {"KEY": {"from_env": "TOKEN"}}"#,
+                ),
+                "tool: the server `s` ended (exit status: 7) before it was ready; it wrote: cannot read [secret]",
+            ),
+            (spec_of(&["--bare"], ""), "tool: the server `s` has no tools"),
+            (spec_of(&["--endless"], ""), "tool: the server `s` has more than 1000 pages of tools"),
+            (
+                r#"{"s": {"url": "http://127.0.0.1:9/mcp"}}"#.to_owned(),
+                "tool: the server `s` cannot be reached: no connection to http://127.0.0.1:9: connection refused (os error 111)",
+            ),
+        ] {
+            let toolbox = toolbox(&spec);
+            // Who is willing to wait for ever need not.
+            let said = told(toolbox.list("s", Duration::MAX).await);
+            let here = std::env::current_dir().expect("there is a folder");
+            assert_eq!(
+                said.replace(&format!("{}/.", here.display()), "…").replace(&here.display().to_string(), "…"),
+                expected
+            );
+        }
+        let silent = toolbox(&spec_of(&["--silent", "--greeting", "hello"], ""));
+        let said = told(silent.list("s", Duration::from_millis(300)).await);
+        assert!(said.starts_with("timeout: the server `s` was not ready within 0."), "{said}");
+        assert!(said.ends_with(" s; it wrote: hello"), "{said}");
+        let endpoint = jurat_testkit::Endpoint::start(jurat_testkit::Script::new());
+        let toolbox = toolbox(&format!(r#"{{"s": {{"url": "{}/mcp"}}}}"#, endpoint.url()));
+        let said = told(toolbox.list("s", PATIENCE).await);
+        assert!(said.starts_with("tool: the server `s` cannot be reached: status 404"), "{said}");
+    });
+}
+
+#[test]
+fn programs_see_little_of_the_environment() {
+    run(async {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let spec = spec_of(
+            &[],
+            &format!(
+                r#", "cwd": "{}", "env": {{"PLAIN": "as it is", "KEY": "a ${{TOKEN}} z", "HOME": "/nowhere"}}"#,
+                folder.path().display()
+            ),
+        );
+        let toolbox = toolbox(&spec);
+        let Outcome::Returned(said) = toolbox.call("s", "environment", &value("{}"), PATIENCE).await else {
+            panic!("it answers")
+        };
+        let text = said.value.get("text").and_then(|it| it.as_str()).expect("a text");
+        let mut lines: Vec<&str> = text.lines().filter(|it| !it.starts_with("PATH=")).collect();
+        lines.sort_unstable();
+        // What it says of a secret is hidden; that it got it can be told from the rest.
+        assert_eq!(lines, ["HOME=/nowhere", "KEY=a [secret] z", "LANG=C.UTF-8", "PLAIN=as it is"]);
+        let here = std::fs::canonicalize(folder.path()).expect("the folder is there");
+        assert_eq!(call(&toolbox, "folder", "{}").await, format!(r#"{{"text":"{}"}}"#, here.display()));
+    });
+}
+
+#[test]
+fn what_the_environment_lacks_is_said_before_anything_is_started() {
+    for (spec, expected) in [
+        (
+            r#"{"s": {"command": ["x"], "env": {"KEY": {"from_env": "NOT_SET"}}}}"#,
+            "`KEY` of the server `s` needs `NOT_SET`: set it in the environment or in a file `.env`",
+        ),
+        (
+            r#"{"s": {"url": "http://127.0.0.1:9/mcp", "headers": {"authorization": "Bearer ${NOT_SET}"}}}"#,
+            "`authorization` of the server `s` needs `NOT_SET`: set it in the environment or in a file `.env`",
+        ),
+    ] {
+        let error = Toolbox::open(&specs(spec), &variable, options()).expect_err("a variable is missing");
+        assert!(matches!(error, ToolboxError::MissingVariable { .. }));
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn programs_end_with_us_even_if_they_do_not_want_to() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let log = folder.path().join("log");
+    let arguments = ["--lingers", "--log", log.to_str().expect("text")];
+    let is_gone = || {
+        let text = std::fs::read_to_string(&log).expect("there is a log");
+        let id = text.lines().rev().find_map(|it| it.strip_prefix("start ")).expect("it was started");
+        // A process that ended and was not waited for is a zombie.
+        let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        status.is_empty() || status.contains(") Z ")
+    };
+    let spec = spec_of(&arguments, "");
+    let open = |grace: Duration| {
+        Toolbox::open(&specs(&spec), &variable, ToolboxOptions { grace, ..options() }).expect("nothing is missing")
+    };
+    // Closed in order: it gets its time, and is then killed.
+    run(async {
+        let toolbox = open(Duration::from_millis(50));
+        assert_eq!(names(&toolbox).await, ALL);
+        assert!(!is_gone());
+        toolbox.close().await;
+        assert!(std::fs::read_to_string(&log).is_ok_and(|it| it.ends_with("end\n")), "its input was closed first");
+        until(is_gone).await;
+    });
+    // The runtime is gone before anybody could close it.
+    let toolbox = run(async {
+        let toolbox = open(Duration::from_secs(60));
+        assert_eq!(names(&toolbox).await, ALL);
+        assert!(!is_gone());
+        toolbox
+    });
+    run(until(is_gone));
+    drop(toolbox);
+}
+
+#[test]
+fn nothing_of_a_secret_is_shown_by_accident() {
+    let spec = r#"{"s": {"command": ["x"], "env": {"KEY": "${TOKEN}"}}, "t": {"url": "http://127.0.0.1:9/", "headers": {"x-key": "${TOKEN}"}}}"#;
+    let shown = format!("{:?}", toolbox(spec));
+    assert!(!shown.contains("tk-0123456789abcdef"), "{shown}");
+}

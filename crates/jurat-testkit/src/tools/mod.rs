@@ -1,0 +1,183 @@
+//! A server with tools for tests: as much of the Model Context Protocol as a client needs, and misbehaviour as told.
+//!
+//! The same tools stand behind two doors: the program `jurat-tools` ([`program`]) talks over its standard input and output, and a
+//! [`ToolEndpoint`] over streamable HTTP. What they do is a pure function of what was asked before, here.
+//!
+//! | tool | does |
+//! |---|---|
+//! | `echo` | says `message` |
+//! | `add` | adds `a` and `b`, as text and as structured content |
+//! | `remember` | says how many texts it was given so far |
+//! | `picture` | returns an image and a text |
+//! | `fail` | reports an error of its own |
+//! | `refuse`, `invalid`, `internal` | answer with an error of the protocol: -32601, -32602, -32603 |
+//! | `garble` | returns a result that is none |
+//! | `environment` | says the variables that it got, each on a line |
+//! | `folder` | says the folder that it works in |
+//! | `hang` | never answers |
+//! | `die` | ends without an answer |
+
+mod endpoint;
+
+pub use endpoint::ToolEndpoint;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use crate::process::built;
+
+/// Returns where the program `jurat-tools` is. It is built the first time.
+///
+/// # Panics
+///
+/// When it cannot be built.
+pub fn program() -> &'static Path {
+    static PROGRAM: OnceLock<std::path::PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| built("jurat-tools"))
+}
+
+/// How a server misbehaves before a tool is called.
+#[derive(Debug, Clone, Default)]
+pub struct Manners {
+    /// How many tools a page has; all of them unless told.
+    pub page: Option<usize>,
+    /// Every page names another one.
+    pub is_endless: bool,
+    /// It knows no tools at all.
+    pub is_bare: bool,
+    /// It never answers when greeted.
+    pub is_silent: bool,
+}
+
+/// The tools, and what they remember.
+#[derive(Debug, Default)]
+pub struct Tools {
+    manners: Manners,
+    n_remembered: usize,
+}
+
+/// What becomes of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Deed {
+    /// This is the answer.
+    Answer(Value),
+    /// There is nothing to answer, or nobody who answers.
+    Nothing,
+    /// The server ends.
+    Die,
+}
+
+const NAMES: [&str; 13] = [
+    "echo",
+    "add",
+    "remember",
+    "picture",
+    "fail",
+    "refuse",
+    "invalid",
+    "internal",
+    "garble",
+    "environment",
+    "folder",
+    "hang",
+    "die",
+];
+
+impl Tools {
+    /// Makes a server with these manners.
+    pub fn new(manners: Manners) -> Tools {
+        Tools { manners, n_remembered: 0 }
+    }
+
+    /// Takes in a message.
+    pub fn take(&mut self, message: &Value) -> Deed {
+        let Some(id) = message.get("id").filter(|_| message.get("method").is_some()) else { return Deed::Nothing };
+        let result = match message["method"].as_str() {
+            Some("initialize") if self.manners.is_silent => return Deed::Nothing,
+            Some("initialize") => Ok(json!({
+                "protocolVersion": message["params"]["protocolVersion"],
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "jurat-tools", "version": "1.2.3"},
+            })),
+            Some("tools/list") if !self.manners.is_bare => Ok(self.page(&message["params"]["cursor"])),
+            Some("tools/call") => match self.call(&message["params"]) {
+                Called::Result(result) => Ok(result),
+                Called::Error(code, text) => Err(json!({"code": code, "message": text})),
+                Called::Nothing => return Deed::Nothing,
+                Called::Die => return Deed::Die,
+            },
+            Some("ping") => Ok(json!({})),
+            _ => Err(json!({"code": -32601, "message": "no such method"})),
+        };
+        Deed::Answer(match result {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+        })
+    }
+
+    fn page(&self, cursor: &Value) -> Value {
+        let start: usize = cursor.as_str().and_then(|it| it.parse().ok()).unwrap_or(0);
+        let n_tools = self.manners.page.unwrap_or(NAMES.len());
+        let tool = |name: &&str| {
+            let members =
+                if **name == *"add" { json!({"a": {"type": "number"}, "b": {"type": "number"}}) } else { json!({}) };
+            json!({"name": name, "description": format!("does {name}"), "inputSchema": {"type": "object", "properties": members}})
+        };
+        let tools: Vec<Value> = NAMES.iter().skip(start).take(n_tools).map(tool).collect();
+        let end = start + tools.len();
+        if self.manners.is_endless || end < NAMES.len() {
+            return json!({"tools": tools, "nextCursor": end.to_string()});
+        }
+        json!({ "tools": tools })
+    }
+
+    fn call(&mut self, params: &Value) -> Called {
+        let arguments = &params["arguments"];
+        let text = |it: &str| Called::Result(json!({"content": [{"type": "text", "text": it}]}));
+        match params["name"].as_str() {
+            Some("echo") => text(arguments["message"].as_str().unwrap_or_default()),
+            Some("add") => {
+                let sum = arguments["a"].as_i64().unwrap_or_default() + arguments["b"].as_i64().unwrap_or_default();
+                Called::Result(json!({
+                    "content": [{"type": "text", "text": sum.to_string()}],
+                    "structuredContent": {"sum": sum, "of": 2},
+                }))
+            }
+            Some("remember") => {
+                self.n_remembered += 1;
+                text(&self.n_remembered.to_string())
+            }
+            Some("picture") => Called::Result(json!({"content": [
+                {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="},
+                {"type": "text", "text": "a point"},
+            ]})),
+            Some("fail") => Called::Result(json!({
+                "content": [{"type": "text", "text": "it failed"}], "isError": true,
+            })),
+            Some("refuse") => Called::Error(-32601, "not here"),
+            Some("invalid") => Called::Error(-32602, "`a` must be a number"),
+            Some("internal") => Called::Error(-32603, "something broke"),
+            Some("garble") => Called::Result(json!({"content": "nothing"})),
+            Some("environment") => {
+                let variables: Vec<String> = std::env::vars().map(|(name, value)| format!("{name}={value}")).collect();
+                text(&variables.join("\n"))
+            }
+            Some("folder") => text(&std::env::current_dir().map(|it| it.display().to_string()).unwrap_or_default()),
+            Some("hang") => Called::Nothing,
+            Some("die") => Called::Die,
+            _ => Called::Result(json!({
+                "content": [{"type": "text", "text": "there is no such tool"}], "isError": true,
+            })),
+        }
+    }
+}
+
+/// What calling a tool comes to.
+enum Called {
+    Result(Value),
+    Error(i64, &'static str),
+    Nothing,
+    Die,
+}
