@@ -101,7 +101,7 @@ pub fn row_tags<'r>(row: &'r Val<'_>) -> impl Iterator<Item = &'r str> {
 pub(super) const TAGS: &str = "tags";
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems: &mut Problems) {
-    let sets: Vec<CaseSet> = suite.tasks.iter().map(|it| CaseSet::of(it)).collect();
+    let sets: Vec<CaseSet> = suite.tasks.iter().map(CaseSet::of).collect();
     for (ix, task) in suite.tasks.iter().enumerate() {
         for other in graph.depends_on[ix].iter().map(|it| it.index()) {
             // What could not be read of a task may be its `on`.

@@ -92,6 +92,66 @@ impl PartialEq for ScenarioText {
     }
 }
 
+impl From<Scenario> for ScenarioText {
+    /// A scenario that stands in no file.
+    fn from(scenario: Scenario) -> ScenarioText {
+        let nowhere = Span::default();
+        let node = |_| NodeText {
+            id: nowhere,
+            question: nowhere,
+            agent_identity: None,
+            state_update: None,
+            template: None,
+            rubric: None,
+            is_flawed: false,
+        };
+        let edge = |_| EdgeText { span: nowhere, source: nowhere, target: nowhere, when: None, is_flawed: false };
+        let outcome = |_| OutcomeText {
+            name: nowhere,
+            check: None,
+            depends_on: Vec::new(),
+            gate: task::Gate::None,
+            is_flawed: false,
+        };
+        ScenarioText {
+            name: Spanned::new(scenario.name.clone(), nowhere),
+            entry: None,
+            nodes: scenario.nodes.iter().map(node).collect(),
+            edges: scenario.edges.iter().map(edge).collect(),
+            outcomes: scenario.outcomes.iter().map(outcome).collect(),
+            rubric: None,
+            models: Vec::new(),
+            tools: Vec::new(),
+            lost: LostParts::default(),
+            scenario,
+        }
+    }
+}
+
+impl Suite {
+    /// Adds a scenario, and its outcomes as tasks.
+    ///
+    /// ```
+    /// use jurat_core::outcome::status_is;
+    /// use jurat_core::scenario::{Question, ScenarioBuilder};
+    /// use jurat_core::suite::{Suite, write};
+    ///
+    /// let mut builder = ScenarioBuilder::new("greeting");
+    /// builder.add_node("hello", Question::new("Hello?", "Hello.")).set_entry("hello");
+    /// builder.add_outcome("polite", status_is("completed"));
+    /// let mut suite = Suite::default();
+    /// suite.add_scenario(builder.validate()?);
+    /// assert_eq!(suite.tasks[0].id.value, "polite");
+    /// assert!(write::yaml(&suite).starts_with("scenarios:\n  greeting:\n    entry: hello\n"));
+    /// # Ok::<(), jurat_core::scenario::BuildErrors>(())
+    /// ```
+    pub fn add_scenario(&mut self, scenario: impl Into<ScenarioText>) {
+        let text = scenario.into();
+        self.tasks.extend(text.outcome_tasks());
+        self.scenarios.push(text);
+    }
+}
+
 static SCENARIO: Keys = Keys {
     what: "a scenario",
     keys: &[
