@@ -25,7 +25,7 @@ use crate::bounded::open;
 pub use error::SampleError;
 pub use format::Format;
 use head::Head;
-pub use ids::{DuplicateId, IdError, RowId, RowNames, row_id};
+pub use ids::{DuplicateId, IdError, Ids, RowId, RowNames, row_id};
 pub use rows::{
     Chunk, ReadSummary, RowAt, RowLimits, RowsError, RowsFault, read_all, read_all_within, sections_by_source,
 };
