@@ -190,7 +190,11 @@ fn suite() -> impl Strategy<Value = Suite> {
             if let (Some(scenario), own) = scenarios {
                 let scope = scenario.name.clone();
                 suite.add_scenario(scenario);
-                suite.tasks.extend(own.into_iter().map(|it| Task { scope: Some(scope.clone()), ..it }));
+                suite.tasks.extend(own.into_iter().map(|it| Task {
+                    scope: Some(scope.clone()),
+                    on: Selection::All,
+                    ..it
+                }));
             }
             suite.name = name;
             suite.description = description;

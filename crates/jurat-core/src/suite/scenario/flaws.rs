@@ -135,7 +135,7 @@ impl ScenarioText {
             Flaw::SeveralFallbacks { edges, .. } => edges.iter().all(is_readable),
             Flaw::Shadowed { edge, by } => is_readable(edge) && is_readable(by),
             Flaw::UnknownField { reason: Absence::Node(id), .. } => !is_lost(id),
-            Flaw::OutcomeWithoutNode { node, exists, .. } => !is_lost(node) && !(*exists && lost.edges),
+            Flaw::OutcomeWithoutNode { node, exists, .. } => !is_lost(node) && (!exists || !lost.edges),
             Flaw::DuplicateNode { .. }
             | Flaw::ReservedIdentity { .. }
             | Flaw::EmptyQuestion { .. }

@@ -361,6 +361,11 @@ fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, text: &mut ScenarioT
     for item in reading.list("`tasks`", "a list of tasks", node) {
         match task::read(reading, item) {
             Ok(mut task) => {
+                if let Some(on) = item.get("on") {
+                    let problem = Problem::new(&codes::CONFLICT, "a task of a scenario applies to it alone");
+                    let problem = problem.at(on.span, "for others, too?").at(text.name.span, "this scenario");
+                    reading.problem(problem.help("drop `on`, or move the task to the `tasks` of the suite"));
+                }
                 task.scope = Some(text.name.clone());
                 suite.tasks.push(task);
             }

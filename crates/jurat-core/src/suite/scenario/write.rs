@@ -8,7 +8,8 @@ use super::super::{duration, outcome};
 use super::{OutcomeText, ScenarioText};
 use crate::scenario::definition::TURN_LIMIT;
 use crate::scenario::{
-    Callable, Condition, Criterion, Edge, ModelOverride, Node, Question, Scenario, StateUpdate, ToolFilter, when,
+    Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, ToolFilter,
+    when,
 };
 use crate::template::Trait;
 use crate::value::{Map, Spanned, Val, Value};
@@ -137,7 +138,7 @@ fn edge(edge: &Edge) -> Value {
         Some(Condition::Callable(it)) => map.put("condition_source", source(it)),
         Some(condition) => map.put("when", when::write(condition)),
     }
-    if let Some(name) = edge.handover.as_ref().and_then(|it| it.name()) {
+    if let Some(name) = edge.handover.as_ref().and_then(Handover::name) {
         map.put("handover", Val::from(name));
     }
     Val::Map(map.0)
