@@ -340,7 +340,7 @@ impl Threshold {
 /// What a value must be: a comparison and what it compares with, compiled once.
 #[derive(Clone)]
 pub struct Wanted {
-    operator: Operator,
+    operator: Box<Operator>,
     expected: Value,
     /// What cannot be used is an error each time it is asked, as it is where suites come from.
     bound: Result<Box<Comparison<'static>>, Box<Inapplicable>>,
@@ -366,7 +366,7 @@ impl Wanted {
             Some(inapplicable) => Err(Box::new(inapplicable)),
             None => operator.bind(expected.clone()).map(Box::new).map_err(Box::new),
         };
-        Wanted { operator, expected, bound }
+        Wanted { operator: Box::new(operator), expected, bound }
     }
 
     /// This value, compared in the way that fits its kind: booleans by whether they count as true, numbers as numbers, everything else as text

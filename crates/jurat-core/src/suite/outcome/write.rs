@@ -3,6 +3,7 @@
 use super::super::write::operator;
 use super::short::STATUSES;
 use crate::compare::Operand;
+use crate::compare::normalise::Normaliser;
 use crate::outcome::{
     Aggregation, Check, CrossTurnCheck, Nodes, ResultCheck, Scope, TurnCheck, TurnTest, Wanted, status_is,
 };
@@ -71,7 +72,7 @@ fn cross_turn(check: &CrossTurnCheck) -> Value {
         ("target_field", Val::from(check.target_field.to_string())),
         ("comparison", Val::from(check.comparison.name())),
     ];
-    let normalize: Value = check.normalize.iter().map(|it| it.to_value()).collect();
+    let normalize: Value = check.normalize.iter().map(Normaliser::to_value).collect();
     let normalize = (!check.normalize.is_empty()).then_some(("normalize", normalize));
     Val::Map(members.into_iter().chain(normalize).collect())
 }
