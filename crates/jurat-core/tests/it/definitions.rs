@@ -21,9 +21,9 @@ use proptest::sample::{select, subsequence};
 
 use crate::InMemory;
 use crate::arbitrary::{path, text, value};
+use crate::outcomes::check;
 use crate::rubrics::traits;
 use crate::templates::arbitrary_template;
-use crate::outcomes::check;
 use crate::vocabulary::{fitting_operand, operators};
 
 const PROMPT: (&str, &str) = ("prompt.md", "Is ${answer} polite?\n");
