@@ -39,4 +39,4 @@ pub use ready::{NotReady, ReadyNode, ReadyScenario};
 pub use route::{ReadyEdge, Route, Tested, route};
 pub use state::{State, StatePath};
 pub use structure::{Absence, Flaw};
-pub use traversal::{Step, Traversal};
+pub use traversal::{GivenTurn, Step, Traversal};

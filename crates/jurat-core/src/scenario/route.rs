@@ -1,9 +1,10 @@
 //! Where a conversation goes on: a function of the state and of the edges that leave a node, and of nothing else.
 
-use super::state::State;
+use super::state::{Place, State};
 use super::{Condition, Edge, StateCheck, Target};
 use crate::compare::{Comparison, Fault, Inapplicable, Judgement};
-use crate::value::{Val, Value};
+use crate::template::definition::is_trace;
+use crate::value::{Val, Value, shown};
 
 /// An edge with its checks compiled.
 #[derive(Debug, Clone)]
@@ -36,6 +37,11 @@ fn compile(condition: &Condition, checks: &mut Vec<Result<Comparison<'static>, I
 }
 
 fn bound(check: &StateCheck) -> Result<Comparison<'static>, Inapplicable> {
+    if is_trace(&check.verify_with) {
+        let name = check.verify_with.entry().name;
+        let reason = format!("`{name}` is for the fields of a template: what was said is not in the state");
+        return Err(Inapplicable { fault: Fault::Unsupported, reason });
+    }
     check.verify_with.bind(check.expected.clone())
 }
 
@@ -158,6 +164,12 @@ impl Testing<'_> {
     fn check(&mut self, check: &StateCheck) -> Held {
         let (comparison, rest) = self.checks.split_first().expect("each check was compiled");
         self.checks = rest;
+        if let (Place::Accumulated(_), other) = (check.field.place(), &self.state.accumulated)
+            && !matches!(other, Val::Map(_))
+        {
+            let reason = format!("`{}`: `accumulated` is {}, and not an object", check.field, shown(other));
+            return Err((Fault::Kind, reason));
+        }
         let found = self.state.find(&check.field).into_owned();
         let judged = judged(comparison, &found);
         self.saw.push((check.field.to_string(), found));
