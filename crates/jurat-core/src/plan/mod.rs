@@ -254,7 +254,7 @@ fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         TaskKind::Outcome(check) => Some((**check).clone()),
         TaskKind::Assert | TaskKind::Judge(_) => None,
     };
-    let reads_the_end = || context::reads(task).paths.iter().any(|it| is_of_the_end(&it.path));
+    let reads_the_end = || context::reads(task).paths.iter().any(|it| is_of_the_end(it.path));
     PlannedTask {
         id: task.id.value.clone(),
         judge,
