@@ -112,18 +112,9 @@ fn jurat_knows_more_than_the_seed() {
 fn holds(condition: &str, expected: &str) {
     let (node, _) = json_node(condition, SourceId(0)).expect("a condition is JSON");
     let condition = when::read(&node).expect("a condition").expect("not null");
-    let state = State {
-        turn: 2,
-        verify_result: Some(true),
-        parsed: parse_json(r#"{"city": "Paris ", "tags": ["a", "b"]}"#)
-            .unwrap()
-            .value
-            .into_owned()
-            .as_map()
-            .unwrap()
-            .clone(),
-        ..State::default()
-    };
+    let parsed = parse_json(r#"{"city": "Paris ", "tags": ["a", "b"]}"#).expect("JSON").value.into_owned();
+    let parsed = parsed.as_map().expect("an object").clone();
+    let state = State { turn: 2, verify_result: Some(true), parsed, ..State::default() };
     let (route, tested) = route(&[ReadyEdge::new(Edge::new("a", "b").when(condition.clone()))], &state, &|_| None);
     let found = match route {
         Route::Along(_) => "yes".to_owned(),
