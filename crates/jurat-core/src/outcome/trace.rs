@@ -70,7 +70,7 @@ impl Check {
         let trace = self.traced(evidence);
         match (self, trace.came_to) {
             // Only where a yes or no is needed does a number count as no, and anything else as an error.
-            (Check::Aggregation(_) | Check::Cel(_), _) => {
+            (Check::Aggregation(_) | Check::Cel(_) | Check::Code(_), _) => {
                 Trace { came_to: Traced::of(self.evaluate(evidence)), ..trace }
             }
             (_, came_to) => Trace { came_to, ..trace },
@@ -89,7 +89,7 @@ impl Check {
             }
             Check::CrossTurn(it) => leaf(it.found(evidence)),
             Check::Aggregation(it) => leaf(it.found(evidence)),
-            Check::Cel(_) => leaf(self.evaluate(evidence).map_or_else(
+            Check::Cel(_) | Check::Code(_) => leaf(self.evaluate(evidence).map_or_else(
                 |_| Vec::new(),
                 |value| vec![Found { place: None, read: words::head(self), value, mismatch: None }],
             )),
