@@ -83,8 +83,14 @@ fn short(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)>
         let start = part.as_ptr() as usize - text.as_ptr() as usize;
         reading.part_of_text(node.span, text, start..start + part.len())
     };
-    let place =
-        EdgeText { span: node.span, source: place(source), target: place(target), when: None, handover: None, is_flawed: false };
+    let place = EdgeText {
+        span: node.span,
+        source: place(source),
+        target: place(target),
+        when: None,
+        handover: None,
+        is_flawed: false,
+    };
     Some((Edge::new(source, target), place))
 }
 

@@ -278,7 +278,10 @@ impl ScenarioText {
             if let Some(Handover::Callable(callable)) = &edge.handover
                 && is_text(callable)
             {
-                found.push((text.handover.unwrap_or(text.span), "write `handover: transcript_prepend` or another of them"));
+                found.push((
+                    text.handover.unwrap_or(text.span),
+                    "write `handover: transcript_prepend` or another of them",
+                ));
             }
         }
         for (criterion, text) in self.scenario.outcomes.iter().zip(&self.outcomes) {

@@ -164,7 +164,6 @@ impl ScenarioText {
 
     /// Whether a task of this scenario is one of its outcomes.
     pub(in crate::suite) fn is_outcome(&self, task: &Task) -> bool {
-        matches!(task.kind, TaskKind::Outcome(_))
-            && self.scenario.outcomes.iter().any(|it| it.name == task.id.value)
+        matches!(task.kind, TaskKind::Outcome(_)) && self.scenario.outcomes.iter().any(|it| it.name == task.id.value)
     }
 }

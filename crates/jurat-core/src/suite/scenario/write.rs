@@ -8,7 +8,8 @@ use super::super::{duration, outcome};
 use super::{OutcomeText, ScenarioText};
 use crate::scenario::definition::TURN_LIMIT;
 use crate::scenario::{
-    Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, ToolFilter, when,
+    Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, ToolFilter,
+    when,
 };
 use crate::template::Trait;
 use crate::value::{Map, Spanned, Val, Value};
