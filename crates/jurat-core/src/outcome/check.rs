@@ -36,6 +36,8 @@ pub enum Check {
     Not(Box<Check>),
     /// What an expression over `result` comes to.
     Cel(Arc<Expression>),
+    /// What code of the program has decided under this name. It stands for a criterion that has no check, and is stored as none.
+    Code(String),
 }
 
 /// Two checks are equal when they say the same.
@@ -50,6 +52,7 @@ impl PartialEq for Check {
             (Check::AtLeast { n, of }, Check::AtLeast { n: others, of: theirs }) => n == others && of == theirs,
             (Check::Not(left), Check::Not(right)) => left == right,
             (Check::Cel(left), Check::Cel(right)) => left.source() == right.source(),
+            (Check::Code(left), Check::Code(right)) => left == right,
             _ => false,
         }
     }
@@ -60,7 +63,7 @@ impl Check {
     pub fn gives(&self) -> Gives {
         match self {
             Check::Aggregation(it) if it.thresholds.is_empty() => Gives::Number,
-            Check::Cel(_) => Gives::Anything,
+            Check::Cel(_) | Check::Code(_) => Gives::Anything,
             _ => Gives::Boolean,
         }
     }

@@ -70,7 +70,7 @@ impl Check {
         let trace = self.traced(evidence);
         match (self, trace.came_to) {
             // Only where a yes or no is needed does a number count as no, and anything else as an error.
-            (Check::Aggregation(_) | Check::Cel(_), _) => {
+            (Check::Aggregation(_) | Check::Cel(_) | Check::Code(_), _) => {
                 Trace { came_to: Traced::of(self.evaluate(evidence)), ..trace }
             }
             (_, came_to) => Trace { came_to, ..trace },
@@ -96,6 +96,10 @@ impl Check {
                     value.map(|value| Found { place: None, read: read(), value, mismatch: None }).into_iter().collect(),
                 )
             }
+            Check::Cel(_) | Check::Code(_) => leaf(self.evaluate(evidence).map_or_else(
+                |_| Vec::new(),
+                |value| vec![Found { place: None, read: words::head(self), value, mismatch: None }],
+            )),
             Check::AllOf(parts) => self.joined(Join::All, parts, evidence, |holds| !holds),
             Check::AnyOf(parts) => self.joined(Join::Any, parts, evidence, |holds| holds),
             Check::AtLeast { n, of } => self.joined(Join::AtLeast(*n), of, evidence, |_| false),

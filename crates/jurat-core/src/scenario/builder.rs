@@ -185,7 +185,8 @@ impl ScenarioBuilder {
     /// use jurat_core::scenario::{Callable, Criterion, Function, ScenarioBuilder};
     /// use jurat_core::value::Val;
     ///
-    /// let short = Function::new(|result| {
+    /// let short = Function::new(|names| {
+    ///     let result = names.get("result").ok_or("there is no result")?;
     ///     let n_turns = result.get("turn_count").and_then(Val::as_f64).ok_or("there is no turn count")?;
     ///     Ok(Val::Bool(n_turns <= 3.0))
     /// });

@@ -247,7 +247,7 @@ impl Writing {
             Some(Condition::Callable(Callable { source, .. })) => optional(source.as_ref()),
             _ => Val::Null,
         };
-        Val::Map(self.object(
+        let mut object = self.object(
             None,
             vec![
                 ("source", Val::from(edge.source.clone())),
@@ -256,7 +256,9 @@ impl Writing {
                 ("condition_source", source),
                 ("handover", edge.handover.as_ref().and_then(Handover::name).map_or(Val::Null, Val::from)),
             ],
-        ))
+        );
+        self.put_beyond(&mut object, crate::suite::scenario_edge_value(edge), &["handover_source"]);
+        Val::Map(object)
     }
 
     fn outcome(self, criterion: &Criterion) -> Value {

@@ -16,6 +16,7 @@ use std::path::Path;
 use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::scenario::ReadyScenario;
 use jurat_core::suite::Suite;
+use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_report::model::{CaseReport, RunReport};
 use jurat_store::run::{Code, Column, RunFileError, RunReader, StoredCase, StoredEffect, Variant};
@@ -171,6 +172,16 @@ impl RunView {
         let is_last = case.row.place.source as usize + 1 == self.reader.head().sources.len();
         let found = self.plan.scenarios.iter().find(|it| it.scenario.name == case.id);
         found.filter(|_| is_last).map(|it| &**it)
+    }
+
+    /// What happened in a scenario: the evidence that its tasks saw. `None` when the case is none, or was not run.
+    pub fn execution(&self, case: &StoredCase) -> Result<Option<Value>, ViewError> {
+        if self.scenario(case).is_none() {
+            return Ok(None);
+        }
+        let text = self.reader.row_text(case)?;
+        let evidence = parse_json(&text).map(|it| it.value.into_owned()).unwrap_or(Value::Null);
+        Ok(evidence.get("scenario_id").is_some().then_some(evidence))
     }
 
     /// Which of a row's cases one is; `None` when a row is one case.

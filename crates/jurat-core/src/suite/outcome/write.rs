@@ -17,6 +17,7 @@ pub(in crate::suite) fn write(check: &Check) -> Value {
         Check::AnyOf(of) => keyed("any_of", parts(of)),
         Check::AtLeast { n, of } => keyed("at_least_n", object([("n", Val::from(*n)), ("of", parts(of))])),
         Check::Not(part) => keyed("not", write(part)),
+        Check::Code(name) => keyed("code", Val::from(name.clone())),
         Check::Cel(expression) => keyed("cel", Val::from(expression.source().to_owned())),
         Check::Turn(it) => turn(it).unwrap_or_else(|| check.to_stored()),
         Check::Result(it) => result(it).unwrap_or_else(|| check.to_stored()),

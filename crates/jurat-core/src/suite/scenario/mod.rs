@@ -15,6 +15,7 @@
 //! A scenario is read as far as it goes; whether it makes a sound graph is looked at in [`flaws`], once everything that it names is there. Scenarios that a
 //! peer has stored are read too: its dump has the same keys, and its checkpoint has them under other names (`scenario::stored`).
 
+mod code;
 mod edge;
 mod flaws;
 mod node;
@@ -26,7 +27,7 @@ use std::path::Path;
 
 pub(crate) use flaws::examine;
 pub(super) use write::value;
-pub(crate) use write::{node_value, scenario_value};
+pub(crate) use write::{edge as edge_value, node_value, scenario_value};
 
 use super::codes;
 use super::duration;
