@@ -96,7 +96,7 @@ impl Check {
                     value.map(|value| Found { place: None, read: read(), value, mismatch: None }).into_iter().collect(),
                 )
             }
-            Check::Cel(_) | Check::Code(_) => leaf(self.evaluate(evidence).map_or_else(
+            Check::Code(_) => leaf(self.evaluate(evidence).map_or_else(
                 |_| Vec::new(),
                 |value| vec![Found { place: None, read: words::head(self), value, mismatch: None }],
             )),

@@ -64,7 +64,10 @@ fn assert_blessed(file: &Path, made: &str) {
     }
     let there = fs::read_to_string(file).unwrap_or_default();
     let file = file.display();
-    assert!(made == there, "{file} is stale: JURAT_BLESS=1 cargo test -p jurat, then read the diff; it should be\n{made}");
+    assert!(
+        made == there,
+        "{file} is stale: JURAT_BLESS=1 cargo test -p jurat, then read the diff; it should be\n{made}"
+    );
 }
 
 fn as_if_asked(played: impl Fn(&str) -> String, line: &str) -> String {

@@ -106,7 +106,14 @@ impl From<Scenario> for ScenarioText {
             rubric: None,
             is_flawed: false,
         };
-        let edge = |_| EdgeText { span: nowhere, source: nowhere, target: nowhere, when: None, is_flawed: false };
+        let edge = |_| EdgeText {
+            span: nowhere,
+            source: nowhere,
+            target: nowhere,
+            when: None,
+            handover: None,
+            is_flawed: false,
+        };
         let outcome = |_| OutcomeText {
             name: nowhere,
             check: None,

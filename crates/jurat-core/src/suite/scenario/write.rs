@@ -157,8 +157,6 @@ pub(crate) fn edge(edge: &Edge) -> Value {
         Some(Condition::Callable(it)) => map.put("condition_source", source(it)),
         Some(condition) => map.put("when", when::write(condition)),
     }
-    if let Some(name) = edge.handover.as_ref().and_then(Handover::name) {
-        map.put("handover", Val::from(name));
     match &edge.handover {
         None => {}
         Some(Handover::Callable(it)) => map.put("handover_source", source(it)),
