@@ -1,7 +1,7 @@
 //! The laws of the core, and its words.
 //!
-//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`effects`],
-//! [`templates`], [`rubrics`], [`statistics`], [`outcomes`]. They draw
+//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`conversations`],
+//! [`effects`], [`routes`], [`templates`], [`rubrics`], [`statistics`], [`outcomes`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
@@ -11,6 +11,7 @@
 mod arbitrary;
 mod cases;
 mod comparisons;
+mod conversations;
 mod definitions;
 mod effects;
 mod examples;
@@ -20,6 +21,7 @@ mod paths;
 mod plans;
 mod projections;
 mod prompts;
+mod routes;
 mod rubrics;
 mod statistics;
 mod templates;
