@@ -3,7 +3,7 @@
 //! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`conversations`],
 //! [`effects`], [`routes`], [`templates`], [`rubrics`], [`statistics`], [`outcomes`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
-//! [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
+//! [`defects`] has what goes wrong elsewhere, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
 //! Properties try the same inputs in every run, so that a change fails for its own reasons. `PROPTEST_RNG_SEED=7` tries
 //! others, `PROPTEST_CASES=10000` more; the fuzz targets look further still.
@@ -12,6 +12,7 @@ mod arbitrary;
 mod cases;
 mod comparisons;
 mod conversations;
+mod defects;
 mod definitions;
 mod effects;
 mod examples;
