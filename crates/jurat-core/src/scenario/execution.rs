@@ -1,5 +1,8 @@
 //! What happened in a scenario, and the evidence that it makes.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use super::route::Tested;
 use super::state::verified;
 use super::{Criterion, State, Target, TurnFailure};
@@ -139,36 +142,31 @@ impl Execution {
         }
     }
 
-    /// Notes what a criterion came to. One that could not be decided is `false` among the results, as it always was, and has its reason
-    /// beside them.
-    pub(super) fn decide(&mut self, name: &str, decided: Result<Value, String>) {
-        let name: std::borrow::Cow<'static, str> = name.to_owned().into();
-        match decided {
-            Ok(value) => {
-                self.outcome_results.insert(name, value);
-            }
-            Err(reason) => {
-                self.outcome_results.insert(name.clone(), Val::Bool(false));
-                self.outcome_errors.insert(name, Val::Str(reason.into()));
+    /// Decides the criteria in the order of their registration; `by_code` has what code came to, by place. One that cannot be decided is
+    /// `false` among the results, as it always was, and has its reason beside them. Of several with one name the last counts.
+    pub(super) fn decide(&mut self, outcomes: &[Criterion], mut by_code: BTreeMap<u32, Result<Value, String>>) {
+        let evidence = self.to_value();
+        let mut decided: Vec<(&str, Result<Value, String>)> = Vec::with_capacity(outcomes.len());
+        for (ix, criterion) in (0..).zip(outcomes) {
+            let came_to = match &criterion.check {
+                Some(check) => check.evaluate(&evidence).map_err(|it| it.to_string()),
+                None => match by_code.remove(&ix) {
+                    Some(came_to) => came_to,
+                    None => continue,
+                },
+            };
+            match decided.iter_mut().find(|(name, _)| *name == criterion.name) {
+                Some((_, earlier)) => *earlier = came_to,
+                None => decided.push((&criterion.name, came_to)),
             }
         }
-    }
-
-    /// Decides the criteria that are checks, in the order of their registration, beside what code has decided.
-    pub(super) fn decide_checks(&mut self, outcomes: &[Criterion]) {
-        let by_code = std::mem::take(&mut self.outcome_results);
-        let evidence = self.to_value();
-        for criterion in outcomes {
-            match &criterion.check {
-                Some(check) => {
-                    self.decide(&criterion.name, check.evaluate(&evidence).map_err(|it| it.to_string()));
-                }
-                None => {
-                    if let Some(value) = by_code.get(&criterion.name) {
-                        self.outcome_results.insert(criterion.name.clone().into(), value.clone());
-                    }
-                }
-            }
+        for (name, came_to) in decided {
+            let name: Cow<'static, str> = name.to_owned().into();
+            let value = came_to.unwrap_or_else(|reason| {
+                self.outcome_errors.insert(name.clone(), Val::Str(reason.into()));
+                Val::Bool(false)
+            });
+            self.outcome_results.insert(name, value);
         }
     }
 

@@ -63,6 +63,8 @@ struct Turn {
     rubric: Map<'static>,
     rubric_errors: Vec<(String, String)>,
     failure: Option<TurnFailure>,
+    /// That the time of the whole conversation was over.
+    time_over: Option<TurnFailure>,
     update_error: Option<String>,
     /// Whether the state knows of it.
     is_noted: bool,
@@ -79,8 +81,8 @@ impl Turn {
 /// What is waited for.
 #[derive(Debug)]
 enum Phase {
-    /// Servers to say which tools they have.
-    Listing(Vec<String>),
+    /// Servers to say which tools they have; those that did not, by their places, and why.
+    Listing { servers: Vec<String>, failed: BTreeMap<usize, String> },
     /// Code to say what is handed over.
     HandingOver(Deed),
     /// The subject to answer.
@@ -94,7 +96,7 @@ enum Phase {
     /// Code of an edge to say whether it holds; what others said before.
     Routing { edge: usize, deed: Deed, called: Vec<(usize, Result<bool, String>)> },
     /// Code to decide criteria.
-    Concluding { execution: Box<Execution>, calls: Vec<(u32, Deed)> },
+    Concluding { execution: Box<Execution>, calls: Vec<(u32, Deed)>, decided: BTreeMap<u32, Result<Value, String>> },
     /// Nothing: it is over.
     Done(Box<End>),
 }
@@ -162,7 +164,7 @@ impl<'p> Traversal<'p> {
             node: scenario.entry,
             handover: None,
             turn: Turn::default(),
-            phase: Phase::Listing(Vec::new()),
+            phase: Phase::Listing { servers: Vec::new(), failed: BTreeMap::new() },
         };
         traversal.enter(scenario.entry, None);
         traversal
@@ -206,12 +208,12 @@ impl<'p> Traversal<'p> {
             Some(Step { site: site(seat, turn), request, max_requests, callable: None })
         };
         match &self.phase {
-            Phase::Listing(servers) => {
+            Phase::Listing { servers, failed } => {
                 let listing = |(ix, server): (usize, &String)| {
                     deed(Seat::Tools, ix as u32, &Deed::ListTools { server: server.clone() }, None)
                 };
-                let open = servers.iter().enumerate().filter(|(_, it)| !self.tools.contains_key(*it));
-                open.map(listing).collect()
+                let is_open = |(ix, it): &(usize, &String)| !self.tools.contains_key(*it) && !failed.contains_key(ix);
+                servers.iter().enumerate().filter(is_open).map(listing).collect()
             }
             Phase::HandingOver(call) => {
                 let callable = match &self.handover {
@@ -256,18 +258,17 @@ impl<'p> Traversal<'p> {
 
     /// Takes in one outcome. Outcomes of requests that are not open change nothing.
     pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
-        if site.asker != Asker::Turn(self.state.turn) || matches!(self.phase, Phase::Done(_)) {
+        let Some(seat) = Seat::numbered(site.seat).filter(|it| self.is_open(site.asker, *it, site.turn)) else {
             return;
-        }
+        };
         if let Outcome::NotRun(reason) = outcome {
             self.phase = Phase::Done(Box::new(End::NotRun(reason)));
             return;
         }
-        let Some(seat) = Seat::numbered(site.seat) else { return };
         if let Outcome::Fault(fault) = &outcome
             && fault.kind == FaultKind::CaseDeadline
         {
-            return self.time_over(seat, fault);
+            self.note_time_over(seat, fault);
         }
         match (seat, outcome) {
             (Seat::Tools, outcome) => self.listed(site.turn, outcome),
@@ -279,6 +280,28 @@ impl<'p> Traversal<'p> {
             (Seat::Edge, outcome) => self.edge_called(site.turn as usize, outcome),
             (Seat::Outcome, outcome) => self.decided(site.turn, outcome),
         }
+    }
+
+    /// Whether a request is one of the [steps](Traversal::steps).
+    fn is_open(&self, asker: Asker, seat: Seat, turn: u32) -> bool {
+        let is_asked = |it: &Asking| it.step().is_some_and(|(now, ..)| now == turn);
+        let place = turn as usize;
+        asker == Asker::Turn(self.state.turn)
+            && match (seat, &self.phase) {
+                (Seat::Tools, Phase::Listing { servers, failed }) => {
+                    servers.get(place).is_some_and(|it| !self.tools.contains_key(it)) && !failed.contains_key(&place)
+                }
+                (Seat::Subject, Phase::Asking { round, .. }) => turn == *round,
+                (Seat::Tool, Phase::Calling { calls, .. }) => {
+                    calls.iter().any(|it| it.number == turn && it.result.is_none())
+                }
+                (Seat::Parser, Phase::Reading { parser, .. }) => parser.as_ref().is_some_and(is_asked),
+                (Seat::Rubric(ix), Phase::Reading { rubric, .. }) => rubric.get(ix as usize).is_some_and(is_asked),
+                (Seat::Edge, Phase::Routing { edge, .. }) => place == *edge,
+                (Seat::Outcome, Phase::Concluding { calls, .. }) => calls.iter().any(|(it, _)| *it == turn),
+                (Seat::Handover, Phase::HandingOver(_)) | (Seat::Update, Phase::Updating(_)) => turn == 0,
+                _ => false,
+            }
     }
 
     /// Takes in a whole turn that was had elsewhere, where the subject would be asked: nobody is asked in this turn. What follows from
@@ -318,14 +341,20 @@ impl<'p> Traversal<'p> {
         self.handover = handover;
         self.turn = Turn::default();
         self.path.push(self.node().id.clone());
-        self.phase = Phase::Listing(self.node().tools.clone());
+        self.phase = Phase::Listing { servers: self.node().tools.clone(), failed: BTreeMap::new() };
         self.after_listing();
     }
 
     fn after_listing(&mut self) {
-        let Phase::Listing(servers) = &self.phase else { return };
-        if !servers.iter().all(|it| self.tools.contains_key(it)) {
+        let Phase::Listing { servers, failed } = &self.phase else { return };
+        let is_told = |(ix, it): (usize, &String)| self.tools.contains_key(it) || failed.contains_key(&ix);
+        if !servers.iter().enumerate().all(is_told) {
             return;
+        }
+        // The first in order, and not the first in time.
+        if let Some((ix, reason)) = failed.first_key_value() {
+            let reason = format!("the tools of `{}` could not be listed: {reason}", servers[*ix]);
+            return self.fail(FailureCategory::UnexpectedError, "tools", reason);
         }
         match &self.handover {
             Some(Handover::Callable(callable)) => {
@@ -338,18 +367,17 @@ impl<'p> Traversal<'p> {
     }
 
     fn listed(&mut self, ix: u32, outcome: Outcome) {
-        let Phase::Listing(servers) = &self.phase else { return };
-        let Some(server) = servers.get(ix as usize).cloned() else { return };
+        let Phase::Listing { servers, failed } = &mut self.phase else { return };
+        let Some(server) = servers.get(ix as usize) else { return };
         match outcome {
             Outcome::Returned(returned) if !returned.is_error => {
-                self.tools.insert(server.clone(), ServerTool::listed(&server, &returned.value));
-                self.after_listing();
+                self.tools.insert(server.clone(), ServerTool::listed(server, &returned.value));
             }
             outcome => {
-                let reason = format!("the tools of `{server}` could not be listed: {}", why(&outcome));
-                self.fail(FailureCategory::UnexpectedError, "tools", reason);
+                failed.insert(ix as usize, why(&outcome));
             }
         }
+        self.after_listing();
     }
 
     fn was_handed_over(&mut self, outcome: Outcome) {
@@ -495,7 +523,9 @@ impl<'p> Traversal<'p> {
         let round = *round + 1;
         request.messages.extend(results.iter().cloned());
         self.turn.trace.extend(results);
-        self.phase = Phase::Asking { request, round };
+        if !self.ends_by_time() {
+            self.phase = Phase::Asking { request, round };
+        }
     }
 
     fn begin_reading(&mut self) {
@@ -546,7 +576,11 @@ impl<'p> Traversal<'p> {
                 self.phase = Phase::Done(Box::new(End::NotRun(reason)));
                 return;
             }
-            Some(Asked::Fault(fault)) => Some(("parse_template", FailureCategory::Parsing, fault.message)),
+            Some(Asked::Fault(fault)) => {
+                let is_late = matches!(fault.kind, FaultKind::TurnDeadline | FaultKind::CaseDeadline);
+                let category = if is_late { FailureCategory::Timeout } else { FailureCategory::Parsing };
+                Some(("parse_template", category, fault.message))
+            }
             Some(Asked::Reply(reply)) => self.verify(Some(&reply), &raw, &node_results),
             None => self.verify(None, &raw, &node_results),
         };
@@ -583,26 +617,33 @@ impl<'p> Traversal<'p> {
         self.update();
     }
 
-    fn time_over(&mut self, seat: Seat, fault: &Fault) {
-        if let Phase::Concluding { .. } = self.phase {
-            return;
-        }
+    /// Notes that the time is over. What was asked at the same time is waited for, so that it does not matter what came first.
+    fn note_time_over(&mut self, seat: Seat, fault: &Fault) {
         let stage = match seat {
             Seat::Parser | Seat::Rubric(_) => "parse_template",
             Seat::Update => "state_update",
             Seat::Edge => "routing",
             _ => "generate_answer",
         };
-        let failure =
-            TurnFailure { category: FailureCategory::Timeout, stage: stage.to_owned(), reason: fault.message.clone() };
+        let (category, reason) = (FailureCategory::Timeout, fault.message.clone());
+        self.turn.time_over.get_or_insert(TurnFailure { category, stage: stage.to_owned(), reason });
+    }
+
+    /// Whether the time was over, which ends the conversation.
+    fn ends_by_time(&mut self) -> bool {
+        let Some(failure) = self.turn.time_over.take() else { return false };
         self.turn.failure = Some(failure.clone());
         self.note_result();
         self.record();
         self.conclude(Status::Timeout, Some(failure));
+        true
     }
 
     /// Updates the accumulated state. What fails leaves it as it was.
     fn update(&mut self) {
+        if self.ends_by_time() {
+            return;
+        }
         self.note_result();
         match &self.node().state_update {
             None => self.advance(),
@@ -680,6 +721,9 @@ impl<'p> Traversal<'p> {
 
     /// The turn is over: where does it go on?
     fn advance(&mut self) {
+        if self.ends_by_time() {
+            return;
+        }
         self.record();
         if let Some(failure) = self.turn.failure.clone()
             && failure.category != FailureCategory::Content
@@ -753,7 +797,9 @@ impl<'p> Traversal<'p> {
             other => Err(format!("the code of an edge failed: {}", why(other))),
         };
         called.push((edge, answer));
-        self.go_on(called);
+        if !self.ends_by_time() {
+            self.go_on(called);
+        }
     }
 
     /// Writes the turn into history and log.
@@ -821,32 +867,30 @@ impl<'p> Traversal<'p> {
                 let arguments = Val::Map([("result", evidence.clone())].into_iter().collect::<Map<'_>>());
                 Some((ix, Deed::Call { name: named(callable, &it.name), arguments }))
             });
-        self.phase = Phase::Concluding { calls: calls.collect(), execution: Box::new(execution) };
-        self.after_decisions(&[]);
+        let (calls, execution) = (calls.collect(), Box::new(execution));
+        self.phase = Phase::Concluding { calls, execution, decided: BTreeMap::new() };
+        self.after_decisions();
     }
 
     fn decided(&mut self, criterion: u32, outcome: Outcome) {
-        let Phase::Concluding { calls, .. } = &mut self.phase else { return };
+        let Phase::Concluding { calls, decided, .. } = &mut self.phase else { return };
         if !calls.iter().any(|(it, _)| *it == criterion) {
             return;
         }
         calls.retain(|(it, _)| *it != criterion);
-        let decided = match outcome {
+        let value = match outcome {
             Outcome::Returned(it) if !it.is_error => Ok(it.value),
             other => Err(why(&other)),
         };
-        self.after_decisions(&[(criterion, decided)]);
+        decided.insert(criterion, value);
+        self.after_decisions();
     }
 
-    fn after_decisions(&mut self, decided: &[(u32, Result<Value, String>)]) {
-        let Phase::Concluding { execution, calls } = &mut self.phase else { return };
-        for (ix, decided) in decided {
-            let Some(criterion) = self.scenario.scenario.outcomes.get(*ix as usize) else { continue };
-            execution.decide(&criterion.name, decided.clone());
-        }
+    fn after_decisions(&mut self) {
+        let Phase::Concluding { execution, calls, decided } = &mut self.phase else { return };
         if calls.is_empty() {
             let mut execution = std::mem::replace(execution, Box::new(Execution::empty()));
-            execution.decide_checks(&self.scenario.scenario.outcomes);
+            execution.decide(&self.scenario.scenario.outcomes, std::mem::take(decided));
             self.phase = Phase::Done(Box::new(End::Execution(execution)));
         }
     }

@@ -1,9 +1,8 @@
 //! The laws of the core, and its words.
 //!
-//! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`effects`],
-//! [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`]. They draw
+//! [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`effects`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
-//! [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
+//! [`defects`] has what goes wrong elsewhere, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
 //! Properties try the same inputs in every run, so that a change fails for its own reasons. `PROPTEST_RNG_SEED=7` tries
 //! others, `PROPTEST_CASES=10000` more; the fuzz targets look further still.
@@ -11,6 +10,8 @@
 mod arbitrary;
 mod cases;
 mod comparisons;
+mod conversations;
+mod defects;
 mod definitions;
 mod effects;
 mod examples;
@@ -20,6 +21,7 @@ mod paths;
 mod plans;
 mod projections;
 mod prompts;
+mod routes;
 mod rubrics;
 mod scenarios;
 mod statistics;
