@@ -54,19 +54,19 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Where the proxy sends `to-upstream` when nobody says otherwise: nobody listens there.
 const NO_UPSTREAM: &str = "http://127.0.0.1:9/v1";
 
-/// Asks each server a few things, and runs the tests of `jurat-model` that need them.
+/// Asks each server a few things, and runs the tests that need them.
 pub(crate) fn real_models() -> Result<(), Failure> {
     with_servers(|addresses| {
         questions::ask(addresses)?;
-        // The tests are a target of their own that an ordinary `cargo test` does not build.
-        if !program::root().join("crates/jurat-model/tests/live/main.rs").is_file() {
-            return Ok(());
+        // The tests are targets of their own that an ordinary `cargo test` does not build.
+        for package in ["jurat-model", "jurat-cli"] {
+            let mut cargo = program::cargo();
+            cargo.args(["test", "--locked", "--package", package, "--features", "live", "--test", "live"]);
+            cargo.env("JURAT_TEST_LLAMA", &addresses.llama).env("JURAT_TEST_LITELLM", &addresses.litellm);
+            cargo.env("JURAT_TEST_MCP", &addresses.mcp).env("JURAT_TEST_MCP_PROGRAMS", tool_programs());
+            program::run(&mut cargo)?;
         }
-        let mut cargo = program::cargo();
-        cargo.args(["test", "--locked", "--package", "jurat-model", "--features", "live", "--test", "live"]);
-        cargo.env("JURAT_TEST_LLAMA", &addresses.llama).env("JURAT_TEST_LITELLM", &addresses.litellm);
-        cargo.env("JURAT_TEST_MCP", &addresses.mcp).env("JURAT_TEST_MCP_PROGRAMS", tool_programs());
-        program::run(&mut cargo)
+        Ok(())
     })
 }
 

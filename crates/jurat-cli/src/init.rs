@@ -35,6 +35,8 @@ enum Kind {
     Records,
     /// Answers of a model that is asked
     Ask,
+    /// Conversations with a model
+    Scenarios,
 }
 
 /// A file and what is in it.
@@ -54,6 +56,19 @@ impl Kind {
                 ("answers.jsonl", include_str!("../templates/ask/answers.jsonl")),
                 ("replies.jsonl", include_str!("../templates/ask/replies.jsonl")),
             ],
+            Kind::Scenarios => &[
+                ("jurat.yaml", include_str!("../templates/scenarios/jurat.yaml")),
+                ("answers.jsonl", include_str!("../templates/scenarios/answers.jsonl")),
+                ("replies.jsonl", include_str!("../templates/scenarios/replies.jsonl")),
+            ],
+        }
+    }
+
+    /// What to do once the example has been seen.
+    fn then(self) -> &'static str {
+        match self {
+            Kind::Records | Kind::Ask => "then put your own rows into records.jsonl and your own tasks into jurat.yaml",
+            Kind::Scenarios => "then put your own questions and outcomes into jurat.yaml",
         }
     }
 }
@@ -115,7 +130,7 @@ impl Init {
         }
         writeln!(out, "  jurat check          says what is wrong with the suite, before anything runs")?;
         writeln!(out, "  jurat run --tasks    judges every case, and says why")?;
-        writeln!(out, "then put your own rows into records.jsonl and your own tasks into jurat.yaml")
+        writeln!(out, "{}", self.kind.then())
     }
 
     fn path_of(&self, name: &str) -> PathBuf {

@@ -8,7 +8,8 @@
 //! * [`startup`]: a run of one record;
 //! * [`judges`]: calls of judges at several concurrencies;
 //! * [`journal`]: a run whose answers are known but one;
-//! * [`show`]: reading a large run.
+//! * [`show`]: reading a large run;
+//! * [`scenarios`]: conversations: cost per turn, how it grows with their length, and many at once.
 //!
 //! What goes wrong in a part is a line of the report, and the others go on: a figure that is missing says why.
 
@@ -18,6 +19,7 @@ mod judges;
 mod jurat;
 mod memory;
 mod records;
+mod scenarios;
 mod scratch;
 mod show;
 mod startup;
@@ -55,6 +57,7 @@ const PARTS: &[Part] = &[
     Part { name: "judges", measure: judges::measure },
     Part { name: "journal", measure: journal::measure },
     Part { name: "show", measure: show::measure },
+    Part { name: "scenarios", measure: scenarios::measure },
 ];
 
 /// The report as it grows.
@@ -159,9 +162,9 @@ mod tests {
 
     #[test]
     fn parts_are_named_or_all() {
-        assert_eq!(named("--quick"), Ok(vec!["records", "startup", "judges", "journal", "show"]));
+        assert_eq!(named("--quick"), Ok(vec!["records", "startup", "judges", "journal", "show", "scenarios"]));
         assert_eq!(named("--only show --quick --only startup"), Ok(vec!["show", "startup"]));
-        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show";
+        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, scenarios";
         assert_eq!(named("--only shows"), Err(Failure::Usage(unknown.to_owned())));
     }
 

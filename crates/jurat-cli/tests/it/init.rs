@@ -50,6 +50,20 @@ fn a_suite_that_asks_is_another() {
 }
 
 #[test]
+fn conversations_are_a_third() {
+    let folder = Folder::empty();
+    let Ended { code, stdout, stderr } = folder.jurat(&["init", "--kind", "scenarios"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.ends_with("\nthen put your own questions and outcomes into jurat.yaml\n"), "{stdout}");
+    assert_eq!(names(folder.path()), ["answers.jsonl", "jurat.yaml", "replies.jsonl"]);
+    let checked = folder.jurat(&["check", "--strict"]);
+    assert_eq!((checked.code, checked.stderr.as_str()), (Some(0), ""), "{}", checked.stdout);
+    let ran = folder.jurat(&["run", "--tasks", "--results-only"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n2 cases: 1 passed, 1 failed\n"), "{}", ran.stdout);
+}
+
+#[test]
 fn nothing_is_overwritten() {
     let folder = Folder::with("jurat.yaml", "mine").and("replies.jsonl", "mine too");
     let before = files(folder.path());

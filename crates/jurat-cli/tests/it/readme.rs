@@ -16,7 +16,7 @@ fn blocks<'t>(page: &'t str, info: &str) -> Vec<&'t str> {
 #[test]
 fn the_readme_shows_what_the_command_does() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let [replayed, compared, checked] = blocks(&readme, "text")[..] else { panic!("three texts are shown") };
+    let [replayed, compared, talked, checked] = blocks(&readme, "text")[..] else { panic!("four texts are shown") };
 
     let clone = clone();
     let said = |command: &str| {
@@ -29,12 +29,16 @@ fn the_readme_shows_what_the_command_does() {
         let written = said(command);
         assert!(is_shown(&clone, shown, &written), "{command}\n{written}");
     };
-    let [replay, compare, ..] = blocks(&readme, "sh")[..] else { panic!("two runs are shown") };
+    let [replay, compare, talk, ..] = blocks(&readme, "sh")[..] else { panic!("three runs are shown") };
     shows(replay, replayed);
     let explain = "cargo run -- explain oven-smoke kitchen_expert";
     assert!(readme.contains(explain));
     assert!(said(explain).contains("Cleaner on a hot element"));
     shows(compare, compared);
+    shows(talk, talked);
+    let explain = "cargo run -- explain leap-year";
+    assert!(readme.contains(explain));
+    assert!(said(explain).contains("steadfast"));
 
     let rows = fs::read(root().join("examples/appliances/records.jsonl")).unwrap();
     let folder = Folder::with("suite.yaml", blocks(&readme, "yaml")[0]).and("records.jsonl", rows);
@@ -45,14 +49,16 @@ fn the_readme_shows_what_the_command_does() {
 /// The commands of an example's page work, apart from those that need a key.
 #[test]
 fn examples_do_what_their_pages_say() {
-    let clone = clone();
-    let page = fs::read_to_string(root().join("examples/appliances/README.md")).unwrap();
-    let lines: Vec<&str> = blocks(&page, "sh").into_iter().flat_map(str::lines).collect();
-    let commands: Vec<&str> = lines.into_iter().filter_map(|it| it.strip_prefix("jurat ")).collect();
-    assert_eq!(commands.len(), 3, "{commands:?}");
-    for command in commands {
-        let ended = clone.jurat(&command.split(' ').collect::<Vec<_>>());
-        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command}");
+    for (page, n_commands) in [("examples/appliances/README.md", 3), ("examples/scenarios/README.md", 2)] {
+        let clone = clone();
+        let page = fs::read_to_string(root().join(page)).unwrap();
+        let lines: Vec<&str> = blocks(&page, "sh").into_iter().flat_map(str::lines).collect();
+        let commands: Vec<&str> = lines.into_iter().filter_map(|it| it.strip_prefix("jurat ")).collect();
+        assert_eq!(commands.len(), n_commands, "{commands:?}");
+        for command in commands {
+            let ended = clone.jurat(&command.split(' ').collect::<Vec<_>>());
+            assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command}");
+        }
     }
 }
 

@@ -70,6 +70,25 @@ impl Jurat {
         self.run(yardstick, directory, &["run", "suite.yaml", "-j", &at_once.to_string()], &[PASSED])
     }
 
+    /// Has every conversation of a suite so often, as if nothing had been run before, and checks that none is missing.
+    pub(super) fn converse(
+        &self,
+        yardstick: &Yardstick,
+        directory: &Path,
+        conversations: u64,
+        at_once: u64,
+    ) -> Result<Run, Failure> {
+        forget(directory)?;
+        let (repeat, at_once) = (conversations.to_string(), at_once.to_string());
+        let run =
+            self.run(yardstick, directory, &["run", "suite.yaml", "--repeat", &repeat, "-j", &at_once], &[PASSED])?;
+        if names(&run.cost.said()?, conversations) {
+            Ok(run)
+        } else {
+            Err(Failure::new(format!("`jurat run` does not say that it had {conversations} conversations")))
+        }
+    }
+
     /// Reads the latest run of a directory.
     pub(super) fn show(&self, yardstick: &Yardstick, directory: &Path, words: &[&str]) -> Result<Cost, Failure> {
         let words: Vec<&str> = ["show", "latest"].iter().chain(words).copied().collect();

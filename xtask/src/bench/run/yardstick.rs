@@ -179,6 +179,11 @@ pub(super) struct Tally {
 }
 
 impl Endpoint {
+    /// Where it listens, as `HOST:PORT`.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Starts counting again.
     pub(super) fn reset(&self) -> Result<(), Failure> {
         self.ask("POST /reset").map(drop)
