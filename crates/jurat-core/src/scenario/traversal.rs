@@ -156,6 +156,11 @@ impl<'p> Traversal<'p> {
         self.state.turn
     }
 
+    /// What is known so far: of all turns that are over, and of the one under way once its answer was read.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
     /// Files that have to be there before the steps are performed, by path.
     pub fn files(&self) -> &[(String, String)] {
         self.turn.told.as_ref().map_or(&[], |it| it.files.as_slice())
