@@ -5,7 +5,9 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use clap::Args;
 use jurat_core::suite::problem::listed_all;
 use jurat_engine::view::{Detailed, RunView};
-use jurat_report::explanation::{Explanation, write_brief, write_json, write_text};
+use jurat_report::explanation::{
+    Explanation, Transcript, write_brief, write_json, write_text, write_transcript, write_transcript_json,
+};
 use jurat_store::run::{StoredCase, Variant};
 
 use crate::exit::Exit;
@@ -53,6 +55,11 @@ impl Explain {
             (None, Format::Text) => self.write_cases(&mut out, &view, &cases)?,
             (_, format) => {
                 let explanations = self.explanations(&view, &cases)?;
+                // Without a task, what was said is told once, before what its tasks made of it.
+                let transcripts = if self.task.is_none() { transcripts(&view, &cases)? } else { Vec::new() };
+                for transcript in &transcripts {
+                    write_transcript_json(&mut out, transcript)?;
+                }
                 for (ix, explanation) in explanations.iter().enumerate() {
                     match format {
                         Format::Json => write_json(&mut out, explanation)?,
@@ -79,6 +86,12 @@ impl Explain {
             for task in &tasks {
                 explanations.extend(view.explain(case, *task)?);
             }
+            if self.task.is_some()
+                && let Some(explanation) = explanations.last_mut()
+                && explanation.transcript.is_none()
+            {
+                explanation.transcript = view.transcript(case)?;
+            }
         }
         match &self.task {
             Some(task) if explanations.is_empty() => Err(Failure::Reason(format!(
@@ -94,6 +107,9 @@ impl Explain {
         let width = if io::stdout().is_terminal() { width() } else { None };
         for case in cases {
             write_brief(out, &report, &view.case_report(case, Detailed::Tasks)?, style(&io::stdout()), width)?;
+            if let Some(transcript) = view.transcript(case)? {
+                write_transcript(out, &transcript, style(&io::stdout()))?;
+            }
             writeln!(out)?;
         }
         writeln!(out, "`jurat explain {} TASK` says what a verdict rests on", jurat_report::visible_line(&self.case))?;
@@ -129,4 +145,13 @@ impl Explain {
         }
         Ok(left)
     }
+}
+
+/// What was said in those of the cases that are scenarios.
+fn transcripts(view: &RunView, cases: &[StoredCase]) -> Result<Vec<Transcript>, Failure> {
+    let mut transcripts = Vec::new();
+    for case in cases {
+        transcripts.extend(view.transcript(case)?);
+    }
+    Ok(transcripts)
 }

@@ -1,10 +1,13 @@
 //! `jurat show`: a run that was made before, as a whole or in part.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use jurat_engine::view::{RunView, listed};
+use jurat_report::scenario::{
+    write_graphs, write_graphs_dot, write_graphs_json, write_graphs_mermaid, write_graphs_svg,
+};
 use jurat_report::{MOST_CASES, Scope, counted, runs};
 use jurat_store::Project;
 use jurat_store::run::{Code, Column, StoredCase};
@@ -39,6 +42,10 @@ pub(crate) struct Show {
     /// Shows what each task of each case came to
     #[arg(long)]
     tasks: bool,
+    /// Draws the graphs of the scenarios with how often each node and edge was taken
+    #[arg(long, value_name = "HOW", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text",
+          conflicts_with_all = ["list", "case", "task", "verdict", "tasks", "limit", "results_only"])]
+    graph: Option<GraphFormat>,
     /// Shows so many cases, or runs, at most
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -47,6 +54,20 @@ pub(crate) struct Show {
     results_only: bool,
     #[command(flatten)]
     format: FormatOption,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum GraphFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// As Mermaid draws it in Markdown
+    Mermaid,
+    /// For Graphviz
+    Dot,
+    /// For browsers
+    Svg,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +110,9 @@ impl Show {
     fn show(&self) -> Result<Exit, Failure> {
         self.can_be()?;
         let view = RunView::open(&run_file(&self.run)?)?;
+        if let Some(format) = self.graph {
+            return self.draw_graphs(&view, format);
+        }
         let task = self.task.as_deref().map(|it| view.task(it)).transpose()?;
         let these: Vec<StoredCase> =
             self.case.as_deref().map(|it| view.known_cases(it)).transpose()?.unwrap_or_default();
@@ -110,6 +134,28 @@ impl Show {
         let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
         let drawing = Drawing { is_json, tasks: self.tasks, scope };
         draw_part(&view, &view.report()?, drawing, Part { cases, task, most: self.limit })?;
+        Ok(Exit::Good)
+    }
+
+    fn draw_graphs(&self, view: &RunView, format: GraphFormat) -> Result<Exit, Failure> {
+        if view.plan().scenarios.is_empty() {
+            return Err(Failure::Reason(
+                "this run has no scenarios; `jurat plan --format mermaid`, `dot` or `svg` draws the tasks of a suite"
+                    .into(),
+            ));
+        }
+        let graphs = view.scenario_graphs()?;
+        let suite = &view.reader().head().suite;
+        let mut out = BufWriter::new(io::stdout().lock());
+        let format = if self.format.get() == Format::Json { GraphFormat::Json } else { format };
+        match format {
+            GraphFormat::Text => write_graphs(&mut out, &graphs, style(&io::stdout()))?,
+            GraphFormat::Json => write_graphs_json(&mut out, suite, &graphs)?,
+            GraphFormat::Mermaid => write_graphs_mermaid(&mut out, &graphs)?,
+            GraphFormat::Dot => write_graphs_dot(&mut out, suite, &graphs)?,
+            GraphFormat::Svg => write_graphs_svg(&mut out, suite, &graphs)?,
+        }
+        out.flush()?;
         Ok(Exit::Good)
     }
 

@@ -31,6 +31,7 @@ mod record_lane;
 mod recording;
 mod rows;
 mod run;
+mod scenario_graph;
 mod scenarios;
 mod slice;
 mod stop;

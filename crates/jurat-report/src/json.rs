@@ -21,6 +21,7 @@ use crate::json_text::{Members, object, open_object};
 use crate::model::{
     CaseCounts, CaseReport, Observed, RunReport, SliceTotal, SubjectTotal, TaskReport, TaskTotal, gate_name, interval,
 };
+use crate::scenario::write_total;
 
 /// The version of this shape. Members may be added without changing it.
 const VERSION: u64 = 1;
@@ -90,6 +91,9 @@ fn write_run(results: &mut Members<'_>, run: &RunReport) {
     results.list("tasks", &run.tasks, |text, it| object(text, |members| write_task_total(members, it)));
     results.list("slices", &run.slices, |text, it| object(text, |members| write_slice(members, it)));
     results.list("subjects", &run.subjects, |text, it| object(text, |members| write_subject(members, it)));
+    if !run.scenarios.is_empty() {
+        results.list("scenarios", &run.scenarios, |text, it| object(text, |members| write_total(members, it)));
+    }
 }
 
 fn write_task_total(members: &mut Members<'_>, task: &TaskTotal) {

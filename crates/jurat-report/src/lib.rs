@@ -5,8 +5,8 @@
 //!
 //! * [`write_problems`] and [`write_summary`]: what is wrong with a definition, for people.
 //! * [`problems_json`]: the same for editors; its shape is in [`wire`].
-//! * [`model`]: what there is to say about a run; [`explanation`]: about one verdict; [`plan`]: about what will run; [`runs`]: about
-//!   many runs; [`journal`]: about a journal.
+//! * [`model`]: what there is to say about a run; [`explanation`]: about one verdict; [`plan`]: about what will run; [`scenario`]:
+//!   about conversations and their graphs; [`runs`]: about many runs; [`journal`]: about a journal.
 //! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
 //!   [`JunitWriter`], [`MarkdownWriter`].
 //! * [`columns`]: what formats with a row for each task of each case have in common.
@@ -21,6 +21,7 @@ pub mod journal;
 pub mod model;
 pub mod plan;
 pub mod runs;
+pub mod scenario;
 
 mod case_writer;
 mod csv;
@@ -39,9 +40,11 @@ pub mod wire;
 mod excerpt;
 mod instant;
 mod json_text;
+mod layout;
 mod lines;
 mod order;
 mod style;
+mod svg;
 mod table;
 mod visible;
 mod words;

@@ -12,6 +12,7 @@ use jurat_core::verdict::{CaseVerdict, Counts};
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;
 use crate::model::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict, interval};
+use crate::scenario::StatusCounts;
 use crate::visible::visible_line;
 use crate::words::{self, case_name};
 
@@ -43,6 +44,7 @@ impl<'r> MarkdownWriter<'r> {
         write_totals(&mut head, run);
         write_slices(&mut head, run);
         write_subjects(&mut head, run);
+        write_scenarios(&mut head, run);
         out.write_all(head.as_bytes())?;
         Ok(MarkdownWriter { out, run, scope, most_cases, n_shown: 0 })
     }
@@ -171,6 +173,60 @@ fn write_subjects(text: &mut String, run: &RunReport) {
         write_row(text, &format!("{} | {}", named(&it.prompt), named(&it.subject)), &it.counts);
     }
     text.push('\n');
+}
+
+/// How many lines there are about scenarios, at most.
+const MOST_SCENARIOS: usize = 50;
+
+fn write_scenarios(text: &mut String, run: &RunReport) {
+    if run.scenarios.is_empty() {
+        return;
+    }
+    let figures =
+        "cases | completed | limit reached | timeout | error | not run | turns verified | turns min/mean/max |";
+    let _ = writeln!(text, "| scenario | {figures}\n|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for it in run.scenarios.iter().take(MOST_SCENARIOS) {
+        let StatusCounts { completed, limit_reached, timeout, error, not_run } = it.statuses;
+        let (n, turns) = (it.statuses.total(), &it.turns);
+        let spread = turns.mean().map_or_else(String::new, |mean| format!("{}/{mean:.1}/{}", turns.least, turns.most));
+        let verified = words::part(turns.verified, turns.judged);
+        let name = code(&it.graph.name);
+        let _ = writeln!(
+            text,
+            "| {name} | {n} | {completed} | {limit_reached} | {timeout} | {error} | {not_run} | {verified} | {spread} |"
+        );
+    }
+    let n_more = run.scenarios.len().saturating_sub(MOST_SCENARIOS) as u64;
+    if n_more > 0 {
+        let _ = writeln!(text, "\n… and {}", words::counted(n_more, "more scenario"));
+    }
+    text.push('\n');
+    if let Some(line) = words::unconcluded(run) {
+        let _ = writeln!(text, "{line}\n");
+    }
+    write_unexercised(text, run);
+}
+
+fn write_unexercised(text: &mut String, run: &RunReport) {
+    let all: Vec<String> = run
+        .scenarios
+        .iter()
+        .flat_map(|it| {
+            it.unexercised().into_iter().map(|what| format!("- {}: {}", code(&it.graph.name), code(&what.words())))
+        })
+        .collect();
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "<details>\n<summary>Not exercised in this run</summary>\n");
+    for line in all.iter().take(MOST_SCENARIOS) {
+        let _ = writeln!(text, "{line}");
+    }
+    let n_more = all.len().saturating_sub(MOST_SCENARIOS) as u64;
+    if n_more > 0 {
+        let _ = writeln!(text, "- … and {n_more} more");
+    }
+    let _ = writeln!(text, "\n</details>\n");
 }
 
 fn write_row(text: &mut String, name: &str, counts: &Counts) {

@@ -15,6 +15,8 @@ use jurat_core::suite::Gate;
 use jurat_core::value::Value;
 use jurat_core::verdict::{CaseVerdict, Counts, StopReason, Verdict};
 
+use crate::scenario::ScenarioTotal;
+
 /// A run as a whole.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunReport {
@@ -32,6 +34,8 @@ pub struct RunReport {
     pub slices: Vec<SliceTotal>,
     /// What was asked of whom; empty for records, which were answered before.
     pub subjects: Vec<SubjectTotal>,
+    /// The scenarios that were run, in the order they were written; empty for a suite without.
+    pub scenarios: Vec<ScenarioTotal>,
     /// All tasks of all cases together.
     pub counts: Counts,
     /// How the cases ended.

@@ -177,6 +177,15 @@ impl CaseWriter for TerminalWriter<'_> {
                     sections.push(self.drawn(&table)?);
                 }
             }
+            for (table, n_more, what) in [scenarios(self.run), unexercised(self.run)] {
+                if !table.is_empty() {
+                    let mut section = self.drawn(&table)?;
+                    if n_more > 0 {
+                        writeln!(section, "… and {}", words::counted(n_more, what))?;
+                    }
+                    sections.push(section);
+                }
+            }
             let mut closing = Vec::new();
             write_closing(&mut closing, self.run, self.options.scope)?;
             sections.push(closing);
@@ -195,7 +204,8 @@ fn variant_columns(run: &RunReport) -> [Column; 4] {
     let prompts: BTreeSet<&Option<String>> = run.subjects.iter().map(|it| &it.prompt).collect();
     let subjects: BTreeSet<&Option<String>> = run.subjects.iter().map(|it| &it.subject).collect();
     [
-        Column::text("record"),
+        // What is talked to is no record.
+        Column::text(if run.scenarios.is_empty() { "record" } else { "case" }),
         Column::text("prompt").where_different(prompts.len() > 1),
         Column::text("subject").where_different(subjects.len() > 1),
         Column::figure("replicate").where_different(run.repeat > 1),
@@ -304,6 +314,57 @@ fn subjects(run: &RunReport) -> Table {
     table
 }
 
+/// How conversations went, scenario by scenario, how many more there are, and what they are called.
+fn scenarios(run: &RunReport) -> (Table, u64, &'static str) {
+    let mut table = Table::new(vec![
+        Column::text("scenario"),
+        Column::figure("cases"),
+        Column::figure("completed"),
+        Column::figure("limit reached"),
+        Column::figure("timeout"),
+        Column::figure("error"),
+        Column::figure("not run"),
+        Column::figure("turns verified"),
+        Column::figure("turns min/mean/max"),
+    ]);
+    for it in run.scenarios.iter().take(MOST_CASES) {
+        let statuses = &it.statuses;
+        let turns = &it.turns;
+        let spread = match turns.mean() {
+            Some(mean) => format!("{}/{mean:.1}/{}", turns.least, turns.most),
+            None => words::NONE.to_owned(),
+        };
+        let not_run = if statuses.not_run == 0 { Cell::default() } else { Cell::from(statuses.not_run) };
+        table.push([
+            Cell::text(&it.graph.name),
+            Cell::from(statuses.total()),
+            Cell::from(statuses.completed),
+            Cell::from(statuses.limit_reached),
+            Cell::from(statuses.timeout),
+            Cell::from(statuses.error).meaning(Meaning::Unknown, statuses.error > 0),
+            not_run.meaning(Meaning::Unknown, statuses.not_run > 0),
+            Cell::from(words::part(turns.verified, turns.judged)),
+            Cell::from(spread),
+        ]);
+    }
+    (table, run.scenarios.len().saturating_sub(MOST_CASES) as u64, "more scenario")
+}
+
+/// What no conversation came to.
+fn unexercised(run: &RunReport) -> (Table, u64, &'static str) {
+    let mut table = Table::new(vec![Column::text("scenario"), Column::message("not exercised")]);
+    let all = run.scenarios.iter().flat_map(|it| it.unexercised().into_iter().map(move |what| (&it.graph.name, what)));
+    let mut n_more = 0;
+    for (name, what) in all {
+        if table.len() < MOST_CASES {
+            table.push([Cell::text(name), Cell::message(&what.words())]);
+        } else {
+            n_more += 1;
+        }
+    }
+    (table, n_more, "more line")
+}
+
 fn count_columns() -> [Column; 8] {
     ["passed", "failed", "measured", "skipped", "error", "not run", "pass rate", "95 % interval"].map(Column::figure)
 }
@@ -340,6 +401,9 @@ fn write_closing(out: &mut dyn Write, run: &RunReport, scope: Scope) -> io::Resu
         ended.map(|(verdict, n)| format!("{} {}", words::grouped(n), verdict.name().replace('_', " "))).collect();
     let cases = words::counted(run.cases.total(), "case");
     writeln!(out, "{cases}{}{}", if ended.is_empty() { "" } else { ": " }, ended.join(", "))?;
+    if let Some(line) = words::unconcluded(run) {
+        writeln!(out, "{line}")?;
+    }
     let spent = spent(run, scope);
     if !spent.is_empty() {
         writeln!(out, "{}", spent.join(", "))?;

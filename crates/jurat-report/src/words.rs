@@ -6,7 +6,7 @@ use jurat_core::effect::Usage;
 use jurat_core::statistics::Interval;
 use jurat_core::value::Val;
 
-use crate::model::CaseReport;
+use crate::model::{CaseReport, RunReport};
 use crate::visible::visible_line;
 
 /// What stands where there is no figure.
@@ -88,6 +88,26 @@ pub(crate) fn span(span: Duration) -> String {
 /// A score: whole numbers as they are, others to three places.
 pub(crate) fn score(score: f64) -> String {
     if score.fract() == 0.0 && score.abs() < 1e15 { format!("{score:.0}") } else { format!("{score:.3}") }
+}
+
+/// `3 of 5`
+pub(crate) fn part(n: u64, of: u64) -> String {
+    format!("{} of {}", grouped(n), grouped(of))
+}
+
+/// What there is to say of conversations about which nothing is concluded.
+pub(crate) fn unconcluded(run: &RunReport) -> Option<String> {
+    let mut own = run.scenarios.iter().filter(|it| !it.is_concluded).peekable();
+    own.peek()?;
+    let (mut n_scenarios, mut n_verified, mut n_judged) = (0, 0, 0);
+    for it in own {
+        n_scenarios += 1;
+        n_verified += it.turns.verified;
+        n_judged += it.turns.judged;
+    }
+    let scenarios = counted(n_scenarios, "scenario");
+    let turns = part(n_verified, n_judged);
+    Some(format!("turns verified {turns} in {scenarios} without outcomes or tasks: nothing of that is counted"))
 }
 
 /// A value on one line, at most about so many characters of it: text in backticks, everything else as JSON.

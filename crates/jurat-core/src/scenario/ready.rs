@@ -212,7 +212,7 @@ impl Verification {
     }
 
     /// What it must reply.
-    pub(super) fn form(&self) -> &ReplyForm {
+    pub fn form(&self) -> &ReplyForm {
         match self {
             Verification::Template(template) => template.form(),
             _ => reference::form(),

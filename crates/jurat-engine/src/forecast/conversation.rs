@@ -8,7 +8,7 @@ use super::max_calls;
 use crate::scenarios::with_name;
 
 /// The most calls that a scenario makes, those of the judges that look at it included.
-pub(super) fn most_calls(plan: &Plan, ready: &ReadyScenario) -> u64 {
+pub(crate) fn most_calls(plan: &Plan, ready: &ReadyScenario) -> u64 {
     let turns = u64::from(ready.scenario.turn_limit);
     let dearest = ready.nodes.iter().map(calls_of).max().unwrap_or(0);
     let of_turns = match longest(ready, ready.entry, &mut Vec::new()) {

@@ -29,6 +29,8 @@ use crate::scenarios::Scenarios;
 use crate::variants::{Asked, of_first_prompt};
 use crate::{Definition, LaunchError, Roles, RunError, Selection, Stop};
 
+pub(crate) use conversation::most_calls;
+
 use bound::{Bounds, Player};
 use outline::outlined;
 

@@ -7,6 +7,7 @@ use jurat_report::plan::{CostBound, PlanAsking, PlanReport, PlanTask};
 use jurat_store::records::{RowNames, sections_by_source};
 
 use super::max_calls;
+use crate::scenario_graph::scenario_graph;
 use crate::{Definition, Roles};
 
 /// The plan without anything that depends on data.
@@ -18,19 +19,27 @@ pub(super) fn outlined(definition: Definition<'_>, roles: &Roles) -> PlanReport 
     PlanReport {
         suite: suite.name.as_ref().map_or("suite", |it| it.value.as_str()).to_owned(),
         description: suite.description.clone(),
-        sources: sources.collect(),
+        sources: sources.chain((!plan.scenarios.is_empty()).then(|| "scenarios".to_owned())).collect(),
         cases: None,
         asking: plan.ask.as_ref().map(|ask| PlanAsking {
             prompts: ask.prompts.iter().map(|(name, _)| name.clone()).collect(),
             subjects: roles.subjects.iter().map(|it| it.name.clone()).collect(),
             max_calls: u64::from(ask.max_retries) + 1,
         }),
+        scenarios: plan.scenarios.iter().map(|it| scenario_graph(plan, it, &|role| players(roles, role))).collect(),
         stages: plan.stages.iter().map(|stage| stage.iter().map(task).collect()).collect(),
         calls: None,
         in_journal: None,
         calls_left: None,
         cost: CostBound::Unknown(Vec::new()),
     }
+}
+
+/// Who plays a role, as people call them; without a role, the subjects of cases.
+fn players(roles: &Roles, role: Option<&str>) -> Vec<String> {
+    let Some(role) = role else { return roles.subjects.iter().map(|it| it.name.clone()).collect() };
+    let played = roles.models.iter().find(|it| it.role == role);
+    vec![played.map_or_else(|| role.to_owned(), |it| it.model.name.clone())]
 }
 
 fn planned(Definition { suite, plan, .. }: Definition<'_>, roles: &Roles, ix: TaskIx) -> PlanTask {
@@ -47,7 +56,7 @@ fn planned(Definition { suite, plan, .. }: Definition<'_>, roles: &Roles, ix: Ta
         models: planned.judge.iter().flat_map(|it| &it.models).map(name).collect(),
         description: written.description.clone(),
         compares: written.comparison.as_ref().map(compared),
-        on: narrowed(&written.on),
+        on: written.scope.as_ref().map(|it| it.value.clone()).or_else(|| narrowed(&written.on)),
         max_calls: max_calls(plan, ix),
     }
 }

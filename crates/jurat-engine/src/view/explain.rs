@@ -122,6 +122,8 @@ impl RunView {
             unseen: self.unseen(case, task),
             conversations: self.conversations(revisited, task),
             spread: if spread.len() > 1 { spread } else { Vec::new() },
+            tree: planned.outcome.as_ref().map(|check| check.trace(revisited.base)),
+            transcript: None,
         })
     }
 
@@ -212,7 +214,7 @@ impl RunView {
             .collect()
     }
 
-    fn reply(&self, happened: &Happened, form: &ReplyForm) -> Reply {
+    pub(super) fn reply(&self, happened: &Happened, form: &ReplyForm) -> Reply {
         let Happened { effect, outcome } = happened;
         let asked = read_request(&effect.request).ok();
         let model = asked.map_or_else(

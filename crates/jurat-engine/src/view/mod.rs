@@ -8,7 +8,9 @@ mod explain;
 mod listed;
 mod parquet;
 mod revisit;
+mod scenarios;
 mod totals;
+mod transcript;
 
 use std::ops::Range;
 use std::path::Path;
@@ -168,10 +170,16 @@ impl RunView {
 
     /// The scenario that a case is, when it is one.
     pub fn scenario(&self, case: &StoredCase) -> Option<&ReadyScenario> {
+        self.scenario_ix(case).map(|ix| &*self.plan.scenarios[ix])
+    }
+
+    fn scenario_ix(&self, case: &StoredCase) -> Option<usize> {
+        let place = case.row.place;
         // Rows come from the sources before it.
-        let is_last = case.row.place.source as usize + 1 == self.reader.head().sources.len();
-        let found = self.plan.scenarios.iter().find(|it| it.scenario.name == case.id);
-        found.filter(|_| is_last).map(|it| &**it)
+        let is_last = place.source as usize + 1 == self.reader.head().sources.len();
+        let ix = usize::try_from(place.number.checked_sub(1)?).ok()?;
+        let found = self.plan.scenarios.get(ix)?;
+        (is_last && found.scenario.name == case.id).then_some(ix)
     }
 
     /// What happened in a scenario: the evidence that its tasks saw. `None` when the case is none, or was not run.

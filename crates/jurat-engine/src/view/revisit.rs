@@ -230,7 +230,7 @@ pub(super) fn task_verdict(verdict: &Verdict) -> TaskVerdict {
     }
 }
 
-fn case_verdict(code: Code) -> CaseVerdict {
+pub(super) fn case_verdict(code: Code) -> CaseVerdict {
     match code {
         Code::Passed => CaseVerdict::Passed,
         Code::Failed => CaseVerdict::Failed,

@@ -28,6 +28,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         tasks,
         slices: slices(view, &summary),
         subjects: subjects(view, &summary),
+        scenarios: super::scenarios::totals(view)?,
         counts: counts(&gates(view), &whole),
         cases: cases(&whole),
         usage: taken.usage(),

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use jurat_core::effect::{Attempt, Message, ToolCall};
 
+use super::transcript::{write_members, write_tree};
 use super::{Conversation, Explanation, Operands, Reply};
 use crate::columns::millis;
 use crate::json::{optional, write_usage};
@@ -11,7 +12,7 @@ use crate::json_text::{Members, object, value};
 use crate::model::gate_name;
 
 /// The version of this shape. Members may be added without changing it.
-const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 1;
 
 /// Writes an explanation as one JSON object.
 pub fn write_json(out: &mut dyn Write, explanation: &Explanation) -> io::Result<()> {
@@ -71,6 +72,8 @@ fn write_explanation(members: &mut Members<'_>, it: &Explanation) {
         object(text, |it| write_conversation(it, conversation));
     });
     members.list("spread", &it.spread, value);
+    optional(it.tree.as_ref(), |tree| members.object("tree", |it| write_tree(it, tree)));
+    optional(it.transcript.as_ref(), |said| members.object("transcript", |it| write_members(it, said)));
 }
 
 fn write_operands(members: &mut Members<'_>, it: &Operands) {
@@ -80,7 +83,7 @@ fn write_operands(members: &mut Members<'_>, it: &Operands) {
     optional(it.found.as_ref(), |it| members.value("found", it));
 }
 
-fn write_conversation(members: &mut Members<'_>, it: &Conversation) {
+pub(super) fn write_conversation(members: &mut Members<'_>, it: &Conversation) {
     members.text("purpose", it.purpose.name());
     members.list("messages", &it.messages, |text, message| object(text, |it| write_message(it, message)));
     optional(it.schema.as_ref(), |it| members.value("schema", it));

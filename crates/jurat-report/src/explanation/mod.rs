@@ -1,11 +1,12 @@
 //! Why a task of a case ended as it did: everything that its verdict rests on.
 //!
 //! An [`Explanation`] is plain data, filled by somebody who can read the run. [`write_text`] tells it to people, [`write_json`] to
-//! programs. [`write_brief`] tells a whole case in a few lines.
+//! programs. [`write_brief`] tells a whole case in a few lines, and [`write_transcript`] what was said in a scenario.
 
 mod brief;
 mod json;
 mod text;
+mod transcript;
 
 use std::time::Duration;
 
@@ -19,6 +20,9 @@ use crate::model::TaskVerdict;
 pub use brief::write_brief;
 pub use json::write_json;
 pub use text::write_text;
+pub use transcript::{
+    EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn, write_transcript, write_transcript_json,
+};
 
 /// Why a task of a case ended as it did.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +75,10 @@ pub struct Explanation {
     pub conversations: Vec<Conversation>,
     /// What each judge said about the value that is compared, in the order of the seats.
     pub spread: Vec<Value>,
+    /// How the criterion of a task came to what it came to; nothing for a task of another kind.
+    pub tree: Option<Trace>,
+    /// What was said in the scenario that the case is.
+    pub transcript: Option<Transcript>,
 }
 
 /// Where a row comes from.
@@ -148,6 +156,16 @@ pub enum Purpose {
     Subject,
     /// It judges.
     Judge,
+    /// It reads the answers of a subject.
+    Parser,
+    /// It rates the answers of a subject.
+    Rubric,
+    /// It is no model, but a tool that a subject called.
+    Tool,
+    /// It is no model, but a server that was asked for its tools.
+    Tools,
+    /// It is no model, but code of the program that held the conversation.
+    Code,
 }
 
 /// What came back from one request, with those that failed before it.
@@ -202,6 +220,11 @@ impl Purpose {
         match self {
             Purpose::Subject => "subject",
             Purpose::Judge => "judge",
+            Purpose::Parser => "parser",
+            Purpose::Rubric => "rubric",
+            Purpose::Tool => "tool",
+            Purpose::Tools => "tools",
+            Purpose::Code => "code",
         }
     }
 }

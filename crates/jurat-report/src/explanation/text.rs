@@ -8,6 +8,7 @@ use jurat_core::effect::{Attempt, Message, ToolCall};
 use jurat_core::outcome::Trace;
 use jurat_core::value::Value;
 
+use super::transcript::{write_transcript, write_tree_text};
 use super::{Conversation, Explanation, Operands, Origin, Reply};
 use crate::Style;
 use crate::model::{TaskVerdict, gate_name};
@@ -16,14 +17,14 @@ use crate::visible::{visible, visible_line};
 use crate::words::{self, cut, variant_name};
 
 /// How much of a value is shown on a line.
-const ROOM: usize = 200;
+pub(super) const ROOM: usize = 200;
 
 /// How much of a prompt or a reply is shown.
 const ROOM_FOR_TEXTS: usize = 4000;
 
 /// Writes an explanation as text.
 pub fn write_text(out: &mut dyn Write, explanation: &Explanation, style: Style) -> io::Result<()> {
-    let mut writer = Writer { out, style };
+    let mut writer = Writer { out: &mut *out, style };
     writer.head(explanation)?;
     writer.gates(explanation)?;
     if let Some(operands) = &explanation.operands {
@@ -33,13 +34,18 @@ pub fn write_text(out: &mut dyn Write, explanation: &Explanation, style: Style) 
         writer.decided(decided)?;
     }
     writer.spread(explanation)?;
+    if let Some(tree) = &explanation.tree {
+        writer.title("how the criterion came to that")?;
+        write_tree_text(&mut writer, tree, 0)?;
+    }
     writer.context(explanation)?;
-    explanation.conversations.iter().try_for_each(|it| writer.conversation(it))
+    explanation.conversations.iter().try_for_each(|it| writer.conversation(it))?;
+    explanation.transcript.as_ref().map_or(Ok(()), |it| write_transcript(out, it, style))
 }
 
-struct Writer<'w> {
-    out: &'w mut dyn Write,
-    style: Style,
+pub(super) struct Writer<'w> {
+    pub(super) out: &'w mut dyn Write,
+    pub(super) style: Style,
 }
 
 impl Writer<'_> {
@@ -153,22 +159,7 @@ impl Writer<'_> {
         let seat = if seats > 1 { format!(" {}", it.seat) } else { String::new() };
         let turn = if it.turn > 1 { format!(", asked the {} time", ordinal(it.turn)) } else { String::new() };
         self.title(&format!("{}{seat} ({}){turn}", conversation.purpose.name(), cut(&it.model, ROOM)))?;
-        let origin = match (it.origin, it.age) {
-            (Origin::Live, _) => "asked in this run".to_owned(),
-            (Origin::Journal, Some(age)) => format!("from the journal, {} old", words::span(age)),
-            (Origin::Journal, None) => "from the journal".to_owned(),
-            (Origin::Log, Some(age)) => format!("from the log of the run, {} old", words::span(age)),
-            (Origin::Log, None) => "from the log of the run".to_owned(),
-        };
-        let mut facts = vec![origin];
-        facts.extend(it.served.model.as_ref().map(|it| format!("served by {}", cut(it, ROOM))));
-        facts.extend(it.served.fingerprint.as_ref().map(|it| format!("fingerprint {}", cut(it, ROOM))));
-        facts.extend(it.served.request_id.as_ref().map(|it| format!("request {}", cut(it, ROOM))));
-        facts.extend(it.usage.as_ref().map(words::tokens));
-        facts.extend(it.cost_usd.map(words::money));
-        facts.extend(it.latency.map(words::duration));
-        facts.extend(it.finish.as_ref().map(|it| format!("finish {}", cut(it, ROOM))));
-        writeln!(self.out, "  {}", facts.join(", "))?;
+        writeln!(self.out, "  {}", facts(it).join(", "))?;
         for attempt in &it.attempts {
             self.attempt(attempt)?;
         }
@@ -188,26 +179,26 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn attempt(&mut self, it: &Attempt) -> io::Result<()> {
+    pub(super) fn attempt(&mut self, it: &Attempt) -> io::Result<()> {
         let wait = it.retry_after.map_or_else(String::new, |it| format!(", asked to wait {}", words::duration(it)));
         let took = words::duration(it.took);
         writeln!(self.out, "  failed after {took} ({}{wait}): {}", it.kind.name(), cut(&it.message, ROOM))
     }
 
-    fn title(&mut self, title: &str) -> io::Result<()> {
+    pub(super) fn title(&mut self, title: &str) -> io::Result<()> {
         writeln!(self.out, "\n{}", self.style.meant(Meaning::Name, title))
     }
 
-    fn line(&mut self, name: &str, text: &str) -> io::Result<()> {
+    pub(super) fn line(&mut self, name: &str, text: &str) -> io::Result<()> {
         writeln!(self.out, "  {name:<9} {}", cut(text, ROOM))
     }
 
-    fn optional(&mut self, name: &str, text: Option<&str>) -> io::Result<()> {
+    pub(super) fn optional(&mut self, name: &str, text: Option<&str>) -> io::Result<()> {
         text.map_or(Ok(()), |it| self.line(name, it))
     }
 
     /// A value on a line; what stands for none may be empty, then there is no line.
-    fn value(&mut self, name: &str, value: Option<&Value>, none: &str) -> io::Result<()> {
+    pub(super) fn value(&mut self, name: &str, value: Option<&Value>, none: &str) -> io::Result<()> {
         match value {
             Some(value) => writeln!(self.out, "  {name:<9} {}", words::value(value, ROOM)),
             None if none.is_empty() => Ok(()),
@@ -220,7 +211,7 @@ impl Writer<'_> {
     }
 
     /// Other people's text behind a bar.
-    fn quoted(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn quoted(&mut self, text: &str) -> io::Result<()> {
         let (shown, n_more) = match text.char_indices().nth(ROOM_FOR_TEXTS) {
             Some((at, _)) => (&text[..at], text[at..].chars().count()),
             None => (text, 0),
@@ -244,6 +235,26 @@ impl Writer<'_> {
             TaskVerdict::Measured | TaskVerdict::Skipped | TaskVerdict::NotRun => name,
         }
     }
+}
+
+/// Where a reply comes from, and what it took.
+pub(super) fn facts(it: &Reply) -> Vec<String> {
+    let origin = match (it.origin, it.age) {
+        (Origin::Live, _) => "asked in this run".to_owned(),
+        (Origin::Journal, Some(age)) => format!("from the journal, {} old", words::span(age)),
+        (Origin::Journal, None) => "from the journal".to_owned(),
+        (Origin::Log, Some(age)) => format!("from the log of the run, {} old", words::span(age)),
+        (Origin::Log, None) => "from the log of the run".to_owned(),
+    };
+    let mut facts = vec![origin];
+    facts.extend(it.served.model.as_ref().map(|it| format!("served by {}", cut(it, ROOM))));
+    facts.extend(it.served.fingerprint.as_ref().map(|it| format!("fingerprint {}", cut(it, ROOM))));
+    facts.extend(it.served.request_id.as_ref().map(|it| format!("request {}", cut(it, ROOM))));
+    facts.extend(it.usage.as_ref().map(words::tokens));
+    facts.extend(it.cost_usd.map(words::money));
+    facts.extend(it.latency.map(words::duration));
+    facts.extend(it.finish.as_ref().map(|it| format!("finish {}", cut(it, ROOM))));
+    facts
 }
 
 /// `2nd`, `3rd`, `11th`

@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use super::PlanReport;
 use super::graph::{Arrow, Graph, Shape};
+use crate::scenario;
 use crate::visible::visible_line;
 
-/// Writes the graph of a plan as DOT.
+/// Writes the graph of a plan as DOT, and those of its scenarios beside it.
 pub fn write_dot(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
     let graph = Graph::of(plan);
     writeln!(out, "digraph \"{}\" {{", escaped(&plan.suite))?;
@@ -31,10 +32,11 @@ pub fn write_dot(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
         let row: Vec<String> = row.map(|(ix, _)| format!("n{ix};")).collect();
         writeln!(out, "  {{ rank=same; {} }}", row.join(" "))?;
     }
+    scenario::write_dot_parts(out, &plan.scenarios)?;
     writeln!(out, "}}")
 }
 
 /// The text inside of quotes. Graphviz reads backslashes and the entities of HTML there.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     visible_line(text).replace('&', "&amp;").replace('\\', "&#92;").replace('"', "\\\"")
 }

@@ -6,6 +6,7 @@ use super::{CostBound, PlanReport, PlanTask};
 use crate::json::optional;
 use crate::json_text::{Members, object};
 use crate::model::gate_name;
+use crate::scenario::write_graph;
 
 /// The version of this shape. Members may be added without changing it.
 const VERSION: u64 = 1;
@@ -38,6 +39,9 @@ fn write_plan(members: &mut Members<'_>, plan: &PlanReport) {
         }
         text.push(']');
     });
+    if !plan.scenarios.is_empty() {
+        members.list("scenarios", &plan.scenarios, |text, it| object(text, |members| write_graph(members, it)));
+    }
     members.number("calls_per_case", plan.calls_per_case());
     number_or_null(members, "max_calls", plan.calls);
     number_or_null(members, "in_journal", plan.in_journal);

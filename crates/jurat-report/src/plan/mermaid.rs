@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use super::PlanReport;
 use super::graph::{Arrow, Block, Graph, Shape};
+use crate::scenario;
 use crate::visible::visible_line;
 
-/// Writes the graph of a plan as Mermaid.
+/// Writes the graph of a plan as Mermaid, and those of its scenarios beside it.
 pub fn write_mermaid(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
     let graph = Graph::of(plan);
     writeln!(out, "flowchart TD")?;
@@ -18,7 +19,7 @@ pub fn write_mermaid(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
     for Arrow { from, to, is_gated } in &graph.arrows {
         writeln!(out, "  n{from} {} n{to}", if *is_gated { "-. passed .->" } else { "-->" })?;
     }
-    Ok(())
+    scenario::write_mermaid_parts(out, &plan.scenarios)
 }
 
 fn brackets(it: &Block) -> (&'static str, &'static str) {
@@ -30,10 +31,10 @@ fn brackets(it: &Block) -> (&'static str, &'static str) {
 }
 
 /// The text with everything as a number that Mermaid might read as its own.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut mermaid = String::new();
     for it in visible_line(text).chars() {
-        if it.is_alphanumeric() || matches!(it, ' ' | '_' | '-' | '.' | ',' | '/' | '·' | '…') {
+        if it.is_alphanumeric() || matches!(it, ' ' | '_' | '-' | '.' | ',' | '/' | '·' | '…' | '×') {
             mermaid.push(it);
         } else {
             mermaid.push_str(&format!("#{};", u32::from(it)));

@@ -3,15 +3,16 @@
 //! A [`PlanReport`] is plain data. [`write_text`] tells it to people, [`write_json`] to programs; [`write_svg`], [`write_mermaid`] and
 //! [`write_dot`] draw its graph.
 
-mod dot;
+pub(crate) mod dot;
 mod graph;
 mod json;
-mod layout;
-mod mermaid;
+pub(crate) mod mermaid;
 mod svg;
 mod text;
 
 use jurat_core::suite::Gate;
+
+use crate::scenario::ScenarioGraph;
 
 pub use dot::write_dot;
 pub use json::write_json;
@@ -34,6 +35,8 @@ pub struct PlanReport {
     pub asking: Option<PlanAsking>,
     /// The tasks, stage by stage.
     pub stages: Vec<Vec<PlanTask>>,
+    /// The conversations that are held.
+    pub scenarios: Vec<ScenarioGraph>,
     /// How many calls of models there are at most, had nobody ever asked; nothing when the number of cases is not known.
     pub calls: Option<u64>,
     /// How many answers the journal has for it; nothing when nobody looked.
@@ -88,7 +91,7 @@ pub enum CostBound {
 }
 
 impl PlanReport {
-    /// How many calls one case takes at most.
+    /// How many calls one case that is a row takes at most; conversations say theirs themselves.
     pub fn calls_per_case(&self) -> u64 {
         let asking = self.asking.as_ref().map_or(0, |it| it.max_calls);
         self.tasks().map(|it| it.max_calls).fold(asking, u64::saturating_add)

@@ -8,6 +8,7 @@ use jurat_core::suite::Gate;
 use super::{CostBound, PlanReport, PlanTask};
 use crate::Style;
 use crate::model::gate_name;
+use crate::scenario::write_graphs;
 use crate::style::Meaning;
 use crate::table::{Cell, Column, Table};
 use crate::visible::visible_line;
@@ -23,15 +24,25 @@ const MOST_STAGES: usize = 24;
 pub fn write_text(out: &mut dyn Write, plan: &PlanReport, style: Style, width: Option<usize>) -> io::Result<()> {
     let n_tasks = counted(plan.tasks().count() as u64, "task");
     let n_stages = counted(plan.stages.len() as u64, "stage");
-    writeln!(out, "{}: {n_tasks} in {n_stages}", style.meant(Meaning::Name, &cut(&plan.suite, ROOM)))?;
+    let n_scenarios = match plan.scenarios.len() as u64 {
+        0 => String::new(),
+        n => format!(", {}", counted(n, "scenario")),
+    };
+    writeln!(out, "{}: {n_tasks} in {n_stages}{n_scenarios}", style.meant(Meaning::Name, &cut(&plan.suite, ROOM)))?;
     if let Some(description) = &plan.description {
         writeln!(out, "{}", cut(description, ROOM))?;
     }
-    writeln!(out)?;
-    tasks(plan).write(out, style, width)?;
+    if plan.scenarios.is_empty() || !plan.stages.is_empty() {
+        writeln!(out)?;
+        tasks(plan).write(out, style, width)?;
+    }
     if (2..=MOST_STAGES).contains(&plan.stages.len()) {
         writeln!(out)?;
         write_tree(out, plan, style)?;
+    }
+    if !plan.scenarios.is_empty() {
+        writeln!(out)?;
+        write_graphs(out, &plan.scenarios, style)?;
     }
     writeln!(out)?;
     write_bounds(out, plan)
@@ -147,8 +158,11 @@ fn write_bounds(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
         writeln!(out, "asks {} with {prompts}, at most {calls} a case", cut(&asking.subjects.join(", "), ROOM))?;
     }
     let a_case = words::grouped(plan.calls_per_case());
+    let talks = plan.scenarios.iter().any(|it| it.max_calls > 0);
     match plan.calls {
-        _ if plan.calls_per_case() == 0 => return writeln!(out, "no calls of models"),
+        _ if plan.calls_per_case() == 0 && !talks => return writeln!(out, "no calls of models"),
+        Some(calls) if talks => writeln!(out, "at most {} of models", counted(calls, "call"))?,
+        None if talks => writeln!(out, "how many calls of models there are at most is not known")?,
         Some(calls) => writeln!(out, "at most {} of models, {a_case} a case", counted(calls, "call"))?,
         None => writeln!(out, "at most {} of models a case", counted(plan.calls_per_case(), "call"))?,
     }

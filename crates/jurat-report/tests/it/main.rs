@@ -10,6 +10,7 @@ mod problem_text;
 mod progress;
 mod reference;
 mod sample;
+mod scenarios;
 
 use jurat_core::suite::problem::{Code, Severity};
 

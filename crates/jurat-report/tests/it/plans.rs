@@ -63,6 +63,7 @@ pub(crate) fn appliances() -> PlanReport {
         cases: Some(6),
         asking: None,
         stages,
+        scenarios: Vec::new(),
         calls: Some(96),
         in_journal: Some(12),
         calls_left: Some(84),
@@ -85,6 +86,7 @@ pub(crate) fn probes() -> PlanReport {
             max_calls: 4,
         }),
         stages: vec![vec![short, task("polite", "judge", Gate::None, &[])]],
+        scenarios: Vec::new(),
         calls: None,
         in_journal: None,
         calls_left: None,
@@ -212,7 +214,7 @@ proptest! {
 type Failure = Box<dyn std::error::Error>;
 
 /// Reads SVG to its end and returns where its boxes stand: left, top and width of each.
-fn boxes(svg: &str) -> Result<Vec<(f64, f64, f64)>, Failure> {
+pub(crate) fn boxes(svg: &str) -> Result<Vec<(f64, f64, f64)>, Failure> {
     let mut reader = Reader::from_str(svg);
     reader.config_mut().check_end_names = true;
     let mut boxes = Vec::new();

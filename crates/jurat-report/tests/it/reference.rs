@@ -6,9 +6,10 @@ use std::path::Path;
 
 use jurat_core::value::{Val, parse_json};
 use jurat_report::Scope;
+use jurat_report::plan::PlanReport;
 
 use crate::documents::document;
-use crate::{explanations, lists, plans, sample};
+use crate::{explanations, lists, plans, sample, scenarios};
 
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/reports.md");
@@ -27,6 +28,10 @@ fn named(text: &str) -> BTreeSet<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
+/// Members that hold other people's values.
+const OTHERS: [&str; 10] =
+    ["expected", "actual", "value", "parsed", "schema", "spread", "arguments", "state", "final_state", "came_to"];
+
 /// Every key of a value, at any depth, except those of other people's values.
 fn keys<'v>(value: &'v Val<'_>, found: &mut BTreeSet<&'v str>) {
     match value {
@@ -34,7 +39,7 @@ fn keys<'v>(value: &'v Val<'_>, found: &mut BTreeSet<&'v str>) {
         Val::Map(map) => {
             for (key, item) in map.iter() {
                 found.insert(key);
-                if !["expected", "actual", "value", "parsed", "schema", "spread", "arguments"].contains(&key) {
+                if !OTHERS.contains(&key) {
                     keys(item, found);
                 }
             }
@@ -44,23 +49,25 @@ fn keys<'v>(value: &'v Val<'_>, found: &mut BTreeSet<&'v str>) {
 }
 
 #[track_caller]
-fn names_every_key(heading: &str, json: &str) {
+fn names_every_key(headings: &[&str], json: &str) {
     let page = page();
-    let named = named(section(&page, heading));
+    let named: BTreeSet<&str> = headings.iter().flat_map(|it| named(section(&page, it))).collect();
     let value = parse_json(json).expect("it is JSON").value;
     let mut found = BTreeSet::new();
     keys(&value, &mut found);
     assert!(found.len() > 10, "{found:?}");
     let missing: Vec<&&str> = found.difference(&named).collect();
-    assert!(missing.is_empty(), "`{heading}` of the page does not name {missing:?}");
+    assert!(missing.is_empty(), "{headings:?} of the page do not name {missing:?}");
 }
 
 #[test]
 fn the_page_names_every_member_of_documents() {
     let (run, cases) = (sample::run(), sample::cases());
-    names_every_key("JSON", &document("json", &run, &cases, Scope::Everything));
+    names_every_key(&["JSON"], &document("json", &run, &cases, Scope::Everything));
     let (matrix, cases) = sample::matrix();
-    names_every_key("JSON", &document("json", &matrix, &cases, Scope::Everything));
+    names_every_key(&["JSON"], &document("json", &matrix, &cases, Scope::Everything));
+    let run = scenarios::run();
+    names_every_key(&["JSON", "Scenarios"], &document("json", &run, &cases, Scope::Everything));
 }
 
 #[test]
@@ -78,16 +85,19 @@ fn the_page_names_every_column_in_order() {
 
 #[test]
 fn the_page_names_every_member_of_plans() {
-    names_every_key("Plans", &plans::drawn("json", &plans::appliances()));
-    names_every_key("Plans", &plans::drawn("json", &plans::probes()));
+    names_every_key(&["Plans"], &plans::drawn("json", &plans::appliances()));
+    names_every_key(&["Plans"], &plans::drawn("json", &plans::probes()));
+    let plan = PlanReport { scenarios: vec![scenarios::tutor()], ..plans::probes() };
+    names_every_key(&["Plans", "Scenarios"], &plans::drawn("json", &plan));
 }
 
 #[test]
 fn the_page_names_every_member_of_explanations() {
-    names_every_key("Explanations", &explanations::json(&explanations::panel()));
+    names_every_key(&["Explanations"], &explanations::json(&explanations::panel()));
+    names_every_key(&["Explanations"], &scenarios::transcript_json());
 }
 
 #[test]
 fn the_page_names_every_member_of_lists() {
-    names_every_key("Lists", &format!("[{}, {}]", lists::runs_json(), lists::journal_json()));
+    names_every_key(&["Lists"], &format!("[{}, {}]", lists::runs_json(), lists::journal_json()));
 }

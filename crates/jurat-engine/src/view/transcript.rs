@@ -1,0 +1,267 @@
+//! What was said in a scenario, from its evidence, and who was asked, from the run's log.
+
+use std::collections::BTreeMap;
+
+use jurat_core::effect::wire::{read_deed, read_request};
+use jurat_core::effect::{Asker, Deed, Outcome, Seat};
+use jurat_core::judge::ReplyForm;
+use jurat_core::scenario::{FailureCategory, ReadyNode, ReadyScenario, Traversal, TurnFailure};
+use jurat_core::value::{Map, Val, Value, parse_json};
+use jurat_report::explanation::{
+    Conversation, EdgeStep, FieldStep, OutcomeStep, Purpose, TestedStep, ToolStep, Transcript, Turn,
+};
+use jurat_store::run::{Column, StoredCase};
+
+use super::revisit::{Happened, case_verdict};
+use super::scenarios::place;
+use super::{RunView, ViewError};
+use crate::scenario_graph::condition_words;
+
+impl RunView {
+    /// What was said in a case that is a scenario; `None` for a case of another kind.
+    pub fn transcript(&self, case: &StoredCase) -> Result<Option<Transcript>, ViewError> {
+        let Some(ready) = self.scenario(case) else { return Ok(None) };
+        let happened = self.happened(case.case_ix)?;
+        let text = self.reader.row_text(case)?;
+        let evidence = parse_json(&text).map(|it| it.value).unwrap_or(Val::Null);
+        Ok(Some(self.said(case, ready, &evidence, &happened)))
+    }
+
+    pub(super) fn said(
+        &self,
+        case: &StoredCase,
+        ready: &ReadyScenario,
+        evidence: &Val<'_>,
+        happened: &[Happened],
+    ) -> Transcript {
+        let variant = self.variant(case.case_ix);
+        let history = evidence.get("history").and_then(Val::as_list).unwrap_or_default();
+        let states = states(ready, variant.map_or(0, |it| it.replicate), happened);
+        let turn = |(ix, turn): (usize, &Val<'_>)| {
+            // What was known after the last turn is the end of it all, and stands there.
+            let state = states.get(&(ix as u32)).filter(|_| ix + 1 < history.len()).cloned();
+            self.turn(ready, ix as u32, turn, state, happened)
+        };
+        let failure = evidence.get("terminal_failure").and_then(|it| Some((text(it, "node_id")?, failure(it)?)));
+        Transcript {
+            suite: self.reader.head().suite.clone(),
+            run_id: self.reader.head().id.clone(),
+            case: case.id.clone(),
+            subject: variant.map(|it| it.subject.clone()).filter(|it| !it.is_empty()),
+            replicate: variant.filter(|_| self.is_repeated()).map(|it| it.replicate + 1),
+            description: Some(ready.scenario.description.clone()).filter(|it| !it.is_empty()),
+            verdict: case_verdict(case.code(Column::CASE)),
+            status: text(evidence, "status"),
+            turn_limit: ready.scenario.turn_limit,
+            turns: history.iter().enumerate().map(turn).collect(),
+            failure,
+            final_state: evidence.get("final_state").map(|it| it.clone().into_owned()),
+            outcomes: outcomes(ready, evidence),
+        }
+    }
+
+    fn turn(
+        &self,
+        ready: &ReadyScenario,
+        ix: u32,
+        turn: &Val<'_>,
+        state: Option<Value>,
+        happened: &[Happened],
+    ) -> Turn {
+        let node = text(turn, "node_id").unwrap_or_default();
+        let own = ready.index(&node).map(|it| &ready.nodes[it]);
+        let route = turn.get("route").unwrap_or(&Val::Null);
+        let tested = |it: &Val<'_>| {
+            let edge = it.get("edge").and_then(place);
+            let number = own.zip(edge).and_then(|(own, edge)| own.edge_numbers.get(edge).copied());
+            Some(TestedStep {
+                edge: edge_step(ready, number?)?,
+                held: match it.get("held") {
+                    Some(Val::Bool(held)) => Ok(*held),
+                    _ => Err(text(it, "error").unwrap_or_default()),
+                },
+                saw: members(it.get("saw")),
+            })
+        };
+        Turn {
+            question: text(turn, "question_text").unwrap_or_default(),
+            sent: text(turn, "sent"),
+            reply: text(turn, "raw_response"),
+            tool_calls: items(turn, "tool_calls").iter().map(tool_step).collect(),
+            parsed: turn.get("parsed").map_or_else(|| Val::Map(Map::default()), |it| it.clone().into_owned()),
+            verify_result: flag(turn, "verify_result"),
+            judged_by: text(turn, "judged_by"),
+            score: turn.get("score").and_then(Val::as_f64),
+            fields: items(turn, "fields").iter().map(field_step).collect(),
+            rubric: members(turn.get("rubric")),
+            rubric_errors: members(turn.get("rubric_errors"))
+                .into_iter()
+                .map(|(name, reason)| (name, reason.as_str().unwrap_or_default().to_owned()))
+                .collect(),
+            failure: turn.get("failure").and_then(failure),
+            update_error: text(turn, "update_error"),
+            tested: items(route, "tested").iter().filter_map(tested).collect(),
+            taken: route.get("edge").and_then(place).and_then(|it| edge_step(ready, it)),
+            state,
+            conversations: self.of_turn(own, ix, happened),
+            node,
+        }
+    }
+
+    /// What was asked in a turn: each seat by itself, in the order in which they come.
+    fn of_turn(&self, node: Option<&ReadyNode>, turn: u32, happened: &[Happened]) -> Vec<Conversation> {
+        let mut seats: BTreeMap<(u32, u32), Vec<&Happened>> = BTreeMap::new();
+        for it in happened.iter().filter(|it| it.effect.site.asker == Asker::Turn(turn)) {
+            let seat = it.effect.site.seat;
+            seats.entry((order(seat), seat)).or_default().push(it);
+        }
+        let text = ReplyForm::Text;
+        let conversation = |(seat, own): (u32, Vec<&Happened>)| {
+            let seat = Seat::numbered(seat)?;
+            let form = match seat {
+                Seat::Parser => node.map(|it| it.verification.form()),
+                Seat::Rubric(ix) => node.and_then(|it| it.rubric.form(ix as usize)),
+                _ => None,
+            };
+            let first = read_request(&own.first()?.effect.request).ok().map(|(_, request)| request);
+            let (messages, schema) = first.map(|it| (it.messages, it.output)).unwrap_or_default();
+            let reply = |it: &&Happened| {
+                let mut reply = self.reply(it, form.unwrap_or(&text));
+                // A seat of a turn has one who sits there.
+                reply.seat = 1;
+                if let Ok(deed) = read_deed(&it.effect.request) {
+                    reply.model = deed_words(&deed);
+                }
+                if let Outcome::Returned(returned) = &it.outcome
+                    && returned.is_error
+                {
+                    reply.problem = Some("it says that it failed".to_owned());
+                }
+                reply
+            };
+            Some(Conversation { purpose: purpose(seat), messages, schema, replies: own.iter().map(reply).collect() })
+        };
+        seats.into_iter().filter_map(|((_, seat), own)| conversation((seat, own))).collect()
+    }
+}
+
+/// How a criterion came to what it came to, and what that was.
+fn outcomes(ready: &ReadyScenario, evidence: &Val<'_>) -> Vec<OutcomeStep> {
+    let member = |key: &str, name: &str| evidence.get(key).and_then(|it| it.get(name));
+    let is_held = evidence.get("status").is_some();
+    let outcome = |it: &jurat_core::scenario::Criterion| OutcomeStep {
+        name: it.name.clone(),
+        description: Some(it.description.clone()).filter(|it| !it.is_empty()),
+        came_to: match (member("outcome_errors", &it.name), member("outcome_results", &it.name)) {
+            (Some(reason), _) => Some(Err(reason.as_str().unwrap_or_default().to_owned())),
+            (None, Some(value)) => Some(Ok(value.clone().into_owned())),
+            (None, None) => None,
+        },
+        tree: it.check.as_ref().filter(|_| is_held).map(|check| check.trace(evidence)),
+    };
+    ready.scenario.outcomes.iter().map(outcome).collect()
+}
+
+/// What was known after each turn, by holding the conversation once more with the answers of the log.
+fn states(ready: &ReadyScenario, replicate: u32, happened: &[Happened]) -> BTreeMap<u32, Value> {
+    // Whose name requests have does not matter here: answers are found by their sites.
+    let mut talked = Traversal::start(ready, "subject", "subject", replicate);
+    let mut states = BTreeMap::new();
+    while talked.end().is_none() {
+        let turn = talked.turn();
+        let outcome = |site| happened.iter().find(|it| it.effect.site == site).map(|it| (site, it.outcome.clone()));
+        let Some((site, outcome)) = talked.steps().into_iter().find_map(|it| outcome(it.site)) else { break };
+        talked.apply(site, outcome);
+        if talked.turn() > turn {
+            states.insert(turn, talked.state().to_value());
+        }
+    }
+    states
+}
+
+fn edge_step(ready: &ReadyScenario, number: usize) -> Option<EdgeStep> {
+    let edge = ready.scenario.edges.get(number)?;
+    let when = edge.when.as_ref().map(condition_words);
+    Some(EdgeStep { edge: number, when, to: edge.target.name().to_owned() })
+}
+
+fn tool_step(call: &Val<'_>) -> ToolStep {
+    ToolStep {
+        server: text(call, "server"),
+        tool: text(call, "tool").unwrap_or_default(),
+        arguments: call.get("arguments").map_or(Val::Null, |it| it.clone().into_owned()),
+        output: text(call, "output"),
+        is_error: flag(call, "is_error") == Some(true),
+    }
+}
+
+fn field_step(field: &Val<'_>) -> FieldStep {
+    FieldStep {
+        name: text(field, "name").unwrap_or_default(),
+        result: flag(field, "result"),
+        expected: text(field, "expected"),
+        found: text(field, "found").unwrap_or_default(),
+        problem: text(field, "error"),
+    }
+}
+
+fn failure(value: &Val<'_>) -> Option<TurnFailure> {
+    let category = FailureCategory::named(&text(value, "category")?).unwrap_or(FailureCategory::UnexpectedError);
+    let part = |key: &str| text(value, key).unwrap_or_default();
+    Some(TurnFailure { category, stage: part("stage"), reason: part("reason") })
+}
+
+fn items<'v, 'a>(value: &'v Val<'a>, key: &str) -> &'v [Val<'a>] {
+    value.get(key).and_then(Val::as_list).unwrap_or_default()
+}
+
+fn text(value: &Val<'_>, key: &str) -> Option<String> {
+    value.get(key).and_then(Val::as_str).map(str::to_owned)
+}
+
+fn flag(value: &Val<'_>, key: &str) -> Option<bool> {
+    match value.get(key) {
+        Some(Val::Bool(flag)) => Some(*flag),
+        _ => None,
+    }
+}
+
+fn members(value: Option<&Val<'_>>) -> Vec<(String, Value)> {
+    let members = value.and_then(Val::as_map).into_iter().flat_map(Map::iter);
+    members.map(|(key, it)| (key.to_owned(), it.clone().into_owned())).collect()
+}
+
+fn purpose(seat: Seat) -> Purpose {
+    match seat {
+        Seat::Subject => Purpose::Subject,
+        Seat::Tool => Purpose::Tool,
+        Seat::Tools => Purpose::Tools,
+        Seat::Parser => Purpose::Parser,
+        Seat::Rubric(_) => Purpose::Rubric,
+        Seat::Update | Seat::Handover | Seat::Edge | Seat::Outcome => Purpose::Code,
+    }
+}
+
+/// The place of a seat in the course of a turn.
+fn order(seat: u32) -> u32 {
+    match Seat::numbered(seat) {
+        Some(Seat::Tools) => 0,
+        Some(Seat::Handover) => 1,
+        Some(Seat::Subject) => 2,
+        Some(Seat::Tool) => 3,
+        Some(Seat::Parser) => 4,
+        Some(Seat::Rubric(_)) => 5,
+        Some(Seat::Update) => 6,
+        Some(Seat::Edge) => 7,
+        Some(Seat::Outcome) | None => 8,
+    }
+}
+
+/// Who did something that no model does.
+fn deed_words(deed: &Deed) -> String {
+    match deed {
+        Deed::ListTools { server } => server.clone(),
+        Deed::CallTool { server, tool, .. } => format!("{server}/{tool}"),
+        Deed::Call { name, .. } => name.clone(),
+    }
+}

@@ -1,0 +1,155 @@
+//! A transcript for programs: everything, whole.
+
+use std::io::{self, Write};
+
+use jurat_core::outcome::{Found, Trace, Traced};
+use jurat_core::scenario::TurnFailure;
+
+use super::super::json::{VERSION, write_conversation};
+use super::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
+use crate::json::optional;
+use crate::json_text::{Members, object};
+
+/// Writes a transcript as one JSON object.
+pub fn write_transcript_json(out: &mut dyn Write, transcript: &Transcript) -> io::Result<()> {
+    let mut text = String::new();
+    object(&mut text, |members| {
+        members.number("version", VERSION);
+        members.text("suite", &transcript.suite);
+        members.text("run_id", &transcript.run_id);
+        members.text("case", &transcript.case);
+        optional(transcript.subject.as_deref(), |it| members.text("subject", it));
+        optional(transcript.replicate, |it| members.number("replicate", u64::from(it)));
+        members.text("verdict", transcript.verdict.name());
+        members.object("transcript", |it| write_members(it, transcript));
+    });
+    writeln!(out, "{text}")
+}
+
+/// Writes what was said, without whose it is.
+pub(in super::super) fn write_members(members: &mut Members<'_>, it: &Transcript) {
+    optional(it.description.as_deref(), |it| members.text("description", it));
+    optional(it.status.as_deref(), |it| members.text("status", it));
+    members.number("turn_limit", u64::from(it.turn_limit));
+    members.list("turns", &it.turns, |text, turn| object(text, |members| write_turn(members, turn)));
+    optional(it.failure.as_ref(), |(node, failure)| {
+        members.object("terminal_failure", |it| {
+            it.text("node", node);
+            write_failure(it, failure);
+        });
+    });
+    optional(it.final_state.as_ref(), |it| members.value("final_state", it));
+    members.list("outcomes", &it.outcomes, |text, it| object(text, |members| write_outcome(members, it)));
+}
+
+/// Writes how a criterion came to what it came to.
+pub(in super::super) fn write_tree(members: &mut Members<'_>, tree: &Trace) {
+    members.text("check", &tree.words);
+    match &tree.came_to {
+        Traced::Value(it) => members.value("came_to", it),
+        Traced::Error(error) => members.text("problem", &error.to_string()),
+        Traced::NotEvaluated => members.flag("looked_at", false),
+    }
+    if !tree.found.is_empty() {
+        members.list("found", &tree.found, |text, it| object(text, |members| write_found(members, it)));
+    }
+    if !tree.parts.is_empty() {
+        members.list("parts", &tree.parts, |text, it| object(text, |members| write_tree(members, it)));
+    }
+}
+
+fn write_found(members: &mut Members<'_>, it: &Found) {
+    optional(it.place.as_deref(), |it| members.text("place", it));
+    members.text("read", &it.read);
+    members.value("value", &it.value);
+    optional(it.mismatch.as_ref(), |it| members.text("wanted", &it.expected));
+}
+
+fn write_turn(members: &mut Members<'_>, it: &Turn) {
+    members.text("node", &it.node);
+    members.text("question", &it.question);
+    optional(it.sent.as_deref(), |it| members.text("sent", it));
+    optional(it.reply.as_deref(), |it| members.text("reply", it));
+    if !it.tool_calls.is_empty() {
+        members.list("tool_calls", &it.tool_calls, |text, it| object(text, |members| write_tool(members, it)));
+    }
+    members.value("parsed", &it.parsed);
+    optional(it.verify_result, |it| members.flag("verify_result", it));
+    optional(it.judged_by.as_deref(), |it| members.text("judged_by", it));
+    optional(it.score, |it| members.float("score", it));
+    members.list("fields", &it.fields, |text, it| object(text, |members| write_field(members, it)));
+    members.list("rubric", &it.rubric, |text, (name, rating)| {
+        object(text, |it| {
+            it.text("trait", name);
+            it.value("value", rating);
+        });
+    });
+    if !it.rubric_errors.is_empty() {
+        members.list("rubric_errors", &it.rubric_errors, |text, (name, reason)| {
+            object(text, |it| {
+                it.text("trait", name);
+                it.text("reason", reason);
+            });
+        });
+    }
+    optional(it.failure.as_ref(), |failure| members.object("failure", |it| write_failure(it, failure)));
+    optional(it.update_error.as_deref(), |it| members.text("update_error", it));
+    members.list("tested", &it.tested, |text, it| object(text, |members| write_tested(members, it)));
+    optional(it.taken.as_ref(), |edge| members.object("taken", |it| write_edge(it, edge)));
+    optional(it.state.as_ref(), |it| members.value("state", it));
+    members
+        .list("conversations", &it.conversations, |text, it| object(text, |members| write_conversation(members, it)));
+}
+
+fn write_tool(members: &mut Members<'_>, it: &ToolStep) {
+    optional(it.server.as_deref(), |it| members.text("server", it));
+    members.text("tool", &it.tool);
+    members.value("arguments", &it.arguments);
+    optional(it.output.as_deref(), |it| members.text("output", it));
+    members.flag("is_error", it.is_error);
+}
+
+fn write_field(members: &mut Members<'_>, it: &FieldStep) {
+    members.text("field", &it.name);
+    optional(it.result, |it| members.flag("result", it));
+    optional(it.expected.as_deref(), |it| members.text("expected", it));
+    members.text("found", &it.found);
+    optional(it.problem.as_deref(), |it| members.text("problem", it));
+}
+
+fn write_failure(members: &mut Members<'_>, it: &TurnFailure) {
+    members.text("category", it.category.name());
+    members.text("stage", &it.stage);
+    members.text("reason", &it.reason);
+}
+
+fn write_tested(members: &mut Members<'_>, it: &TestedStep) {
+    write_edge(members, &it.edge);
+    match &it.held {
+        Ok(held) => members.flag("held", *held),
+        Err(reason) => members.text("problem", reason),
+    }
+    members.list("saw", &it.saw, |text, (path, saw)| {
+        object(text, |it| {
+            it.text("path", path);
+            it.value("value", saw);
+        });
+    });
+}
+
+fn write_edge(members: &mut Members<'_>, it: &EdgeStep) {
+    members.number("edge", it.edge as u64);
+    optional(it.when.as_deref(), |it| members.text("when", it));
+    members.text("to", &it.to);
+}
+
+fn write_outcome(members: &mut Members<'_>, it: &OutcomeStep) {
+    members.text("outcome", &it.name);
+    optional(it.description.as_deref(), |it| members.text("description", it));
+    match &it.came_to {
+        Some(Ok(came_to)) => members.value("came_to", came_to),
+        Some(Err(reason)) => members.text("problem", reason),
+        None => {}
+    }
+    optional(it.tree.as_ref(), |tree| members.object("tree", |it| write_tree(it, tree)));
+}

@@ -1,0 +1,193 @@
+//! Graphs of scenarios as SVG.
+//!
+//! Boxes stand in rows, and between two rows of boxes there is one for what is written at arrows, so that no word stands on another. An arrow that
+//! leads back goes up, from the upper edge of a box to the lower edge of one above it.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::ScenarioGraph;
+use super::layers::Layers;
+use super::sketch::{Box, Sketch};
+use crate::layout::{BEND, Layout, Point, Rows, Slot};
+use crate::svg::{BOX_HEIGHT, Figure, LETTER, PADDING, SMALL_LETTER, curve, line, rounded, write_document};
+use crate::xml::{Tag, escaped};
+
+/// What graphs of scenarios need beside what all drawings have.
+pub(crate) const STYLE: &str = "
+.label { font-size: 11px; text-anchor: middle; fill: #59636e }
+.end { fill: none; stroke: #818b98; stroke-width: 3 }
+.untaken { opacity: 0.45; stroke-dasharray: 2 3 }
+@media (prefers-color-scheme: dark) {
+  .label { fill: #9198a1 }
+}";
+
+/// The room for three lines.
+const TALL_BOX: f64 = 62.0;
+const LABEL_HEIGHT: f64 = 16.0;
+const GAP: f64 = 22.0;
+const END_WIDTH: f64 = 60.0;
+
+/// How far the two ends of an arrow to the same box are apart, at the box and below it.
+const LOOP: f64 = 18.0;
+const LOOP_BELOW: f64 = 8.0;
+
+/// Writes graphs as one SVG under this title.
+pub fn write_graphs_svg(out: &mut dyn Write, title: &str, graphs: &[ScenarioGraph]) -> io::Result<()> {
+    let figures: Vec<Figure> = graphs.iter().map(figure).collect();
+    write_document(out, title, &figures, STYLE)
+}
+
+/// The drawing of one graph.
+pub(crate) fn figure(graph: &ScenarioGraph) -> Figure {
+    let sketch = Sketch::of(graph);
+    let n_boxes = sketch.boxes.len();
+    // The end stands for one more node.
+    let pairs: Vec<(usize, usize)> = sketch.arrows.iter().map(|it| (it.from, it.to.unwrap_or(n_boxes))).collect();
+    let layers = Layers::of(n_boxes + usize::from(sketch.has_end()), graph.entry, &pairs);
+    let box_height = if sketch.boxes.iter().any(|it| !it.who.is_empty()) { TALL_BOX } else { BOX_HEIGHT };
+
+    // Boxes stand in even rows, what is written at arrows in odd ones: below the box that an arrow leaves, or, when it leads back, above.
+    let mut slots: Vec<Slot> = (0..layers.rows.len())
+        .map(|ix| Slot { layer: 2 * layers.rows[ix], width: sketch.boxes.get(ix).map_or(END_WIDTH, width) })
+        .collect();
+    let mut ways = Vec::new();
+    for (arrow, ((from, to), is_back)) in sketch.arrows.iter().zip(pairs.iter().zip(&layers.is_back)) {
+        let label = slots.len();
+        let is_loop = from == to;
+        let layer = if *is_back && !is_loop { slots[*from].layer - 1 } else { slots[*from].layer + 1 };
+        let width = (arrow.label.width() as f64 * SMALL_LETTER).max(if is_loop { 2.0 * LOOP_BELOW } else { BEND });
+        slots.push(Slot { layer, width });
+        ways.push(match (is_loop, is_back) {
+            (true, _) => vec![(*from, label)],
+            (false, true) => vec![(*to, label), (label, *from)],
+            (false, false) => vec![(*from, label), (label, *to)],
+        });
+    }
+    let n_rows = slots.iter().map(|it| it.layer + 1).max().unwrap_or(0);
+    let heights = (0..n_rows).map(|ix| if ix % 2 == 0 { box_height } else { LABEL_HEIGHT });
+    let rows = Rows::new(heights.collect(), GAP);
+    let layout = Layout::of(&slots, &ways.concat(), &rows);
+
+    let mut body = String::new();
+    let mut bends = layout.bends.iter();
+    for (ix, (arrow, (from, to))) in sketch.arrows.iter().zip(&pairs).enumerate() {
+        let label = layout.blocks[layers.rows.len() + ix];
+        let passed: Vec<(Point, usize)> = ways[ix].iter().filter_map(|_| bends.next()).flatten().copied().collect();
+        let label_layer = slots[layers.rows.len() + ix].layer;
+        let between = |(point, layer): &(Point, usize)| (*point, rows.height(*layer));
+        let mut stations: Vec<(Point, f64)> = passed.iter().map(between).collect();
+        let (upper, lower) = if layers.is_back[ix] { (*to, *from) } else { (*from, *to) };
+        let at = |it: usize| (layout.blocks[it], box_height);
+        let d = if from == to {
+            looped(at(*from), (label, rows.height(label_layer)))
+        } else {
+            stations.push((label, rows.height(label_layer)));
+            stations.sort_by(|(left, _), (right, _)| left.y.total_cmp(&right.y));
+            stations.insert(0, at(upper));
+            stations.push(at(lower));
+            if layers.is_back[ix] { upwards(&stations) } else { downwards(&stations) }
+        };
+        let fallback = if arrow.is_fallback { " gated" } else { "" };
+        let untaken = if arrow.is_untaken { " untaken" } else { "" };
+        let class = format!("arrow{fallback}{untaken}");
+        body += &format!("{}\n", Tag::new("path").with("class", class).with("d", d).empty());
+    }
+    for (ix, arrow) in sketch.arrows.iter().enumerate().filter(|(_, it)| !it.label.is_empty()) {
+        let label = layout.blocks[layers.rows.len() + ix];
+        body += &format!("{}\n", line("label", Point { y: label.y + 4.0, ..label }, &arrow.label));
+    }
+    for (ix, it) in sketch.boxes.iter().enumerate() {
+        body += &drawn(it, layout.blocks[ix], width(it), box_height);
+    }
+    if sketch.has_end() {
+        body += &drawn_end(layout.blocks[n_boxes], box_height);
+    }
+    Figure { title: Some(sketch.title), width: layout.width, height: layout.height, body }
+}
+
+/// As wide as its longest line.
+fn width(it: &Box) -> f64 {
+    let small = it.question.width().max(it.who.width()) as f64 * SMALL_LETTER;
+    small.max(it.name.width() as f64 * LETTER) + 2.0 * PADDING
+}
+
+fn drawn(it: &Box, at: Point, width: f64, height: f64) -> String {
+    let class = match (it.is_entry, it.is_untaken) {
+        (_, true) => "box untaken",
+        (true, false) => "box asking",
+        (false, false) => "box",
+    };
+    let frame = Tag::new("rect")
+        .with("class", class)
+        .with("x", rounded(at.x - width / 2.0))
+        .with("y", rounded(at.y - height / 2.0))
+        .with("width", rounded(width))
+        .with("height", rounded(height))
+        .with("rx", 8);
+    let tooltip = it.description.as_ref().map_or_else(String::new, |it| format!("<title>{}</title>", escaped(it)));
+    let top = at.y - height / 2.0;
+    let lines = [("name", 19.0, &it.name), ("about", 36.0, &it.question), ("about", 52.0, &it.who)];
+    let lines = lines.into_iter().filter(|(_, _, text)| !text.is_empty());
+    let lines: Vec<String> = lines.map(|(class, y, text)| line(class, Point { y: top + y, ..at }, text)).collect();
+    format!("<g>{tooltip}{}\n{}</g>\n", frame.empty(), lines.join("\n"))
+}
+
+fn drawn_end(at: Point, height: f64) -> String {
+    let ring = Tag::new("circle")
+        .with("class", "end")
+        .with("cx", rounded(at.x))
+        .with("cy", rounded(at.y))
+        .with("r", rounded(height / 2.0 - 2.0));
+    format!("<g>{}\n{}</g>\n", ring.empty(), line("name", Point { y: at.y + 4.0, ..at }, "end"))
+}
+
+/// From the lower edge of the first through all others to the upper edge of the last.
+fn downwards(stations: &[(Point, f64)]) -> String {
+    let mut way = String::new();
+    let mut last: Option<Point> = None;
+    for (ix, (at, height)) in stations.iter().enumerate() {
+        let (top, bottom) = (at.y - height / 2.0, at.y + height / 2.0);
+        match last {
+            None => way += &format!("M {} {}", rounded(at.x), rounded(bottom)),
+            // The head of the arrow needs room of its own.
+            Some(from) if ix + 1 == stations.len() => way += &curve(from, Point { y: top - 2.0, ..*at }),
+            Some(from) => {
+                way += &curve(from, Point { y: top, ..*at });
+                way += &format!(" L {} {}", rounded(at.x), rounded(bottom));
+            }
+        }
+        last = Some(Point { y: bottom, ..*at });
+    }
+    way
+}
+
+/// From the upper edge of the last through all others to the lower edge of the first.
+fn upwards(stations: &[(Point, f64)]) -> String {
+    let mut way = String::new();
+    let mut last: Option<Point> = None;
+    for (ix, (at, height)) in stations.iter().enumerate().rev() {
+        let (top, bottom) = (at.y - height / 2.0, at.y + height / 2.0);
+        match last {
+            None => way += &format!("M {} {}", rounded(at.x), rounded(top)),
+            Some(from) if ix == 0 => way += &curve(from, Point { y: bottom + 2.0, ..*at }),
+            Some(from) => {
+                way += &curve(from, Point { y: bottom, ..*at });
+                way += &format!(" L {} {}", rounded(at.x), rounded(top));
+            }
+        }
+        last = Some(Point { y: top, ..*at });
+    }
+    way
+}
+
+/// Out of the lower edge of a box, and back into it.
+fn looped((at, height): (Point, f64), (label, label_height): (Point, f64)) -> String {
+    let (bottom, top) = (at.y + height / 2.0, label.y - label_height / 2.0);
+    let [out, back] = [LOOP, -LOOP].map(|it| Point { x: at.x + it, y: bottom });
+    let [down, up] = [LOOP_BELOW, -LOOP_BELOW].map(|it| Point { x: label.x + it, y: top });
+    let there = curve(out, down);
+    let home = curve(up, Point { y: back.y + 2.0, ..back });
+    format!("M {} {}{there} L {} {}{home}", rounded(out.x), rounded(out.y), rounded(up.x), rounded(up.y))
+}

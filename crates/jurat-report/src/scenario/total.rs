@@ -1,0 +1,177 @@
+//! What a run says about all conversations along one graph. Counts alone, so that it stays small whatever the number of conversations.
+
+use jurat_core::scenario::Status;
+
+use super::ScenarioGraph;
+
+/// All conversations along one graph.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScenarioTotal {
+    /// The graph, with how often each node and edge was taken.
+    pub graph: ScenarioGraph,
+    /// Whether outcomes or tasks say what to conclude; without, nothing is counted.
+    pub is_concluded: bool,
+    /// How the conversations ended.
+    pub statuses: StatusCounts,
+    /// Their turns.
+    pub turns: TurnCounts,
+    /// Its outcomes, in the order they were written.
+    pub outcomes: Vec<OutcomeTotal>,
+}
+
+/// How many conversations ended how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StatusCounts {
+    /// They came to an end of their own.
+    pub completed: u64,
+    /// They took as many turns as they may.
+    pub limit_reached: u64,
+    /// They took as long as they may.
+    pub timeout: u64,
+    /// A turn failed in another way than by its content.
+    pub error: u64,
+    /// They were not held: something stopped the run before.
+    pub not_run: u64,
+}
+
+/// The turns of some conversations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TurnCounts {
+    /// How many conversations there are.
+    pub conversations: u64,
+    /// How many turns they took together.
+    pub total: u64,
+    /// The turns of the shortest.
+    pub least: u64,
+    /// The turns of the longest.
+    pub most: u64,
+    /// How many answers were compared with what would be right.
+    pub judged: u64,
+    /// How many of those were right.
+    pub verified: u64,
+}
+
+/// One outcome over all conversations.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OutcomeTotal {
+    /// Its name.
+    pub name: String,
+    /// How often it was true.
+    pub held: u64,
+    /// How often it was false.
+    pub failed: u64,
+    /// How often it was a value that is neither, such as a number.
+    pub measured: u64,
+    /// How often nobody could tell.
+    pub error: u64,
+}
+
+/// Something that no conversation of a run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unexercised {
+    /// A node that was never asked.
+    Node(String),
+    /// An edge that was never taken.
+    Edge {
+        /// The node it leaves.
+        from: String,
+        /// Where it goes, as definitions have it.
+        to: String,
+        /// When it is taken, in words.
+        when: Option<String>,
+    },
+    /// An outcome that was never true.
+    NeverTrue(String),
+    /// An outcome that was never false.
+    NeverFalse(String),
+    /// An outcome that was never decided.
+    NeverDecided(String),
+}
+
+impl StatusCounts {
+    /// Counts one more; `None` for one that was not held.
+    pub fn add(&mut self, status: Option<Status>) {
+        *match status {
+            Some(Status::Completed) => &mut self.completed,
+            Some(Status::LimitReached) => &mut self.limit_reached,
+            Some(Status::Timeout) => &mut self.timeout,
+            Some(Status::Error) => &mut self.error,
+            None => &mut self.not_run,
+        } += 1;
+    }
+
+    /// How many there are.
+    pub fn total(&self) -> u64 {
+        self.each().into_iter().map(|(_, n)| n).sum()
+    }
+
+    /// Every status with how many ended so, in the order in which they are told.
+    pub fn each(&self) -> [(&'static str, u64); 5] {
+        [
+            ("completed", self.completed),
+            ("limit_reached", self.limit_reached),
+            ("timeout", self.timeout),
+            ("error", self.error),
+            ("not_run", self.not_run),
+        ]
+    }
+}
+
+impl TurnCounts {
+    /// Counts a conversation of so many turns.
+    pub fn add(&mut self, n_turns: u64) {
+        self.least = if self.conversations == 0 { n_turns } else { self.least.min(n_turns) };
+        self.most = self.most.max(n_turns);
+        self.conversations += 1;
+        self.total += n_turns;
+    }
+
+    /// How many turns a conversation took.
+    pub fn mean(&self) -> Option<f64> {
+        (self.conversations > 0).then(|| self.total as f64 / self.conversations as f64)
+    }
+}
+
+impl ScenarioTotal {
+    /// What no conversation came to: nodes, edges and outcomes, in the order they were written.
+    pub fn unexercised(&self) -> Vec<Unexercised> {
+        let nodes =
+            self.graph.nodes.iter().filter(|it| it.visits == Some(0)).map(|it| Unexercised::Node(it.id.clone()));
+        let edges = self.graph.edges.iter().filter(|it| it.taken == Some(0)).map(|it| Unexercised::Edge {
+            from: self.graph.node_id(it.from).to_owned(),
+            to: self.graph.target(it.to).to_owned(),
+            when: it.when.clone(),
+        });
+        nodes.chain(edges).chain(self.outcomes.iter().filter_map(OutcomeTotal::unexercised)).collect()
+    }
+}
+
+impl OutcomeTotal {
+    fn unexercised(&self) -> Option<Unexercised> {
+        let name = self.name.clone();
+        match (self.held, self.failed) {
+            // A number is neither true nor false.
+            _ if self.measured > 0 => None,
+            (0, 0) => Some(Unexercised::NeverDecided(name)),
+            (0, _) => Some(Unexercised::NeverTrue(name)),
+            (_, 0) => Some(Unexercised::NeverFalse(name)),
+            _ => None,
+        }
+    }
+}
+
+impl Unexercised {
+    /// In words: `edge ask → end (else)`. What others wrote stands as they wrote it.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Unexercised::Node(node) => format!("node {node}"),
+            Unexercised::Edge { from, to, when } => {
+                let to = if to == jurat_core::scenario::END { "end" } else { to };
+                format!("edge {from} → {to} ({})", when.as_deref().unwrap_or("else"))
+            }
+            Unexercised::NeverTrue(outcome) => format!("outcome {outcome} was never true"),
+            Unexercised::NeverFalse(outcome) => format!("outcome {outcome} was never false"),
+            Unexercised::NeverDecided(outcome) => format!("outcome {outcome} was never decided"),
+        }
+    }
+}

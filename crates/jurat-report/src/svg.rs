@@ -1,0 +1,115 @@
+//! SVG that stands alone: no script, no font and no picture from elsewhere. Figures stand below each other under one title.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::layout::Point;
+use crate::words::cut;
+use crate::xml::{Tag, escaped};
+
+/// Something that is drawn.
+pub(crate) struct Figure {
+    /// What stands above it.
+    pub(crate) title: Option<String>,
+    /// How wide and how high it is.
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    /// The drawing, from its upper left corner.
+    pub(crate) body: String,
+}
+
+pub(crate) const BOX_HEIGHT: f64 = 46.0;
+pub(crate) const LETTER: f64 = 7.8;
+pub(crate) const SMALL_LETTER: f64 = 6.6;
+pub(crate) const PADDING: f64 = 12.0;
+const MARGIN: f64 = 20.0;
+const TITLE: f64 = 30.0;
+const TITLE_LETTER: f64 = 9.2;
+const ROOM_FOR_TITLES: usize = 60;
+
+/// Colours follow the reader's: light or dark.
+const STYLE: &str = "\
+text { font-family: ui-monospace, 'DejaVu Sans Mono', monospace; fill: #1f2328 }
+.title { font-size: 15px; font-weight: bold }
+.name { font-size: 13px; text-anchor: middle }
+.about { font-size: 11px; text-anchor: middle; fill: #59636e }
+.box { fill: #f6f8fa; stroke: #818b98 }
+.judge { fill: #ddf4ff; stroke: #0969da }
+.asking { fill: #dafbe1; stroke: #1a7f37 }
+.gate { stroke-width: 2.5 }
+.arrow { fill: none; stroke: #818b98; stroke-width: 1.5; marker-end: url(#head) }
+.gated { stroke-dasharray: 6 4 }
+@media (prefers-color-scheme: dark) {
+  text { fill: #f0f6fc }
+  .about { fill: #9198a1 }
+  .box { fill: #212830 }
+  .judge { fill: #121d2f }
+  .asking { fill: #12261e }
+}";
+
+/// Writes figures as one document. `style` is what they need beside what all drawings have.
+pub(crate) fn write_document(out: &mut dyn Write, title: &str, figures: &[Figure], style: &str) -> io::Result<()> {
+    let title = cut(title, ROOM_FOR_TITLES);
+    let titles = figures.iter().filter_map(|it| it.title.as_deref()).map(|it| cut(it, ROOM_FOR_TITLES));
+    let widest = titles.chain([title.clone()]).map(|it| it.width() as f64 * TITLE_LETTER);
+    let width = figures.iter().map(|it| it.width).chain(widest).fold(0.0, f64::max) + 2.0 * MARGIN;
+    let mut body = String::new();
+    let mut bottom = MARGIN + TITLE;
+    for (ix, figure) in figures.iter().enumerate() {
+        bottom += if ix > 0 { TITLE } else { 0.0 };
+        if let Some(title) = &figure.title {
+            let place = Tag::new("text").with("class", "title").with("x", MARGIN).with("y", rounded(bottom + 14.0));
+            body += &format!("{}{}</text>\n", place.open(), escaped(&cut(title, ROOM_FOR_TITLES)));
+            bottom += TITLE;
+        }
+        let moved = Tag::new("g").with("transform", format!("translate({MARGIN} {})", rounded(bottom)));
+        body += &format!("{}\n{}</g>\n", moved.open(), figure.body);
+        bottom += figure.height;
+    }
+    let height = bottom + MARGIN;
+    let svg = Tag::new("svg")
+        .with("xmlns", "http://www.w3.org/2000/svg")
+        .with("width", rounded(width))
+        .with("height", rounded(height))
+        .with("viewBox", format!("0 0 {} {}", rounded(width), rounded(height)))
+        .with("role", "img");
+    writeln!(out, "{}", svg.open())?;
+    writeln!(out, "<title>{}</title>\n<style>\n{STYLE}{style}\n</style>", escaped(&title))?;
+    writeln!(out, "<defs>{}</defs>", head())?;
+    let place = Tag::new("text").with("class", "title").with("x", MARGIN).with("y", MARGIN + 14.0);
+    writeln!(out, "{}{}</text>", place.open(), escaped(&title))?;
+    writeln!(out, "{body}</svg>")
+}
+
+/// A line of text that stands in the middle.
+pub(crate) fn line(class: &str, at: Point, text: &str) -> String {
+    let tag = Tag::new("text").with("class", class).with("x", rounded(at.x)).with("y", rounded(at.y));
+    format!("{}{}</text>", tag.open(), escaped(text))
+}
+
+/// A way that is upright where it begins and where it ends.
+pub(crate) fn curve(from: Point, to: Point) -> String {
+    let half = f64::midpoint(from.y, to.y);
+    let [x1, x2, half, y] = [from.x, to.x, half, to.y].map(rounded);
+    format!(" C {x1} {half} {x2} {half} {x2} {y}")
+}
+
+fn head() -> String {
+    let marker = Tag::new("marker")
+        .with("id", "head")
+        .with("viewBox", "0 0 8 8")
+        .with("refX", 7)
+        .with("refY", 4)
+        .with("markerWidth", 7)
+        .with("markerHeight", 7)
+        .with("orient", "auto");
+    let triangle = Tag::new("path").with("d", "M 0 0 L 8 4 L 0 8 z").with("fill", "#818b98");
+    format!("{}{}</marker>", marker.open(), triangle.empty())
+}
+
+/// To a tenth of a point, so that the text of a drawing does not depend on the last digits of a sum.
+pub(crate) fn rounded(number: f64) -> f64 {
+    // Adding zero makes of a negative zero a plain one.
+    (number * 10.0).round() / 10.0 + 0.0
+}
