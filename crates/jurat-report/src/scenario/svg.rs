@@ -26,7 +26,7 @@ pub(crate) const STYLE: &str = "
 /// The room for three lines.
 const TALL_BOX: f64 = 62.0;
 const LABEL_HEIGHT: f64 = 16.0;
-const GAP: f64 = 22.0;
+const GAP: f64 = 28.0;
 const END_WIDTH: f64 = 60.0;
 
 /// How far the two ends of an arrow to the same box are apart, at the box and below it.
@@ -76,15 +76,16 @@ pub(crate) fn figure(graph: &ScenarioGraph) -> Figure {
         let label = layout.blocks[layers.rows.len() + ix];
         let passed: Vec<(Point, usize)> = ways[ix].iter().filter_map(|_| bends.next()).flatten().copied().collect();
         let label_layer = slots[layers.rows.len() + ix].layer;
-        let between = |(point, layer): &(Point, usize)| (*point, rows.height(*layer));
-        let mut stations: Vec<(Point, f64)> = passed.iter().map(between).collect();
+        let station = |at, height| Station { at, height, has_words: false };
+        let mut stations: Vec<Station> = passed.iter().map(|(at, layer)| station(*at, rows.height(*layer))).collect();
         let (upper, lower) = if layers.is_back[ix] { (*to, *from) } else { (*from, *to) };
-        let at = |it: usize| (layout.blocks[it], box_height);
+        let at = |it: usize| station(layout.blocks[it], box_height);
+        let words = Station { at: label, height: rows.height(label_layer), has_words: !arrow.label.is_empty() };
         let d = if from == to {
-            looped(at(*from), (label, rows.height(label_layer)))
+            looped(&at(*from), &words)
         } else {
-            stations.push((label, rows.height(label_layer)));
-            stations.sort_by(|(left, _), (right, _)| left.y.total_cmp(&right.y));
+            stations.push(words);
+            stations.sort_by(|left, right| left.at.y.total_cmp(&right.at.y));
             stations.insert(0, at(upper));
             stations.push(at(lower));
             if layers.is_back[ix] { upwards(&stations) } else { downwards(&stations) }
@@ -105,6 +106,14 @@ pub(crate) fn figure(graph: &ScenarioGraph) -> Figure {
         body += &drawn_end(layout.blocks[n_boxes], box_height);
     }
     Figure { title: Some(sketch.title), width: layout.width, height: layout.height, body }
+}
+
+/// Where an arrow begins, passes or ends.
+struct Station {
+    at: Point,
+    height: f64,
+    /// Whether something is written there.
+    has_words: bool,
 }
 
 /// As wide as its longest line.
@@ -143,11 +152,11 @@ fn drawn_end(at: Point, height: f64) -> String {
     format!("<g>{}\n{}</g>\n", ring.empty(), line("name", Point { y: at.y + 4.0, ..at }, "end"))
 }
 
-/// From the lower edge of the first through all others to the upper edge of the last.
-fn downwards(stations: &[(Point, f64)]) -> String {
+/// From the lower edge of the first through all others to the upper edge of the last; not through words.
+fn downwards(stations: &[Station]) -> String {
     let mut way = String::new();
     let mut last: Option<Point> = None;
-    for (ix, (at, height)) in stations.iter().enumerate() {
+    for (ix, Station { at, height, has_words }) in stations.iter().enumerate() {
         let (top, bottom) = (at.y - height / 2.0, at.y + height / 2.0);
         match last {
             None => way += &format!("M {} {}", rounded(at.x), rounded(bottom)),
@@ -155,7 +164,7 @@ fn downwards(stations: &[(Point, f64)]) -> String {
             Some(from) if ix + 1 == stations.len() => way += &curve(from, Point { y: top - 2.0, ..*at }),
             Some(from) => {
                 way += &curve(from, Point { y: top, ..*at });
-                way += &format!(" L {} {}", rounded(at.x), rounded(bottom));
+                way += &format!(" {} {} {}", passing(*has_words), rounded(at.x), rounded(bottom));
             }
         }
         last = Some(Point { y: bottom, ..*at });
@@ -163,30 +172,39 @@ fn downwards(stations: &[(Point, f64)]) -> String {
     way
 }
 
-/// From the upper edge of the last through all others to the lower edge of the first.
-fn upwards(stations: &[(Point, f64)]) -> String {
+/// From the upper edge of the last through all others to the lower edge of the first, beside the arrows that come down.
+fn upwards(stations: &[Station]) -> String {
     let mut way = String::new();
     let mut last: Option<Point> = None;
-    for (ix, (at, height)) in stations.iter().enumerate().rev() {
+    for (ix, Station { at, height, has_words }) in stations.iter().enumerate().rev() {
         let (top, bottom) = (at.y - height / 2.0, at.y + height / 2.0);
+        let beside = at.x - LOOP;
         match last {
-            None => way += &format!("M {} {}", rounded(at.x), rounded(top)),
-            Some(from) if ix == 0 => way += &curve(from, Point { y: bottom + 2.0, ..*at }),
+            None => {
+                way += &format!("M {} {}", rounded(beside), rounded(top));
+                last = Some(Point { x: beside, y: top });
+            }
+            Some(from) if ix == 0 => way += &curve(from, Point { x: beside, y: bottom + 2.0 }),
             Some(from) => {
                 way += &curve(from, Point { y: bottom, ..*at });
-                way += &format!(" L {} {}", rounded(at.x), rounded(top));
+                way += &format!(" {} {} {}", passing(*has_words), rounded(at.x), rounded(top));
+                last = Some(Point { y: top, ..*at });
             }
         }
-        last = Some(Point { y: top, ..*at });
     }
     way
 }
 
+/// How a row is passed: with a line, or, where there are words, without.
+fn passing(has_words: bool) -> &'static str {
+    if has_words { "M" } else { "L" }
+}
+
 /// Out of the lower edge of a box, and back into it.
-fn looped((at, height): (Point, f64), (label, label_height): (Point, f64)) -> String {
-    let (bottom, top) = (at.y + height / 2.0, label.y - label_height / 2.0);
-    let [out, back] = [LOOP, -LOOP].map(|it| Point { x: at.x + it, y: bottom });
-    let [down, up] = [LOOP_BELOW, -LOOP_BELOW].map(|it| Point { x: label.x + it, y: top });
+fn looped(from: &Station, words: &Station) -> String {
+    let (bottom, top) = (from.at.y + from.height / 2.0, words.at.y - words.height / 2.0);
+    let [out, back] = [LOOP, -LOOP].map(|it| Point { x: from.at.x + it, y: bottom });
+    let [down, up] = [LOOP_BELOW, -LOOP_BELOW].map(|it| Point { x: words.at.x + it, y: top });
     let there = curve(out, down);
     let home = curve(up, Point { y: back.y + 2.0, ..back });
     format!("M {} {}{there} L {} {}{home}", rounded(out.x), rounded(out.y), rounded(up.x), rounded(up.y))

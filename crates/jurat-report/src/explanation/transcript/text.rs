@@ -85,7 +85,7 @@ impl Writer<'_> {
         if let Some(failure) = &it.failure {
             self.line("failed", &failure_words(failure))?;
         }
-        self.optional("update", it.update_error.as_deref())?;
+        self.optional("no update", it.update_error.as_deref())?;
         it.tested.iter().try_for_each(|it| self.tested(it))?;
         match &it.taken {
             Some(edge) if edge.when.is_none() && !it.tested.is_empty() => {
