@@ -105,7 +105,7 @@ fn joined(parts: impl Iterator<Item = (String, bool)>, word: &str, none: &str) -
 
 fn check_words(check: &StateCheck) -> String {
     let field = check.field.as_str();
-    let written = when::write(&Condition::Check(check.clone()));
+    let written = when::write(&Condition::Check(Box::new(check.clone())));
     // What can be written in short is said in short.
     let short = written.as_map().filter(|it| it.len() == 1).and_then(|it| it.get(field));
     match short {
@@ -116,7 +116,7 @@ fn check_words(check: &StateCheck) -> String {
         Some(value) => format!("{field} is {}", shown(value)),
         None => {
             let operator = check.verify_with.entry().snake_case();
-            let given = |(name, value): (&'static str, _)| (!matches!(value, Val::Null)).then(|| (name, value));
+            let given = |(name, value): (&'static str, _)| (!matches!(value, Val::Null)).then_some((name, value));
             let parameters = check.verify_with.parameters().into_iter().filter_map(given);
             let parameters: Vec<String> = parameters.map(|(name, it)| format!("{name}: {}", shown(&it))).collect();
             let expected =

@@ -178,6 +178,8 @@ impl<'p> Traversal<'p> {
     /// What the subject is told in this turn, once that is known.
     pub fn told(&self) -> Option<&Told> {
         self.turn.told.as_ref()
+    }
+
     /// What is known so far: of all turns that are over, and of the one under way once its answer was read.
     pub fn state(&self) -> &State {
         &self.state
