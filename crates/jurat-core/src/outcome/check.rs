@@ -36,6 +36,8 @@ pub enum Check {
     Not(Box<Check>),
     /// What an expression over `result` comes to.
     Cel(Arc<Expression>),
+    /// What code of the program has decided under this name. It stands for a criterion that has no check, and is stored as none.
+    Code(String),
 }
 
 /// Two checks are equal when they say the same.
@@ -50,6 +52,7 @@ impl PartialEq for Check {
             (Check::AtLeast { n, of }, Check::AtLeast { n: others, of: theirs }) => n == others && of == theirs,
             (Check::Not(left), Check::Not(right)) => left == right,
             (Check::Cel(left), Check::Cel(right)) => left.source() == right.source(),
+            (Check::Code(left), Check::Code(right)) => left == right,
             _ => false,
         }
     }
@@ -60,7 +63,7 @@ impl Check {
     pub fn gives(&self) -> Gives {
         match self {
             Check::Aggregation(it) if it.thresholds.is_empty() => Gives::Number,
-            Check::Cel(_) => Gives::Anything,
+            Check::Cel(_) | Check::Code(_) => Gives::Anything,
             _ => Gives::Boolean,
         }
     }
@@ -340,7 +343,7 @@ impl Threshold {
 /// What a value must be: a comparison and what it compares with, compiled once.
 #[derive(Clone)]
 pub struct Wanted {
-    operator: Operator,
+    operator: Box<Operator>,
     expected: Value,
     /// What cannot be used is an error each time it is asked, as it is where suites come from.
     bound: Result<Box<Comparison<'static>>, Box<Inapplicable>>,
@@ -366,7 +369,7 @@ impl Wanted {
             Some(inapplicable) => Err(Box::new(inapplicable)),
             None => operator.bind(expected.clone()).map(Box::new).map_err(Box::new),
         };
-        Wanted { operator, expected, bound }
+        Wanted { operator: Box::new(operator), expected, bound }
     }
 
     /// This value, compared in the way that fits its kind: booleans by whether they count as true, numbers as numbers, everything else as text

@@ -44,6 +44,7 @@ impl Check {
         match self {
             Check::Aggregation(it) => it.evaluate(evidence),
             Check::Cel(expression) => evaluated(expression, "result", evidence).map_err(|it| uncertain(&it)),
+            Check::Code(name) => decided(name, evidence),
             other => other.holds(evidence).map(Val::Bool),
         }
     }
@@ -87,6 +88,14 @@ impl Check {
                 Val::Bool(holds) => Ok(holds),
                 other => Err(not_boolean(expression, &other)),
             },
+            Check::Code(_) => match self.evaluate(evidence)? {
+                Val::Bool(holds) => Ok(holds),
+                other => Err(OutcomeError {
+                    fault: Fault::Kind,
+                    what: words::head(self),
+                    reason: format!("it gives {}, and must give true or false", shown(&other)),
+                }),
+            },
         }
     }
 
@@ -99,6 +108,21 @@ impl Check {
             }
             other => other.holds(evidence).map(|holds| !holds),
         }
+    }
+}
+
+/// What code has decided, or why it could not.
+fn decided(name: &str, evidence: &Val<'_>) -> Result<Value, OutcomeError> {
+    let part = |key: &str| evidence.get(key).and_then(|it| it.get(name));
+    let undecided = |reason: &str| OutcomeError {
+        fault: Fault::Kind,
+        what: format!("the code of `{name}`"),
+        reason: reason.to_owned(),
+    };
+    match (part("outcome_errors").and_then(Val::as_str), part("outcome_results")) {
+        (Some(reason), _) => Err(undecided(reason)),
+        (None, Some(value)) => Ok(value.clone().into_owned()),
+        (None, None) => Err(undecided("it was not called")),
     }
 }
 

@@ -127,12 +127,12 @@ pub fn status_is(expected: &str) -> Check {
 }
 
 /// It took so many turns.
-pub fn turn_count_eq(n: u64) -> Check {
+pub fn turn_count_eq(n: i64) -> Check {
     result("turn_count", n.into())
 }
 
 /// It took at least so many turns.
-pub fn turn_count_gte(n: u64) -> Check {
+pub fn turn_count_gte(n: i64) -> Check {
     result("turn_count", Wanted::number(Relation::Gte, Val::from(n)))
 }
 

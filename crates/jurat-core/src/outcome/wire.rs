@@ -108,6 +108,7 @@ impl Check {
                 object([("type", called("at_least_n")), ("n", Val::from(*n)), ("conditions", parts(of))])
             }
             Check::Not(part) => object([("type", called("not")), ("condition", part.written(name))]),
+            Check::Code(name) => object([("type", Val::from("code")), ("name", Val::from(name.clone()))]),
             Check::Cel(it) => object([("type", called("cel")), ("expression", Val::from(it.source().to_owned()))]),
             Check::Turn(TurnCheck { scope, test: TurnTest::Cel(it) }) => object([
                 ("type", called("turn_cel")),

@@ -110,6 +110,9 @@ pub fn route(
     (fallback.map_or(Route::Ends, Route::Along), tested)
 }
 
+/// Whether something holds, or what kind of reason there is that nobody can tell, and the reason in words.
+type Held = Result<bool, (Fault, String)>;
+
 /// A condition on its way through its parts.
 struct Testing<'t> {
     state: &'t State,
@@ -120,7 +123,7 @@ struct Testing<'t> {
 
 impl Testing<'_> {
     /// Whether a condition holds; its parts are tested in order, until it is decided.
-    fn holds(&mut self, condition: &Condition) -> Result<bool, (Fault, String)> {
+    fn holds(&mut self, condition: &Condition) -> Held {
         match condition {
             Condition::Check(check) => self.check(check),
             Condition::Checks(checks) => self.until(false, checks, Testing::check, |_| 1),
@@ -145,9 +148,9 @@ impl Testing<'_> {
         &mut self,
         decides: bool,
         parts: &[T],
-        test: fn(&mut Self, &T) -> Result<bool, (Fault, String)>,
+        test: fn(&mut Self, &T) -> Held,
         n_checks: fn(&T) -> usize,
-    ) -> Result<bool, (Fault, String)> {
+    ) -> Held {
         let mut rest = parts.iter();
         while let Some(part) = rest.next() {
             if test(self, part)? == decides {
@@ -158,7 +161,7 @@ impl Testing<'_> {
         Ok(!decides)
     }
 
-    fn check(&mut self, check: &StateCheck) -> Result<bool, (Fault, String)> {
+    fn check(&mut self, check: &StateCheck) -> Held {
         let (comparison, rest) = self.checks.split_first().expect("each check was compiled");
         self.checks = rest;
         if let (Place::Accumulated(_), other) = (check.field.place(), &self.state.accumulated)

@@ -23,6 +23,7 @@ use crate::InMemory;
 use crate::arbitrary::{path, text, value};
 use crate::outcomes::check;
 use crate::rubrics::traits;
+use crate::scenarios::scenario_text;
 use crate::templates::arbitrary_template;
 use crate::vocabulary::{fitting_operand, operators};
 
@@ -177,14 +178,24 @@ fn suite() -> impl Strategy<Value = Suite> {
     let templates = proptest::collection::btree_map(id(), arbitrary_template(), 0..2);
     let rubrics = proptest::collection::btree_map(id(), traits(), 0..2);
     let rest = (ids(), vec(path().prop_map(at), 0..3), thresholds());
-    (head, vec(task(), 0..4), rest, (templates, rubrics)).prop_map(
+    let scenarios = (option::weighted(0.3, scenario_text().boxed()), vec(task(), 0..2));
+    (head, vec(task(), 0..4), rest, (templates, rubrics, scenarios)).prop_map(
         |(
             ((name, description, models, tools), records, ask),
             tasks,
             (dimensions, group_by, thresholds),
-            (templates, rubrics),
+            (templates, rubrics, scenarios),
         )| {
             let mut suite = Suite::default();
+            if let (Some(scenario), own) = scenarios {
+                let scope = scenario.name.clone();
+                suite.add_scenario(scenario);
+                suite.tasks.extend(own.into_iter().map(|it| Task {
+                    scope: Some(scope.clone()),
+                    on: Selection::All,
+                    ..it
+                }));
+            }
             suite.name = name;
             suite.description = description;
             suite.models = models;
@@ -193,7 +204,7 @@ fn suite() -> impl Strategy<Value = Suite> {
             suite.ask = ask;
             suite.templates = templates.into_iter().map(|(name, it)| (at(name), it)).collect();
             suite.rubrics = rubrics.into_iter().map(|(name, it)| (at(name), it)).collect();
-            suite.tasks = tasks;
+            suite.tasks.extend(tasks);
             suite.dimensions = dimensions;
             suite.group_by = group_by;
             suite.thresholds = thresholds;

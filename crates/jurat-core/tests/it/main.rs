@@ -1,7 +1,7 @@
 //! The laws of the core, and its words.
 //!
 //! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`conversations`],
-//! [`effects`], [`routes`], [`templates`], [`rubrics`], [`statistics`], [`outcomes`]. They draw
+//! [`effects`], [`routes`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`defects`] has what goes wrong elsewhere, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
@@ -24,6 +24,7 @@ mod projections;
 mod prompts;
 mod routes;
 mod rubrics;
+mod scenarios;
 mod statistics;
 mod templates;
 mod vocabulary;

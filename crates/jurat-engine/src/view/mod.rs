@@ -16,6 +16,7 @@ use std::path::Path;
 use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::scenario::ReadyScenario;
 use jurat_core::suite::Suite;
+use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_report::model::{CaseReport, RunReport};
 use jurat_store::run::{Code, Column, RunFileError, RunReader, StoredCase, StoredEffect, Variant};
@@ -173,10 +174,25 @@ impl RunView {
         found.filter(|_| is_last).map(|it| &**it)
     }
 
+    /// What happened in a scenario: the evidence that its tasks saw. `None` when the case is none, or was not run.
+    pub fn execution(&self, case: &StoredCase) -> Result<Option<Value>, ViewError> {
+        if self.scenario(case).is_none() {
+            return Ok(None);
+        }
+        let text = self.reader.row_text(case)?;
+        let evidence = parse_json(&text).map(|it| it.value.into_owned()).unwrap_or(Value::Null);
+        Ok(evidence.get("scenario_id").is_some().then_some(evidence))
+    }
+
     /// Which of a row's cases one is; `None` when a row is one case.
     pub fn variant(&self, case_ix: u64) -> Option<&Variant> {
         let variants = &self.reader.head().variants;
-        if variants.is_empty() { None } else { variants.get((case_ix % variants.len() as u64) as usize) }
+        let n_variants = variants.len() as u64;
+        // Scenarios come before rows, and rows that nobody is asked about are one case each.
+        if n_variants == 0 || self.plan.ask.is_none() && case_ix / n_variants >= self.plan.scenarios.len() as u64 {
+            return None;
+        }
+        variants.get((case_ix % n_variants) as usize)
     }
 
     /// Whether cases were run several times, so that their numbers tell them apart.

@@ -53,6 +53,7 @@ fn write_explanation(members: &mut Members<'_>, it: &Explanation) {
         });
     });
     optional(it.operands.as_ref(), |operands| members.object("compared", |it| write_operands(it, operands)));
+    optional(it.decided.as_ref(), |it| members.value("decided", &it.to_value()));
     members.list("seen", &it.seen, |text, seen| {
         object(text, |it| {
             it.text("name", &seen.name);

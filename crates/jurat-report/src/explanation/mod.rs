@@ -10,6 +10,7 @@ mod text;
 use std::time::Duration;
 
 use jurat_core::effect::{Attempt, Message, Served, ToolCall, Usage};
+use jurat_core::outcome::Trace;
 use jurat_core::suite::Gate;
 use jurat_core::value::Value;
 
@@ -60,6 +61,8 @@ pub struct Explanation {
     pub gates: Vec<GateStep>,
     /// What was compared; nothing for a task that compares nothing.
     pub operands: Option<Operands>,
+    /// How an outcome was decided, part by part.
+    pub decided: Option<Trace>,
     /// What the task could read.
     pub seen: Vec<Seen>,
     /// What it could not read though it exists.

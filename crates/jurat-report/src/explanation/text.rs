@@ -5,6 +5,7 @@
 use std::io::{self, Write};
 
 use jurat_core::effect::{Attempt, Message, ToolCall};
+use jurat_core::outcome::Trace;
 use jurat_core::value::Value;
 
 use super::{Conversation, Explanation, Operands, Origin, Reply};
@@ -27,6 +28,9 @@ pub fn write_text(out: &mut dyn Write, explanation: &Explanation, style: Style) 
     writer.gates(explanation)?;
     if let Some(operands) = &explanation.operands {
         writer.operands(operands)?;
+    }
+    if let Some(decided) = &explanation.decided {
+        writer.decided(decided)?;
     }
     writer.spread(explanation)?;
     writer.context(explanation)?;
@@ -86,6 +90,12 @@ impl Writer<'_> {
         self.line("operator", &it.operator)?;
         self.value("expected", it.expected.as_ref(), "(nothing needed)")?;
         self.value("found", it.found.as_ref(), "(nothing)")
+    }
+
+    fn decided(&mut self, it: &Trace) -> io::Result<()> {
+        self.title("how it was decided")?;
+        // Paths and expressions are the author's, and values are whoever's: each line stays one.
+        it.to_string().lines().try_for_each(|line| writeln!(self.out, "  {}", visible_line(line)))
     }
 
     fn spread(&mut self, it: &Explanation) -> io::Result<()> {

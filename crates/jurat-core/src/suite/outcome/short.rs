@@ -214,9 +214,8 @@ fn status(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
     Some(status_is(&text.value))
 }
 
-fn count(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<u64> {
-    let number = reading.integer(&format!("`{}`", entry.key), 0, &entry.value)?;
-    u64::try_from(number).ok()
+fn count(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<i64> {
+    reading.integer(&format!("`{}`", entry.key), 0, &entry.value)
 }
 
 fn result(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {

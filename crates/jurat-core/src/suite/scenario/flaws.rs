@@ -6,7 +6,7 @@ use super::super::problem::{Code, Problem, listed_all, listed_plainly};
 use super::super::{Suite, codes};
 use super::{ScenarioText, places};
 use crate::scenario::structure::{QuestionPart, Unread, flaws_besides, has_foreign_template};
-use crate::scenario::{Absence, Callable, Condition, Flaw, Scenario, StateUpdate};
+use crate::scenario::{Absence, Callable, Condition, Flaw, Handover, Scenario, StateUpdate};
 use crate::template::{Template, Trait};
 use crate::value::{Span, Spanned, Val};
 
@@ -135,7 +135,7 @@ impl ScenarioText {
             Flaw::SeveralFallbacks { edges, .. } => edges.iter().all(is_readable),
             Flaw::Shadowed { edge, by } => is_readable(edge) && is_readable(by),
             Flaw::UnknownField { reason: Absence::Node(id), .. } => !is_lost(id),
-            Flaw::OutcomeWithoutNode { node, exists, .. } => !is_lost(node) && !(*exists && lost.edges),
+            Flaw::OutcomeWithoutNode { node, exists, .. } => !is_lost(node) && (!exists || !lost.edges),
             Flaw::DuplicateNode { .. }
             | Flaw::ReservedIdentity { .. }
             | Flaw::EmptyQuestion { .. }
@@ -272,6 +272,16 @@ impl ScenarioText {
                 && is_text(callable)
             {
                 found.push((text.when.unwrap_or(text.span), "write `when: {…}`, or `when: {cel: …}`"));
+            }
+        }
+        for (edge, text) in self.scenario.edges.iter().zip(&self.edges) {
+            if let Some(Handover::Callable(callable)) = &edge.handover
+                && is_text(callable)
+            {
+                found.push((
+                    text.handover.unwrap_or(text.span),
+                    "write `handover: transcript_prepend` or another of them",
+                ));
             }
         }
         for (criterion, text) in self.scenario.outcomes.iter().zip(&self.outcomes) {

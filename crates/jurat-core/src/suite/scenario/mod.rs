@@ -15,6 +15,7 @@
 //! A scenario is read as far as it goes; whether it makes a sound graph is looked at in [`flaws`], once everything that it names is there. Scenarios that a
 //! peer has stored are read too: its dump has the same keys, and its checkpoint has them under other names (`scenario::stored`).
 
+mod code;
 mod edge;
 mod flaws;
 mod node;
@@ -26,7 +27,7 @@ use std::path::Path;
 
 pub(crate) use flaws::examine;
 pub(super) use write::value;
-pub(crate) use write::{node_value, scenario_value};
+pub(crate) use write::{edge as edge_value, node_value, scenario_value};
 
 use super::codes;
 use super::duration;
@@ -89,6 +90,73 @@ impl PartialEq for ScenarioText {
     fn eq(&self, other: &Self) -> bool {
         let ScenarioText { scenario, nodes, outcomes, rubric, .. } = self;
         (scenario, rubric) == (&other.scenario, &other.rubric) && (nodes, outcomes) == (&other.nodes, &other.outcomes)
+    }
+}
+
+impl From<Scenario> for ScenarioText {
+    /// A scenario that stands in no file.
+    fn from(scenario: Scenario) -> ScenarioText {
+        let nowhere = Span::default();
+        let node = |_| NodeText {
+            id: nowhere,
+            question: nowhere,
+            agent_identity: None,
+            state_update: None,
+            template: None,
+            rubric: None,
+            is_flawed: false,
+        };
+        let edge = |_| EdgeText {
+            span: nowhere,
+            source: nowhere,
+            target: nowhere,
+            when: None,
+            handover: None,
+            is_flawed: false,
+        };
+        let outcome = |_| OutcomeText {
+            name: nowhere,
+            check: None,
+            depends_on: Vec::new(),
+            gate: task::Gate::None,
+            is_flawed: false,
+        };
+        ScenarioText {
+            name: Spanned::new(scenario.name.clone(), nowhere),
+            entry: None,
+            nodes: scenario.nodes.iter().map(node).collect(),
+            edges: scenario.edges.iter().map(edge).collect(),
+            outcomes: scenario.outcomes.iter().map(outcome).collect(),
+            rubric: None,
+            models: Vec::new(),
+            tools: Vec::new(),
+            lost: LostParts::default(),
+            scenario,
+        }
+    }
+}
+
+impl Suite {
+    /// Adds a scenario, and its outcomes as tasks.
+    ///
+    /// ```
+    /// use jurat_core::outcome::status_is;
+    /// use jurat_core::scenario::{Question, ScenarioBuilder};
+    /// use jurat_core::suite::{Suite, write};
+    ///
+    /// let mut builder = ScenarioBuilder::new("greeting");
+    /// builder.add_node("hello", Question::new("Hello?", "Hello.")).set_entry("hello");
+    /// builder.add_outcome("polite", status_is("completed"));
+    /// let mut suite = Suite::default();
+    /// suite.add_scenario(builder.validate()?);
+    /// assert_eq!(suite.tasks[0].id.value, "polite");
+    /// assert!(write::yaml(&suite).starts_with("scenarios:\n  greeting:\n    entry: hello\n"));
+    /// # Ok::<(), jurat_core::scenario::BuildErrors>(())
+    /// ```
+    pub fn add_scenario(&mut self, scenario: impl Into<ScenarioText>) {
+        let text = scenario.into();
+        self.tasks.extend(text.outcome_tasks());
+        self.scenarios.push(text);
     }
 }
 
@@ -301,6 +369,11 @@ fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, text: &mut ScenarioT
     for item in reading.list("`tasks`", "a list of tasks", node) {
         match task::read(reading, item) {
             Ok(mut task) => {
+                if let Some(on) = item.get("on") {
+                    let problem = Problem::new(&codes::CONFLICT, "a task of a scenario applies to it alone");
+                    let problem = problem.at(on.span, "for others, too?").at(text.name.span, "this scenario");
+                    reading.problem(problem.help("drop `on`, or move the task to the `tasks` of the suite"));
+                }
                 task.scope = Some(text.name.clone());
                 suite.tasks.push(task);
             }

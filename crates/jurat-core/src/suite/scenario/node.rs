@@ -6,6 +6,7 @@ use super::super::problem::Problem;
 use super::super::reader::{Fields, Reading};
 use super::super::{rubric, template};
 use super::{ScenarioText, is_null, metadata};
+use crate::scenario::stored::model_named;
 use crate::scenario::{
     Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, ToolFilter, ToolName, question_id, when,
 };
@@ -373,7 +374,9 @@ pub(super) fn models(reading: &mut Reading<'_>, node: &Node<'_>) -> Models {
             Some(_) => peer_model(reading, name, node),
             None => reading.text(&format!("`{name}`"), node),
         };
-        if node.entries().is_some() {
+        // What the name says already is not worth keeping.
+        let is_named = model.as_ref().is_some_and(|it| node.to_val() == model_named(&it.value));
+        if node.entries().is_some() && !is_named {
             let key = if name == "subject" { "answering_model" } else { "parsing_model" };
             read.stored.insert(key.into(), node.to_val().into_owned());
             let system = node.get("system_prompt").and_then(Node::as_str).map(str::to_owned);
