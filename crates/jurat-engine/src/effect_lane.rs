@@ -238,13 +238,20 @@ impl EffectLane<'_> {
 
     /// Whether this run's log alone tells a whole conversation.
     fn told_by_log<'c>(&self, talked: &mut Traversal<'_>, at: &dyn Fn(StepSite) -> At<'c>) -> Result<bool, RunError> {
+        let mut told = Vec::new();
         while talked.end().is_none() {
             for step in talked.steps() {
                 match self.effects.logged(at(step.site), &step.request)? {
-                    Some(outcome @ (Outcome::Answer(_) | Outcome::Returned(_))) => talked.apply(step.site, outcome),
+                    Some((outcome @ (Outcome::Answer(_) | Outcome::Returned(_)), is_reused)) => {
+                        told.push((at(step.site).case_ix, outcome.clone(), is_reused));
+                        talked.apply(step.site, outcome);
+                    }
                     _ => return Ok(false),
                 }
             }
+        }
+        for (case_ix, outcome, is_reused) in &told {
+            self.effects.count(*case_ix, outcome, *is_reused);
         }
         Ok(true)
     }

@@ -236,15 +236,16 @@ impl Effects<'_> {
         matches!(self.source, Source::World { log: Some(_), .. })
     }
 
-    /// What this run's own log has at a site, when it is what would be asked now.
-    pub(crate) fn logged(&self, at: At<'_>, request: &Request) -> Result<Option<Outcome>, RunError> {
+    /// What this run's own log has at a site, when it is what would be asked now, and whether it was taken over from elsewhere. It is not
+    /// [counted](Effects::count).
+    pub(crate) fn logged(&self, at: At<'_>, request: &Request) -> Result<Option<(Outcome, bool)>, RunError> {
         let Source::World { perform, log: Some(log), .. } = &self.source else { return Ok(None) };
         let Some(logged) = log.get(at.case_ix, at.site)? else { return Ok(None) };
         let key = match request {
             Request::Model(request) => perform.asked(&request.model).map(|it| it.key_of(request)),
             Request::Deed(deed) => Some(perform.doer(deed).key_of(deed)),
         };
-        Ok(if key == Some(logged.key) { Some(read_outcome(&logged.outcome)?) } else { None })
+        Ok(if key == Some(logged.key) { Some((read_outcome(&logged.outcome)?, logged.reused)) } else { None })
     }
 
     fn diverged(&self, at: At<'_>, has_other: bool) -> Outcome {
@@ -385,10 +386,7 @@ impl Effects<'_> {
             Outcome::Answer(answer) => Some(answer),
             _ => None,
         };
-        if let Some(cost) = answer.and_then(|it| it.cost_usd) {
-            self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
-        }
-        self.tally.add(at.case_ix, &found.outcome, found.is_reused);
+        self.count(at.case_ix, &found.outcome, found.is_reused);
         if found.is_logged {
             return Ok(found.outcome);
         }
@@ -417,6 +415,16 @@ impl Effects<'_> {
             Err(_) => return Err(RunError::WriterGone),
         }
         Ok(found.outcome)
+    }
+
+    /// Adds an outcome to what the run took.
+    pub(crate) fn count(&self, case_ix: u64, outcome: &Outcome, is_reused: bool) {
+        if let Outcome::Answer(answer) = outcome
+            && let Some(cost) = answer.cost_usd
+        {
+            self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
+        }
+        self.tally.add(case_ix, outcome, is_reused);
     }
 
     /// A site in words.

@@ -218,7 +218,7 @@ fn a_killed_conversation_goes_on_in_the_middle() {
     let suite = talked(3);
     let reference = Endpoint::start(Script::new());
     let undisturbed = Project::new(&suite, "", &reference.url()).results(&["-j", "3"]);
-    assert_eq!(undisturbed.code, Some(1), "{}", undisturbed.stderr);
+    assert_eq!(undisturbed.code, Some(1), "{} {}", undisturbed.stdout, undisturbed.stderr);
     let n_all = reference.stats().requests;
     for n_answers in [1, 4, 7] {
         let endpoint = Endpoint::start(Script::new().held());

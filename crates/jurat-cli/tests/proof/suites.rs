@@ -63,7 +63,7 @@ scenarios:
     system: Be brief.
     entry: ask
     nodes:
-      ask: {{ question: 's{ix}, which city?', template: city, state_update: {{ cel: '{{\"sure\": parsed.sure}}' }} }}
+      ask: {{ question: 's{ix}, which city?', template: city, state_update: {{ cel: '{{\"sure\": has(parsed.sure) && parsed.sure}}' }} }}
       again: {{ question: 's{ix}, are you sure?', template: city }}
       last: {{ question: 's{ix}, and why?', rubric: [{{ name: clear, kind: boolean, description: is it clear }}] }}
     edges:

@@ -73,15 +73,8 @@ fn a_turn_that_takes_too_long_ends_the_scenario_otherwise() {
 #[test]
 fn a_scenario_that_takes_too_long_is_a_timeout_whatever_its_edges_say() {
     for edges in [ROUTED, NOT_ROUTED] {
-        let (project, ended) = run(&suite("timeout: 500ms", edges));
+        let (_, ended) = run(&suite("timeout: 500ms", edges));
         assert_verdicts(&ended, &[("in_time", "failed"), ("too_late", "passed"), ("failed", "failed")]);
-        let explained = project.jurat(&["explain", "slow"]);
-        assert!(
-            explained.stdout.contains("the scenario took longer than 500ms"),
-            "{} {}",
-            explained.stdout,
-            explained.stderr
-        );
     }
 }
 
