@@ -12,18 +12,19 @@ use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Asker, FaultKind, ModelRequest, Outcome, Request, StepSite};
+use jurat_core::effect::{Asker, ModelRequest, Outcome, Request, StepSite};
 use jurat_core::evidence::probe;
 use jurat_core::evidence::scenario::cut_short;
 use jurat_core::plan::Plan;
-use jurat_core::scenario::{End, ReadyScenario, Scenario, Traversal};
+use jurat_core::scenario::{End, ReadyScenario, Traversal};
 use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
 use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
 
-use crate::effects::{At, Deadline, Effects};
+use crate::clock::Clock;
+use crate::effects::{At, Effects};
 use crate::kept::{Done, Keeping};
 use crate::perform::{Act, Perform};
 use crate::record_lane::{OpenCase, base_context};
@@ -130,7 +131,9 @@ impl EffectLane<'_> {
         let id = id_text(&case.id);
         let source = case.place.source;
         let variant = match self.variants {
+            // What is not asked of a subject has none, though scenarios beside it have.
             [] => None,
+            _ if self.plan.ask.is_none() => None,
             variants => variants.get((case.case_ix % variants.len() as u64) as usize),
         };
         let name = CaseLabel { id: &id, variant };
@@ -147,7 +150,7 @@ impl EffectLane<'_> {
                 let request = probe::request(ask, asked.prompt, &asked.model, &base, asked.replicate);
                 let answer = match &request {
                     Ok(request) => {
-                        let at = At { case_ix: case.case_ix, name, site: SUBJECT, deadline: None };
+                        let at = At { case_ix: case.case_ix, name, site: SUBJECT, clock: None };
                         let outcome = self.effects.outcome(at, request, ask.max_retries.saturating_add(1)).await?;
                         answered(outcome)
                     }
@@ -189,7 +192,7 @@ impl EffectLane<'_> {
                 .collect();
             for (site, request, max_requests) in ready {
                 asked.push(site);
-                let at = At { case_ix: case.case_ix, name, site, deadline: None };
+                let at = At { case_ix: case.case_ix, name, site, clock: None };
                 running.push(async move { (site, self.effects.outcome(at, &request, max_requests).await) });
             }
             let Some((site, outcome)) = running.next().await else { return Ok(state) };
@@ -205,13 +208,13 @@ impl EffectLane<'_> {
         let asked = &self.asked[place];
         let name = CaseLabel { id: &ready.scenario.name, variant: self.variants.get(place) };
         let traversal = || Traversal::start(ready, asked.model.as_str(), asked.name.as_str(), asked.replicate);
-        let at = |site| At { case_ix: case.case_ix, name, site, deadline: None };
+        let at = |site| At { case_ix: case.case_ix, name, site, clock: None };
         // A conversation that was done is not held again. One that was interrupted is, from its first turn, unless all that it did
         // stands: its tools may not be in the state that they were left in.
         let mut talked = traversal();
         if !self.effects.has_log() || !self.told_by_log(&mut talked, &at)? {
             talked = traversal();
-            self.talk(&mut talked, ready, case, name, started).await?;
+            self.talk(&mut talked, ready, case, name).await?;
         }
         match talked.end() {
             Some(End::Execution(execution)) => {
@@ -235,13 +238,20 @@ impl EffectLane<'_> {
 
     /// Whether this run's log alone tells a whole conversation.
     fn told_by_log<'c>(&self, talked: &mut Traversal<'_>, at: &dyn Fn(StepSite) -> At<'c>) -> Result<bool, RunError> {
+        let mut told = Vec::new();
         while talked.end().is_none() {
             for step in talked.steps() {
                 match self.effects.logged(at(step.site), &step.request)? {
-                    Some(outcome @ (Outcome::Answer(_) | Outcome::Returned(_))) => talked.apply(step.site, outcome),
+                    Some((outcome @ (Outcome::Answer(_) | Outcome::Returned(_)), is_reused)) => {
+                        told.push((at(step.site).case_ix, outcome.clone(), is_reused));
+                        talked.apply(step.site, outcome);
+                    }
                     _ => return Ok(false),
                 }
             }
+        }
+        for (case_ix, outcome, is_reused) in &told {
+            self.effects.count(*case_ix, outcome, *is_reused);
         }
         Ok(true)
     }
@@ -253,29 +263,27 @@ impl EffectLane<'_> {
         ready: &ReadyScenario,
         case: &OpenCase,
         name: CaseLabel<'_>,
-        started: Instant,
     ) -> Result<(), RunError> {
         let tools = self.own_tools.and_then(Perform::own_tools);
-        let mut turn = (talked.turn(), started);
+        let clock = Clock::start(ready.scenario.turn_timeout, ready.scenario.timeout);
+        let mut turn = talked.turn();
         let mut asked: Vec<StepSite> = Vec::new();
         let mut running = FuturesUnordered::new();
         loop {
-            if talked.turn() != turn.0 {
-                turn = (talked.turn(), Instant::now());
+            if std::mem::replace(&mut turn, talked.turn()) != talked.turn() {
+                clock.next_turn();
             }
             self.write_files(talked.files())?;
-            let deadline = deadline(&ready.scenario, started, turn.1);
             let steps = talked.steps().into_iter().filter(|it| !asked.contains(&it.site));
             for step in steps.take(if self.most_open == 1 { 1 } else { usize::MAX }).collect::<Vec<_>>() {
                 asked.push(step.site);
-                let at = At { case_ix: case.case_ix, name, site: step.site, deadline };
-                let tools = tools.as_ref();
+                let at = At { case_ix: case.case_ix, name, site: step.site, clock: Some(&clock) };
+                let (tools, clock) = (tools.as_ref(), &clock);
                 running.push(async move {
                     let outcome = match &step.request {
                         Request::Model(request) => self.effects.outcome(at, request, step.max_requests).await,
                         Request::Deed(deed) => {
-                            let patience =
-                                deadline.map_or(PATIENCE, |it| it.at.duration_since(tokio::time::Instant::now()));
+                            let patience = clock.left().unwrap_or(PATIENCE);
                             let act = Act { deed, callable: step.callable.as_ref(), tools, patience };
                             self.effects.done(at, act).await
                         }
@@ -342,19 +350,6 @@ impl EffectLane<'_> {
 
 /// How long a tool may take where nothing else says: its server has a limit of its own.
 const PATIENCE: Duration = Duration::from_secs(3600);
-
-/// When the steps of a turn must be done.
-fn deadline(scenario: &Scenario, started: Instant, turn_started: Instant) -> Option<Deadline> {
-    let deadline = |limit: Option<Duration>, since: Instant, kind| {
-        limit.map(|limit| Deadline { at: (since + limit).into(), kind, limit })
-    };
-    let of_turn = deadline(scenario.turn_timeout, turn_started, FaultKind::TurnDeadline);
-    let of_case = deadline(scenario.timeout, started, FaultKind::CaseDeadline);
-    match (of_turn, of_case) {
-        (Some(turn), Some(case)) => Some(if turn.at < case.at { turn } else { case }),
-        (turn, case) => turn.or(case),
-    }
-}
 
 /// The question of a case to its subject.
 pub(crate) const SUBJECT: StepSite = StepSite { asker: Asker::Case, seat: 0, turn: 0 };

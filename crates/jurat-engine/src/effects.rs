@@ -26,8 +26,8 @@ use jurat_store::journal::Journal;
 use jurat_store::run::RecordedEffect;
 use jurat_store::run::{RunLog, RunWriter};
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 
+use crate::clock::{Asked, Clock};
 use crate::perform::{Act, Perform, Question};
 use crate::recording::Recording;
 use crate::tally::Tally;
@@ -70,34 +70,14 @@ pub(crate) struct At<'c> {
     pub(crate) case_ix: u64,
     pub(crate) name: CaseLabel<'c>,
     pub(crate) site: StepSite,
-    pub(crate) deadline: Option<Deadline>,
+    /// The clock of the conversation that the site is in.
+    pub(crate) clock: Option<&'c Clock>,
 }
 
-/// When a step must be done, and what it means that it is not.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Deadline {
-    pub(crate) at: Instant,
-    /// What it is that took too long.
-    pub(crate) kind: FaultKind,
-    /// How long it may take.
-    pub(crate) limit: Duration,
-}
-
-impl Deadline {
-    fn fault(&self) -> Outcome {
-        let what = if self.kind == FaultKind::CaseDeadline { "scenario" } else { "turn" };
-        let message = format!("the {what} took longer than {:?}", self.limit);
-        Outcome::Fault(Box::new(Fault::new(self.kind, message, 1)))
-    }
-}
-
-/// Waits until a deadline; for ever when there is none.
-async fn passed(deadline: Option<Deadline>) -> Outcome {
-    match deadline {
-        Some(deadline) => {
-            tokio::time::sleep_until(deadline.at).await;
-            deadline.fault()
-        }
+/// Waits until a conversation takes too long; for ever where none is held.
+async fn over(clock: Option<&Clock>) -> Outcome {
+    match clock {
+        Some(clock) => clock.over().await,
         None => std::future::pending().await,
     }
 }
@@ -230,10 +210,17 @@ impl Effects<'_> {
         if let Some(reason) = self.stop.reason() {
             return Ok(found(Outcome::NotRun(reason), false, attempt));
         }
+        if let Some(fault) = at.clock.and_then(Clock::fault) {
+            return Ok(found(fault, false, attempt));
+        }
+        let asked = at.clock.map(Clock::asks);
+        if let Some(asked) = &asked {
+            asked.sent();
+        }
         let outcome = tokio::select! {
             biased;
             outcome = perform.act(act) => outcome,
-            fault = passed(at.deadline) => fault,
+            fault = over(at.clock) => fault,
             reason = self.stop.dropped() => match reason {
                 StopReason::Interrupted => {
                     Outcome::Fault(Box::new(Fault::new(FaultKind::Cancelled, "dropped by the second Ctrl-C", 1)))
@@ -249,15 +236,16 @@ impl Effects<'_> {
         matches!(self.source, Source::World { log: Some(_), .. })
     }
 
-    /// What this run's own log has at a site, when it is what would be asked now.
-    pub(crate) fn logged(&self, at: At<'_>, request: &Request) -> Result<Option<Outcome>, RunError> {
+    /// What this run's own log has at a site, when it is what would be asked now, and whether it was taken over from elsewhere. It is not
+    /// [counted](Effects::count).
+    pub(crate) fn logged(&self, at: At<'_>, request: &Request) -> Result<Option<(Outcome, bool)>, RunError> {
         let Source::World { perform, log: Some(log), .. } = &self.source else { return Ok(None) };
         let Some(logged) = log.get(at.case_ix, at.site)? else { return Ok(None) };
         let key = match request {
             Request::Model(request) => perform.asked(&request.model).map(|it| it.key_of(request)),
             Request::Deed(deed) => Some(perform.doer(deed).key_of(deed)),
         };
-        Ok(if key == Some(logged.key) { Some(read_outcome(&logged.outcome)?) } else { None })
+        Ok(if key == Some(logged.key) { Some((read_outcome(&logged.outcome)?, logged.reused)) } else { None })
     }
 
     fn diverged(&self, at: At<'_>, has_other: bool) -> Outcome {
@@ -330,38 +318,51 @@ impl Effects<'_> {
             return Ok(found(outcome, false, attempt));
         }
         // Somebody else asks the same: one answer is enough for both.
-        let waiting = {
-            let mut in_flight = self.in_flight.borrow_mut();
-            match in_flight.get_mut(&key) {
-                Some(others) => {
-                    let (sender, receiver) = oneshot::channel();
-                    others.push(sender);
-                    Some(receiver)
-                }
-                None => {
-                    in_flight.insert(key, Vec::new());
-                    None
-                }
-            }
-        };
-        if let Some(receiver) = waiting {
+        while let Some(receiver) = self.joined(key) {
+            let waiting = at.clock.map(Clock::asks);
             // Whoever asked could not write the answer down, and has said why.
             let outcome = receiver.await.map_err(|_| RunError::WriterGone)?;
-            return Ok(found(outcome, true, attempt));
+            drop(waiting);
+            // That the time of another is over says nothing about this one.
+            let is_late = |it: &Fault| matches!(it.kind, FaultKind::TurnDeadline | FaultKind::CaseDeadline);
+            if !matches!(&outcome, Outcome::Fault(fault) if is_late(fault)) {
+                return Ok(found(outcome, true, attempt));
+            }
         }
         let outcome = self.asked(*perform, at, request, max_requests).await;
         Ok(Found { is_shared: true, ..found(outcome, false, attempt) })
     }
 
+    /// Where the answer to a question comes that is in flight; `None` when it is not, and from now on this one is.
+    fn joined(&self, key: EffectKey) -> Option<oneshot::Receiver<Outcome>> {
+        let mut in_flight = self.in_flight.borrow_mut();
+        match in_flight.get_mut(&key) {
+            Some(others) => {
+                let (sender, receiver) = oneshot::channel();
+                others.push(sender);
+                Some(receiver)
+            }
+            None => {
+                in_flight.insert(key, Vec::new());
+                None
+            }
+        }
+    }
+
     async fn asked(&self, perform: &dyn Perform, at: At<'_>, request: &ModelRequest, max_requests: u32) -> Outcome {
+        if let Some(fault) = at.clock.and_then(Clock::fault) {
+            return fault;
+        }
+        let asked = at.clock.map(Clock::asks);
+        let sent = || asked.iter().for_each(Asked::sent);
         let task = at.site.asker.task().map_or("", |it| self.plan.tasks[it.index()].id.as_str());
-        let question =
-            Question { case: at.name.id, task, priority: at.case_ix, request, max_requests, stop: self.stop };
+        let (case, stop) = (at.name.id, self.stop);
+        let question = Question { case, task, priority: at.case_ix, request, max_requests, stop, sent: &sent };
         self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
         let outcome = tokio::select! {
             biased;
             outcome = perform.perform(question) => outcome,
-            fault = passed(at.deadline) => fault,
+            fault = over(at.clock) => fault,
             reason = self.stop.dropped() => match reason {
                 StopReason::Interrupted => {
                     Outcome::Fault(Box::new(Fault::new(FaultKind::Cancelled, "dropped by the second Ctrl-C", 1)))
@@ -385,10 +386,7 @@ impl Effects<'_> {
             Outcome::Answer(answer) => Some(answer),
             _ => None,
         };
-        if let Some(cost) = answer.and_then(|it| it.cost_usd) {
-            self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
-        }
-        self.tally.add(at.case_ix, &found.outcome, found.is_reused);
+        self.count(at.case_ix, &found.outcome, found.is_reused);
         if found.is_logged {
             return Ok(found.outcome);
         }
@@ -417,6 +415,16 @@ impl Effects<'_> {
             Err(_) => return Err(RunError::WriterGone),
         }
         Ok(found.outcome)
+    }
+
+    /// Adds an outcome to what the run took.
+    pub(crate) fn count(&self, case_ix: u64, outcome: &Outcome, is_reused: bool) {
+        if let Outcome::Answer(answer) = outcome
+            && let Some(cost) = answer.cost_usd
+        {
+            self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
+        }
+        self.tally.add(case_ix, outcome, is_reused);
     }
 
     /// A site in words.

@@ -14,6 +14,7 @@
 
 mod budget;
 mod case_label;
+mod clock;
 mod conclusion;
 mod definition;
 mod effect_lane;

@@ -337,12 +337,12 @@ impl Perform for Models {
 
     fn perform<'p>(&'p self, question: Question<'p>) -> LocalFuture<'p, Outcome> {
         Box::pin(async move {
-            let Question { case, task, priority, request, max_requests, stop } = question;
+            let Question { case, task, priority, request, max_requests, stop, sent } = question;
             let Some(Ready { model, .. }) = self.by_role.get(&request.model) else {
                 let message = format!("nobody plays `{}`", request.model);
                 return Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)));
             };
-            let allowance = Allowance { budget: &self.budget, stop };
+            let allowance = Allowance { budget: &self.budget, stop, sent };
             self.transport.ask(model, Asker { case, task, priority }, request, max_requests, &allowance).await
         })
     }
@@ -398,6 +398,7 @@ fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> Outcome
 struct Allowance<'a> {
     budget: &'a Budget,
     stop: &'a Stop,
+    sent: &'a (dyn Fn() + Sync),
 }
 
 impl Meter for Allowance<'_> {
@@ -415,6 +416,10 @@ impl Meter for Allowance<'_> {
 
     fn closed(&self) -> Pin<Box<dyn Future<Output = StopReason> + Send + '_>> {
         Box::pin(self.stop.closed())
+    }
+
+    fn sending(&self) {
+        (self.sent)();
     }
 
     fn settle(&self, reserved: Reservation, settled: Settled) {

@@ -14,7 +14,7 @@ use jurat_model::Toolbox;
 use crate::Stop;
 
 /// A question on its way to a model.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Question<'q> {
     /// The id of the case that asks.
     pub case: &'q str,
@@ -28,6 +28,8 @@ pub struct Question<'q> {
     pub max_requests: u32,
     /// Whether it may still be asked. What is sent before the run is stopped is finished, what waits by then is not sent.
     pub stop: &'q Stop,
+    /// To be called when it is sent; until then it waits for others.
+    pub sent: &'q (dyn Fn() + Sync),
 }
 
 /// A future on one thread.

@@ -18,19 +18,18 @@ use jurat_testkit::{Endpoint, Event, LogLine, Process, Script, read_log};
 use crate::project::{Ended, Project, RESULTS, timeless};
 use crate::random::Random;
 use crate::store::Snapshot;
-use crate::suites::{ASKED, JUDGED, rows};
+use crate::suites::{ASKED, JUDGED, rows, talked};
 
 const TRIALS: u64 = 200;
 const WORKERS: usize = 4;
 const ROWS: usize = 12;
-/// Two requests for each row.
-const PROMPTS: usize = 2 * ROWS;
+const SCENARIOS: usize = 6;
 const CONCURRENCY: u64 = 8;
 const OPTIONS: &[&str] = &["-j", "8", "--quiet"];
 
 #[test]
 fn a_killed_run_goes_on_without_losing_what_was_paid_for() {
-    let references = [Reference::of(JUDGED), Reference::of(ASKED)];
+    let references = [Reference::of(JUDGED), Reference::of(ASKED), Reference::of(&talked(SCENARIOS))];
     let (next, seen) = (AtomicU64::new(0), Mutex::new(Seen::default()));
     thread::scope(|scope| {
         for _ in 0..WORKERS {
@@ -57,7 +56,7 @@ fn a_killed_run_goes_on_without_losing_what_was_paid_for() {
 
 /// What an undisturbed run of a suite comes to.
 struct Reference {
-    suite: &'static str,
+    suite: String,
     results: String,
     /// The prompts that are asked, by the digest of their request.
     prompts: BTreeMap<u64, String>,
@@ -65,7 +64,7 @@ struct Reference {
 }
 
 impl Reference {
-    fn of(suite: &'static str) -> Reference {
+    fn of(suite: &str) -> Reference {
         let script = Script::new().keep_requests().latency_between(FROM, TO, 0);
         let endpoint = Endpoint::start(script);
         let project = Project::new(suite, &rows(ROWS), &endpoint.url());
@@ -75,8 +74,10 @@ impl Reference {
         assert_eq!(ended.code, Some(1), "{}", ended.stderr);
         let requests = endpoint.requests();
         let prompts: BTreeMap<u64, String> = requests.iter().map(|it| (it.digest(), it.prompt.clone())).collect();
-        assert_eq!((prompts.len(), requests.len()), (PROMPTS, PROMPTS));
-        Reference { suite, results: timeless(&ended.stdout), prompts, took }
+        let texts: BTreeSet<&String> = prompts.values().collect();
+        assert_eq!((prompts.len(), texts.len()), (requests.len(), requests.len()), "each prompt is asked once");
+        assert!(requests.len() >= 2 * ROWS, "{}", requests.len());
+        Reference { suite: suite.to_owned(), results: timeless(&ended.stdout), prompts, took }
     }
 
     fn prompt(&self, line: &LogLine) -> String {
@@ -133,11 +134,11 @@ struct Trial<'r> {
 }
 
 impl<'r> Trial<'r> {
-    fn of(number: u64, references: &'r [Reference; 2]) -> Trial<'r> {
+    fn of(number: u64, references: &'r [Reference; 3]) -> Trial<'r> {
         let mut random = Random::new(number);
-        let reference = &references[(number % 2) as usize];
+        let reference = &references[(number % 3) as usize];
         let port = free_port(&mut random);
-        let project = Project::new(reference.suite, &rows(ROWS), &format!("http://127.0.0.1:{port}"));
+        let project = Project::new(&reference.suite, &rows(ROWS), &format!("http://127.0.0.1:{port}"));
         let is_fresh = random.below(4) == 0;
         Trial {
             number,
@@ -158,7 +159,7 @@ impl<'r> Trial<'r> {
                 let most = self.reference.took.mul_f64(1.2).as_micros() as u64;
                 Moment::After(Duration::from_micros(self.random.below(most)))
             } else {
-                Moment::Sent(1 + self.random.below(PROMPTS as u64 / 2) as usize)
+                Moment::Sent(1 + self.random.below(self.reference.prompts.len() as u64 / 2) as usize)
             };
             self.kill_at(moment);
             if self.is_fresh && self.runs().iter().any(|it| it.ended().is_some()) {
@@ -192,7 +193,9 @@ impl<'r> Trial<'r> {
         let is_aimed = matches!(moment, Moment::Sent(_));
         self.seen.add(&Seen {
             kills: 1,
-            killed_runs_with_answers: u64::from(self.kept.len() > before && self.kept.len() < PROMPTS),
+            killed_runs_with_answers: u64::from(
+                self.kept.len() > before && self.kept.len() < self.reference.prompts.len(),
+            ),
             aimed_kills: u64::from(is_aimed),
             aimed_between: u64::from(is_aimed && is_between),
             lost,

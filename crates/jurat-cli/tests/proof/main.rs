@@ -6,11 +6,13 @@
 //! * [`limits`]: what bounds a run; [`faults`]: what goes wrong while judging;
 //! * [`secrets`]: what nobody may see;
 //! * [`disks`]: disks that are full, directories that may not be written, files that were cut short;
+//! * [`conversations`]: scenarios, replayed, resumed, stopped, side by side; [`tools`]: what they call; [`timeouts`]: how long they may take;
 //! * [`interrupts`]: what Ctrl-C does; [`concurrency`]: how much is asked at once;
 //! * [`project`], [`suites`], [`random`], [`store`]: what the tests share.
 
 mod changes;
 mod concurrency;
+mod conversations;
 mod disks;
 mod faults;
 mod interrupts;
@@ -22,4 +24,6 @@ mod replays;
 mod secrets;
 mod store;
 mod suites;
+mod timeouts;
 mod together;
+mod tools;

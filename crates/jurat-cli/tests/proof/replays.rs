@@ -68,7 +68,7 @@ fn project(endpoint: &Endpoint) -> Project {
 
 /// Replays a run where there is nothing but the suite, the rows and the run.
 #[track_caller]
-fn assert_replays(project: &Project, run: &Path, recorded: &Ended, options: &[&str]) {
+pub(crate) fn assert_replays(project: &Project, run: &Path, recorded: &Ended, options: &[&str]) {
     let elsewhere = project.elsewhere(run);
     for concurrency in ["1", "64"] {
         let replayed = elsewhere.results(&[options, &["--replay", "recorded.jurat", "-j", concurrency]].concat());
@@ -83,7 +83,7 @@ fn assert_replays(project: &Project, run: &Path, recorded: &Ended, options: &[&s
 }
 
 /// The first lines that differ.
-fn differing(left: &str, right: &str) -> String {
+pub(crate) fn differing(left: &str, right: &str) -> String {
     let lines = left.lines().zip(right.lines()).find(|(left, right)| left != right);
     let (left_n, right_n) = (left.lines().count(), right.lines().count());
     lines.map_or_else(|| format!("{left_n} and {right_n} lines"), |(left, right)| format!("\n{left}\n{right}"))

@@ -45,3 +45,37 @@ pub(crate) fn rows(n: usize) -> String {
     }
     rows
 }
+
+/// Scenarios `s1`, `s2`, …, each with two or three turns, no two of which ask the same.
+pub(crate) fn talked(n: usize) -> String {
+    let mut suite = "
+suite: talked
+models: { subject: openai/subject, parser: openai/parser }
+templates:
+  city: { city: { type: string, description: the city, ground_truth: Rome }, sure: { type: boolean, description: is it sure } }
+scenarios:
+"
+    .to_owned();
+    for ix in 1..=n {
+        let _ = write!(
+            suite,
+            "  s{ix}:
+    system: Be brief.
+    entry: ask
+    nodes:
+      ask: {{ question: 's{ix}, which city?', template: city, state_update: {{ cel: '{{\"sure\": has(parsed.sure) && parsed.sure}}' }} }}
+      again: {{ question: 's{ix}, are you sure?', template: city }}
+      last: {{ question: 's{ix}, and why?', rubric: [{{ name: clear, kind: boolean, description: is it clear }}] }}
+    edges:
+      - {{ from: ask, to: again, when: {{ accumulated.sure: true }} }}
+      - {{ from: ask, to: last, handover: transcript_prepend }}
+      - {{ from: again, to: last }}
+    outcomes:
+      right: {{ any_turn: {{ verify_result: true }} }}
+      clear: {{ last_turn: {{ rubric.clear: true }} }}
+      n_turns: {{ count_turns: {{}} }}
+"
+        );
+    }
+    suite
+}

@@ -195,7 +195,12 @@ impl RunView {
     /// Which of a row's cases one is; `None` when a row is one case.
     pub fn variant(&self, case_ix: u64) -> Option<&Variant> {
         let variants = &self.reader.head().variants;
-        if variants.is_empty() { None } else { variants.get((case_ix % variants.len() as u64) as usize) }
+        let n_variants = variants.len() as u64;
+        // Scenarios come before rows, and rows that nobody is asked about are one case each.
+        if n_variants == 0 || self.plan.ask.is_none() && case_ix / n_variants >= self.plan.scenarios.len() as u64 {
+            return None;
+        }
+        variants.get((case_ix % n_variants) as usize)
     }
 
     /// Whether cases were run several times, so that their numbers tell them apart.

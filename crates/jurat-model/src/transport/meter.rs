@@ -28,6 +28,9 @@ pub trait Meter: Send + Sync {
         Box::pin(std::future::pending())
     }
 
+    /// A request has its place and is sent. It may come several times for one effect.
+    fn sending(&self) {}
+
     /// Takes back a reservation and learns what really happened. It comes once for each reservation, also when the request was dropped.
     fn settle(&self, reserved: Reservation, settled: Settled);
 }
@@ -116,6 +119,7 @@ impl<'m> Reserved<'m> {
     /// From here on the provider may do the work.
     pub(super) fn sending(&mut self) {
         self.settled = Settled::Unknown;
+        self.meter.sending();
     }
 
     pub(super) fn settle(mut self, settled: Settled) {

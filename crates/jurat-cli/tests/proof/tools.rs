@@ -1,0 +1,101 @@
+//! Tools: what a conversation has called decides whether it can go on in the middle.
+
+use std::fs;
+use std::path::Path;
+
+use jurat_testkit::tools::program;
+use jurat_testkit::{Endpoint, Reply, Request, Script};
+use serde_json::json;
+
+use crate::project::{Project, RESULTS, timeless};
+use crate::replays::assert_replays;
+
+/// Two turns, each of which calls a tool.
+fn suite(server: &str, log: &Path) -> String {
+    let (program, log) = (program().display(), log.display());
+    format!(
+        "
+suite: calling
+tools: {{ kit: {{ command: ['{program}', --log, '{log}'], {server} }} }}
+models: {{ subject: openai/subject }}
+scenarios:
+  count:
+    tools: [kit]
+    entry: one
+    nodes: {{ one: {{ question: Remember one. }}, two: {{ question: Remember two. }}, none: {{ question: Remember three., tool_filter: {{ remove: [{{ server: kit, tool: remember }}] }} }} }}
+    edges: [{{ from: one, to: two }}, {{ from: two, to: none }}]
+    outcomes:
+      counted: {{ cel: 'result.history[1].tool_calls[0].output == \"2\"' }}
+      refused: {{ cel: 'result.history[2].tool_calls[0].is_error' }}
+      said: {{ last_turn: {{ raw_response: said }} }}
+"
+    )
+}
+
+/// Calls a tool once in each turn, then says something.
+fn subject() -> Script {
+    Script::answering(|request: &Request| {
+        let last = request.conversation.last().map(|(role, _)| role.as_str());
+        match last {
+            Some("user") => Reply::calls([("remember", json!({ "text": request.prompt.clone() }))]),
+            _ => Reply::text("said"),
+        }
+    })
+}
+
+/// How often the servers were started, and their tools called.
+fn used(log: &Path) -> (usize, usize) {
+    let log = fs::read_to_string(log).unwrap_or_default();
+    let n = |what: &str| log.lines().filter(|it| it.starts_with(what)).count();
+    (n("start"), n("tools/call"))
+}
+
+#[test]
+fn tools_are_called_recorded_and_replayed_without_their_server() {
+    let folder = tempfile::TempDir::new().expect("the system has a place for temporary files");
+    let log = folder.path().join("kit.log");
+    let endpoint = Endpoint::start(subject().keep_requests());
+    let project = Project::new(&suite("per_case: true", &log), "", &endpoint.url());
+    let ended = project.results(&["--keep", "all"]);
+    assert_eq!(ended.code, Some(0), "{} {}", ended.stdout, ended.stderr);
+    assert_eq!(used(&log), (1, 2), "what is removed is not called");
+    let offered: Vec<bool> =
+        endpoint.requests().iter().map(|it| it.tools.iter().any(|tool| tool.name == "remember")).collect();
+    assert_eq!(offered, [true, true, true, true, false, false], "nor offered");
+    drop(endpoint);
+    assert_replays(&project, &project.only_run(), &ended, &["--keep", "all"]);
+    assert_eq!(used(&log), (1, 2), "a replay starts no server");
+}
+
+/// Kills a run in its second turn and goes on. What the server had remembered is gone with it.
+#[test]
+fn whether_an_interrupted_conversation_begins_again_is_for_its_tools_to_say() {
+    for (server, n_calls) in [("per_case: true", 3), ("per_case: true, reuse: true", 2)] {
+        let folder = tempfile::TempDir::new().expect("the system has a place for temporary files");
+        let log = folder.path().join("kit.log");
+        let endpoint = Endpoint::start(subject().held());
+        let project = Project::new(&suite(server, &log), "", &endpoint.url());
+        let mut child = project.start(&[&["--quiet"], RESULTS].concat());
+        // The first turn is over; the second asks, and waits.
+        endpoint.release(2);
+        endpoint.wait_until(|it| it.requests == 3);
+        child.kill().expect("our own child can be killed");
+        child.wait().expect("a child that was killed ends");
+        assert_eq!(used(&log), (1, 1));
+        endpoint.release_all();
+        let ended = project.results(&[]);
+        // A tool whose results may be taken over is not called again for the first turn; one whose results may not starts from the beginning.
+        assert_eq!(used(&log), (2, n_calls), "{server}");
+        assert_eq!(endpoint.stats().requests, 7, "{server}: only what was in flight is asked again");
+        if n_calls == 3 {
+            assert_eq!(ended.code, Some(0), "{} {}", ended.stdout, ended.stderr);
+            let undisturbed = Endpoint::start(subject());
+            let other = Project::new(&suite(server, &folder.path().join("other.log")), "", &undisturbed.url());
+            let expected = other.results(&[]);
+            // The suites differ in where their servers write.
+            let cases = |results: &str| timeless(&results[results.find("\"cases\":[\n").expect("there are cases")..]);
+            assert_eq!(cases(&ended.stdout), cases(&expected.stdout));
+        }
+        assert_replays(&project, &project.only_run(), &ended, &[]);
+    }
+}
