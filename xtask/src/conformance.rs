@@ -8,6 +8,7 @@ mod field_paths;
 mod operators;
 mod outcomes;
 mod primitives;
+mod routing;
 mod scenario_validation;
 mod task_graphs;
 mod templates;
@@ -40,6 +41,7 @@ const AREAS: &[(&str, Area)] = &[
     ("operators", operators::run),
     ("outcomes", outcomes::run),
     ("primitives", primitives::run),
+    ("routing", routing::run),
     ("scenario_validation", scenario_validation::run),
     ("task_graphs", task_graphs::run),
     ("templates", templates::run),

@@ -1,6 +1,6 @@
 //! `cargo xtask servers`: programs that others wrote and users really run, for tests of what we say to them.
 //!
-//! Each [`Server`] is installed from PyPI into an environment of its own under the target directory ([`install`]), started
+//! Each [`Server`] is installed from PyPI and npm into an environment of its own under the target directory ([`install`]), started
 //! on a free port of loopback, and ends with whoever started it. The scripts are in `xtask/servers/NAME/`.
 
 mod http;
@@ -19,10 +19,11 @@ use crate::program;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "servers",
-    arguments: "[llama | litellm | test]",
+    arguments: "[llama | litellm | mcp | test]",
     about: "installs and starts the servers that tests talk to, says their addresses and waits to be interrupted\n\
             llama     only llama.cpp: OpenAI-compatible, with real weights (SmolLM2-135M-Instruct)\n\
             litellm   only the LiteLLM proxy: models that answer or fail as told; its key is `sk-test`\n\
+            mcp       only a server with tools over streamable HTTP; those that talk over standard input and output are installed with it\n\
             test      runs the tests that need them, and stops",
     run,
 };
@@ -32,6 +33,7 @@ pub(crate) const CHORE: Chore = Chore {
 enum Server {
     Llama,
     Litellm,
+    Mcp,
 }
 
 /// Where the servers are, as `http://127.0.0.1:PORT`.
@@ -39,6 +41,8 @@ enum Server {
 pub(crate) struct Addresses {
     pub(crate) llama: String,
     pub(crate) litellm: String,
+    /// The server with tools, at `/mcp`. Those that are programs are in [`tool_programs`].
+    pub(crate) mcp: String,
 }
 
 /// From an idle machine it is 6 s for one and 30 s for the other.
@@ -61,18 +65,25 @@ pub(crate) fn real_models() -> Result<(), Failure> {
         let mut cargo = program::cargo();
         cargo.args(["test", "--locked", "--package", "jurat-model", "--features", "live", "--test", "live"]);
         cargo.env("JURAT_TEST_LLAMA", &addresses.llama).env("JURAT_TEST_LITELLM", &addresses.litellm);
+        cargo.env("JURAT_TEST_MCP", &addresses.mcp).env("JURAT_TEST_MCP_PROGRAMS", tool_programs());
         program::run(&mut cargo)
     })
 }
 
-/// Does something while both servers run.
+/// The folder of the servers with tools that are programs: `bin` has those from PyPI, `node_modules/.bin` those from npm.
+pub(crate) fn tool_programs() -> PathBuf {
+    Server::Mcp.environment()
+}
+
+/// Does something while all servers run.
 pub(crate) fn with_servers(work: impl FnOnce(&Addresses) -> Result<(), Failure>) -> Result<(), Failure> {
     let running = start(&Server::ALL)?;
     let address = |server: Server| {
         let running = running.iter().find(|it| it.server == server);
         running.map(Running::address).expect("all servers were started")
     };
-    work(&Addresses { llama: address(Server::Llama), litellm: address(Server::Litellm) })
+    let (llama, litellm, mcp) = (address(Server::Llama), address(Server::Litellm), address(Server::Mcp));
+    work(&Addresses { llama, litellm, mcp })
 }
 
 fn run(mut arguments: Arguments) -> Result<(), Failure> {
@@ -111,26 +122,31 @@ fn start(servers: &[Server]) -> Result<Vec<Running>, Failure> {
 }
 
 impl Server {
-    /// The proxy comes last: it may send what it is asked to the other.
-    const ALL: [Server; 2] = [Server::Llama, Server::Litellm];
+    /// The proxy comes after llama.cpp: it may send there what it is asked.
+    const ALL: [Server; 3] = [Server::Llama, Server::Litellm, Server::Mcp];
 
     fn named(name: &str) -> Result<Server, Failure> {
         let server = Server::ALL.into_iter().find(|it| it.name() == name);
-        server.ok_or_else(|| Failure::Usage(format!("there is no server `{name}`; there is `llama` and `litellm`")))
+        server.ok_or_else(|| {
+            Failure::Usage(format!("there is no server `{name}`; there is `llama`, `litellm` and `mcp`"))
+        })
     }
 
     fn name(self) -> &'static str {
         match self {
             Server::Llama => "llama",
             Server::Litellm => "litellm",
+            Server::Mcp => "mcp",
         }
     }
 
-    /// What answers with status 200 as soon as the server can be used.
-    fn health(self) -> &'static str {
+    /// What answers, and with which status, as soon as the server can be used.
+    fn health(self) -> (&'static str, u16) {
         match self {
-            Server::Llama => "/health",
-            Server::Litellm => "/health/readiness",
+            Server::Llama => ("/health", 200),
+            Server::Litellm => ("/health/readiness", 200),
+            // It has no page for this, and a request without a session is a bad one.
+            Server::Mcp => ("/mcp", 400),
         }
     }
 
@@ -183,8 +199,9 @@ impl Running {
     /// Waits until it can be used.
     fn wait(&mut self) -> Result<(), Failure> {
         let start = Instant::now();
+        let (path, status) = self.server.health();
         while start.elapsed() < PATIENCE {
-            if http::get(self.port, self.server.health()).is_ok_and(|it| it.status == 200) {
+            if http::get(self.port, path).is_ok_and(|it| it.status == status) {
                 return Ok(());
             }
             self.check()?;

@@ -86,6 +86,6 @@ fn line(progress: &Progress, elapsed: Duration) -> ProgressLine {
         rate,
         eta: left.zip(rate).and_then(|(left, rate)| Duration::try_from_secs_f64(left as f64 / rate).ok()),
         in_flight: progress.in_flight.load(Ordering::Relaxed),
-        slow_case: None,
+        slow_case: progress.slow_case(),
     }
 }

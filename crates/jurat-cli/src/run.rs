@@ -133,7 +133,10 @@ fn dollars(text: &str) -> Result<f64, String> {
 impl Run {
     pub(crate) fn run(&self) -> Exit {
         let definition = definition::read(&self.file);
-        if print_problems(&definition).is_err() || definition.has_errors() {
+        // A replay calls no code, so it need not be here.
+        let has_errors =
+            if self.replay.is_some() { definition.has_errors_for_replay() } else { definition.has_errors() };
+        if print_problems(&definition).is_err() || has_errors {
             return Exit::Wrong;
         }
         self.evaluate(&definition).unwrap_or_else(|message| {
@@ -143,7 +146,7 @@ impl Run {
     }
 
     fn evaluate(&self, definition: &Examined) -> Result<Exit, String> {
-        let Ok((plan, _)) = Plan::build(&definition.suite, &definition.samples) else { return Ok(Exit::Wrong) };
+        let Some(plan) = Plan::of_recorded(&definition.suite, &definition.samples) else { return Ok(Exit::Wrong) };
         if self.save_records.is_some() && plan.ask.is_none() {
             return Err("`--save-records` writes what subjects answered, and this suite has no `ask`".to_owned());
         }

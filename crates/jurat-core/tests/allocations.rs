@@ -6,10 +6,13 @@ use std::path::Path;
 
 use allocation_counter::measure;
 use jurat_core::compare::{Assertion, Judgement};
+use jurat_core::outcome::{Relation, TurnFilter, Wanted, all_of, all_turns, any_turn_of, count_turns, not, status_is};
 use jurat_core::plan::{Plan, Samples};
 use jurat_core::suite::load;
 use jurat_core::suite::source::{Files, ReadError};
-use jurat_core::value::{Context, FieldPath, parse_json};
+use jurat_core::value::{Context, FieldPath, Val, parse_json};
+
+const SCENARIO: &str = include_str!("../benches/compare/scenario.json").trim_ascii_end();
 
 const RECORD: &str = include_str!("../benches/compare/record.json").trim_ascii_end();
 
@@ -40,6 +43,20 @@ fn a_path_that_makes_nothing_allocates_nothing() {
     }
     let made = FieldPath::parse("transcript[*].name").unwrap();
     assert!(allocations(|| made.find(&record)) > 0, "counting does not work");
+}
+
+#[test]
+fn an_outcome_that_holds_allocates_nothing() {
+    let scenario = parse_json(SCENARIO).unwrap().value;
+    let right = TurnFilter { verify_result: Some(true), ..TurnFilter::default() };
+    let outcome = all_of([
+        status_is("completed"),
+        all_turns([("verify_result", true.into()), ("parsed.confidence", Wanted::at_least(0.5))]),
+        any_turn_of("challenge", [("usage.total_tokens", 602.into())]),
+        not(count_turns(right).within(Relation::Lt, 8)),
+    ]);
+    assert_eq!(outcome.evaluate(&scenario), Ok(Val::Bool(true)), "{}", outcome.trace(&scenario));
+    assert_eq!(allocations(|| outcome.evaluate(&scenario)), 0);
 }
 
 /// One allocation for each object and list that is read, and none for what they hold: text is borrowed.

@@ -5,7 +5,7 @@
 //! a long tail behind.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -19,6 +19,7 @@ use jurat_core::plan::Plan;
 use jurat_core::scenario::{End, ReadyScenario, Scenario, Traversal};
 use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
+use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
 
@@ -64,7 +65,8 @@ impl EffectLane<'_> {
     /// Takes cases to their end until there are no more.
     pub(crate) async fn run(&self, mut arriving: Receiver<Vec<OpenCase>>) -> Result<(), RunError> {
         let mut running = FuturesUnordered::new();
-        let mut open = BTreeSet::new();
+        let mut open: BTreeMap<u64, RowId<'static>> = BTreeMap::new();
+        let mut is_held_up = false;
         let mut waiting: VecDeque<OpenCase> = VecDeque::new();
         let mut newest: Option<u64> = None;
         let mut is_closed = false;
@@ -74,10 +76,15 @@ impl EffectLane<'_> {
             while running.len() < self.most_open
                 && let Some(case) = waiting.pop_front_if(|it| self.is_near(&open, it.case_ix))
             {
-                open.insert(case.case_ix);
+                open.insert(case.case_ix, case.id.clone());
                 running.push(self.case(case));
             }
-            self.progress.oldest_open.store(open.first().copied().unwrap_or(u64::MAX), Ordering::Relaxed);
+            let has_room = running.len() < self.most_open;
+            let slow = open.first_key_value().filter(|_| has_room && !waiting.is_empty());
+            if slow.is_some() || is_held_up {
+                self.progress.wait_for(slow.map(|(_, id)| id_text(id).into_owned()));
+            }
+            is_held_up = slow.is_some();
             if is_closed && running.is_empty() && waiting.is_empty() {
                 break;
             }
@@ -99,8 +106,8 @@ impl EffectLane<'_> {
         self.hand_on()
     }
 
-    fn is_near(&self, open: &BTreeSet<u64>, case_ix: u64) -> bool {
-        open.first().is_none_or(|oldest| case_ix <= oldest.saturating_add(self.window))
+    fn is_near(&self, open: &BTreeMap<u64, RowId<'static>>, case_ix: u64) -> bool {
+        open.first_key_value().is_none_or(|(oldest, _)| case_ix <= oldest.saturating_add(self.window))
     }
 
     fn hand_on(&self) -> Result<(), RunError> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jurat_core::plan::{self, Samples};
+use jurat_core::scenario::Scenario;
 use jurat_core::suite::problem::{Problem, Severity};
 use jurat_core::suite::source::{Files, Sources};
 use jurat_core::suite::{Loaded, Records, RowFile, RowSource, Suite, bad_row, file_without_rows, load, unreadable};
@@ -27,7 +28,13 @@ pub struct Examined {
 impl Examined {
     /// Reads a definition and finds everything that is wrong with it. Its texts come from `files`, its rows from disk.
     pub fn read(file: &Path, files: &dyn Files) -> Examined {
-        let Loaded { suite, sources, mut problems } = load(file, files);
+        Examined::with_code(file, files, &[])
+    }
+
+    /// The same, with scenarios that the definition was written from: their code goes where the definition has words for it.
+    pub fn with_code(file: &Path, files: &dyn Files, scenarios: &[Scenario]) -> Examined {
+        let Loaded { mut suite, sources, mut problems } = load(file, files);
+        suite.give_code(scenarios);
         let samples = sampled(&suite, &mut problems);
         problems.extend(plan::examine(&suite, &samples));
         Examined { file: file.to_owned(), suite, sources, problems, samples }
@@ -36,6 +43,11 @@ impl Examined {
     /// Whether anything stands in the way of running it.
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(|it| it.severity() == Severity::Error)
+    }
+
+    /// Whether anything stands in the way of replaying a recording of it: code that was called then need not be here now.
+    pub fn has_errors_for_replay(&self) -> bool {
+        self.problems.iter().any(|it| it.severity() == Severity::Error && !it.is_missing_code())
     }
 }
 

@@ -53,22 +53,22 @@ impl Keeping<'_> {
                 Some(task) => {
                     block.verdict(column, Code::from(task));
                     let detail = Detail::of(task);
-                    if !detail.is_empty() && self.plan.tasks[ix].judge.is_none() {
+                    if !detail.is_empty() && !self.plan.tasks[ix].has_output() {
                         block.detail(column, &detail);
                     }
                 }
                 None => block.verdict(column, Code::Absent),
             }
-            if self.plan.tasks[ix].judge.is_some() {
-                self.put_judge(block, done.state, TaskIx(ix as u32));
+            if self.plan.tasks[ix].has_output() {
+                self.put_output(block, done.state, TaskIx(ix as u32));
             }
         }
         self.put_slices(block, done);
         verdict
     }
 
-    /// What a judge gave beside its verdict.
-    fn put_judge(&self, block: &mut BlockBuilder, state: &CaseState<'_>, task: TaskIx) {
+    /// What a judge or an outcome gave beside its verdict.
+    fn put_output(&self, block: &mut BlockBuilder, state: &CaseState<'_>, task: TaskIx) {
         let Some(ballot) = state.ballot(task) else { return };
         let column = Column::from(task);
         let mut detail = Detail::of(&ballot.verdict);

@@ -1,6 +1,7 @@
 //! How far a run has come, for those who watch it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use jurat_core::verdict::CaseVerdict;
 
@@ -21,8 +22,8 @@ pub struct Progress {
     pub nano_usd: AtomicU64,
     /// How many cases there are; the largest number while that is not known.
     pub total: AtomicU64,
-    /// The oldest case that is not done; the largest number when there is none.
-    pub oldest_open: AtomicU64,
+    /// The case that all others wait for, because none may be further ahead of it; by name.
+    slow_case: Mutex<Option<String>>,
 }
 
 impl Default for Progress {
@@ -36,12 +37,21 @@ impl Default for Progress {
             in_flight: zero(),
             nano_usd: zero(),
             total: AtomicU64::new(u64::MAX),
-            oldest_open: AtomicU64::new(u64::MAX),
+            slow_case: Mutex::new(None),
         }
     }
 }
 
 impl Progress {
+    /// The case that all others wait for, by name, when there is one.
+    pub fn slow_case(&self) -> Option<String> {
+        self.slow_case.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn wait_for(&self, case: Option<String>) {
+        *self.slow_case.lock().unwrap_or_else(PoisonError::into_inner) = case;
+    }
+
     pub(crate) fn count(&self, verdict: CaseVerdict) {
         match verdict {
             CaseVerdict::Failed => self.failed.fetch_add(1, Ordering::Relaxed),

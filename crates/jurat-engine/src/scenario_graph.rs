@@ -105,7 +105,7 @@ fn joined(parts: impl Iterator<Item = (String, bool)>, word: &str, none: &str) -
 
 fn check_words(check: &StateCheck) -> String {
     let field = check.field.as_str();
-    let written = when::write(&Condition::Check(check.clone()));
+    let written = when::write(&Condition::Check(Box::new(check.clone())));
     // What can be written in short is said in short.
     let short = written.as_map().filter(|it| it.len() == 1).and_then(|it| it.get(field));
     match short {

@@ -17,12 +17,12 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use jurat_core::effect::{Answer, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Served, ToolCall, Usage};
+use jurat_core::effect::{FaultKind, Finish, Message, ModelRequest, Served, ToolCall, Usage};
 use jurat_core::value::{Val, parse_json, shown_within};
 use regex::Regex;
 
 use crate::codec::Reply;
-use crate::transport::{Asker, Failed, may_be_repeated};
+use crate::transport::{Asker, Failed};
 
 /// The revision of the format, as endpoints have it.
 pub(crate) const REVISION: u32 = 1;
@@ -76,26 +76,6 @@ impl Script {
     /// Whether its answers depend on the order in which it is asked: that is so once a line answers only so many times.
     pub fn is_sequential(&self) -> bool {
         self.lines.iter().any(|it| it.times.is_some())
-    }
-
-    /// Answers a request at once. A fault that may pass is met again by the next line, as a transport would: `max_requests` times at most.
-    pub fn answer(&self, asker: Asker<'_>, request: &ModelRequest, max_requests: u32) -> Outcome {
-        let mut n_requests = 0;
-        loop {
-            n_requests += 1;
-            let failed = match self.take(asker, request).map(|it| &it.says) {
-                Ok(Says::Reply(reply)) => {
-                    let Reply { text, tool_calls, finish, usage, .. } = reply.clone();
-                    let answer = Answer { tool_calls, finish, usage, n_requests, ..Answer::new(text) };
-                    return Outcome::Answer(Box::new(answer));
-                }
-                Ok(Says::Fault { kind, message, .. }) => Failed::new(*kind, message.clone()),
-                Err(failed) => failed,
-            };
-            if n_requests >= max_requests || !may_be_repeated(failed.kind) {
-                return Outcome::Fault(Box::new(Fault::new(failed.kind, failed.message, n_requests)));
-            }
-        }
     }
 
     /// Answers one request, after the time that the line says.

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use jurat_core::scenario::Scenario;
 use jurat_core::suite::write::yaml_text;
 use jurat_core::value::{Map, Val};
 use serde::Serialize;
@@ -36,6 +37,8 @@ pub struct SuiteBuilder {
     rows: Vec<Given>,
     files: Option<RowFiles>,
     models: Vec<(String, Vec<Model>)>,
+    servers: Members,
+    scenarios: Vec<Scenario>,
     tasks: Vec<Task>,
     thresholds: Map<'static>,
     pass_rate: Option<f64>,
@@ -52,6 +55,8 @@ impl SuiteBuilder {
             rows: Vec::new(),
             files: None,
             models: Vec::new(),
+            servers: Members::default(),
+            scenarios: Vec::new(),
             tasks: Vec::new(),
             thresholds: Map::default(),
             pass_rate: None,
@@ -120,6 +125,50 @@ impl SuiteBuilder {
         self
     }
 
+    /// The same with one more scenario. Its questions go to the role `subject`; the role `parser` reads and rates answers, where that needs somebody. Its
+    /// outcomes are tasks of this scenario alone; other tasks see the evidence of every scenario, unless they say for which they are.
+    ///
+    /// ```
+    /// use jurat::scenario::{END, Question, ScenarioBuilder, all_turns};
+    /// use jurat::{Assertion, Suite, compare::less_than_or_equal};
+    ///
+    /// let mut builder = ScenarioBuilder::new("greeting");
+    /// builder
+    ///     .add_node("hi", Question::new("Hello?", "Hello."))
+    ///     .add_edge("hi", END)
+    ///     .set_entry("hi")
+    ///     .add_outcome("right", all_turns([("verify_result", true.into())]));
+    /// let suite = Suite::builder("polite")
+    ///     .model("subject", "openai/gpt-5-mini")
+    ///     .scenario(builder.validate()?)
+    ///     .task(Assertion::new("short", "turn_count", less_than_or_equal(3)).on_scenarios())
+    ///     .build()?;
+    /// assert_eq!(suite.stages(), [["right", "short"]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scenario(mut self, scenario: Scenario) -> SuiteBuilder {
+        self.scenarios.push(scenario);
+        self
+    }
+
+    /// The same with more scenarios.
+    pub fn scenarios(self, scenarios: impl IntoIterator<Item = Scenario>) -> SuiteBuilder {
+        scenarios.into_iter().fold(self, SuiteBuilder::scenario)
+    }
+
+    /// The same with a server whose tools scenarios may name, as definitions have it.
+    ///
+    /// ```
+    /// use jurat::Suite;
+    /// use serde_json::json;
+    ///
+    /// Suite::builder("research").tool_server("pubmed", json!({ "command": ["pubmed-server", "--stdio"] }));
+    /// ```
+    pub fn tool_server(mut self, name: impl Into<String>, server: impl Serialize) -> SuiteBuilder {
+        self.servers.given(name, given(&server));
+        self
+    }
+
     /// The same with one more task.
     pub fn task(mut self, task: impl Into<Task>) -> SuiteBuilder {
         self.tasks.push(task.into());
@@ -160,8 +209,9 @@ impl SuiteBuilder {
         let functions = self.models.iter().flat_map(|(_, models)| models).filter_map(|it| it.function.clone());
         let functions = functions.collect();
         let directory = self.directory.clone();
+        let scenarios = self.scenarios.clone();
         let text = yaml_text(&self.value()?);
-        Suite::examined(&directory.join(Suite::BUILT), Some(text), functions)
+        Suite::examined(&directory.join(Suite::BUILT), Some(text), functions, &scenarios)
     }
 
     /// The definition as one value, in the order in which people write it.
@@ -204,6 +254,12 @@ impl SuiteBuilder {
         if !models.is_empty() {
             members.object("models", models);
         }
+        if !self.servers.is_empty() {
+            members.object("tools", self.servers);
+        }
+        if !self.scenarios.is_empty() {
+            members.put("scenarios", scenarios(&self.scenarios));
+        }
         let mut thresholds = Members::default();
         if let Some(rate) = self.pass_rate {
             thresholds.put("pass_rate", Val::F(rate));
@@ -220,6 +276,17 @@ impl SuiteBuilder {
         }
         members.finish("the suite")
     }
+}
+
+/// Scenarios as a list: of two with one name, both are there to be complained about.
+fn scenarios(scenarios: &[Scenario]) -> Val<'static> {
+    let named = |scenario: &Scenario| {
+        let name = [("name".to_owned(), Val::from(scenario.name.clone()))];
+        let value = scenario.to_value();
+        let members = value.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key.to_owned(), it.clone()));
+        Val::Map(name.into_iter().chain(members).collect::<Map<'static>>())
+    };
+    scenarios.iter().map(named).collect()
 }
 
 fn model(role: &str, model: Model) -> Result<Val<'static>, Error> {

@@ -90,6 +90,7 @@
 //! * Tasks: [`Assertion`], [`Judge`] with its [`Prompt`] and [`Output`]; [`compare`] has the comparisons. [`Ask`] is for suites whose answers are
 //!   yet to be asked for.
 //! * [`Model`]: who plays a role; a function of your program can. It is asked a [`Question`] and gives a [`Reply`].
+//! * [`scenario`]: conversations along a graph, answer templates, rubrics and outcomes, with a first example of each.
 //! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
 //! * [`Run`]: what came of it: [`Case`]s with their [`TaskResult`]s, totals, tables, reports.
 //!
@@ -111,6 +112,7 @@ mod prompt;
 mod rows;
 mod run;
 mod running;
+pub mod scenario;
 mod suite;
 mod task;
 mod value;

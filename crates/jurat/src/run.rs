@@ -18,6 +18,7 @@ use jurat_report::{
 use jurat_store::Project;
 use jurat_store::run::Column;
 
+use crate::scenario::Execution;
 use crate::{Error, Value};
 
 /// A run, and everything that came of it. All of it is in one file, and memory does not grow with the number of cases.
@@ -179,9 +180,11 @@ impl Run {
 
     /// The cases in the order of the rows, read one by one.
     pub fn cases(&self) -> impl Iterator<Item = Result<Case, Error>> + '_ {
-        self.view.cases(0..u64::MAX, Detailed::Tasks).map(|case| {
-            let report = case.map_err(unreadable)?;
-            Ok(Case { report, tasks: Arc::clone(&self.tasks) })
+        self.view.reader().cases(0..u64::MAX).map(|stored| {
+            let stored = stored.map_err(|error| unreadable(error.into()))?;
+            let report = self.view.case_report(&stored, Detailed::Tasks).map_err(unreadable)?;
+            let execution = self.view.execution(&stored).map_err(unreadable)?.map(Execution::new);
+            Ok(Case { report, tasks: Arc::clone(&self.tasks), execution })
         })
     }
 
@@ -333,10 +336,11 @@ fn unreadable(error: ViewError) -> Error {
 pub struct Case {
     report: CaseReport,
     tasks: Arc<[TaskTotal]>,
+    execution: Option<Execution>,
 }
 
 impl Case {
-    /// The id of its row.
+    /// The id of its row, or the name of its scenario.
     pub fn id(&self) -> &str {
         &self.report.id
     }
@@ -354,6 +358,11 @@ impl Case {
     /// Which repetition it is, from 1, when there are several.
     pub fn replicate(&self) -> Option<u32> {
         self.report.replicate
+    }
+
+    /// What happened, when it is a scenario that was run.
+    pub fn execution(&self) -> Option<&Execution> {
+        self.execution.as_ref()
     }
 
     /// How it ended.
@@ -405,7 +414,7 @@ impl<'c> TaskResult<'c> {
         &self.total.id
     }
 
-    /// `assert` or `judge`.
+    /// `assert`, `judge` or `outcome`.
     pub fn kind(&self) -> &'c str {
         &self.total.kind
     }

@@ -142,6 +142,10 @@ struct Prepared {
 
 impl Prepared {
     fn of(suite: &Suite, mut options: RunOptions) -> Result<Prepared, Error> {
+        // What code came to is recorded; only a run that calls it needs it.
+        if suite.0.examined.has_errors() && options.replay.is_none() {
+            return Err(Error::Suite(suite.0.warnings.clone()));
+        }
         let directory = if options.directory.as_os_str().is_empty() { Path::new(".") } else { &options.directory };
         let project = Project::find_or_create(directory).map_err(|error| Error::Run(Box::new(error)))?;
         let environment = environment(directory, &options)?;

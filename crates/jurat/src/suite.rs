@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jurat_core::plan::Plan;
+use jurat_core::scenario::Scenario;
 use jurat_core::suite::source::{Files, ReadError};
 use jurat_engine::{Asking, Definition, Examined, Functions, Selection, outline};
 use jurat_report::Style;
@@ -37,7 +38,7 @@ pub(crate) struct Ready {
     pub(crate) examined: Examined,
     pub(crate) plan: Plan,
     pub(crate) functions: Functions,
-    warnings: Problems,
+    pub(crate) warnings: Problems,
 }
 
 impl Suite {
@@ -60,7 +61,7 @@ impl Suite {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load(path: impl AsRef<Path>) -> Result<Suite, Error> {
-        Suite::examined(path.as_ref(), None, Functions::new())
+        Suite::examined(path.as_ref(), None, Functions::new(), &[])
     }
 
     /// Reads a suite from text. Relative paths in it start at `directory`.
@@ -74,22 +75,27 @@ impl Suite {
     /// # Ok::<(), jurat::Error>(())
     /// ```
     pub fn from_yaml(text: impl Into<String>, directory: impl AsRef<Path>) -> Result<Suite, Error> {
-        Suite::examined(&directory.as_ref().join(Suite::BUILT), Some(text.into()), Functions::new())
+        Suite::examined(&directory.as_ref().join(Suite::BUILT), Some(text.into()), Functions::new(), &[])
     }
 
-    pub(crate) fn examined(path: &Path, text: Option<String>, functions: Functions) -> Result<Suite, Error> {
+    pub(crate) fn examined(
+        path: &Path,
+        text: Option<String>,
+        functions: Functions,
+        scenarios: &[Scenario],
+    ) -> Result<Suite, Error> {
         let examined = match text {
-            Some(text) => Examined::read(path, &Given(text)),
-            None => Examined::read(path, &Disk),
+            Some(text) => Examined::with_code(path, &Given(text), scenarios),
+            None => Examined::with_code(path, &Disk, scenarios),
         };
         let problems = || Problems::new(examined.problems.clone(), examined.sources.clone());
-        if examined.has_errors() {
+        if examined.has_errors_for_replay() {
             return Err(Error::Suite(problems()));
         }
         let warnings = problems();
-        match Plan::build(&examined.suite, &examined.samples) {
-            Ok((plan, _)) => Ok(Suite(Arc::new(Ready { examined, plan, functions, warnings }))),
-            Err(found) => Err(Error::Suite(Problems::new(found, examined.sources))),
+        match Plan::of_recorded(&examined.suite, &examined.samples) {
+            Some(plan) => Ok(Suite(Arc::new(Ready { examined, plan, functions, warnings }))),
+            None => Err(Error::Suite(warnings)),
         }
     }
 
@@ -122,7 +128,8 @@ impl Suite {
         self.0.examined.sources.iter().next().map_or("", |(_, it)| &it.text)
     }
 
-    /// What does not keep it from running, but is probably a mistake.
+    /// What does not keep it from running, but is probably a mistake. A definition with the words of code is among them: it can be replayed,
+    /// while running it needs the program that has the code.
     pub fn warnings(&self) -> &Problems {
         &self.0.warnings
     }

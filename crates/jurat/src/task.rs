@@ -216,6 +216,12 @@ macro_rules! every_task {
                 self
             }
 
+            /// The same for scenarios alone.
+            pub fn on_scenarios(mut self) -> $kind {
+                self.members.put("on", "scenarios");
+                self
+            }
+
             /// The same with words to select it by.
             pub fn tags(mut self, tags: impl IntoIterator<Item: Into<String>>) -> $kind {
                 self.members.texts("tags", tags);

@@ -72,6 +72,13 @@ impl Value {
     }
 }
 
+/// For scenarios, whose parts hold such values.
+impl From<Value> for jurat_core::value::Value {
+    fn from(value: Value) -> jurat_core::value::Value {
+        value.0
+    }
+}
+
 /// As JSON, on one line.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -26,7 +26,7 @@ pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
 }
 
 /// Numbers agree by value, objects in any order.
-fn same(expected: &Val<'_>, got: &Val<'_>) -> bool {
+pub(super) fn same(expected: &Val<'_>, got: &Val<'_>) -> bool {
     match (expected, got) {
         (Val::Map(expected), Val::Map(got)) => {
             expected.len() == got.len()
@@ -65,9 +65,9 @@ fn built(input: &Val<'_>) -> Result<Value, String> {
 }
 
 /// The scenario that the steps build and the warnings of the seed; or what refuses it, and where.
-type Built = Result<(Scenario, Vec<&'static str>), Value>;
+pub(super) type Built = Result<(Scenario, Vec<&'static str>), Value>;
 
-fn scenario(input: &Val<'_>) -> Result<Built, String> {
+pub(super) fn scenario(input: &Val<'_>) -> Result<Built, String> {
     let mut builder = ScenarioBuilder::new(input.get("name").and_then(Val::as_str).unwrap_or("s"));
     builder.description(input.get("description").and_then(Val::as_str).unwrap_or_default());
     for (ix, step) in part(input, "steps")?.as_list().ok_or("`steps` is not a list")?.iter().enumerate() {
@@ -157,12 +157,7 @@ fn node(step: &Val<'_>) -> Result<ScenarioNode, String> {
 /// An edge, or the kind of error that refuses it.
 fn edge(step: &Val<'_>) -> Result<Result<Edge, &'static str>, String> {
     let mut edge = Edge::new(text_part(step, "source")?, text_part(step, "target")?);
-    let condition = match (step.get("when"), step.get("condition")) {
-        (Some(when), _) => with_node(when, |node| when::read_seed(node).map_err(|it| kind(&it)))?,
-        (None, Some(stored)) => with_node(stored, |node| when::read_stored(node).map_err(|_| "invalid_definition"))?,
-        (None, None) => Ok(None),
-    };
-    match condition {
+    match condition(step)? {
         Ok(condition) => edge.when = condition,
         Err(kind) => return Ok(Err(kind)),
     }
@@ -175,6 +170,15 @@ fn edge(step: &Val<'_>) -> Result<Result<Edge, &'static str>, String> {
         Some(_) => return Ok(Err("unsupported_handover")),
     };
     Ok(Ok(edge))
+}
+
+/// The condition of an edge, short or stored, or the kind of error that refuses it.
+pub(super) fn condition(edge: &Val<'_>) -> Result<Result<Option<Condition>, &'static str>, String> {
+    match (edge.get("when"), edge.get("condition")) {
+        (Some(when), _) => with_node(when, |node| when::read_seed(node).map_err(|it| kind(&it))),
+        (None, Some(stored)) => with_node(stored, |node| when::read_stored(node).map_err(|_| "invalid_definition")),
+        (None, None) => Ok(Ok(None)),
+    }
 }
 
 fn stored_condition(read: Result<Option<Condition>, Vec<WhenError>>) -> Value {

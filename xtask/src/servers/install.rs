@@ -1,7 +1,7 @@
-//! Installing a server from PyPI into an environment of its own.
+//! Installing a server from PyPI, and from npm if need be, into an environment of its own.
 //!
-//! `requirements.txt` says what is wanted, and `constraints.txt` pins what that brings along, if anything: an installation
-//! today and one next year are the same. A stamp keeps what was installed: as long as it fits there is nothing to do.
+//! `requirements.txt` says what is wanted, and `constraints.txt` pins what that brings along, if anything; `package-lock.json` does both for
+//! npm. So an installation today and one next year are the same. A stamp keeps what was installed: as long as it fits there is nothing to do.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,6 +22,9 @@ struct List {
 }
 
 const CONSTRAINTS: &str = "constraints.txt";
+
+/// What npm wants to see, the list of exact versions last.
+const NPM: [&str; 2] = ["package.json", "package-lock.json"];
 
 /// Sees to it that the server is installed, in the versions that its lists say.
 pub(super) fn install(server: Server) -> Result<(), Failure> {
@@ -56,7 +59,21 @@ fn make(server: Server, environment: &Path) -> Result<(), Failure> {
             pip(server, environment, &list, &file)?;
         }
     }
-    Ok(())
+    if server.scripts().join(NPM[0]).is_file() { npm(server, environment) } else { Ok(()) }
+}
+
+fn npm(server: Server, environment: &Path) -> Result<(), Failure> {
+    program::ensure("npm")?;
+    for file in NPM {
+        fs::copy(server.scripts().join(file), environment.join(file))
+            .map_err(|error| Failure::new(format!("cannot copy {file}: {error}")))?;
+    }
+    let mut npm = Command::new("npm");
+    npm.current_dir(environment).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+    program::output(&mut npm).map(drop).map_err(|failure| {
+        let remedy = "npm needs its registry, or one that its configuration names, and Node of 20 or later";
+        Failure::new(format!("cannot install `{}`: {}\n{remedy}", server.name(), failure.message()))
+    })
 }
 
 fn pip(server: Server, environment: &Path, list: &List, file: &Path) -> Result<(), Failure> {
@@ -80,7 +97,7 @@ fn python_version() -> Result<String, Failure> {
 /// All that decides what is installed.
 fn stamped(python: &str, scripts: &Path) -> io::Result<String> {
     let mut text = python.to_owned();
-    for name in LISTS.map(|it| it.file).into_iter().chain([CONSTRAINTS]) {
+    for name in LISTS.map(|it| it.file).into_iter().chain([CONSTRAINTS, NPM[1]]) {
         let file = scripts.join(name);
         if file.is_file() {
             text += &format!("\n{name}\n{}", fs::read_to_string(file)?);
@@ -103,6 +120,20 @@ mod tests {
                 texts.iter().flat_map(|it| it.lines()).filter(|it| !it.starts_with('#')).collect();
             assert!(!packages.is_empty(), "`{}` lists nothing to install", server.name());
             assert!(packages.iter().all(|it| it.contains("==")), "{packages:#?}");
+        }
+    }
+
+    #[test]
+    fn what_npm_installs_is_pinned_and_names_no_registry() {
+        for server in Server::ALL.into_iter().filter(|it| it.scripts().join(NPM[0]).is_file()) {
+            let text = fs::read_to_string(server.scripts().join(NPM[1])).expect("the versions are locked");
+            let lock: serde_json::Value = serde_json::from_str(&text).expect("the lock is JSON");
+            let packages = lock["packages"].as_object().expect("it lists packages");
+            let installed = packages.iter().filter(|(path, _)| !path.is_empty());
+            for (path, package) in installed {
+                assert!(package["version"].is_string() && package["integrity"].is_string(), "{path} is not pinned");
+                assert!(package["resolved"].is_null(), "{path} names a registry");
+            }
         }
     }
 

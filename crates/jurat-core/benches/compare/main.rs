@@ -9,6 +9,7 @@
 //! ```
 
 mod assertions;
+mod outcomes;
 mod reading;
 
 use std::process::ExitCode;
@@ -16,7 +17,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
-/// The record that everything works on: 1.1 KB, nested, with a transcript that nobody reads.
+/// The record that all but outcomes work on: 1.1 KB, nested, with a transcript that nobody reads.
 const RECORD: &str = include_str!("record.json").trim_ascii_end();
 
 /// How often every work is timed. Noise comes and goes within a second, so the rounds are many and short.
@@ -39,8 +40,10 @@ fn main() -> ExitCode {
     let ten = assertions::plan("ten.yaml", include_str!("ten.yaml"));
     let simple = assertions::plan("simple.yaml", include_str!("simple.yaml"));
     let record = jurat_core::value::parse_json(RECORD).expect("the record is JSON").value;
+    let (check, scenario) = (outcomes::three_parts(), outcomes::evidence());
     let mut works = assertions::works(&ten, &simple, &record);
     works.extend(reading::works(&ten));
+    works.extend(outcomes::works(&check, &scenario));
     // Whatever is made on first use is made now.
     works.iter().for_each(|work| (work.run)(3));
 

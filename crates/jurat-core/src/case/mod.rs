@@ -138,9 +138,13 @@ impl<'p> CaseState<'p> {
         self.is_done().then(|| CaseVerdict::of(judged))
     }
 
-    /// The value that a task compared, as far as it was there.
+    /// The value that a task compared, as far as it was there; what an outcome measured, when it compares nothing.
     pub fn compared(&self, task: TaskIx) -> Option<Value> {
         let planned = self.plan.tasks.get(task.index())?;
+        if planned.outcome.is_some() && planned.assertion.is_none() {
+            let measured = |ballot: &&Ballot| ballot.verdict == Verdict::Measured;
+            return self.ballot(task).filter(measured).and_then(|it| it.output.clone());
+        }
         let path = planned.assertion.as_ref()?.path.as_ref();
         let ballot = self.ballot(task)?;
         if planned.has_output() {

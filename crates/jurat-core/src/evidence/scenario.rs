@@ -52,7 +52,7 @@ pub fn looks_at_the_end(check: &Check) -> bool {
             TurnTest::Cel(expression) => in_text(expression.source()),
         },
         Check::Cel(expression) => in_text(expression.source()),
-        Check::CrossTurn(_) | Check::Aggregation(_) => false,
+        Check::CrossTurn(_) | Check::Aggregation(_) | Check::Code(_) => false,
         Check::AllOf(_) | Check::AnyOf(_) | Check::AtLeast { .. } | Check::Not(_) => {
             check.parts().iter().any(looks_at_the_end)
         }

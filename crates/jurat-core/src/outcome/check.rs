@@ -36,6 +36,8 @@ pub enum Check {
     Not(Box<Check>),
     /// What an expression over `result` comes to.
     Cel(Arc<Expression>),
+    /// What code of the program has decided under this name. It stands for a criterion that has no check, and is stored as none.
+    Code(String),
 }
 
 /// Two checks are equal when they say the same.
@@ -50,6 +52,7 @@ impl PartialEq for Check {
             (Check::AtLeast { n, of }, Check::AtLeast { n: others, of: theirs }) => n == others && of == theirs,
             (Check::Not(left), Check::Not(right)) => left == right,
             (Check::Cel(left), Check::Cel(right)) => left.source() == right.source(),
+            (Check::Code(left), Check::Code(right)) => left == right,
             _ => false,
         }
     }
@@ -60,7 +63,7 @@ impl Check {
     pub fn gives(&self) -> Gives {
         match self {
             Check::Aggregation(it) if it.thresholds.is_empty() => Gives::Number,
-            Check::Cel(_) => Gives::Anything,
+            Check::Cel(_) | Check::Code(_) => Gives::Anything,
             _ => Gives::Boolean,
         }
     }
@@ -223,7 +226,7 @@ pub struct Aggregation {
     /// Of which turns.
     pub filter: TurnFilter,
     /// What the number must be; all of these must hold. Without any, the number is what the check gives.
-    pub thresholds: Vec<Threshold>,
+    pub thresholds: Thresholds,
 }
 
 /// How a number is made of turns.
@@ -262,6 +265,28 @@ impl TurnFilter {
     }
 }
 
+/// What a number must be: for each relation one bound at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Thresholds([Option<i64>; Relation::NAMED.len()]);
+
+impl Thresholds {
+    /// Sets the bound of a relation.
+    pub fn set(&mut self, relation: Relation, than: i64) {
+        self.0[relation as usize] = Some(than);
+    }
+
+    /// The thresholds there are.
+    pub fn iter(&self) -> impl Iterator<Item = Threshold> {
+        let bounds = Relation::NAMED.iter().zip(self.0);
+        bounds.filter_map(|((_, relation), than)| Some(Threshold { relation: *relation, than: than? }))
+    }
+
+    /// Whether there is none, so that the number itself is what is wanted.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+}
+
 /// What a number must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Threshold {
@@ -287,7 +312,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Every relation, by the name that authors write.
+    /// Every relation in order, by the name that authors write.
     pub const NAMED: [(&'static str, Relation); 5] = [
         ("gte", Relation::Gte),
         ("gt", Relation::Gt),
@@ -318,7 +343,7 @@ impl Threshold {
 /// What a value must be: a comparison and what it compares with, compiled once.
 #[derive(Clone)]
 pub struct Wanted {
-    operator: Operator,
+    operator: Box<Operator>,
     expected: Value,
     /// What cannot be used is an error each time it is asked, as it is where suites come from.
     bound: Result<Box<Comparison<'static>>, Box<Inapplicable>>,
@@ -344,7 +369,7 @@ impl Wanted {
             Some(inapplicable) => Err(Box::new(inapplicable)),
             None => operator.bind(expected.clone()).map(Box::new).map_err(Box::new),
         };
-        Wanted { operator, expected, bound }
+        Wanted { operator: Box::new(operator), expected, bound }
     }
 
     /// This value, compared in the way that fits its kind: booleans by whether they count as true, numbers as numbers, everything else as text

@@ -43,9 +43,8 @@ impl Check {
     pub fn evaluate(&self, evidence: &Val<'_>) -> Result<Value, OutcomeError> {
         match self {
             Check::Aggregation(it) => it.evaluate(evidence),
-            Check::Cel(expression) => {
-                evaluated(expression, "result", evidence).map_err(|it| uncertain(expression, &it))
-            }
+            Check::Cel(expression) => evaluated(expression, "result", evidence).map_err(|it| uncertain(&it)),
+            Check::Code(name) => decided(name, evidence),
             other => other.holds(evidence).map(Val::Bool),
         }
     }
@@ -89,6 +88,14 @@ impl Check {
                 Val::Bool(holds) => Ok(holds),
                 other => Err(not_boolean(expression, &other)),
             },
+            Check::Code(_) => match self.evaluate(evidence)? {
+                Val::Bool(holds) => Ok(holds),
+                other => Err(OutcomeError {
+                    fault: Fault::Kind,
+                    what: words::head(self),
+                    reason: format!("it gives {}, and must give true or false", shown(&other)),
+                }),
+            },
         }
     }
 
@@ -101,6 +108,21 @@ impl Check {
             }
             other => other.holds(evidence).map(|holds| !holds),
         }
+    }
+}
+
+/// What code has decided, or why it could not.
+fn decided(name: &str, evidence: &Val<'_>) -> Result<Value, OutcomeError> {
+    let part = |key: &str| evidence.get(key).and_then(|it| it.get(name));
+    let undecided = |reason: &str| OutcomeError {
+        fault: Fault::Kind,
+        what: format!("the code of `{name}`"),
+        reason: reason.to_owned(),
+    };
+    match (part("outcome_errors").and_then(Val::as_str), part("outcome_results")) {
+        (Some(reason), _) => Err(undecided(reason)),
+        (None, Some(value)) => Ok(value.clone().into_owned()),
+        (None, None) => Err(undecided("it was not called")),
     }
 }
 
@@ -135,7 +157,7 @@ impl TurnTest {
                 .holds(&field.find(turn))
                 .map_err(|error| OutcomeError::because(format!("`{field}` of {}", words::turn(ix, turn)), error)),
             TurnTest::Cel(expression) => {
-                let value = evaluated(expression, "turn", turn).map_err(|it| uncertain(expression, &it));
+                let value = evaluated(expression, "turn", turn).map_err(|it| uncertain(&it));
                 let answer = value.and_then(|it| match it {
                     Val::Bool(holds) => Ok(holds),
                     other => Err(not_boolean(expression, &other)),
@@ -177,7 +199,7 @@ impl Aggregation {
     pub(super) fn is_within(&self, number: i64) -> bool {
         const NONE: Threshold = Threshold { relation: Relation::Eq, than: -1 };
         let is_nowhere = self.kind == AggregationKind::FirstIndex && number < 0;
-        self.thresholds.iter().all(|it| if is_nowhere { *it == NONE } else { it.holds(number) })
+        self.thresholds.iter().all(|it| if is_nowhere { it == NONE } else { it.holds(number) })
     }
 }
 
@@ -194,21 +216,17 @@ pub(super) fn history<'e, 'v>(evidence: &'e Val<'v>) -> Result<&'e [Val<'v>], Ou
 }
 
 /// What an expression comes to with this value under this name.
-pub(super) fn evaluated(
-    expression: &Expression,
-    name: &'static str,
-    value: &Val<'_>,
-) -> Result<Value, ExpressionError> {
+fn evaluated(expression: &Expression, name: &'static str, value: &Val<'_>) -> Result<Value, ExpressionError> {
     expression.evaluate(&Val::Map([(name, value.borrowed())].into_iter().collect::<Map<'_>>()))
 }
 
-pub(super) fn uncertain(expression: &Expression, error: &ExpressionError) -> OutcomeError {
-    OutcomeError { fault: Fault::Content, what: format!("`{}`", expression.source()), reason: error.to_string() }
+fn uncertain(error: &ExpressionError) -> OutcomeError {
+    OutcomeError { fault: Fault::Content, what: "`cel`".to_owned(), reason: error.to_string() }
 }
 
-pub(super) fn not_boolean(expression: &Expression, value: &Val<'_>) -> OutcomeError {
-    let reason = format!("gives {}, and must give true or false", shown(value));
-    OutcomeError { fault: Fault::Kind, what: format!("`{}`", expression.source()), reason }
+fn not_boolean(expression: &Expression, value: &Val<'_>) -> OutcomeError {
+    let reason = format!("`{}` gives {}, and must give true or false", expression.source(), shown(value));
+    OutcomeError { fault: Fault::Kind, what: "`cel`".to_owned(), reason }
 }
 
 impl OutcomeError {

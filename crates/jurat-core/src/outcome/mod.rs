@@ -5,7 +5,7 @@
 //! that cannot be decided is an error with its reason; [`stored`] is the other view, in which an error counts as no.
 //!
 //! * [`check`]: what there is to check; [`field`]: the paths that lead into turns and results;
-//! * [`evaluate`]: what a check comes to; [`cross_turn`]: how the values of two turns compare; [`trace`]: the same, told step by step;
+//! * [`evaluate`]: what a check comes to; [`mod@cross_turn`]: how the values of two turns compare; [`trace`]: the same, told step by step;
 //! * [`sugar`]: short ways to make checks; [`words`]: checks in words; [`wire`]: the form in which checks are stored.
 //!
 //! ```
@@ -31,8 +31,8 @@ pub mod wire;
 pub mod words;
 
 pub use check::{
-    Aggregation, Check, CrossTurnCheck, Gives, Nodes, Relation, ResultCheck, Scope, Threshold, TurnCheck, TurnFilter,
-    TurnTest, Wanted,
+    Aggregation, AggregationKind, Check, CrossTurnCheck, Gives, Nodes, Relation, ResultCheck, Scope, Threshold,
+    Thresholds, TurnCheck, TurnFilter, TurnTest, Wanted,
 };
 pub use cross_turn::CrossComparison;
 pub use evaluate::{OutcomeError, stored};

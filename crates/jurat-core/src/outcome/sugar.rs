@@ -4,8 +4,8 @@
 //! with [`any_turn`], different turns may satisfy them.
 
 use super::check::{
-    Aggregation, AggregationKind, Check, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, TurnCheck, TurnFilter,
-    TurnTest, Wanted,
+    Aggregation, AggregationKind, Check, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Thresholds, TurnCheck,
+    TurnFilter, TurnTest, Wanted,
 };
 use super::cross_turn::CrossComparison;
 use super::field::{ResultField, TurnField};
@@ -127,12 +127,12 @@ pub fn status_is(expected: &str) -> Check {
 }
 
 /// It took so many turns.
-pub fn turn_count_eq(n: u64) -> Check {
+pub fn turn_count_eq(n: i64) -> Check {
     result("turn_count", n.into())
 }
 
 /// It took at least so many turns.
-pub fn turn_count_gte(n: u64) -> Check {
+pub fn turn_count_gte(n: i64) -> Check {
     result("turn_count", Wanted::number(Relation::Gte, Val::from(n)))
 }
 
@@ -150,12 +150,12 @@ fn result(field: &str, wanted: Wanted) -> Check {
 /// assert_eq!(three_right.to_string(), "the number of turns with `verify_result` true is at least 3");
 /// ```
 pub fn count_turns(filter: TurnFilter) -> Check {
-    Check::Aggregation(Aggregation { kind: AggregationKind::Count, filter, thresholds: Vec::new() })
+    Check::Aggregation(Aggregation { kind: AggregationKind::Count, filter, thresholds: Thresholds::default() })
 }
 
 /// The index of the first of these turns; -1 when there is none.
 pub fn first_match_index(filter: TurnFilter) -> Check {
-    Check::Aggregation(Aggregation { kind: AggregationKind::FirstIndex, filter, thresholds: Vec::new() })
+    Check::Aggregation(Aggregation { kind: AggregationKind::FirstIndex, filter, thresholds: Thresholds::default() })
 }
 
 impl Check {
@@ -163,7 +163,7 @@ impl Check {
     #[must_use]
     pub fn within(mut self, relation: Relation, than: i64) -> Check {
         if let Check::Aggregation(it) = &mut self {
-            it.thresholds.push(super::Threshold { relation, than });
+            it.thresholds.set(relation, than);
         }
         self
     }

@@ -8,7 +8,7 @@ use super::check::{Aggregation, AggregationKind, Check, CrossTurnCheck, Scope, T
 use super::evaluate::{OutcomeError, history};
 use super::words;
 use crate::compare::{Judgement, Mismatch};
-use crate::value::{Val, Value, shown};
+use crate::value::{Map, Val, Value, shown};
 
 /// One part of a check, and everything below it.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +70,7 @@ impl Check {
         let trace = self.traced(evidence);
         match (self, trace.came_to) {
             // Only where a yes or no is needed does a number count as no, and anything else as an error.
-            (Check::Aggregation(_) | Check::Cel(_), _) => {
+            (Check::Aggregation(_) | Check::Cel(_) | Check::Code(_), _) => {
                 Trace { came_to: Traced::of(self.evaluate(evidence)), ..trace }
             }
             (_, came_to) => Trace { came_to, ..trace },
@@ -89,7 +89,14 @@ impl Check {
             }
             Check::CrossTurn(it) => leaf(it.found(evidence)),
             Check::Aggregation(it) => leaf(it.found(evidence)),
-            Check::Cel(_) => leaf(self.evaluate(evidence).map_or_else(
+            Check::Cel(expression) => {
+                let read = || expression.source().to_owned();
+                let value = self.evaluate(evidence).ok();
+                leaf(
+                    value.map(|value| Found { place: None, read: read(), value, mismatch: None }).into_iter().collect(),
+                )
+            }
+            Check::Code(_) => leaf(self.evaluate(evidence).map_or_else(
                 |_| Vec::new(),
                 |value| vec![Found { place: None, read: words::head(self), value, mismatch: None }],
             )),
@@ -119,18 +126,17 @@ impl Check {
                 came_to => {
                     let holds = *came_to == Traced::Value(Val::Bool(true));
                     n_held += u64::from(holds);
-                    decides(holds).then(|| Traced::Value(Val::Bool(holds)))
+                    decides(holds).then_some(Traced::Value(Val::Bool(holds)))
                 }
             };
             traces.push(trace);
         }
-        let came_to = decided.unwrap_or_else(|| {
-            Traced::Value(Val::Bool(match join {
-                Join::All => true,
-                Join::AtLeast(n) => n_held >= n,
-                Join::Any | Join::Leaf | Join::Not => false,
-            }))
-        });
+        let holds = match join {
+            Join::All => true,
+            Join::AtLeast(n) => n_held >= n,
+            Join::Any | Join::Leaf | Join::Not => false,
+        };
+        let came_to = decided.unwrap_or(Traced::Value(Val::Bool(holds)));
         self.node(join, came_to, Vec::new(), traces)
     }
 
@@ -227,6 +233,15 @@ impl Found {
     }
 }
 
+impl Found {
+    fn to_value(&self) -> Value {
+        let place = self.place.as_ref().map(|it| ("place", Val::from(it.clone())));
+        let expected = self.mismatch.as_ref().map(|it| ("expected", Val::from(it.expected.clone())));
+        let read = [("read", Val::from(self.read.clone())), ("value", self.value.clone())];
+        Val::Map(place.into_iter().chain(read).chain(expected).collect())
+    }
+}
+
 impl Traced {
     fn of(outcome: Result<Value, OutcomeError>) -> Traced {
         outcome.map_or_else(Traced::Error, Traced::Value)
@@ -246,7 +261,7 @@ impl Trace {
                 None => Mismatch { expected: self.words.clone(), found: "that it does not hold".to_owned() },
             },
             Join::Any => {
-                let expected = format!("{}: {}", self.words, joined(self.parts.iter().map(|it| it.words.clone())));
+                let expected = format!("{}: {}", self.words, joined(self.parts.iter().map(Trace::whole)));
                 let found = joined(self.failed().map(|it| it.mismatch().found));
                 Mismatch { expected, found: if found.is_empty() { "nothing to choose from".to_owned() } else { found } }
             }
@@ -257,11 +272,19 @@ impl Trace {
                 Mismatch { expected: self.words.clone(), found }
             }
             Join::Not => {
-                let part = joined(self.parts.iter().map(|it| it.words.clone()));
+                let part = joined(self.parts.iter().map(Trace::whole));
                 Mismatch { expected: format!("not {part}"), found: "that it holds".to_owned() }
             }
             Join::Leaf => Mismatch { expected: self.words.clone(), found: self.leaf_found() },
         }
+    }
+
+    /// The words, with those of the parts.
+    fn whole(&self) -> String {
+        if self.parts.is_empty() {
+            return self.words.clone();
+        }
+        format!("{} ({})", self.words, joined(self.parts.iter().map(Trace::whole)))
     }
 
     fn failed(&self) -> impl Iterator<Item = &Trace> {
@@ -279,6 +302,26 @@ impl Trace {
         };
         let wrong: Vec<&Found> = self.found.iter().filter(|it| it.mismatch.is_some()).collect();
         if wrong.is_empty() { joined(self.found.iter().map(found)) } else { joined(wrong.into_iter().map(found)) }
+    }
+}
+
+impl Trace {
+    /// The trace as one value, for programs: `{check, value | error | evaluated: false, found, parts}`.
+    pub fn to_value(&self) -> Value {
+        let mut members: Map<'static> = Map::default();
+        members.insert("check".into(), Val::from(self.words.clone()));
+        match &self.came_to {
+            Traced::Value(value) => members.insert("value".into(), value.clone()),
+            Traced::Error(error) => members.insert("error".into(), Val::from(error.to_string())),
+            Traced::NotEvaluated => members.insert("evaluated".into(), Val::Bool(false)),
+        };
+        if !self.found.is_empty() {
+            members.insert("found".into(), self.found.iter().map(Found::to_value).collect());
+        }
+        if !self.parts.is_empty() {
+            members.insert("parts".into(), self.parts.iter().map(Trace::to_value).collect());
+        }
+        Val::Map(members)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::check::{
-    Aggregation, AggregationKind, Check, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Threshold, TurnCheck,
+    Aggregation, AggregationKind, Check, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Thresholds, TurnCheck,
     TurnFilter, TurnTest, Wanted,
 };
 use super::cross_turn::CrossComparison;
@@ -108,6 +108,7 @@ impl Check {
                 object([("type", called("at_least_n")), ("n", Val::from(*n)), ("conditions", parts(of))])
             }
             Check::Not(part) => object([("type", called("not")), ("condition", part.written(name))]),
+            Check::Code(name) => object([("type", Val::from("code")), ("name", Val::from(name.clone()))]),
             Check::Cel(it) => object([("type", called("cel")), ("expression", Val::from(it.source().to_owned()))]),
             Check::Turn(TurnCheck { scope, test: TurnTest::Cel(it) }) => object([
                 ("type", called("turn_cel")),
@@ -197,11 +198,10 @@ fn cross_turn(node: &Node<'_>) -> Result<CrossTurnCheck, ArgError> {
 
 fn aggregation(node: &Node<'_>, kind: AggregationKind) -> Result<Aggregation, ArgError> {
     let verify_result = present(node, "verify_result").map(|it| boolean("verify_result", it)).transpose()?;
-    let mut thresholds = Vec::new();
-    // In the order they are written: all of them must hold, but words keep the author's order.
-    for entry in node.entries().unwrap_or(&[]) {
-        if let Some((name, relation)) = Relation::NAMED.iter().find(|(name, _)| *name == entry.key) {
-            thresholds.push(Threshold { relation: *relation, than: integer(name, &entry.value)? });
+    let mut thresholds = Thresholds::default();
+    for (name, relation) in Relation::NAMED {
+        if let Some(bound) = present(node, name) {
+            thresholds.set(relation, integer(name, bound)?);
         }
     }
     Ok(Aggregation { kind, filter: TurnFilter { nodes: nodes(node)?, verify_result }, thresholds })

@@ -35,6 +35,7 @@ pub(super) fn head(check: &Check) -> String {
         Check::AtLeast { n, of } => format!("at least {n} of {}", of.len()),
         Check::Not(_) => "not".to_owned(),
         Check::Cel(expression) => format!("`{}`", expression.source()),
+        Check::Code(name) => format!("the code of `{name}`"),
     }
 }
 

@@ -128,7 +128,13 @@ fn unknown_dependency(tasks: &[Task], task: &Task, nth: usize) -> Problem {
     let id = &task.depends_on[nth];
     let problem = Problem::new(&codes::UNKNOWN_DEPENDENCY, format!("there is no task `{}`", id.value))
         .at(id.span, "unknown task");
-    let others = || tasks.iter().filter(|it| it.id.value != task.id.value);
+    let elsewhere = tasks.iter().find(|it| same_id(&it.id.value, &id.value));
+    if let Some((other, scenario)) = elsewhere.and_then(|it| Some((it, it.scope.as_ref()?))) {
+        let problem = problem.at(other.id.span, format!("a task of the scenario `{}`", scenario.value));
+        return problem.help("a task depends on tasks of its own scenario, and on those of the suite");
+    }
+    let is_seen = |it: &&Task| it.scope.is_none() || it.scope == task.scope;
+    let others = || tasks.iter().filter(|it| it.id.value != task.id.value).filter(is_seen);
     match nearest(&id.value, others().map(|it| it.id.value.as_str())) {
         Some(near) => {
             let place = others().find(|it| it.id.value == near).map(|it| it.id.span);

@@ -199,13 +199,23 @@ impl Plan {
         if problems.iter().any(|it| it.severity() == Severity::Error) {
             return Err(problems);
         }
+        Ok((Plan::of_sound(suite), problems))
+    }
+
+    /// The plan of a suite whose effects are recorded: code that was called then need not be here now. `None` when something else is wrong.
+    pub fn of_recorded(suite: &Suite, samples: &Samples) -> Option<Plan> {
+        let stands_in_the_way = |it: &Problem| it.severity() == Severity::Error && !it.is_missing_code();
+        (!examine(suite, samples).iter().any(stands_in_the_way)).then(|| Plan::of_sound(suite))
+    }
+
+    fn of_sound(suite: &Suite) -> Plan {
         let graph = graph::resolve(suite, &mut Problems::default());
         let tasks =
             suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
         let ask = suite.ask.as_ref().map(planned_ask);
         let scenarios = planned_scenarios(suite);
-        Ok((Plan { tasks, stages: graph.stages, ask, scenarios, footprint: footprint(suite), group_by }, problems))
+        Plan { tasks, stages: graph.stages, ask, scenarios, footprint: footprint(suite), group_by }
     }
 
     /// Whether running it asks anybody.
@@ -228,7 +238,8 @@ impl Plan {
 /// The scenarios of a suite without errors, made ready.
 fn planned_scenarios(suite: &Suite) -> Vec<Arc<ReadyScenario>> {
     let parser = suite.models.iter().any(|it| it.name.value == PARSER).then_some(PARSER);
-    let ready = |text: &crate::suite::ScenarioText| ReadyScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
+    let ready =
+        |text: &crate::suite::ScenarioText| ReadyScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
     suite.scenarios.iter().filter_map(ready).collect()
 }
 
@@ -253,7 +264,7 @@ fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         TaskKind::Outcome(check) => Some((**check).clone()),
         TaskKind::Assert | TaskKind::Judge(_) => None,
     };
-    let reads_the_end = || context::reads(task).paths.iter().any(|it| is_of_the_end(&it.path));
+    let reads_the_end = || context::reads(task).paths.iter().any(|it| is_of_the_end(it.path));
     PlannedTask {
         id: task.id.value.clone(),
         judge,

@@ -34,12 +34,14 @@ pub enum CaseSet {
     Ids(BTreeSet<String>),
     /// Those with this tag.
     Tag(String),
+    /// One scenario, by its name.
+    Scenario(String),
 }
 
 impl CaseSet {
     pub(super) fn of(task: &Task) -> CaseSet {
         if let Some(scenario) = &task.scope {
-            return CaseSet::Ids(BTreeSet::from([scenario.value.clone()]));
+            return CaseSet::Scenario(scenario.value.clone());
         }
         match &task.on {
             Selection::All => CaseSet::All,
@@ -56,15 +58,19 @@ impl CaseSet {
             CaseSet::Kind(kind) => *kind == case.kind,
             CaseSet::Ids(ids) => ids.contains(case.id),
             CaseSet::Tag(tag) => case.tags.contains(&tag.as_str()),
+            CaseSet::Scenario(name) => case.kind == CaseKind::Scenarios && name == case.id,
         }
     }
 
-    /// Whether all cases of another set are certainly in this one, whatever the data.
-    fn has_all_of(&self, other: &CaseSet) -> bool {
+    /// Whether all cases of another set are certainly in this one, whatever the data, in a suite with or without scenarios.
+    fn has_all_of(&self, other: &CaseSet, has_scenarios: bool) -> bool {
         match (self, other) {
-            // Every case is a row of `records` in this version.
-            (CaseSet::All | CaseSet::Kind(CaseKind::Records), _) => true,
+            (CaseSet::All, _) => true,
+            // Without scenarios every case is a row of `records`.
+            (CaseSet::Kind(CaseKind::Records), _) if !has_scenarios => true,
+            (CaseSet::Kind(CaseKind::Scenarios), CaseSet::Scenario(_)) => true,
             (CaseSet::Ids(ids), CaseSet::Ids(others)) => ids.is_superset(others),
+            (CaseSet::Ids(ids), CaseSet::Scenario(name)) => ids.contains(name),
             _ => self == other,
         }
     }
@@ -72,10 +78,12 @@ impl CaseSet {
     /// The cases in words.
     fn phrase(&self) -> String {
         match self {
-            CaseSet::All | CaseSet::Kind(CaseKind::Records) => "for all cases".to_owned(),
+            CaseSet::All => "for all cases".to_owned(),
+            CaseSet::Kind(CaseKind::Records) => "for rows only".to_owned(),
             CaseSet::Kind(CaseKind::Cases) => "for agent runs only".to_owned(),
             CaseSet::Kind(CaseKind::Scenarios) => "for scenarios only".to_owned(),
             CaseSet::Ids(_) => "for some ids only".to_owned(),
+            CaseSet::Scenario(name) => format!("for the scenario {} only", shown(&Val::from(name.as_str()))),
             CaseSet::Tag(tag) => format!("for cases with the tag {} only", shown(&Val::from(tag.as_str()))),
         }
     }
@@ -101,12 +109,16 @@ pub fn row_tags<'r>(row: &'r Val<'_>) -> impl Iterator<Item = &'r str> {
 pub(super) const TAGS: &str = "tags";
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems: &mut Problems) {
-    let sets: Vec<CaseSet> = suite.tasks.iter().map(|it| CaseSet::of(it)).collect();
+    let sets: Vec<CaseSet> = suite.tasks.iter().map(CaseSet::of).collect();
+    let has_scenarios = !suite.scenarios.is_empty();
     for (ix, task) in suite.tasks.iter().enumerate() {
         for other in graph.depends_on[ix].iter().map(|it| it.index()) {
             // What could not be read of a task may be its `on`.
             let is_known = !task.is_flawed && !suite.tasks[other].is_flawed;
-            if is_known && problems.has_room(&codes::NARROWER_DEPENDENCY) && !sets[other].has_all_of(&sets[ix]) {
+            if is_known
+                && problems.has_room(&codes::NARROWER_DEPENDENCY)
+                && !sets[other].has_all_of(&sets[ix], has_scenarios)
+            {
                 problems.push(narrower_dependency((task, &sets[ix]), (&suite.tasks[other], &sets[other])));
             }
         }

@@ -185,7 +185,8 @@ impl ScenarioBuilder {
     /// use jurat_core::scenario::{Callable, Criterion, Function, ScenarioBuilder};
     /// use jurat_core::value::Val;
     ///
-    /// let short = Function::new(|result| {
+    /// let short = Function::new(|names| {
+    ///     let result = names.get("result").ok_or("there is no result")?;
     ///     let n_turns = result.get("turn_count").and_then(Val::as_f64).ok_or("there is no turn count")?;
     ///     Ok(Val::Bool(n_turns <= 3.0))
     /// });
@@ -420,27 +421,27 @@ impl Condition {
     /// let other = Condition::any([both, Condition::negated(Condition::field("parsed.stance", "firm"))]);
     /// ```
     pub fn field(path: &str, expected: impl Into<Value>) -> Condition {
-        Condition::Check(StateCheck::new(path, expected))
+        StateCheck::new(path, expected).into()
     }
 
     /// A number of the state is at least this.
     pub fn at_least(path: &str, number: f64) -> Condition {
-        Condition::Check(when::bounded(path, Bound::AtLeast, number))
+        when::bounded(path, Bound::AtLeast, number).into()
     }
 
     /// A number of the state is at most this.
     pub fn at_most(path: &str, number: f64) -> Condition {
-        Condition::Check(when::bounded(path, Bound::AtMost, number))
+        when::bounded(path, Bound::AtMost, number).into()
     }
 
     /// A number of the state is larger than this.
     pub fn above(path: &str, number: f64) -> Condition {
-        Condition::Check(when::bounded(path, Bound::Above, number))
+        when::bounded(path, Bound::Above, number).into()
     }
 
     /// A number of the state is smaller than this.
     pub fn below(path: &str, number: f64) -> Condition {
-        Condition::Check(when::bounded(path, Bound::Below, number))
+        when::bounded(path, Bound::Below, number).into()
     }
 
     /// All of them hold.
@@ -466,7 +467,7 @@ impl Condition {
 
 impl From<StateCheck> for Condition {
     fn from(check: StateCheck) -> Condition {
-        Condition::Check(check)
+        Condition::Check(Box::new(check))
     }
 }
 

@@ -230,7 +230,7 @@ impl Target {
 #[derive(Debug, Clone)]
 pub enum Condition {
     /// When a check of the state holds.
-    Check(StateCheck),
+    Check(Box<StateCheck>),
     /// When all of them hold, tested in order; none always hold.
     Checks(Vec<StateCheck>),
     /// When all of them hold, tested in order. Code does not stand inside other conditions.

@@ -6,7 +6,7 @@
 //! * [`when`]: conditions as they are written; [`structure`]: whether it is sound; [`builder`]: built step by step; [`stored`]: as the
 //!   peer stores it;
 //! * [`callable`]: code of the embedding program, where data does not say enough;
-//! * [`state`]: what is known between two turns; [`failure`]: how a turn fails; [`route`]: where a conversation goes on;
+//! * [`state`]: what is known between two turns; [`failure`]: how a turn fails; [`mod@route`]: where a conversation goes on;
 //! * [`conversation`]: what was said, and what the next turn is told of it; [`tools`]: what a subject may call;
 //! * [`ready`]: a scenario made ready to run; [`traversal`]: one on its way; [`execution`]: what happened, as evidence.
 
@@ -39,4 +39,4 @@ pub use ready::{NotReady, ReadyNode, ReadyScenario};
 pub use route::{ReadyEdge, Route, Tested, route};
 pub use state::{State, StatePath};
 pub use structure::{Absence, Flaw};
-pub use traversal::{Step, Traversal};
+pub use traversal::{GivenTurn, Step, Traversal};

@@ -1,9 +1,10 @@
 //! Where a conversation goes on: a function of the state and of the edges that leave a node, and of nothing else.
 
-use super::state::State;
+use super::state::{Place, State};
 use super::{Condition, Edge, StateCheck, Target};
 use crate::compare::{Comparison, Fault, Inapplicable, Judgement};
-use crate::value::{Val, Value};
+use crate::template::definition::is_trace;
+use crate::value::{Val, Value, shown};
 
 /// An edge with its checks compiled.
 #[derive(Debug, Clone)]
@@ -36,6 +37,11 @@ fn compile(condition: &Condition, checks: &mut Vec<Result<Comparison<'static>, I
 }
 
 fn bound(check: &StateCheck) -> Result<Comparison<'static>, Inapplicable> {
+    if is_trace(&check.verify_with) {
+        let name = check.verify_with.entry().name;
+        let reason = format!("`{name}` is for the fields of a template: what was said is not in the state");
+        return Err(Inapplicable { fault: Fault::Unsupported, reason });
+    }
     check.verify_with.bind(check.expected.clone())
 }
 
@@ -104,6 +110,9 @@ pub fn route(
     (fallback.map_or(Route::Ends, Route::Along), tested)
 }
 
+/// Whether something holds, or what kind of reason there is that nobody can tell, and the reason in words.
+type Held = Result<bool, (Fault, String)>;
+
 /// A condition on its way through its parts.
 struct Testing<'t> {
     state: &'t State,
@@ -114,7 +123,7 @@ struct Testing<'t> {
 
 impl Testing<'_> {
     /// Whether a condition holds; its parts are tested in order, until it is decided.
-    fn holds(&mut self, condition: &Condition) -> Result<bool, (Fault, String)> {
+    fn holds(&mut self, condition: &Condition) -> Held {
         match condition {
             Condition::Check(check) => self.check(check),
             Condition::Checks(checks) => self.until(false, checks, Testing::check, |_| 1),
@@ -139,9 +148,9 @@ impl Testing<'_> {
         &mut self,
         decides: bool,
         parts: &[T],
-        test: fn(&mut Self, &T) -> Result<bool, (Fault, String)>,
+        test: fn(&mut Self, &T) -> Held,
         n_checks: fn(&T) -> usize,
-    ) -> Result<bool, (Fault, String)> {
+    ) -> Held {
         let mut rest = parts.iter();
         while let Some(part) = rest.next() {
             if test(self, part)? == decides {
@@ -152,9 +161,15 @@ impl Testing<'_> {
         Ok(!decides)
     }
 
-    fn check(&mut self, check: &StateCheck) -> Result<bool, (Fault, String)> {
+    fn check(&mut self, check: &StateCheck) -> Held {
         let (comparison, rest) = self.checks.split_first().expect("each check was compiled");
         self.checks = rest;
+        if let (Place::Accumulated(_), other) = (check.field.place(), &self.state.accumulated)
+            && !matches!(other, Val::Map(_))
+        {
+            let reason = format!("`{}`: `accumulated` is {}, and not an object", check.field, shown(other));
+            return Err((Fault::Kind, reason));
+        }
         let found = self.state.find(&check.field).into_owned();
         let judged = judged(comparison, &found);
         self.saw.push((check.field.to_string(), found));

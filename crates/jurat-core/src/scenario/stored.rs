@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use super::question_id::question_id;
 use super::{
-    Callable, Condition, Criterion, Edge, ModelOverride, Node as ScenarioNode, Question, Scenario, StateUpdate, when,
+    Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node as ScenarioNode, Question, Scenario,
+    StateUpdate, when,
 };
 use crate::suite::problem::{Problem, Severity};
 use crate::value::{Content, Entry, Map, Node, Val, Value};
@@ -228,8 +229,16 @@ impl Writing {
         if self == Writing::Checkpoint {
             object.insert("question".into(), schema_org_question(&node.question));
         }
-        let beyond = ["description", "template", "rubric", "system", "tools", "state_update"];
-        self.put_beyond(&mut object, crate::suite::scenario_node_value(node), &beyond);
+        // What was read from the peer's own template and rubric stands there already.
+        let own = |key: &str| node.question.stored.get(key).is_none();
+        let beyond = ["description", "template", "rubric", "system", "tools", "state_update"].into_iter();
+        let beyond = beyond.filter(|it| match *it {
+            "template" => own("answer_template"),
+            "rubric" => own("question_rubric"),
+            "system" => node.stored.get("answering_model").is_none(),
+            _ => true,
+        });
+        self.put_beyond(&mut object, crate::suite::scenario_node_value(node), &beyond.collect::<Vec<_>>());
         Val::Map(object)
     }
 
@@ -238,16 +247,18 @@ impl Writing {
             Some(Condition::Callable(Callable { source, .. })) => optional(source.as_ref()),
             _ => Val::Null,
         };
-        Val::Map(self.object(
+        let mut object = self.object(
             None,
             vec![
                 ("source", Val::from(edge.source.clone())),
                 ("target", Val::from(edge.target.name().to_owned())),
                 ("condition", edge.when.as_ref().map_or(Val::Null, when::write_stored)),
                 ("condition_source", source),
-                ("handover", edge.handover.as_ref().and_then(|it| it.name()).map_or(Val::Null, Val::from)),
+                ("handover", edge.handover.as_ref().and_then(Handover::name).map_or(Val::Null, Val::from)),
             ],
-        ))
+        );
+        self.put_beyond(&mut object, crate::suite::scenario_edge_value(edge), &["handover_source"]);
+        Val::Map(object)
     }
 
     fn outcome(self, criterion: &Criterion) -> Value {
@@ -368,16 +379,7 @@ const MOST_LETTERS: usize = 40;
 fn models(models: &ModelOverride, node: &ScenarioNode) -> Value {
     let model = |key: &str, name: Option<&String>| match (node.stored.get(key), name) {
         (Some(stored), _) => stored.clone(),
-        (None, None) => Val::Null,
-        (None, Some(name)) => {
-            let (provider, model) = name.split_once('/').unwrap_or(("", name));
-            let members = [
-                ("id", Val::from(name.clone())),
-                ("model_provider", if provider.is_empty() { Val::Null } else { Val::from(provider.to_owned()) }),
-                ("model_name", Val::from(model.to_owned())),
-            ];
-            Val::Map(members.into_iter().collect::<Map<'static>>())
-        }
+        (None, name) => name.map_or(Val::Null, |it| model_named(it)),
     };
     let members = [
         ("answering_model", model("answering_model", models.subject.as_ref())),
@@ -387,6 +389,17 @@ fn models(models: &ModelOverride, node: &ScenarioNode) -> Value {
         true => Val::Null,
         false => Val::Map(members.into_iter().collect::<Map<'static>>()),
     }
+}
+
+/// A model of which only the name is known.
+pub(crate) fn model_named(name: &str) -> Value {
+    let (provider, model) = name.split_once('/').unwrap_or(("", name));
+    let members = [
+        ("id", Val::from(name.to_owned())),
+        ("model_provider", if provider.is_empty() { Val::Null } else { Val::from(provider.to_owned()) }),
+        ("model_name", Val::from(model.to_owned())),
+    ];
+    Val::Map(members.into_iter().collect::<Map<'static>>())
 }
 
 fn optional(text: Option<&String>) -> Value {

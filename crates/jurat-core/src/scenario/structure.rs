@@ -9,6 +9,7 @@ use std::fmt;
 use super::conversation::USER;
 use super::state::Place;
 use super::{Condition, Edge, Node, Scenario, StatePath, Target};
+use crate::expression::Expression;
 use crate::outcome::{Check, Scope, TurnCheck};
 use crate::suite::problem::{Severity, listed_all};
 use crate::template::Trait;
@@ -381,7 +382,7 @@ fn implies(one: &Condition, other: &Condition, left: &mut u32) -> bool {
 /// The conditions that must all hold; `None` when it is not made of such.
 fn parts(condition: &Condition) -> Option<Vec<Condition>> {
     match condition {
-        Condition::Checks(checks) => Some(checks.iter().cloned().map(Condition::Check).collect()),
+        Condition::Checks(checks) => Some(checks.iter().cloned().map(Condition::from).collect()),
         Condition::All(all) => Some(all.clone()),
         _ => None,
     }
@@ -446,7 +447,7 @@ fn unknown_fields(scenario: &Scenario, graph: &Graph<'_>, unread: &Unread) -> Ve
             let reason = looking.absence(source, path);
             flaws.extend(reason.map(|reason| Flaw::UnknownField { edge, field: path.to_string(), reason }));
         }
-        let names = condition.expressions().into_iter().flat_map(|it| it.names());
+        let names = condition.expressions().into_iter().flat_map(Expression::names);
         let unknown = names.filter(|it| !NAMES.contains(&it.as_str()));
         flaws.extend(unknown.map(|it| Flaw::UnknownField { edge, field: it.clone(), reason: Absence::Nowhere }));
     }

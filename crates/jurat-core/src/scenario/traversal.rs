@@ -122,6 +122,23 @@ pub struct Step {
     pub callable: Option<Callable>,
 }
 
+/// A turn that was had elsewhere: what was said in it, and what was found out about that.
+#[derive(Debug, Clone, Default)]
+pub struct GivenTurn {
+    /// What was said in return to the question, tools included.
+    pub trace: Vec<Message>,
+    /// The answer.
+    pub raw_response: Option<String>,
+    /// What was read from it.
+    pub parsed: Map<'static>,
+    /// Whether it was right.
+    pub verified: Option<Verified>,
+    /// What traits it was rated with.
+    pub rubric: Map<'static>,
+    /// How the turn failed.
+    pub failure: Option<TurnFailure>,
+}
+
 impl<'p> Traversal<'p> {
     /// A scenario at its beginning.
     ///
@@ -161,9 +178,14 @@ impl<'p> Traversal<'p> {
         &self.state
     }
 
+    /// What the subject is told in this turn, once that is known.
+    pub fn told(&self) -> Option<&Told> {
+        self.turn.told.as_ref()
+    }
+
     /// Files that have to be there before the steps are performed, by path.
     pub fn files(&self) -> &[(String, String)] {
-        self.turn.told.as_ref().map_or(&[], |it| it.files.as_slice())
+        self.told().map_or(&[], |it| it.files.as_slice())
     }
 
     /// What it came to, once it is over.
@@ -262,6 +284,26 @@ impl<'p> Traversal<'p> {
             (Seat::Edge, outcome) => self.edge_called(site.turn as usize, outcome),
             (Seat::Outcome, outcome) => self.decided(site.turn, outcome),
         }
+    }
+
+    /// Takes in a whole turn that was had elsewhere, where the subject would be asked: nobody is asked in this turn. What follows from
+    /// a turn follows from it as from any other. At other times it changes nothing.
+    pub fn take(&mut self, turn: GivenTurn) {
+        if !matches!(self.phase, Phase::Asking { round: 0, .. }) {
+            return;
+        }
+        let GivenTurn { trace, raw_response, parsed, verified, rubric, failure } = turn;
+        self.turn = Turn {
+            told: self.turn.told.take(),
+            trace,
+            raw: raw_response,
+            parsed,
+            verified,
+            rubric,
+            failure,
+            ..Turn::default()
+        };
+        self.update();
     }
 
     fn node(&self) -> &'p ReadyNode {
@@ -780,7 +822,7 @@ impl<'p> Traversal<'p> {
         let evidence = execution.to_value();
         let calls =
             (0..).zip(&self.scenario.scenario.outcomes).filter(|(_, it)| it.check.is_none()).filter_map(|(ix, it)| {
-                let callable = it.evaluate.as_ref().filter(|it| it.function.is_some())?;
+                let callable = it.evaluate.as_ref()?;
                 let arguments = Val::Map([("result", evidence.clone())].into_iter().collect::<Map<'_>>());
                 Some((ix, Deed::Call { name: named(callable, &it.name), arguments }))
             });

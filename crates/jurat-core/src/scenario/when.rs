@@ -79,7 +79,7 @@ pub fn read_seed(node: &Node<'_>) -> Result<Option<Condition>, Vec<WhenError>> {
             Ok(Some(Condition::Callable(Callable { source: Some(source.clone().into_owned()), function: None })))
         }
         Content::Scalar(_) => Err(vec![unsupported(node)]),
-        Content::Map(_) => check(node).map(|it| Some(Condition::Check(it))),
+        Content::Map(_) => check(node).map(|it| Some(it.into())),
         Content::List(items) => collected(items.iter().map(check)).map(|it| Some(Condition::Checks(it))),
     }
 }
@@ -89,9 +89,7 @@ pub fn read_stored(node: &Node<'_>) -> Result<Option<Condition>, Vec<WhenError>>
     let is_check = |node: &Node<'_>| is_state_check(node);
     match &node.content {
         Content::Scalar(Val::Null) => Ok(None),
-        Content::Map(_) if is_check(node) => {
-            stored_check(node, Strictness::Lenient).map(|it| Some(Condition::Check(it)))
-        }
+        Content::Map(_) if is_check(node) => stored_check(node, Strictness::Lenient).map(|it| Some(it.into())),
         Content::List(items) if items.iter().all(is_check) => {
             let checks = collected(items.iter().map(|it| stored_check(it, Strictness::Lenient)))?;
             Ok(Some(Condition::Checks(checks)))
@@ -238,13 +236,13 @@ fn condition(node: &Node<'_>) -> Result<Condition, Vec<WhenError>> {
             let checks: Option<Vec<StateCheck>> = all
                 .iter()
                 .map(|it| match it {
-                    Condition::Check(check) => Some(check.clone()),
+                    Condition::Check(check) => Some((**check).clone()),
                     _ => None,
                 })
                 .collect();
             Ok(checks.map_or(Condition::All(all), Condition::Checks))
         }
-        Content::Map(_) if is_state_check(node) => stored_check(node, Strictness::Strict).map(Condition::Check),
+        Content::Map(_) if is_state_check(node) => stored_check(node, Strictness::Strict).map(Condition::from),
         Content::Map(entries) => match entries.as_slice() {
             [only] => member(only),
             _ => Err(vec![not_one_field(node)]),
@@ -283,12 +281,12 @@ fn of_field(field: &str, span: Span, value: &Node<'_>) -> Result<Condition, When
             Some(items @ [_, ..]) => Ok(Condition::Any(items.iter().map(plain).collect::<Result<_, _>>()?)),
             _ => Err(bad(value.span, format!("`in` must be a list of values, not {}", value.phrase()))),
         },
-        Some(("contains", value)) => Ok(Condition::Check(StateCheck {
+        Some(("contains", value)) => Ok(Condition::from(StateCheck {
             field: StatePath::parse(field),
             expected: value.to_val().into_owned(),
             verify_with: comparison("Contains"),
         })),
-        _ => check(field, span, value, &OPERATORS).map(Condition::Check),
+        _ => check(field, span, value, &OPERATORS).map(Condition::from),
     }
 }
 
@@ -360,9 +358,11 @@ fn is_state_check(node: &Node<'_>) -> bool {
 fn stored_check(node: &Node<'_>, strictness: Strictness) -> Result<StateCheck, Vec<WhenError>> {
     let mut errors = Vec::new();
     let known = ["type", "field", "expected", "verify_with"];
-    let unknown = node.entries().unwrap_or(&[]).iter().filter(|it| !known.contains(&&*it.key));
+    let unknown: Vec<&Entry<'_>> =
+        node.entries().unwrap_or(&[]).iter().filter(|it| !known.contains(&&*it.key)).collect();
+    let is_meant = |name: &str| unknown.iter().any(|it| nearest(&it.key, known) == Some(name));
     if strictness == Strictness::Strict {
-        errors.extend(unknown.map(|it| {
+        errors.extend(unknown.iter().map(|it| {
             let error = bad(it.key_span, format!("a state check has no key `{}`", it.key));
             error.help(match nearest(&it.key, known) {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -375,6 +375,7 @@ fn stored_check(node: &Node<'_>, strictness: Strictness) -> Result<StateCheck, V
             .as_str()
             .map(StatePath::parse)
             .ok_or_else(|| bad(field.span, format!("`field` must be a path into the state, not {}", field.phrase()))),
+        None if strictness == Strictness::Strict && is_meant("field") => return Err(errors),
         None => Err(bad(node.span, "a state check needs `field`".to_owned())),
     };
     let expected = node.get("expected").map_or(Val::Null, |it| it.to_val().into_owned());

@@ -36,10 +36,12 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
 pub(super) fn write(duration: Duration) -> Val<'static> {
     let nanos = duration.subsec_nanos();
     match (duration.as_secs(), nanos) {
-        (seconds, 0) if seconds % 3600 == 0 => Val::from(format!("{}h", seconds / 3600)),
-        (seconds, 0) if seconds % 60 == 0 => Val::from(format!("{}m", seconds / 60)),
+        (seconds, 0) if seconds.is_multiple_of(3600) => Val::from(format!("{}h", seconds / 3600)),
+        (seconds, 0) if seconds.is_multiple_of(60) => Val::from(format!("{}m", seconds / 60)),
         (seconds, 0) => Val::from(format!("{seconds}s")),
-        (seconds, _) if nanos % 1_000_000 == 0 && seconds < 1000 => Val::from(format!("{}ms", duration.as_millis())),
+        (seconds, _) if nanos.is_multiple_of(1_000_000) && seconds < 1000 => {
+            Val::from(format!("{}ms", duration.as_millis()))
+        }
         _ => Val::F(duration.as_secs_f64()),
     }
 }

@@ -28,7 +28,7 @@ pub(crate) enum Form {
     Any,
     Text,
     Boolean,
-    /// A whole number of at least this.
+    /// A whole number of at least this; any when it is the least there is.
     Integer(i64),
     /// A number between these two.
     Number(f64, f64),
@@ -114,6 +114,7 @@ impl Form {
             Form::Any => object([]),
             Form::Text => typed("string"),
             Form::Boolean => typed("boolean"),
+            Form::Integer(i64::MIN) => typed("integer"),
             Form::Integer(least) => object([("type", Val::from("integer")), ("minimum", Val::I(least))]),
             Form::Number(least, most) => {
                 let bound = |key, it: f64| it.is_finite().then_some((key, Val::F(it)));

@@ -51,7 +51,8 @@ pub(crate) use id::is_id;
 pub(crate) use models::is_provider_and_model;
 pub(crate) use output::is_type;
 pub(crate) use scenario::{
-    examine as examine_scenarios, node_value as scenario_node_value, read_stored as stored_scenarios, scenario_value,
+    edge_value as scenario_edge_value, examine as examine_scenarios, node_value as scenario_node_value,
+    read_stored as stored_scenarios, scenario_value,
 };
 
 /// A definition, with what it includes merged in.

@@ -93,6 +93,11 @@ impl Problem {
     pub fn severity(&self) -> Severity {
         self.code.severity
     }
+
+    /// Whether it says that code of a program is not here. Recorded effects make up for it.
+    pub fn is_missing_code(&self) -> bool {
+        std::ptr::eq(self.code, &super::codes::NO_CODE)
+    }
 }
 
 /// Problems as they are found. Of each kind the first hundred are kept: nobody mends more at once, and a file of slips must

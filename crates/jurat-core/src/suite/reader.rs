@@ -63,6 +63,10 @@ impl Reading<'_> {
                 self.wrong_type(what, &format!("a whole number from {least} to {}", i64::MAX), node);
                 None
             }
+            _ if least == i64::MIN => {
+                self.wrong_type(what, "a whole number", node);
+                None
+            }
             _ => {
                 self.wrong_type(what, &format!("a whole number of at least {least}"), node);
                 None

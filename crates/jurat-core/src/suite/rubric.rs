@@ -378,7 +378,10 @@ fn read_metric(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<Trait
             reading.problem(problem.help("list under `unwanted` what an answer should not contain"));
         }
     }
-    for (what, is_empty, span) in [("items", items.is_empty(), node.span), ("metrics", metrics.is_empty(), node.span)] {
+    let metrics_span = keys.get("metrics").map_or(node.span, |it| it.span);
+    for (what, is_empty, span) in
+        [("items", items.is_empty(), node.span), ("metrics", metrics.is_empty(), metrics_span)]
+    {
         if is_empty {
             let problem = Problem::new(&codes::WRONG_VALUE, format!("`{what}` of a metric is empty"));
             reading.problem(problem.at(span, "nothing to count"));

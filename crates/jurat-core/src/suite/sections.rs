@@ -145,6 +145,8 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &m
     lost.ask |= fields.may_mean("ask");
     lost.models |= fields.may_mean("models");
     lost.dimensions |= fields.may_mean("dimensions");
+    lost.templates |= fields.may_mean("templates");
+    lost.rubrics |= fields.may_mean("rubrics");
 }
 
 fn read_ask(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {

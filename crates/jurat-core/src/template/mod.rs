@@ -3,13 +3,14 @@
 //! A model reads an answer and fills in fields; plain code decides whether they are right. The model that reads never sees what would be
 //! right, so it cannot be led by it. A rubric rates the same answer by traits and never changes the verdict.
 //!
-//! * [`definition`]: what a template is; [`verification`]: what it says about an answer;
-//! * [`parser`]: what the model that reads answers is asked; [`reference`]: the judgement of a question without a template;
+//! * [`definition`]: what a template is, which fields can be built step by step; [`verification`]: what it says about an answer;
+//! * [`parser`]: what the model that reads answers is asked; [`mod@reference`]: the judgement of a question without a template;
 //! * [`class_source`]: templates that a peer keeps as the text of a Python class;
 //! * [`traits`]: what answers are rated by; [`rating`]: what is asked for that, and what comes of it.
 //!
 //! Nothing here asks anybody: requests are values, and so are conclusions.
 
+mod builder;
 pub mod class_source;
 pub mod definition;
 pub mod parser;

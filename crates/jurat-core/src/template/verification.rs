@@ -132,7 +132,7 @@ impl Template {
         let is_judged = |it: &&Field| it.is_judged();
         let (verify, granular) = match error {
             Some(reason) => (Err(reason), None),
-            None if !self.fields().iter().any(|it| it.is_judged()) => (Ok(None), None),
+            None if !self.fields().iter().any(Field::is_judged) => (Ok(None), None),
             None => {
                 let passed = |name: &str| fields.iter().any(|it| it.name == name && it.result == Ok(Some(true)));
                 let verify = match self.strategy() {

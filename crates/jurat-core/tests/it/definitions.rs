@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use jurat_core::compare::{Operator, WhenMissing};
 use jurat_core::judge::Prompt;
@@ -9,8 +10,8 @@ use jurat_core::suite::problem::{Code, Severity};
 use jurat_core::suite::schema::suite_schema;
 use jurat_core::suite::{
     Aggregate, Ask, AskPrompt, CaseKind, CellType, ExpectedValue, Gate, Judge, Loaded, Model, Output, PromptText,
-    Records, Role, RowFile, RowFormat, RowSource, Selection, Suite, Task, TaskComparison, TaskKind, Thresholds, codes,
-    load, write,
+    Reach, Records, Role, RowFile, RowFormat, RowSource, Selection, ServerSpec, Suite, Task, TaskComparison, TaskKind,
+    Thresholds, codes, load, write,
 };
 use jurat_core::value::{FieldPath, Kind, Map, Span, Spanned, Val, Value, parse_json};
 use proptest::collection::vec;
@@ -20,7 +21,9 @@ use proptest::sample::{select, subsequence};
 
 use crate::InMemory;
 use crate::arbitrary::{path, text, value};
+use crate::outcomes::check;
 use crate::rubrics::traits;
+use crate::scenarios::scenario_text;
 use crate::templates::arbitrary_template;
 use crate::vocabulary::{fitting_operand, operators};
 
@@ -78,6 +81,33 @@ fn survives(text: &str) {
     for (name, written) in [("suite.yaml", write::yaml(&suite)), ("suite.json", write::value(&suite).to_string())] {
         reads_back(&suite, name, &written).expect("what was written reads back");
     }
+}
+
+#[test]
+fn servers_survive_in_all_their_spellings() {
+    survives(
+        "tools: { a: { command: x, args: [y, '5'] }, b: { command: [x], env: { K: { from_env: N }, L: '${N} z' } } }\n",
+    );
+    survives(
+        "tools: { a: { url: 'http://h/p?q=1', headers: { X-a: '' }, timeout: 0.001, reuse: true, per_case: true } }\n",
+    );
+    let read = |text: &str| read("suite.yaml", text).suite.tools;
+    assert_eq!(
+        read("tools: { a: { command: x, args: [y], env: { K: { from_env: N } } } }\n"),
+        read("tools: { a: { command: [x, y], env: { K: '${N}' } } }\n")
+    );
+}
+
+#[test]
+fn servers_stand_in_the_folder_of_the_file_that_defines_them() {
+    let files = [
+        ("all/suite.yaml", "include: [more/servers.yaml]\ntools: { a: { command: x } }\n"),
+        ("all/more/servers.yaml", "tools: { b: { command: x } }\n"),
+    ];
+    let suite = load(Path::new("all/suite.yaml"), &InMemory(&files)).suite;
+    let folders: Vec<(&str, &Path)> =
+        suite.tools.iter().map(|it| (it.name.value.as_str(), it.folder.as_path())).collect();
+    assert_eq!(folders, [("b", Path::new("all/more")), ("a", Path::new("all"))]);
 }
 
 #[test]
@@ -143,21 +173,38 @@ fn ids() -> impl Strategy<Value = Vec<Spanned<String>>> {
 }
 
 fn suite() -> impl Strategy<Value = Suite> {
-    let head =
-        (option::of(text().prop_map(at)), option::of(text()), models(), option::of(records()), option::of(ask()));
+    let head = (option::of(text().prop_map(at)), option::of(text()), models(), tools());
+    let head = (head, option::of(records()), option::of(ask()));
     let templates = proptest::collection::btree_map(id(), arbitrary_template(), 0..2);
     let rubrics = proptest::collection::btree_map(id(), traits(), 0..2);
-    (head, vec(task(), 0..4), ids(), vec(path().prop_map(at), 0..3), thresholds(), (templates, rubrics)).prop_map(
-        |((name, description, models, records, ask), tasks, dimensions, group_by, thresholds, (templates, rubrics))| {
+    let rest = (ids(), vec(path().prop_map(at), 0..3), thresholds());
+    let scenarios = (option::weighted(0.3, scenario_text().boxed()), vec(task(), 0..2));
+    (head, vec(task(), 0..4), rest, (templates, rubrics, scenarios)).prop_map(
+        |(
+            ((name, description, models, tools), records, ask),
+            tasks,
+            (dimensions, group_by, thresholds),
+            (templates, rubrics, scenarios),
+        )| {
             let mut suite = Suite::default();
+            if let (Some(scenario), own) = scenarios {
+                let scope = scenario.name.clone();
+                suite.add_scenario(scenario);
+                suite.tasks.extend(own.into_iter().map(|it| Task {
+                    scope: Some(scope.clone()),
+                    on: Selection::All,
+                    ..it
+                }));
+            }
             suite.name = name;
             suite.description = description;
             suite.models = models;
+            suite.tools = tools;
             suite.records = records.into_iter().collect();
             suite.ask = ask;
             suite.templates = templates.into_iter().map(|(name, it)| (at(name), it)).collect();
             suite.rubrics = rubrics.into_iter().map(|(name, it)| (at(name), it)).collect();
-            suite.tasks = tasks;
+            suite.tasks.extend(tasks);
             suite.dimensions = dimensions;
             suite.group_by = group_by;
             suite.thresholds = thresholds;
@@ -177,6 +224,37 @@ fn thresholds() -> impl Strategy<Value = Thresholds> {
 fn models() -> impl Strategy<Value = Vec<Role>> {
     proptest::collection::btree_map(id(), vec(model(), 1..3), 0..3)
         .prop_map(|it| it.into_iter().map(|(name, models)| Role { name: at(name), models }).collect())
+}
+
+fn tools() -> impl Strategy<Value = Vec<ServerSpec>> {
+    // Names that differ in case only are one name.
+    let name = id().prop_map(|it| it.to_ascii_lowercase());
+    let server = (reach(), 1..90_000_000_u64, any::<bool>(), any::<bool>());
+    let spec = |(name, (reach, millis, reuse, per_case))| ServerSpec {
+        name: at(name),
+        reach,
+        folder: "".into(),
+        timeout: Duration::from_millis(if millis > 86_400_000 { 60_000 } else { millis }),
+        reuse,
+        per_case,
+    };
+    proptest::collection::btree_map(name, server, 0..3).prop_map(move |it| it.into_iter().map(spec).collect())
+}
+
+fn reach() -> impl Strategy<Value = Reach> {
+    let word = || text().prop_map(|it| it.replace('\0', ""));
+    let program = word().prop_filter("a program has a name", |it| !it.trim().is_empty());
+    let variable = text().prop_map(|it| it.replace(['=', '\0'], "_") + "V");
+    let env = proptest::collection::btree_map(variable, word(), 0..3);
+    let started = (program, vec(word(), 0..3), env, option::of(text())).prop_map(|(program, arguments, env, cwd)| {
+        let command = std::iter::once(program).chain(arguments).collect();
+        Reach::Program { command, env: env.into_iter().collect(), cwd }
+    });
+    let value = text().prop_map(|it| it.replace(|it: char| it.is_control(), " "));
+    let headers = proptest::collection::btree_map("x-[a-z!]{1,5}", value, 0..3);
+    let asked = ("https?://[a-z]{1,9}(:[0-9]{1,4})?(/[a-z%?=&]{0,9})?", headers)
+        .prop_map(|(url, headers)| Reach::Http { url, headers: headers.into_iter().collect() });
+    prop_oneof![started, asked]
 }
 
 fn model() -> impl Strategy<Value = Model> {
@@ -265,6 +343,7 @@ fn task() -> impl Strategy<Value = Task> {
     let does = prop_oneof![
         3 => comparison().prop_map(|it| (TaskKind::Assert, Some(it))),
         1 => (judge(), option::of(comparison())).prop_map(|(judge, it)| (TaskKind::Judge(Box::new(judge)), it)),
+        1 => (check(), option::of(comparison())).prop_map(|(check, it)| (TaskKind::Outcome(Box::new(check)), it)),
     ];
     let gate = select(vec![Gate::None, Gate::Condition, Gate::Required]);
     (id(), option::of(text()), does, ids(), gate, on, texts(), texts()).prop_map(

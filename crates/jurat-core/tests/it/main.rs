@@ -1,7 +1,7 @@
 //! The laws of the core, and its words.
 //!
 //! Laws are properties: [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`effects`],
-//! [`templates`], [`rubrics`], [`statistics`]. They draw
+//! [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
@@ -15,11 +15,13 @@ mod definitions;
 mod effects;
 mod examples;
 mod numbers;
+mod outcomes;
 mod paths;
 mod plans;
 mod projections;
 mod prompts;
 mod rubrics;
+mod scenarios;
 mod statistics;
 mod templates;
 mod vocabulary;

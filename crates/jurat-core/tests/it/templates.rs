@@ -514,7 +514,7 @@ proptest! {
         let judged: Vec<Rule> = fields.iter().filter(|it| it.is_judged()).map(|it| Rule::Field(it.name.clone())).collect();
         let template = Template::new(fields, strategy.then_some(Rule::AnyOf(judged))).expect("a template");
         let messages = parser::request(&template, "Which?", "This.");
-        let asked = format!("{}\n{}", template.schema().to_json(), messages.iter().map(|it| it.text()).collect::<Vec<_>>().join("\n"));
+        let asked = format!("{}\n{}", template.schema().to_json(), messages.iter().map(jurat_core::effect::Message::text).collect::<Vec<_>>().join("\n"));
         prop_assert!(!asked.contains(MARK), "{}", asked);
         for word in ["verify_with", "ground_truth", "weight", "98765"] {
             prop_assert!(!asked.contains(word), "{} in {}", word, asked);

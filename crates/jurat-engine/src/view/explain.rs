@@ -5,6 +5,7 @@ use std::time::Duration;
 use jurat_core::effect::wire::read_request;
 use jurat_core::effect::{Asker, Finish, Outcome, Served};
 use jurat_core::judge::ReplyForm;
+use jurat_core::outcome::{Trace, Traced};
 use jurat_core::plan::TaskIx;
 use jurat_core::suite::problem::{listed_all, nearest};
 use jurat_core::suite::{Gate, same_id};
@@ -95,6 +96,7 @@ impl RunView {
             found: revisited.state.compared(task),
         });
         let spread = revisited.state.ballot(task).map(|it| it.said.clone()).unwrap_or_default();
+        let decided = self.decided(revisited, task);
         Some(Explanation {
             suite: self.reader.head().suite.clone(),
             run_id: self.reader.head().id.clone(),
@@ -115,13 +117,23 @@ impl RunView {
             explanation: report.explanation,
             gates: self.gates(case, task),
             operands,
+            decided,
             seen: seen(revisited, task),
             unseen: self.unseen(case, task),
             conversations: self.conversations(revisited, task),
             spread: if spread.len() > 1 { spread } else { Vec::new() },
-            tree: planned.outcome.as_ref().map(|check| check.trace(revisited.base)),
             transcript: None,
         })
+    }
+
+    /// How an outcome was decided. One that was not asked, because a gate or the subject came first, has nothing to tell.
+    fn decided(&self, revisited: &Revisited<'_>, task: TaskIx) -> Option<Trace> {
+        let check = self.plan.tasks[task.index()].outcome.as_ref()?;
+        let ballot = revisited.state.ballot(task)?;
+        let trace = check.trace(revisited.base);
+        let is_its_error = matches!((&trace.came_to, &ballot.verdict),
+            (Traced::Error(error), Verdict::Error(reason)) if error.to_string() == reason.0);
+        (ballot.output.is_some() || is_its_error).then_some(trace)
     }
 
     fn row_source(&self, case: &StoredCase) -> Option<RowSource> {

@@ -18,6 +18,7 @@ use std::path::Path;
 use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::scenario::ReadyScenario;
 use jurat_core::suite::Suite;
+use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_report::model::{CaseReport, RunReport};
 use jurat_store::run::{Code, Column, RunFileError, RunReader, StoredCase, StoredEffect, Variant};
@@ -179,6 +180,16 @@ impl RunView {
         let ix = usize::try_from(place.number.checked_sub(1)?).ok()?;
         let found = self.plan.scenarios.get(ix)?;
         (is_last && found.scenario.name == case.id).then_some(ix)
+    }
+
+    /// What happened in a scenario: the evidence that its tasks saw. `None` when the case is none, or was not run.
+    pub fn execution(&self, case: &StoredCase) -> Result<Option<Value>, ViewError> {
+        if self.scenario(case).is_none() {
+            return Ok(None);
+        }
+        let text = self.reader.row_text(case)?;
+        let evidence = parse_json(&text).map(|it| it.value.into_owned()).unwrap_or(Value::Null);
+        Ok(evidence.get("scenario_id").is_some().then_some(evidence))
     }
 
     /// Which of a row's cases one is; `None` when a row is one case.

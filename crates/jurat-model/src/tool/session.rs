@@ -127,7 +127,10 @@ impl Session {
 
     /// The tools of the server, which are asked for once.
     pub(super) async fn tools(&self, until: Instant) -> Result<Arc<[ServerTool]>, Fault> {
-        let mut known = self.tools.lock().await;
+        let Ok(mut known) = tokio::time::timeout_at(until, self.tools.lock()).await else {
+            let what = "is still being asked for its tools by another case, and the time is over";
+            return Err(fault(&self.server, FaultKind::Timeout, what));
+        };
         match &*known {
             Some(tools) => Ok(Arc::clone(tools)),
             None => Ok(Arc::clone(known.insert(self.list(until).await?))),

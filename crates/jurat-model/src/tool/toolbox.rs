@@ -108,11 +108,11 @@ impl Toolbox {
     /// Asks a server for its tools, within `patience`. The value is a list that
     /// [`ServerTool::listed`] reads.
     pub async fn list(&self, server: &str, patience: Duration) -> Outcome {
-        let started = Instant::now();
+        let (started, until) = (Instant::now(), after(patience));
         let listed = async {
             let slot = self.find(server)?;
-            let session = slot.session(&self.shared.surroundings, patience).await?;
-            session.tools(started + patience).await
+            let session = slot.session(&self.shared.surroundings, until).await?;
+            session.tools(until).await
         };
         match listed.await {
             Ok(tools) => {
@@ -126,11 +126,11 @@ impl Toolbox {
     /// Calls a tool, within `patience` and the server's own `timeout`. The value is `{text, structured}`: all texts of the result with a line
     /// end between them, words about what is no text, and the structured content if there is any.
     pub async fn call(&self, server: &str, tool: &str, arguments: &Value, patience: Duration) -> Outcome {
-        let started = Instant::now();
+        let until = after(patience);
         let called = async {
             let slot = self.find(server)?;
-            let session = slot.session(&self.shared.surroundings, patience).await?;
-            session.call(tool, arguments, started + patience).await
+            let session = slot.session(&self.shared.surroundings, until).await?;
+            session.call(tool, arguments, until).await
         };
         match called.await {
             Ok((said, took)) => self.returned(said.value, said.is_error, took),
@@ -169,28 +169,27 @@ impl Slot {
     }
 
     /// The open server. Those who come while it is being opened wait for it.
-    async fn session(&self, surroundings: &Surroundings, patience: Duration) -> Result<Arc<Session>, Fault> {
-        let limit = patience.min(self.server.timeout.max(TO_START));
-        let opened = async {
-            let mut session = self.session.lock().await;
-            if let Some(open) = session.as_ref() {
-                if !open.has_ended() {
-                    return Ok(Arc::clone(open));
-                }
-                if self.is_of_case {
-                    let what = "has ended, and what this case did to it is lost";
-                    let message = format!("the server `{}` {what}", self.server.name);
-                    return Err(Fault::new(FaultKind::Tool, message, 0));
-                }
-            }
-            // The old one goes first: there may be only one of them.
-            if let Some(old) = session.take().and_then(Arc::into_inner) {
-                old.close().await;
-            }
-            let open = Arc::new(Session::open(&self.server, surroundings, limit).await?);
-            Ok(Arc::clone(session.insert(open)))
+    async fn session(&self, surroundings: &Surroundings, until: Instant) -> Result<Arc<Session>, Fault> {
+        let fault = |kind, what: &str| Fault::new(kind, format!("the server `{}` {what}", self.server.name), 0);
+        let Ok(mut session) = tokio::time::timeout_at(until, self.session.lock()).await else {
+            return Err(fault(FaultKind::Timeout, "is still being opened by another case, and the time is over"));
         };
-        Box::pin(opened).await
+        if let Some(open) = session.as_ref() {
+            if !open.has_ended() {
+                return Ok(Arc::clone(open));
+            }
+            if self.is_of_case {
+                return Err(fault(FaultKind::Tool, "has ended, and what this case did to it is lost"));
+            }
+        }
+        // The old one goes first: there may be only one of them.
+        if let Some(old) = session.take().and_then(Arc::into_inner) {
+            old.close().await;
+        }
+        let patience = until.saturating_duration_since(Instant::now());
+        let limit = patience.min(self.server.timeout.max(TO_START));
+        let open = Arc::new(Box::pin(Session::open(&self.server, surroundings, limit)).await?);
+        Ok(Arc::clone(session.insert(open)))
     }
 
     async fn close(&self) {
@@ -199,4 +198,10 @@ impl Slot {
             session.close().await;
         }
     }
+}
+
+/// The end of a time. One that is beyond clocks is a day, which no call may take.
+fn after(patience: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(patience).unwrap_or(now + Duration::from_secs(86_400))
 }

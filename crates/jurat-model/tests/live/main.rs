@@ -1,10 +1,12 @@
-//! Against programs that others wrote: LiteLLM, which speaks four wire formats, and llama.cpp with real weights.
+//! Against programs that others wrote: LiteLLM, which speaks four wire formats, llama.cpp with real weights, and servers with tools.
 //!
-//! `cargo xtask test` starts both and says where they are: `JURAT_TEST_LITELLM` and `JURAT_TEST_LLAMA` are their addresses without a path.
+//! `cargo xtask test` starts them and says where they are: `JURAT_TEST_LITELLM`, `JURAT_TEST_LLAMA` and `JURAT_TEST_MCP` are addresses without a
+//! path, and `JURAT_TEST_MCP_PROGRAMS` is the folder of servers that are programs.
 //! What is tested is the wire, never the wit of the model: its weights are small.
 
 mod litellm;
 mod llama;
+mod tools;
 
 use std::path::Path;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use jurat_core::effect::{Attempt, Message, ToolCall};
 
-use super::transcript::{write_members, write_tree};
+use super::transcript::write_members;
 use super::{Conversation, Explanation, Operands, Reply};
 use crate::columns::millis;
 use crate::json::{optional, write_usage};
@@ -54,6 +54,7 @@ fn write_explanation(members: &mut Members<'_>, it: &Explanation) {
         });
     });
     optional(it.operands.as_ref(), |operands| members.object("compared", |it| write_operands(it, operands)));
+    optional(it.decided.as_ref(), |it| members.value("decided", &it.to_value()));
     members.list("seen", &it.seen, |text, seen| {
         object(text, |it| {
             it.text("name", &seen.name);
@@ -71,7 +72,6 @@ fn write_explanation(members: &mut Members<'_>, it: &Explanation) {
         object(text, |it| write_conversation(it, conversation));
     });
     members.list("spread", &it.spread, value);
-    optional(it.tree.as_ref(), |tree| members.object("tree", |it| write_tree(it, tree)));
     optional(it.transcript.as_ref(), |said| members.object("transcript", |it| write_members(it, said)));
 }
 

@@ -5,9 +5,10 @@
 use std::io::{self, Write};
 
 use jurat_core::effect::{Attempt, Message, ToolCall};
+use jurat_core::outcome::Trace;
 use jurat_core::value::Value;
 
-use super::transcript::{write_transcript, write_tree_text};
+use super::transcript::write_transcript;
 use super::{Conversation, Explanation, Operands, Origin, Reply};
 use crate::Style;
 use crate::model::{TaskVerdict, gate_name};
@@ -29,11 +30,10 @@ pub fn write_text(out: &mut dyn Write, explanation: &Explanation, style: Style) 
     if let Some(operands) = &explanation.operands {
         writer.operands(operands)?;
     }
-    writer.spread(explanation)?;
-    if let Some(tree) = &explanation.tree {
-        writer.title("how the criterion came to that")?;
-        write_tree_text(&mut writer, tree, 0)?;
+    if let Some(decided) = &explanation.decided {
+        writer.decided(decided)?;
     }
+    writer.spread(explanation)?;
     writer.context(explanation)?;
     explanation.conversations.iter().try_for_each(|it| writer.conversation(it))?;
     explanation.transcript.as_ref().map_or(Ok(()), |it| write_transcript(out, it, style))
@@ -92,6 +92,12 @@ impl Writer<'_> {
         self.line("operator", &it.operator)?;
         self.value("expected", it.expected.as_ref(), "(nothing needed)")?;
         self.value("found", it.found.as_ref(), "(nothing)")
+    }
+
+    fn decided(&mut self, it: &Trace) -> io::Result<()> {
+        self.title("how it was decided")?;
+        // Paths and expressions are the author's, and values are whoever's: each line stays one.
+        it.to_string().lines().try_for_each(|line| writeln!(self.out, "  {}", visible_line(line)))
     }
 
     fn spread(&mut self, it: &Explanation) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jurat_core::effect::{Attempt, FaultKind, Message, Served, ToolCall, Usage};
+use jurat_core::outcome::{any_of, last_turn, status_is};
 use jurat_core::suite::Gate;
 use jurat_core::value::{Val, parse_json};
 use jurat_report::explanation::{
@@ -78,6 +79,7 @@ fn assertion() -> Explanation {
             expected: Some(Val::I(7)),
             found: Some(Val::I(4)),
         }),
+        decided: None,
         seen: vec![
             Seen { name: "question".to_owned(), is_output: false, value: Val::from("Is it loud?") },
             Seen { name: "kitchen_expert".to_owned(), is_output: true, value: sample::value(r#"{"score": 4}"#) },
@@ -85,9 +87,27 @@ fn assertion() -> Explanation {
         unseen: vec![Unseen { name: "category".to_owned(), reason: "not a direct dependency".to_owned() }],
         conversations: Vec::new(),
         spread: Vec::new(),
-        tree: None,
         transcript: None,
     }
+}
+
+#[test]
+fn an_outcome_tells_how_it_was_decided() {
+    let evidence = sample::value(r#"{"status": "error\u001b[31m", "history": []}"#);
+    let check = any_of([last_turn([("verify_result", true.into())]), status_is("completed")]);
+    let explanation = Explanation { decided: Some(check.trace(&evidence)), operands: None, ..assertion() };
+    let text = told(&explanation);
+    let decided = "how it was decided
+  any of 2: does not hold
+    the last turn: `verify_result` is a value that counts as true: does not hold
+    `status` is `completed`: does not hold
+      `status`: `error\\u{1b}[31m`
+";
+    assert!(text.contains(decided), "{text}");
+    let json = json(&explanation);
+    let told = parse_json(&json).expect("explanations are JSON").value;
+    let parts = told.get("decided").and_then(|it| it.get("parts")).and_then(Val::as_list).expect("it has parts");
+    assert_eq!(parts[1].get("value"), Some(&Val::Bool(false)), "{json}");
 }
 
 /// A panel of judges over a probe: one seat needed a second request, one was answered by the journal.

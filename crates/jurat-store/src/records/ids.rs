@@ -89,11 +89,6 @@ fn printed<'r>(value: &'r Val<'_>) -> Option<Cow<'r, str>> {
 pub struct RowNames(Vec<String>);
 
 impl RowNames {
-    /// The names of the sources that the rows of one section come from.
-    pub fn of(records: &Records) -> RowNames {
-        RowNames::of_all(std::slice::from_ref(records))
-    }
-
     /// The names of the sources that the rows of all sections come from, in order.
     pub fn of_all(sections: &[Records]) -> RowNames {
         let names = sections.iter().enumerate().flat_map(|(ix, records)| match &records.from {

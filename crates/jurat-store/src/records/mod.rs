@@ -27,8 +27,7 @@ pub use format::Format;
 use head::Head;
 pub use ids::{DuplicateId, IdError, Ids, RowId, RowNames, row_id};
 pub use rows::{
-    Chunk, ReadSummary, RowAt, RowLimits, RowsError, RowsFault, read_all, read_all_within, read_rows,
-    sections_by_source,
+    Chunk, ReadSummary, RowAt, RowLimits, RowsError, RowsFault, read_all, read_all_within, sections_by_source,
 };
 
 /// The first rows of a file.

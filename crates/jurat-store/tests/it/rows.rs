@@ -8,7 +8,7 @@ use std::slice::from_ref;
 use jurat_core::suite::{CellType, Records, RowFile, RowFormat, RowSource};
 use jurat_core::value::{Span, Spanned, Val, parse_json};
 use jurat_store::records::{
-    Chunk, ReadSummary, RowLimits, RowNames, RowsError, read_all_within, read_rows, sections_by_source,
+    Chunk, ReadSummary, RowLimits, RowNames, RowsError, read_all, read_all_within, sections_by_source,
 };
 use proptest::prelude::*;
 use serde_json::Value as Json;
@@ -388,7 +388,7 @@ fn chunks_have_a_size() {
     std::fs::write(directory.path().join("a.csv"), format!("a\n{}", rows.join("\n"))).unwrap();
     for name in ["a.jsonl", "a.json", "a.csv"] {
         let mut sizes = Vec::new();
-        let summary = read_rows(&files(directory.path(), &[name]), &mut std::io::empty(), &mut |chunk| {
+        let summary = read_all(&[files(directory.path(), &[name])], &mut std::io::empty(), &mut |chunk| {
             sizes.push((chunk.text.len(), chunk.rows.len()));
             ControlFlow::Continue(())
         });

@@ -72,8 +72,10 @@ fn main() -> ExitCode {
         }
     }
     note("end");
-    while options.lingers {
+    if !options.lingers {
+        return ExitCode::SUCCESS;
+    }
+    loop {
         thread::park();
     }
-    ExitCode::SUCCESS
 }

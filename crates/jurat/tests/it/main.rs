@@ -5,3 +5,4 @@ mod examples;
 mod functions;
 mod results;
 mod running;
+mod scenarios;

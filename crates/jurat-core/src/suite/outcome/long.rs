@@ -56,6 +56,10 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Check> 
     let fields = Fields::read(reading, keys, node)?;
     let mut conditions = || {
         let it = fields.get("conditions")?;
+        if it.as_list().is_none() {
+            reading.wrong_type("`conditions`", "a list of outcomes", it);
+            return None;
+        }
         parts(reading, &format!("`{kind}`"), it)
     };
     match kind {

@@ -7,7 +7,7 @@ use super::super::reader::{Fields, Reading};
 use super::{expression, negated, nodes, parts, result_field, turn_field, wanted};
 use crate::compare::normalise::Normaliser;
 use crate::outcome::{
-    Aggregation, Check, CrossComparison, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Threshold, TurnCheck,
+    Aggregation, Check, CrossComparison, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Thresholds, TurnCheck,
     TurnFilter, TurnTest, check::AggregationKind, status_is, turn_count_eq, turn_count_gte,
 };
 use crate::value::{Entry, Node, Span, shown_within};
@@ -126,16 +126,7 @@ static AT_LEAST: Keys =
 fn at_least(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
     let fields = Fields::read(reading, &AT_LEAST, &entry.value)?;
     let n = fields.get("n").and_then(|it| reading.integer("`n`", 0, it));
-    let of = match fields.get("of") {
-        Some(it) => parts(reading, "`at_least_n`", it),
-        None => {
-            // A key with another spelling is not missed by itself.
-            if !fields.may_mean("of") {
-                reading.problem(fields.missing(&AT_LEAST.keys[1]));
-            }
-            None
-        }
-    };
+    let of = fields.get("of").and_then(|it| parts(reading, "`at_least_n`", it));
     Some(Check::AtLeast { n: u64::try_from(n?).ok()?, of: of? })
 }
 
@@ -223,9 +214,8 @@ fn status(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
     Some(status_is(&text.value))
 }
 
-fn count(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<u64> {
-    let number = reading.integer(&format!("`{}`", entry.key), 0, &entry.value)?;
-    u64::try_from(number).ok()
+fn count(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<i64> {
+    reading.integer(&format!("`{}`", entry.key), 0, &entry.value)
 }
 
 fn result(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
@@ -249,9 +239,9 @@ fn result(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
 const fn compared_keys() -> [Key; 6] {
     [
         Key::required("source", Form::Any, "the turn that is compared with").or(&["source_turn"]),
-        Key::required("source_field", Form::Text, "the field of it"),
+        Key::required("source_field", Form::Text, "the field of the source, such as `raw_response`"),
         Key::required("target", Form::Any, "the turn that is compared").or(&["target_turn"]),
-        Key::required("target_field", Form::Text, "the field of it"),
+        Key::required("target_field", Form::Text, "the field of the target, such as `raw_response`"),
         Key::required(
             "comparison",
             Form::Choice(&["eq", "neq", "contains", "gt", "gte", "lt", "lte"]),
@@ -375,12 +365,10 @@ pub(super) fn aggregation(
     let narrowed = fields.get("node").and_then(|it| nodes(reading, "`node`", it)).unwrap_or_default();
     let verify_result = fields.get("verify_result").filter(|it| !wanted::is_null(it));
     let verify_result = verify_result.and_then(|it| reading.boolean("`verify_result`", it));
-    let mut thresholds = Vec::new();
-    for entry in node.entries().unwrap_or_default() {
-        if let Some((name, relation)) = Relation::NAMED.iter().find(|(name, _)| *name == entry.key) {
-            let than = reading.integer(&format!("`{name}`"), i64::MIN, &entry.value);
-            thresholds.extend(than.map(|than| Threshold { relation: *relation, than }));
-        }
+    let mut thresholds = Thresholds::default();
+    for (name, relation) in Relation::NAMED {
+        let than = fields.get(name).and_then(|it| reading.integer(&format!("`{name}`"), i64::MIN, it));
+        than.into_iter().for_each(|than| thresholds.set(relation, than));
     }
     let filter = TurnFilter { nodes: narrowed, verify_result };
     (reading.n_errors() == n_before).then_some(Check::Aggregation(Aggregation { kind, filter, thresholds }))

@@ -3,6 +3,7 @@
 use super::super::write::operator;
 use super::short::STATUSES;
 use crate::compare::Operand;
+use crate::compare::normalise::Normaliser;
 use crate::outcome::{
     Aggregation, Check, CrossTurnCheck, Nodes, ResultCheck, Scope, TurnCheck, TurnTest, Wanted, status_is,
 };
@@ -16,6 +17,7 @@ pub(in crate::suite) fn write(check: &Check) -> Value {
         Check::AnyOf(of) => keyed("any_of", parts(of)),
         Check::AtLeast { n, of } => keyed("at_least_n", object([("n", Val::from(*n)), ("of", parts(of))])),
         Check::Not(part) => keyed("not", write(part)),
+        Check::Code(name) => keyed("code", Val::from(name.clone())),
         Check::Cel(expression) => keyed("cel", Val::from(expression.source().to_owned())),
         Check::Turn(it) => turn(it).unwrap_or_else(|| check.to_stored()),
         Check::Result(it) => result(it).unwrap_or_else(|| check.to_stored()),
@@ -71,7 +73,7 @@ fn cross_turn(check: &CrossTurnCheck) -> Value {
         ("target_field", Val::from(check.target_field.to_string())),
         ("comparison", Val::from(check.comparison.name())),
     ];
-    let normalize: Value = check.normalize.iter().map(|it| it.to_value()).collect();
+    let normalize: Value = check.normalize.iter().map(Normaliser::to_value).collect();
     let normalize = (!check.normalize.is_empty()).then_some(("normalize", normalize));
     Val::Map(members.into_iter().chain(normalize).collect())
 }

@@ -20,6 +20,8 @@ pub struct EdgeText {
     pub target: Span,
     /// Where its condition stands.
     pub when: Option<Span>,
+    /// Where it says what the next turn is told.
+    pub handover: Option<Span>,
     /// Whether its condition could not be read.
     pub(crate) is_flawed: bool,
 }
@@ -37,6 +39,7 @@ static EDGE: Keys = Keys {
             Form::Choice(&["transcript_prepend", "transcript_append", "transcript_materialize"]),
             "what the next turn is told of those before it; the conversation itself unless said",
         ),
+        Key::optional("handover_source", Form::Text, "the text of code that hands over, for display"),
     ],
 };
 
@@ -80,8 +83,14 @@ fn short(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)>
         let start = part.as_ptr() as usize - text.as_ptr() as usize;
         reading.part_of_text(node.span, text, start..start + part.len())
     };
-    let place =
-        EdgeText { span: node.span, source: place(source), target: place(target), when: None, is_flawed: false };
+    let place = EdgeText {
+        span: node.span,
+        source: place(source),
+        target: place(target),
+        when: None,
+        handover: None,
+        is_flawed: false,
+    };
     Some((Edge::new(source, target), place))
 }
 
@@ -92,7 +101,7 @@ fn long(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)> 
     let n_before = reading.n_errors();
     let condition = condition(reading, &fields);
     let is_flawed = reading.n_errors() > n_before || fields.may_mean("when");
-    let handover = fields.get("handover").filter(|it| !is_null(it)).and_then(|it| handover(reading, it));
+    let handover = handed_over(reading, &fields);
     let (Spanned { value: source, span: source_span }, target) = (source?, target?);
     // What its condition would have been is not known, only that it has one.
     let when = if is_flawed { Some(Condition::Callable(Callable::default())) } else { condition };
@@ -101,6 +110,7 @@ fn long(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)> 
         source: source_span,
         target: target.span,
         when: fields.get("when").or(fields.get("condition_source")).filter(|it| !is_null(it)).map(|it| it.span),
+        handover: fields.get("handover").or(fields.get("handover_source")).map(|it| it.span),
         is_flawed,
     };
     Some((Edge { source, target: Target::named(&target.value), when, handover }, place))
@@ -138,6 +148,25 @@ fn wrong(error: WhenError) -> Problem {
     };
     let problem = Problem::new(code, error.message).at(error.span, "here");
     error.help.into_iter().fold(problem, Problem::help)
+}
+
+/// A strategy, or the text of code.
+fn handed_over(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Handover> {
+    let named = fields.get("handover").filter(|it| !is_null(it));
+    let source = fields.get("handover_source").filter(|it| !is_null(it));
+    if let (Some(named), Some(source)) = (named, source) {
+        let message = "an edge has either `handover` or `handover_source`, not both";
+        let problem = Problem::new(&codes::CONFLICT, message).at(source.span, "and this").at(named.span, "this");
+        reading.problem(problem.help("keep `handover`: a stored source is for display"));
+    }
+    match (named, source) {
+        (Some(named), _) => handover(reading, named),
+        (None, Some(source)) => {
+            let text = reading.text("`handover_source`", source)?;
+            Some(Handover::Callable(Callable::text(text.value)))
+        }
+        (None, None) => None,
+    }
 }
 
 fn handover(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Handover> {

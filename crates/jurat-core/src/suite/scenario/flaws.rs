@@ -6,9 +6,9 @@ use super::super::problem::{Code, Problem, listed_all, listed_plainly};
 use super::super::{Suite, codes};
 use super::{ScenarioText, places};
 use crate::scenario::structure::{QuestionPart, Unread, flaws_besides, has_foreign_template};
-use crate::scenario::{Absence, Callable, Condition, Flaw, Scenario, StateUpdate};
+use crate::scenario::{Absence, Callable, Condition, Flaw, Handover, Scenario, StateUpdate};
 use crate::template::{Template, Trait};
-use crate::value::{Span, Spanned};
+use crate::value::{Span, Spanned, Val};
 
 /// Everything that can be known about the scenarios of a suite before running them.
 pub(crate) fn examine(suite: &Suite) -> Vec<Problem> {
@@ -135,7 +135,7 @@ impl ScenarioText {
             Flaw::SeveralFallbacks { edges, .. } => edges.iter().all(is_readable),
             Flaw::Shadowed { edge, by } => is_readable(edge) && is_readable(by),
             Flaw::UnknownField { reason: Absence::Node(id), .. } => !is_lost(id),
-            Flaw::OutcomeWithoutNode { node, exists, .. } => !is_lost(node) && !(*exists && lost.edges),
+            Flaw::OutcomeWithoutNode { node, exists, .. } => !is_lost(node) && (!exists || !lost.edges),
             Flaw::DuplicateNode { .. }
             | Flaw::ReservedIdentity { .. }
             | Flaw::EmptyQuestion { .. }
@@ -274,6 +274,16 @@ impl ScenarioText {
                 found.push((text.when.unwrap_or(text.span), "write `when: {…}`, or `when: {cel: …}`"));
             }
         }
+        for (edge, text) in self.scenario.edges.iter().zip(&self.edges) {
+            if let Some(Handover::Callable(callable)) = &edge.handover
+                && is_text(callable)
+            {
+                found.push((
+                    text.handover.unwrap_or(text.span),
+                    "write `handover: transcript_prepend` or another of them",
+                ));
+            }
+        }
         for (criterion, text) in self.scenario.outcomes.iter().zip(&self.outcomes) {
             if criterion.check.is_none() && criterion.evaluate.as_ref().is_some_and(is_text) {
                 found.push((text.check.unwrap_or(text.name), "write `check: {…}`, or `check: {cel: …}`"));
@@ -293,7 +303,9 @@ impl ScenarioText {
         let nodes = scenario.nodes.iter().zip(&self.nodes);
         let foreign = nodes.filter(|(node, text)| has_foreign_template(node) && !text.is_flawed);
         let problem = |(node, text): (&crate::scenario::Node, &super::NodeText)| {
-            let message = format!("the template of the node `{}` is code, which is not run", node.id);
+            let source = node.question.stored.get("answer_template").and_then(Val::as_str).unwrap_or_default();
+            let reason = Template::from_python_source(source).err().unwrap_or_default();
+            let message = format!("the template of the node `{}` is code, which is not run: {reason}", node.id);
             let problem = Problem::new(&codes::FOREIGN_TEMPLATE, message).at(text.question, "its `answer_template`");
             problem
                 .help("write `template` with the fields that it reads; without, answers are compared with `raw_answer`")

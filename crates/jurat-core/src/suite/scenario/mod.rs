@@ -15,6 +15,7 @@
 //! A scenario is read as far as it goes; whether it makes a sound graph is looked at in [`flaws`], once everything that it names is there. Scenarios that a
 //! peer has stored are read too: its dump has the same keys, and its checkpoint has them under other names (`scenario::stored`).
 
+mod code;
 mod edge;
 mod flaws;
 mod node;
@@ -26,7 +27,7 @@ use std::path::Path;
 
 pub(crate) use flaws::examine;
 pub(super) use write::value;
-pub(crate) use write::{node_value, scenario_value};
+pub(crate) use write::{edge as edge_value, node_value, scenario_value};
 
 use super::codes;
 use super::duration;
@@ -92,6 +93,73 @@ impl PartialEq for ScenarioText {
     }
 }
 
+impl From<Scenario> for ScenarioText {
+    /// A scenario that stands in no file.
+    fn from(scenario: Scenario) -> ScenarioText {
+        let nowhere = Span::default();
+        let node = |_| NodeText {
+            id: nowhere,
+            question: nowhere,
+            agent_identity: None,
+            state_update: None,
+            template: None,
+            rubric: None,
+            is_flawed: false,
+        };
+        let edge = |_| EdgeText {
+            span: nowhere,
+            source: nowhere,
+            target: nowhere,
+            when: None,
+            handover: None,
+            is_flawed: false,
+        };
+        let outcome = |_| OutcomeText {
+            name: nowhere,
+            check: None,
+            depends_on: Vec::new(),
+            gate: task::Gate::None,
+            is_flawed: false,
+        };
+        ScenarioText {
+            name: Spanned::new(scenario.name.clone(), nowhere),
+            entry: None,
+            nodes: scenario.nodes.iter().map(node).collect(),
+            edges: scenario.edges.iter().map(edge).collect(),
+            outcomes: scenario.outcomes.iter().map(outcome).collect(),
+            rubric: None,
+            models: Vec::new(),
+            tools: Vec::new(),
+            lost: LostParts::default(),
+            scenario,
+        }
+    }
+}
+
+impl Suite {
+    /// Adds a scenario, and its outcomes as tasks.
+    ///
+    /// ```
+    /// use jurat_core::outcome::status_is;
+    /// use jurat_core::scenario::{Question, ScenarioBuilder};
+    /// use jurat_core::suite::{Suite, write};
+    ///
+    /// let mut builder = ScenarioBuilder::new("greeting");
+    /// builder.add_node("hello", Question::new("Hello?", "Hello.")).set_entry("hello");
+    /// builder.add_outcome("polite", status_is("completed"));
+    /// let mut suite = Suite::default();
+    /// suite.add_scenario(builder.validate()?);
+    /// assert_eq!(suite.tasks[0].id.value, "polite");
+    /// assert!(write::yaml(&suite).starts_with("scenarios:\n  greeting:\n    entry: hello\n"));
+    /// # Ok::<(), jurat_core::scenario::BuildErrors>(())
+    /// ```
+    pub fn add_scenario(&mut self, scenario: impl Into<ScenarioText>) {
+        let text = scenario.into();
+        self.tasks.extend(text.outcome_tasks());
+        self.scenarios.push(text);
+    }
+}
+
 static SCENARIO: Keys = Keys {
     what: "a scenario",
     keys: &[
@@ -152,7 +220,9 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
 /// Reads one scenario into the suite. Its name stands in it unless it is given.
 pub(super) fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, name: Option<Spanned<String>>, node: &Node<'_>) {
     let plain = stored::plain(node);
+    let n_tasks = suite.tasks.len();
     let Some(text) = scenario(reading, suite, name, plain.as_ref().unwrap_or(node)) else {
+        suite.tasks.truncate(n_tasks);
         suite.lost.scenario();
         return;
     };
@@ -160,9 +230,9 @@ pub(super) fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, name: Optio
         let message = format!("there are two scenarios `{}`", text.name.value);
         let problem = Problem::new(&codes::DUPLICATE_ID, message).at(text.name.span, "again here");
         reading.problem(problem.at(first.name.span, "first here").help("rename one of them"));
+        suite.tasks.truncate(n_tasks);
         return;
     }
-    suite.tasks.extend(text.outcome_tasks());
     suite.scenarios.push(text);
 }
 
@@ -220,6 +290,7 @@ fn scenario(
         outcome::read_all(reading, outcomes, &mut text);
     }
     text.lost.outcomes |= fields.may_mean("outcomes") || fields.may_mean("tasks");
+    suite.tasks.extend(text.outcome_tasks());
     if let Some(tasks) = fields.get("tasks") {
         read_tasks(reading, suite, &mut text, tasks);
     }
@@ -298,6 +369,11 @@ fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, text: &mut ScenarioT
     for item in reading.list("`tasks`", "a list of tasks", node) {
         match task::read(reading, item) {
             Ok(mut task) => {
+                if let Some(on) = item.get("on") {
+                    let problem = Problem::new(&codes::CONFLICT, "a task of a scenario applies to it alone");
+                    let problem = problem.at(on.span, "for others, too?").at(text.name.span, "this scenario");
+                    reading.problem(problem.help("drop `on`, or move the task to the `tasks` of the suite"));
+                }
                 task.scope = Some(text.name.clone());
                 suite.tasks.push(task);
             }

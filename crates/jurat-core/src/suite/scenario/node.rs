@@ -6,9 +6,11 @@ use super::super::problem::Problem;
 use super::super::reader::{Fields, Reading};
 use super::super::{rubric, template};
 use super::{ScenarioText, is_null, metadata};
+use crate::scenario::stored::model_named;
 use crate::scenario::{
     Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, ToolFilter, ToolName, question_id, when,
 };
+use crate::template::Template;
 use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 /// Where a node stands, and what it names elsewhere.
@@ -169,7 +171,12 @@ fn read(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
         lose(text, id);
         return;
     };
-    let Rest { node, template, rubric, agent_identity, state_update } = rest;
+    let Rest { mut node, template, rubric, agent_identity, state_update } = rest;
+    // A template class of the peer is used when its fields can be read without running it.
+    if node.template.is_none() && template.is_none() && fields.get("template").is_none() {
+        let source = question.stored.get("answer_template").and_then(Val::as_str);
+        node.template = source.and_then(|it| Template::from_python_source(it).ok());
+    }
     text.scenario.nodes.push(ScenarioNode { id: id.value, question, ..node });
     text.nodes.push(NodeText {
         id: id.span,
@@ -367,7 +374,9 @@ pub(super) fn models(reading: &mut Reading<'_>, node: &Node<'_>) -> Models {
             Some(_) => peer_model(reading, name, node),
             None => reading.text(&format!("`{name}`"), node),
         };
-        if node.entries().is_some() {
+        // What the name says already is not worth keeping.
+        let is_named = model.as_ref().is_some_and(|it| node.to_val() == model_named(&it.value));
+        if node.entries().is_some() && !is_named {
             let key = if name == "subject" { "answering_model" } else { "parsing_model" };
             read.stored.insert(key.into(), node.to_val().into_owned());
             let system = node.get("system_prompt").and_then(Node::as_str).map(str::to_owned);

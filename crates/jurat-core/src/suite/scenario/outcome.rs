@@ -7,6 +7,8 @@
 //!
 //! An outcome is a task of its scenario alone ([`ScenarioText::outcome_tasks`]), so it may depend on other tasks and be a gate.
 
+use std::collections::HashSet;
+
 use super::super::codes;
 use super::super::form::{Form, Key, Keys};
 use super::super::problem::Problem;
@@ -14,6 +16,7 @@ use super::super::reader::{Fields, Reading};
 use super::super::task::{Gate, Selection, Task, TaskKind, read_gate, read_ids};
 use super::super::{outcome, task};
 use super::{ScenarioText, is_null};
+use crate::outcome::Check;
 use crate::scenario::{Callable, Criterion};
 use crate::value::{Content, Entry, Node, Span, Spanned};
 
@@ -134,13 +137,15 @@ fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
 }
 
 impl ScenarioText {
-    /// The outcomes as tasks of this scenario alone. One that only code decides is none: it runs with the scenario.
+    /// The outcomes as tasks of this scenario alone, each name once. What code decides is decided with the scenario; its task tells it.
     pub(in crate::suite) fn outcome_tasks(&self) -> Vec<Task> {
         let one = |(criterion, text): (&Criterion, &OutcomeText)| {
-            Some(Task {
+            let decided_by_code = || Check::Code(criterion.name.clone());
+            let check = criterion.check.clone().unwrap_or_else(decided_by_code);
+            Task {
                 id: Spanned::new(criterion.name.clone(), text.name),
                 description: Some(criterion.description.clone()).filter(|it| !it.is_empty()),
-                kind: TaskKind::Outcome(Box::new(criterion.check.clone()?)),
+                kind: TaskKind::Outcome(Box::new(check)),
                 comparison: None,
                 depends_on: text.depends_on.clone(),
                 gate: text.gate,
@@ -150,14 +155,15 @@ impl ScenarioText {
                 dimensions: Vec::new(),
                 span: text.check.unwrap_or(text.name),
                 is_flawed: text.is_flawed,
-            })
+            }
         };
-        self.scenario.outcomes.iter().zip(&self.outcomes).filter_map(one).collect()
+        let mut seen = HashSet::new();
+        let outcomes = self.scenario.outcomes.iter().zip(&self.outcomes);
+        outcomes.filter(|(it, _)| seen.insert(it.name.as_str())).map(one).collect()
     }
 
     /// Whether a task of this scenario is one of its outcomes.
     pub(in crate::suite) fn is_outcome(&self, task: &Task) -> bool {
-        matches!(task.kind, TaskKind::Outcome(_))
-            && self.scenario.outcomes.iter().any(|it| it.name == task.id.value && it.check.is_some())
+        matches!(task.kind, TaskKind::Outcome(_)) && self.scenario.outcomes.iter().any(|it| it.name == task.id.value)
     }
 }

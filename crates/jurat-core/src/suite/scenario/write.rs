@@ -8,7 +8,8 @@ use super::super::{duration, outcome};
 use super::{OutcomeText, ScenarioText};
 use crate::scenario::definition::TURN_LIMIT;
 use crate::scenario::{
-    Callable, Condition, Criterion, Edge, ModelOverride, Node, Question, Scenario, StateUpdate, ToolFilter, when,
+    Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, ToolFilter,
+    when,
 };
 use crate::template::Trait;
 use crate::value::{Map, Spanned, Val, Value};
@@ -22,6 +23,25 @@ pub(in crate::suite) fn value(scenarios: &[ScenarioText], tasks: &[Task]) -> Val
         Val::Map(map.0)
     };
     Val::Map(scenarios.iter().map(|it| (it.name.value.clone(), one(it))).collect())
+}
+
+impl Scenario {
+    /// The scenario as it stands in a suite, without its name. Code is written as its words.
+    ///
+    /// ```
+    /// use jurat_core::scenario::{END, Question, ScenarioBuilder};
+    ///
+    /// let mut builder = ScenarioBuilder::new("greeting");
+    /// builder.add_node("hi", Question::new("Hello?", "Hello.")).add_edge("hi", END).set_entry("hi");
+    /// assert_eq!(
+    ///     builder.validate()?.to_value().to_json(),
+    ///     r#"{"entry":"hi","nodes":{"hi":{"question":"Hello?","raw_answer":"Hello."}},"edges":["hi -> __end__"]}"#
+    /// );
+    /// # Ok::<(), jurat_core::scenario::BuildErrors>(())
+    /// ```
+    pub fn to_value(&self) -> Value {
+        scenario_value(self)
+    }
 }
 
 /// A scenario without its name.
@@ -123,7 +143,7 @@ fn node_named(node: &Node, template: Option<&Spanned<String>>, rubric: Option<&S
 }
 
 /// `a -> b` when that says everything.
-fn edge(edge: &Edge) -> Value {
+pub(crate) fn edge(edge: &Edge) -> Value {
     let target = edge.target.name();
     let is_short = |id: &str| !id.is_empty() && id.trim() == id && !id.contains("->") && !id.ends_with('-');
     if edge.when.is_none() && edge.handover.is_none() && is_short(&edge.source) && is_short(target) {
@@ -137,8 +157,10 @@ fn edge(edge: &Edge) -> Value {
         Some(Condition::Callable(it)) => map.put("condition_source", source(it)),
         Some(condition) => map.put("when", when::write(condition)),
     }
-    if let Some(name) = edge.handover.as_ref().and_then(|it| it.name()) {
-        map.put("handover", Val::from(name));
+    match &edge.handover {
+        None => {}
+        Some(Handover::Callable(it)) => map.put("handover_source", source(it)),
+        Some(named) => map.text("handover", named.name().map(str::to_owned).as_ref()),
     }
     Val::Map(map.0)
 }

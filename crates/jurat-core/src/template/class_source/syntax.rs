@@ -257,7 +257,7 @@ impl Parser {
         self.expects(&Token::Mark(':'))?;
         self.expects(&Token::Newline)?;
         self.expects(&Token::Indent)?;
-        let body = self.deeper(|it| it.body())?;
+        let body = self.deeper(Parser::body)?;
         Ok(Class { line, name, body })
     }
 

@@ -105,15 +105,6 @@ impl RowLimits {
     const MOST: usize = 256 << 20;
 }
 
-/// Hands all rows of one section to `each`, in order, until it says [`ControlFlow::Break`]. See [`read_all`].
-pub fn read_rows(
-    records: &Records,
-    stdin: &mut dyn Read,
-    each: &mut dyn FnMut(Chunk) -> ControlFlow<()>,
-) -> Result<ReadSummary, RowsError> {
-    read_all(std::slice::from_ref(records), stdin, each)
-}
-
 /// Hands all rows of all sections to `each`, in order, until it says [`ControlFlow::Break`]. `stdin` is read when rows
 /// come from standard input. The rows before a bad one have been handed over when its error is returned.
 ///
