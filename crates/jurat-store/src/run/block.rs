@@ -373,29 +373,32 @@ impl BlockBuilder {
     }
 
     /// The rows that are kept, and the hash of those that are not. Of cases that follow each other and share a row, the first that keeps it
-    /// keeps it for all after it.
+    /// keeps it for all after it, as long as they have the same text: what came of a conversation differs from case to case.
     fn rows(&mut self, order: &Order) -> Rows {
         let mut kept: Vec<Option<Range<usize>>> = vec![None; if self.kept.is_empty() { 0 } else { self.cases.len() }];
         self.kept.drain(..).for_each(|(slot, range)| kept[slot] = Some(range));
         let mut chunks = Chunks::default();
         let mut hashes = Vec::with_capacity(self.cases.len() * 16);
-        let mut last: Option<(RowPlace, bool)> = None;
+        let mut last: Option<(RowPlace, Option<Range<usize>>)> = None;
         for (rank, slot) in order.slots().enumerate() {
             let place = self.places[slot];
-            let before = last.filter(|it| it.0 == place).map(|it| it.1);
+            let before = last.take().filter(|it| it.0 == place).map(|it| it.1);
             let range = kept.get_mut(slot).and_then(Option::take);
+            let text = |range: &Range<usize>| &self.kept_bytes[range.clone()];
             let is_kept = match (before, range, self.row_hashes[slot]) {
-                (Some(true), ..) => true,
+                (Some(Some(before)), range, _) if range.as_ref().is_none_or(|it| text(it) == text(&before)) => {
+                    Some(before)
+                }
                 (_, Some(range), _) => {
                     chunks.begin(rank, Self::CHUNK, &mut self.packer);
-                    put_row(&mut chunks.open, rank, &self.kept_bytes[range]);
-                    true
+                    put_row(&mut chunks.open, rank, text(&range));
+                    Some(range)
                 }
                 (None, None, Some(hash)) => {
                     hashes.extend_from_slice(&hash.to_be_bytes());
-                    false
+                    None
                 }
-                _ => false,
+                _ => None,
             };
             last = Some((place, is_kept));
         }

@@ -201,6 +201,25 @@ fn a_run_is_read_as_it_was_written() {
     assert_eq!(files, ["rows.jsonl", "run.jurat"], "a finished run is one file");
 }
 
+/// What came of a conversation stands in place of its row, and differs between the subjects of one scenario.
+#[test]
+fn cases_of_one_place_keep_what_is_different() {
+    let desk = Desk::new();
+    let head = desk.head(&[], 0, 4);
+    let writer = RunWriter::create(&desk.run(), &head, WriterOptions::default()).expect("a run");
+    let mut builder = BlockBuilder::new(0, 4);
+    let place = RowPlace { source: 1, number: 1, bytes: None };
+    let texts = ["{\"n\": 1}", "{\"n\": 2}", "{\"n\": 2}", "{\"n\": 1}"];
+    for (ix, text) in (0..).zip(texts) {
+        builder.case(ix, &RowId::Given("r".into()), CaseRow { place, text, keep: true });
+    }
+    writer.block(builder.close().expect("cases")).expect("written");
+    writer.finish(finished(Ended::Done)).expect("finished");
+    let reader = RunReader::open(&desk.run()).expect("a run");
+    let text = |ix| reader.row_text(&reader.case(ix).expect("readable").expect("a case")).expect("the row");
+    assert_eq!([0, 1, 2, 3].map(text), texts);
+}
+
 #[test]
 fn two_rows_with_one_id_are_named() {
     let desk = Desk::new();
