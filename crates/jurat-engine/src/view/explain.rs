@@ -122,7 +122,6 @@ impl RunView {
             unseen: self.unseen(case, task),
             conversations: self.conversations(revisited, task),
             spread: if spread.len() > 1 { spread } else { Vec::new() },
-            tree: planned.outcome.as_ref().map(|check| check.trace(revisited.base)),
             transcript: None,
         })
     }

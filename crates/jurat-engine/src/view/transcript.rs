@@ -157,7 +157,7 @@ fn outcomes(ready: &ReadyScenario, evidence: &Val<'_>) -> Vec<OutcomeStep> {
             (None, Some(value)) => Some(Ok(value.clone().into_owned())),
             (None, None) => None,
         },
-        tree: it.check.as_ref().filter(|_| is_held).map(|check| check.trace(evidence)),
+        decided: it.check.as_ref().filter(|_| is_held).map(|check| check.trace(evidence)),
     };
     ready.scenario.outcomes.iter().map(outcome).collect()
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use jurat_core::effect::{Attempt, Message, ToolCall};
 
-use super::transcript::{write_members, write_tree};
+use super::transcript::write_members;
 use super::{Conversation, Explanation, Operands, Reply};
 use crate::columns::millis;
 use crate::json::{optional, write_usage};
@@ -72,7 +72,6 @@ fn write_explanation(members: &mut Members<'_>, it: &Explanation) {
         object(text, |it| write_conversation(it, conversation));
     });
     members.list("spread", &it.spread, value);
-    optional(it.tree.as_ref(), |tree| members.object("tree", |it| write_tree(it, tree)));
     optional(it.transcript.as_ref(), |said| members.object("transcript", |it| write_members(it, said)));
 }
 

@@ -75,8 +75,6 @@ pub struct Explanation {
     pub conversations: Vec<Conversation>,
     /// What each judge said about the value that is compared, in the order of the seats.
     pub spread: Vec<Value>,
-    /// How the criterion of a task came to what it came to; nothing for a task of another kind.
-    pub tree: Option<Trace>,
     /// What was said in the scenario that the case is.
     pub transcript: Option<Transcript>,
 }

@@ -8,7 +8,7 @@ use jurat_core::effect::{Attempt, Message, ToolCall};
 use jurat_core::outcome::Trace;
 use jurat_core::value::Value;
 
-use super::transcript::{write_transcript, write_tree_text};
+use super::transcript::write_transcript;
 use super::{Conversation, Explanation, Operands, Origin, Reply};
 use crate::Style;
 use crate::model::{TaskVerdict, gate_name};
@@ -34,10 +34,6 @@ pub fn write_text(out: &mut dyn Write, explanation: &Explanation, style: Style) 
         writer.decided(decided)?;
     }
     writer.spread(explanation)?;
-    if let Some(tree) = &explanation.tree {
-        writer.title("how the criterion came to that")?;
-        write_tree_text(&mut writer, tree, 0)?;
-    }
     writer.context(explanation)?;
     explanation.conversations.iter().try_for_each(|it| writer.conversation(it))?;
     explanation.transcript.as_ref().map_or(Ok(()), |it| write_transcript(out, it, style))

@@ -87,7 +87,6 @@ fn assertion() -> Explanation {
         unseen: vec![Unseen { name: "category".to_owned(), reason: "not a direct dependency".to_owned() }],
         conversations: Vec::new(),
         spread: Vec::new(),
-        tree: None,
         transcript: None,
     }
 }

@@ -298,21 +298,21 @@ pub(crate) fn transcript() -> Transcript {
                 name: "found".to_owned(),
                 description: Some("It found the author".to_owned()),
                 came_to: Some(Ok(Val::Bool(true))),
-                tree: Some(tree()),
+                decided: Some(decided()),
             },
             OutcomeStep {
                 name: "by_code".to_owned(),
                 description: None,
                 came_to: Some(Err("the code failed".to_owned())),
-                tree: None,
+                decided: None,
             },
-            OutcomeStep { name: "undecided".to_owned(), description: None, came_to: None, tree: None },
+            OutcomeStep { name: "undecided".to_owned(), description: None, came_to: None, decided: None },
         ],
     }
 }
 
 /// All of a yes, a no with what was wanted, and what was not looked at any more.
-fn tree() -> jurat_core::outcome::Trace {
+fn decided() -> jurat_core::outcome::Trace {
     use jurat_core::compare::Mismatch;
     use jurat_core::outcome::trace::Join;
     use jurat_core::outcome::{Found, Trace, Traced};

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use jurat_core::outcome::{Found, Trace, Traced};
 use jurat_core::scenario::TurnFailure;
 
 use super::super::json::{VERSION, write_conversation};
@@ -40,29 +39,6 @@ pub(in super::super) fn write_members(members: &mut Members<'_>, it: &Transcript
     });
     optional(it.final_state.as_ref(), |it| members.value("final_state", it));
     members.list("outcomes", &it.outcomes, |text, it| object(text, |members| write_outcome(members, it)));
-}
-
-/// Writes how a criterion came to what it came to.
-pub(in super::super) fn write_tree(members: &mut Members<'_>, tree: &Trace) {
-    members.text("check", &tree.words);
-    match &tree.came_to {
-        Traced::Value(it) => members.value("came_to", it),
-        Traced::Error(error) => members.text("problem", &error.to_string()),
-        Traced::NotEvaluated => members.flag("looked_at", false),
-    }
-    if !tree.found.is_empty() {
-        members.list("found", &tree.found, |text, it| object(text, |members| write_found(members, it)));
-    }
-    if !tree.parts.is_empty() {
-        members.list("parts", &tree.parts, |text, it| object(text, |members| write_tree(members, it)));
-    }
-}
-
-fn write_found(members: &mut Members<'_>, it: &Found) {
-    optional(it.place.as_deref(), |it| members.text("place", it));
-    members.text("read", &it.read);
-    members.value("value", &it.value);
-    optional(it.mismatch.as_ref(), |it| members.text("wanted", &it.expected));
 }
 
 fn write_turn(members: &mut Members<'_>, it: &Turn) {
@@ -151,5 +127,5 @@ fn write_outcome(members: &mut Members<'_>, it: &OutcomeStep) {
         Some(Err(reason)) => members.text("problem", reason),
         None => {}
     }
-    optional(it.tree.as_ref(), |tree| members.object("tree", |it| write_tree(it, tree)));
+    optional(it.decided.as_ref(), |it| members.value("decided", &it.to_value()));
 }

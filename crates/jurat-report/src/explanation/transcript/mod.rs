@@ -13,10 +13,9 @@ use jurat_core::verdict::CaseVerdict;
 
 use super::Conversation;
 
+pub(super) use json::write_members;
 pub use json::write_transcript_json;
-pub(super) use json::{write_members, write_tree};
 pub use text::write_transcript;
-pub(super) use text::write_tree_text;
 
 /// What was said in a scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,6 +150,6 @@ pub struct OutcomeStep {
     pub description: Option<String>,
     /// What it came to, or why nobody can tell; nothing when it was not decided.
     pub came_to: Option<Result<Value, String>>,
-    /// How it came to that; nothing for one that code decides.
-    pub tree: Option<Trace>,
+    /// How it was decided, part by part; nothing for one that code decides.
+    pub decided: Option<Trace>,
 }

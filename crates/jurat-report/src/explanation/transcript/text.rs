@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use jurat_core::outcome::{Trace, Traced};
 use jurat_core::scenario::{END, TurnFailure};
-use jurat_core::value::{Val, Value};
+use jurat_core::value::Value;
 
 use super::super::text::{ROOM, Writer, facts};
 use super::super::{Conversation, Purpose};
 use super::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
 use crate::Style;
 use crate::style::Meaning;
+use crate::visible::visible_line;
 use crate::words::{self, counted, cut};
 
 /// Writes a transcript as text.
@@ -29,29 +29,6 @@ pub fn write_transcript(out: &mut dyn Write, transcript: &Transcript, style: Sty
         transcript.outcomes.iter().try_for_each(|it| writer.outcome(it))?;
     }
     Ok(())
-}
-
-/// Writes how a criterion came to what it came to: a line for each part, those below it indented.
-pub(in super::super) fn write_tree_text(writer: &mut Writer<'_>, tree: &Trace, depth: usize) -> io::Result<()> {
-    let indent = "  ".repeat(depth + 1);
-    let came_to = match &tree.came_to {
-        Traced::Value(Val::Bool(true)) => writer.style.meant(Meaning::Good, "holds"),
-        Traced::Value(Val::Bool(false)) => writer.style.meant(Meaning::Bad, "does not hold"),
-        Traced::Value(value) => words::value(value, ROOM),
-        Traced::Error(_) if !tree.parts.is_empty() => writer.style.meant(Meaning::Unknown, "error"),
-        Traced::Error(error) => {
-            format!("{}: {}", writer.style.meant(Meaning::Unknown, "error"), cut(&error.to_string(), ROOM))
-        }
-        Traced::NotEvaluated => "not looked at: the others had decided".to_owned(),
-    };
-    writeln!(writer.out, "{indent}{}: {came_to}", cut(&tree.words, ROOM))?;
-    for found in &tree.found {
-        let place = found.place.as_ref().map_or_else(String::new, |it| format!(" of {}", cut(it, ROOM)));
-        let value = words::value(&found.value, ROOM);
-        let wrong = found.mismatch.as_ref().map_or_else(String::new, |it| format!(", not {}", cut(&it.expected, ROOM)));
-        writeln!(writer.out, "{indent}  {}{place}: {value}{wrong}", cut(&found.read, ROOM))?;
-    }
-    tree.parts.iter().try_for_each(|it| write_tree_text(writer, it, depth + 1))
 }
 
 impl Writer<'_> {
@@ -203,7 +180,8 @@ impl Writer<'_> {
         };
         let about = it.description.as_ref().map_or_else(String::new, |it| format!(" ({})", cut(it, ROOM)));
         writeln!(self.out, "  {}{about}: {came_to}", self.style.meant(Meaning::Name, &cut(&it.name, ROOM)))?;
-        it.tree.as_ref().map_or(Ok(()), |tree| write_tree_text(self, tree, 1))
+        let decided = it.decided.as_ref().map(ToString::to_string).unwrap_or_default();
+        decided.lines().try_for_each(|line| writeln!(self.out, "    {}", visible_line(line)))
     }
 }
 
