@@ -168,11 +168,6 @@ fn member(value: &Value, key: &str) -> Option<Value> {
 fn members(value: &Value, key: &str) -> Vec<(String, Value)> {
     let members = value.0.get(key).and_then(Val::as_map);
     members.into_iter().flat_map(Map::iter).map(|(name, it)| (name.to_owned(), Value(it.clone()))).collect()
-    members
-        .into_iter()
-        .flat_map(jurat_core::value::Map::iter)
-        .map(|(name, it)| (name.to_owned(), Value(it.clone())))
-        .collect()
 }
 
 fn failure(value: &Val<'_>) -> Option<Failure> {
