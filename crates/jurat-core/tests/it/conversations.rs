@@ -162,7 +162,7 @@ fn mixed(site: StepSite, seed: u64) -> u64 {
 fn world(step: &Step, seed: u64) -> Outcome {
     let mixed = mixed(step.site, seed);
     let luck = mixed % 100;
-    if mixed % 307 == 0 {
+    if mixed.is_multiple_of(307) {
         return Outcome::NotRun(StopReason::Budget);
     }
     if mixed.is_multiple_of(101) {
