@@ -111,7 +111,7 @@ fn check_words(check: &StateCheck) -> String {
     match short {
         Some(Val::Map(bound)) => {
             let bound = bound.iter().next();
-            bound.map_or_else(|| field.to_owned(), |(name, it)| format!("{field} {} {}", sign(name), shown(it)))
+            bound.map_or_else(|| field.to_owned(), |(name, it)| format!("{field} {} {}", sign(name), number(it)))
         }
         Some(value) => format!("{field} is {}", shown(value)),
         None => {
@@ -124,6 +124,14 @@ fn check_words(check: &StateCheck) -> String {
             let with = if parameters.is_empty() { String::new() } else { format!(" ({})", parameters.join(", ")) };
             format!("{field} {operator}{expected}{with}")
         }
+    }
+}
+
+/// A bound as its author wrote it: `3`, not `3.0`.
+fn number(bound: &Val<'_>) -> String {
+    match bound {
+        Val::F(it) => it.to_string(),
+        other => shown(other),
     }
 }
 
