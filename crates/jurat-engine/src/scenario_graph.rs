@@ -116,8 +116,7 @@ fn check_words(check: &StateCheck) -> String {
         Some(value) => format!("{field} is {}", shown(value)),
         None => {
             let operator = check.verify_with.entry().snake_case();
-            let given = |(name, value): (&'static str, _)| (!matches!(value, Val::Null)).then(|| (name, value));
-            let parameters = check.verify_with.parameters().into_iter().filter_map(given);
+            let parameters = check.verify_with.parameters().into_iter().filter(|(_, it)| *it != Val::Null);
             let parameters: Vec<String> = parameters.map(|(name, it)| format!("{name}: {}", shown(&it))).collect();
             let expected =
                 if check.expected == Val::Null { String::new() } else { format!(" {}", shown(&check.expected)) };
