@@ -78,7 +78,7 @@ impl Explain {
     /// The task of each case, or all tasks of each.
     fn explanations(&self, view: &RunView, cases: &[StoredCase]) -> Result<Vec<Explanation>, Failure> {
         let tasks = match &self.task {
-            Some(task) => vec![view.task(task)?],
+            Some(task) => view.tasks_named(task)?,
             None => view.tasks().collect(),
         };
         let mut explanations = Vec::new();

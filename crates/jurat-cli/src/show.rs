@@ -113,9 +113,9 @@ impl Show {
         if let Some(format) = self.graph {
             return self.draw_graphs(&view, format);
         }
-        let task = self.task.as_deref().map(|it| view.task(it)).transpose()?;
         let these: Vec<StoredCase> =
             self.case.as_deref().map(|it| view.known_cases(it)).transpose()?.unwrap_or_default();
+        let task = self.task.as_deref().map(|it| view.task(it, &these)).transpose()?;
         let column = task.map_or(Column::CASE, Column::from);
         let cases = match (&self.case, self.verdict, task) {
             (Some(_), _, _) => CasesShown::These(&these),

@@ -111,19 +111,26 @@ fn check_words(check: &StateCheck) -> String {
     match short {
         Some(Val::Map(bound)) => {
             let bound = bound.iter().next();
-            bound.map_or_else(|| field.to_owned(), |(name, it)| format!("{field} {} {}", sign(name), shown(it)))
+            bound.map_or_else(|| field.to_owned(), |(name, it)| format!("{field} {} {}", sign(name), number(it)))
         }
         Some(value) => format!("{field} is {}", shown(value)),
         None => {
             let operator = check.verify_with.entry().snake_case();
-            let given = |(name, value): (&'static str, _)| (!matches!(value, Val::Null)).then_some((name, value));
-            let parameters = check.verify_with.parameters().into_iter().filter_map(given);
+            let parameters = check.verify_with.parameters().into_iter().filter(|(_, it)| *it != Val::Null);
             let parameters: Vec<String> = parameters.map(|(name, it)| format!("{name}: {}", shown(&it))).collect();
             let expected =
                 if check.expected == Val::Null { String::new() } else { format!(" {}", shown(&check.expected)) };
             let with = if parameters.is_empty() { String::new() } else { format!(" ({})", parameters.join(", ")) };
             format!("{field} {operator}{expected}{with}")
         }
+    }
+}
+
+/// A bound as its author wrote it: `3`, not `3.0`.
+fn number(bound: &Val<'_>) -> String {
+    match bound {
+        Val::F(it) => it.to_string(),
+        other => shown(other),
     }
 }
 

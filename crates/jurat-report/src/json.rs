@@ -104,6 +104,7 @@ fn write_task_total(members: &mut Members<'_>, task: &TaskTotal) {
     optional(task.description.as_deref(), |it| members.text("description", it));
     optional(task.path.as_deref(), |it| members.text("path", it));
     optional(task.operator.as_deref(), |it| members.text("operator", it));
+    optional(task.scenario.as_deref(), |it| members.text("scenario", it));
     members.object("counts", |it| write_totals(it, &task.counts));
     optional(task.score, |score| {
         members.object("score", |it| {

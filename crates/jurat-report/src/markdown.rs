@@ -146,7 +146,8 @@ fn write_totals(text: &mut String, run: &RunReport) {
     let _ = writeln!(text, "| task |{FIGURES}\n|---|{RULE}");
     for task in &run.tasks {
         let gate = if task.is_counted() { "" } else { " (gate)" };
-        write_row(text, &format!("{}{gate}", code(&task.id)), &task.counts);
+        let scenario = task.scenario.as_ref().map_or_else(String::new, |it| format!(" of {}", code(it)));
+        write_row(text, &format!("{}{scenario}{gate}", code(&task.id)), &task.counts);
     }
     text.push('\n');
 }
@@ -212,7 +213,7 @@ fn write_unexercised(text: &mut String, run: &RunReport) {
         .scenarios
         .iter()
         .flat_map(|it| {
-            it.unexercised().into_iter().map(|what| format!("- {}: {}", code(&it.graph.name), code(&what.words())))
+            it.unexercised_words().into_iter().map(|what| format!("- {}: {}", code(&it.graph.name), code(&what)))
         })
         .collect();
     if all.is_empty() {

@@ -73,6 +73,8 @@ pub struct TaskTotal {
     pub path: Option<String>,
     /// How it compares.
     pub operator: Option<String>,
+    /// The scenario that it is for alone.
+    pub scenario: Option<String>,
     /// How often it ended how. A gate is counted here as any other task is, so that its line says how often it was open.
     pub counts: Counts,
     /// The scores it gave, when it gave any.

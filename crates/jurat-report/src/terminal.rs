@@ -282,12 +282,18 @@ fn task_cells(total: &TaskTotal, task: &TaskReport) -> [Cell; 12] {
 
 fn totals(run: &RunReport) -> Table {
     let more = [Column::figure("mean score").spare(), Column::text("labels").spare()];
-    let mut table = Table::new([Column::text("task")].into_iter().chain(count_columns()).chain(more).collect());
+    // Scenarios may have outcomes of the same name.
+    let ids: BTreeSet<&str> = run.tasks.iter().map(|it| it.id.as_str()).collect();
+    let names = [Column::text("task"), Column::text("scenario")];
+    let mut table = Table::new(names.into_iter().chain(count_columns()).chain(more).collect());
     for task in &run.tasks {
+        let scenario = task.scenario.as_deref().filter(|_| ids.len() < run.tasks.len()).unwrap_or_default();
         let score = task.score.map_or_else(String::new, |it| words::score(it.mean));
         let labels: Vec<String> = task.labels.iter().map(|(label, n)| format!("{label} {n}")).collect();
         let more = [Cell::from(score), Cell::text(&labels.join(", "))];
-        table.push([Cell::text(&task.id)].into_iter().chain(count_cells(&task.counts)).chain(more));
+        table.push(
+            [Cell::text(&task.id), Cell::text(scenario)].into_iter().chain(count_cells(&task.counts)).chain(more),
+        );
     }
     table
 }
@@ -353,11 +359,12 @@ fn scenarios(run: &RunReport) -> (Table, u64, &'static str) {
 /// What no conversation came to.
 fn unexercised(run: &RunReport) -> (Table, u64, &'static str) {
     let mut table = Table::new(vec![Column::text("scenario"), Column::message("not exercised")]);
-    let all = run.scenarios.iter().flat_map(|it| it.unexercised().into_iter().map(move |what| (&it.graph.name, what)));
+    let all =
+        run.scenarios.iter().flat_map(|it| it.unexercised_words().into_iter().map(move |what| (&it.graph.name, what)));
     let mut n_more = 0;
     for (name, what) in all {
         if table.len() < MOST_CASES {
-            table.push([Cell::text(name), Cell::message(&what.words())]);
+            table.push([Cell::text(name), Cell::message(&what)]);
         } else {
             n_more += 1;
         }

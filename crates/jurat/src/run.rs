@@ -207,11 +207,14 @@ impl Run {
             ExplainError::View(error) => unreadable(error),
             unknown => Error::Usage(unknown.to_string()),
         };
-        let task = self.view.task(task).map_err(unknown)?;
+        let tasks = self.view.tasks_named(task).map_err(unknown)?;
         let mut text = Vec::new();
         for case in self.view.known_cases(case).map_err(unknown)? {
-            if let Some(explained) = self.view.explain(&case, task).map_err(unreadable)? {
-                explanation::write_text(&mut text, &explained, Style::Plain).map_err(Error::Write)?;
+            for task in &tasks {
+                if let Some(mut explained) = self.view.explain(&case, *task).map_err(unreadable)? {
+                    explained.transcript = self.view.transcript(&case).map_err(unreadable)?;
+                    explanation::write_text(&mut text, &explained, Style::Plain).map_err(Error::Write)?;
+                }
             }
         }
         Ok(String::from_utf8_lossy(&text).into_owned())

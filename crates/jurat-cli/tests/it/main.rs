@@ -5,6 +5,7 @@ mod command;
 mod commands;
 mod completions;
 mod console;
+mod conversations;
 mod explain;
 mod export;
 mod guides;

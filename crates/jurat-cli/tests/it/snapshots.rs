@@ -3,7 +3,7 @@
 //! `tests/problems/`: suites that are wrong, and `problems.txt`, what `jurat check` writes. A directory holds `suite.yaml` or `suite.json`, whatever files it names, and `problems.txt`. A file `NAME.size` stands
 //! for a file `NAME` of as many bytes as its text says.
 //!
-//! `tests/cases/`: suites that run, and `report.txt`, what `jurat run --tasks --results-only` writes and how it ends. Judges are answered from
+//! `tests/cases/`: suites that run, those about scenarios in a directory of their own, and `report.txt`, what `jurat run --tasks --results-only` writes and how it ends. Judges are answered from
 //! `replies.jsonl` when there is one; `arguments.txt` holds further arguments, `stdin.txt` what comes on standard input.
 //! Columns are one space apart.
 //!
@@ -55,8 +55,15 @@ fn compared(place: &str, expected: &str, write: fn(&Path) -> String) -> String {
 }
 
 fn directories(place: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root().join(place)).expect("the directory can be listed");
-    let mut directories: Vec<PathBuf> = entries.map(|it| it.expect("it can be listed").path()).collect();
+    let mut directories = Vec::new();
+    let mut open = vec![root().join(place)];
+    while let Some(directory) = open.pop() {
+        let entries = fs::read_dir(&directory).expect("the directory can be listed");
+        for path in entries.map(|it| it.expect("it can be listed").path()) {
+            let has_suite = ["suite.yaml", "suite.json"].iter().any(|it| path.join(it).exists());
+            if has_suite { directories.push(path) } else { open.push(path) }
+        }
+    }
     directories.sort();
     directories
 }

@@ -15,7 +15,7 @@ use jurat_report::explanation::{
     Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen,
 };
 use jurat_report::model::TaskVerdict;
-use jurat_store::run::{Column, StoredCase};
+use jurat_store::run::{Code, Column, StoredCase};
 
 use super::revisit::{Happened, Revisited, task_verdict};
 use super::{RunView, ViewError};
@@ -41,6 +41,14 @@ pub enum ExplainError {
         /// What may have been meant.
         near: Option<String>,
     },
+    /// There are several.
+    #[error("several scenarios have a task `{task}`: {scenarios}; name one of them with `--case`")]
+    SeveralTasks {
+        /// What was asked for.
+        task: String,
+        /// The scenarios, in words.
+        scenarios: String,
+    },
     /// The run cannot be read.
     #[error(transparent)]
     View(#[from] ViewError),
@@ -51,16 +59,41 @@ fn suggestion(near: &Option<String>) -> String {
 }
 
 impl RunView {
-    /// The task with this id.
-    pub fn task(&self, id: &str) -> Result<TaskIx, ExplainError> {
+    /// The tasks with this id: one, or one for each of several scenarios.
+    pub fn tasks_named(&self, id: &str) -> Result<Vec<TaskIx>, ExplainError> {
         let ids = || self.plan.tasks.iter().map(|it| it.id.as_str());
-        match ids().position(|it| same_id(it, id)) {
-            Some(ix) => Ok(TaskIx(ix as u32)),
-            None => Err(ExplainError::NoTask {
-                task: id.to_owned(),
-                tasks: listed_all(ids()),
-                near: nearest(id, ids()).map(str::to_owned),
-            }),
+        let named = ids().enumerate().filter(|(_, it)| same_id(it, id));
+        let named: Vec<TaskIx> = named.map(|(ix, _)| TaskIx(ix as u32)).collect();
+        if !named.is_empty() {
+            return Ok(named);
+        }
+        let mut known: Vec<&str> = Vec::new();
+        for id in ids() {
+            if !known.contains(&id) {
+                known.push(id);
+            }
+        }
+        Err(ExplainError::NoTask {
+            task: id.to_owned(),
+            near: nearest(id, ids()).map(str::to_owned),
+            tasks: listed_all(known),
+        })
+    }
+
+    /// The task with this id that is for one of these cases, when there are any.
+    pub fn task(&self, id: &str, cases: &[StoredCase]) -> Result<TaskIx, ExplainError> {
+        let mut named = self.tasks_named(id)?;
+        if named.len() > 1 && !cases.is_empty() {
+            let is_for = |task: &TaskIx| cases.iter().any(|it| it.code(Column::from(*task)) != Code::Absent);
+            named.retain(is_for);
+        }
+        match named.as_slice() {
+            [task] => Ok(*task),
+            _ => {
+                let own = self.suite.tasks.iter().filter(|it| same_id(&it.id.value, id));
+                let scenarios = own.filter_map(|it| it.scope.as_ref()).map(|it| it.value.as_str());
+                Err(ExplainError::SeveralTasks { task: id.to_owned(), scenarios: listed_all(scenarios) })
+            }
         }
     }
 

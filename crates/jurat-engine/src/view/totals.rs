@@ -64,6 +64,7 @@ fn task_total(view: &RunView, ix: usize, task: &Task, whole: &[&StoredSummary]) 
         stage: stage.map_or(0, |it| it + 1),
         description: task.description.clone(),
         path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
+        scenario: task.scope.as_ref().map(|it| it.value.clone()),
         operator: task.comparison.as_ref().map(|it| it.operator.value.entry().snake_case()),
         counts,
         score: (marks.n_scores > 0)

@@ -144,6 +144,29 @@ impl ScenarioTotal {
         });
         nodes.chain(edges).chain(self.outcomes.iter().filter_map(OutcomeTotal::unexercised)).collect()
     }
+
+    /// The same in words, what is alike on one line: `edge ask → end (else)`, `never false: knew, held`. What others wrote stands as they wrote it.
+    pub(crate) fn unexercised_words(&self) -> Vec<String> {
+        let all = self.unexercised();
+        let names = |what: &str, of: fn(&Unexercised) -> Option<&str>| {
+            let names: Vec<&str> = all.iter().filter_map(of).collect();
+            (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+        };
+        let edge = |it: &Unexercised| match it {
+            Unexercised::Edge { from, to, when } => {
+                let to = if to == jurat_core::scenario::END { "end" } else { to };
+                Some(format!("edge {from} → {to} ({})", when.as_deref().unwrap_or("else")))
+            }
+            _ => None,
+        };
+        let nodes = names("never asked", |it| if let Unexercised::Node(name) = it { Some(name) } else { None });
+        let outcomes = [
+            names("never true", |it| if let Unexercised::NeverTrue(name) = it { Some(name) } else { None }),
+            names("never false", |it| if let Unexercised::NeverFalse(name) = it { Some(name) } else { None }),
+            names("never decided", |it| if let Unexercised::NeverDecided(name) = it { Some(name) } else { None }),
+        ];
+        nodes.into_iter().chain(all.iter().filter_map(edge)).chain(outcomes.into_iter().flatten()).collect()
+    }
 }
 
 impl OutcomeTotal {
@@ -156,22 +179,6 @@ impl OutcomeTotal {
             (0, _) => Some(Unexercised::NeverTrue(name)),
             (_, 0) => Some(Unexercised::NeverFalse(name)),
             _ => None,
-        }
-    }
-}
-
-impl Unexercised {
-    /// In words: `edge ask → end (else)`. What others wrote stands as they wrote it.
-    pub(crate) fn words(&self) -> String {
-        match self {
-            Unexercised::Node(node) => format!("node {node}"),
-            Unexercised::Edge { from, to, when } => {
-                let to = if to == jurat_core::scenario::END { "end" } else { to };
-                format!("edge {from} → {to} ({})", when.as_deref().unwrap_or("else"))
-            }
-            Unexercised::NeverTrue(outcome) => format!("outcome {outcome} was never true"),
-            Unexercised::NeverFalse(outcome) => format!("outcome {outcome} was never false"),
-            Unexercised::NeverDecided(outcome) => format!("outcome {outcome} was never decided"),
         }
     }
 }

@@ -167,7 +167,7 @@ fn many_scenarios_are_cut_and_counted() {
     let run = RunReport { scenarios: scenarios.collect(), ..sample::run() };
     let text = document("terminal", &run, &[], Scope::ResultsOnly);
     assert!(text.contains("… and 50 more scenarios\n"), "{text}");
-    // Of each, a node, two edges and three outcomes.
+    // Of each, a line about nodes, two edges, and three about outcomes.
     assert!(text.contains("… and 800 more lines\n"), "{text}");
     let graphs: Vec<ScenarioGraph> = run.scenarios.iter().map(|it| it.graph.clone()).collect();
     assert!(drawn("text", &graphs).ends_with("\n… and 130 more scenarios\n"));
