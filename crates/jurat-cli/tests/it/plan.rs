@@ -268,3 +268,32 @@ fn what_would_stop_a_run_stops_a_plan() {
     );
     assert_eq!(greetings().jurat(&["plan", "none.yaml"]).code, Some(2));
 }
+
+/// A scenario whose ways part and meet again so many times.
+fn diamonds(n: usize) -> String {
+    let mut nodes = format!("      top{n}: {{ question: The end }}\n");
+    let mut edges = format!("      - {{ from: top{n}, to: __end__ }}\n");
+    for ix in 0..n {
+        let below = ix + 1;
+        for name in ["top", "left", "right"] {
+            nodes += &format!("      {name}{ix}: {{ question: At {name}, raw_answer: x }}\n");
+        }
+        edges += &format!("      - {{ from: top{ix}, to: left{ix}, when: {{ verify_result: true }} }}\n");
+        edges += &format!("      - {{ from: top{ix}, to: right{ix} }}\n");
+        edges +=
+            &format!("      - {{ from: left{ix}, to: top{below} }}\n      - {{ from: right{ix}, to: top{below} }}\n");
+    }
+    let outcomes = "    outcomes: { done: { status_is: completed } }\n";
+    format!(
+        "suite: maze\nmodels: {{ subject: script/none.jsonl }}\nscenarios:\n  maze:\n    entry: top0\n    turn_limit: 500\n    nodes:\n{nodes}    edges:\n{edges}{outcomes}"
+    )
+}
+
+/// Following each way by itself would take longer than the sun shines.
+#[test]
+fn ways_that_part_and_meet_again_are_followed_once() {
+    let folder = Folder::with("suite.yaml", diamonds(60));
+    let plan = said(&folder, &["plan", "suite.yaml"]);
+    // 60 times a top and a side, and the last top; each is asked four times at most.
+    assert!(plan.contains(&format!("at most {} calls of models", (60 * 2 + 1) * 4)), "{plan}");
+}

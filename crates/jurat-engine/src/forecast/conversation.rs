@@ -1,5 +1,7 @@
 //! How many calls a conversation makes at most.
 
+use std::collections::HashMap;
+
 use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::scenario::traversal::{MAX_RETRIES, MOST_TOOL_ROUNDS};
 use jurat_core::scenario::{ReadyNode, ReadyScenario, Target};
@@ -11,7 +13,7 @@ use crate::scenarios::with_name;
 pub(crate) fn most_calls(plan: &Plan, ready: &ReadyScenario) -> u64 {
     let turns = u64::from(ready.scenario.turn_limit);
     let dearest = ready.nodes.iter().map(calls_of).max().unwrap_or(0);
-    let of_turns = match longest(ready, ready.entry, &mut Vec::new()) {
+    let of_turns = match longest(ready) {
         // No node comes twice: what the dearest way costs.
         Some((n_turns, calls)) if n_turns <= turns => calls,
         _ => turns.saturating_mul(dearest),
@@ -34,21 +36,48 @@ fn calls_of(node: &ReadyNode) -> u64 {
     u64::from(MAX_RETRIES + 1) * (u64::from(rounds) + parser + ratings)
 }
 
-/// The turns and calls of the dearest way from a node on; `None` when it may come back to itself.
-fn longest(ready: &ReadyScenario, node: usize, before: &mut Vec<usize>) -> Option<(u64, u64)> {
-    if before.contains(&node) {
-        return None;
-    }
-    before.push(node);
-    let mut most = (0, 0);
-    for edge in &ready.nodes[node].edges {
-        if let Target::Node(id) = &edge.edge.target
-            && let Some(next) = ready.index(id)
-        {
-            let (turns, calls) = longest(ready, next, before)?;
-            most = (most.0.max(turns), most.1.max(calls));
+/// What is known of the ways from a node on.
+#[derive(Clone, Copy)]
+enum Ways {
+    Unseen,
+    /// They are being followed: whoever comes here again has gone round.
+    Followed,
+    /// The turns of the longest, and the calls of the dearest.
+    Known(u64, u64),
+}
+
+/// The turns of the longest way from the entry on, and the calls of the dearest; `None` when a way may come back to a node.
+fn longest(ready: &ReadyScenario) -> Option<(u64, u64)> {
+    let places: HashMap<&str, usize> = ready.nodes.iter().enumerate().map(|(ix, it)| (it.id.as_str(), ix)).collect();
+    let next = |node: usize, ix: usize| match &ready.nodes[node].edges.get(ix)?.edge.target {
+        Target::Node(id) => Some(places.get(id.as_str()).copied()),
+        Target::End => Some(None),
+    };
+    // Each node is followed once: ways that part and meet again would double with every meeting. The stack is our own, as a
+    // chain of nodes may be longer than that of a thread is deep.
+    let mut ways = vec![Ways::Unseen; ready.nodes.len()];
+    let mut stack = vec![(ready.entry, 0, (0, 0))];
+    loop {
+        let (node, ix, most) = stack.last_mut()?;
+        ways[*node] = Ways::Followed;
+        match next(*node, *ix) {
+            Some(None) => *ix += 1,
+            Some(Some(target)) => match ways[target] {
+                Ways::Followed => return None,
+                Ways::Unseen => stack.push((target, 0, (0, 0))),
+                Ways::Known(turns, calls) => {
+                    *most = (most.0.max(turns), most.1.max(calls));
+                    *ix += 1;
+                }
+            },
+            None => {
+                let (turns, calls) = (most.0 + 1, most.1.saturating_add(calls_of(&ready.nodes[*node])));
+                ways[*node] = Ways::Known(turns, calls);
+                stack.pop();
+                if stack.is_empty() {
+                    return Some((turns, calls));
+                }
+            }
         }
     }
-    before.pop();
-    Some((most.0 + 1, most.1 + calls_of(&ready.nodes[node])))
 }
