@@ -224,10 +224,12 @@ fn write_observed(members: &mut Members<'_>, observed: &Observed) {
     members.text("file", &observed.file);
     members.text("started_at", &instant(observed.started_at_ms));
     members.float("wall_ms", millis(observed.wall));
-    members.number("answers", observed.n_effects);
+    members.number("answers", observed.n_answers);
     members.number("reused", observed.n_reused);
     optional(observed.oldest_reused_ms, |it| members.text("oldest_reused_at", &instant(it)));
     members.texts("served_by", &observed.served_by);
+    members.number("tool_calls", observed.n_tool_calls);
+    members.number("reused_tool_calls", observed.n_reused_tool_calls);
     members.number("requests", observed.n_requests);
     members.number("failed_requests", observed.n_failed_requests);
     members.flag("resumed", observed.resumed);

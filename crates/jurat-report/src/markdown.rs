@@ -112,7 +112,7 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
     }
     if scope.has_observed() && run.observed.n_reused > 0 {
         let reused = words::grouped(run.observed.n_reused);
-        figures.push(format!("{reused} of {} reused", words::counted(run.observed.n_effects, "answer")));
+        figures.push(format!("{reused} of {} reused", words::counted(run.observed.n_answers, "answer")));
     }
     let _ = writeln!(text, "{}\n", figures.join(" · "));
     for missed in &run.missed {

@@ -148,14 +148,18 @@ pub struct Observed {
     pub started_at_ms: u64,
     /// How long it took.
     pub wall: Duration,
-    /// How many answers its verdicts rest on, live or reused.
-    pub n_effects: u64,
+    /// How many answers of models its verdicts rest on, live or reused.
+    pub n_answers: u64,
     /// How many of them were not asked for in this run.
     pub n_reused: u64,
     /// When the oldest of the reused ones was given, in milliseconds since 1970.
     pub oldest_reused_ms: Option<u64>,
     /// Who answered, as the providers say, in order.
     pub served_by: Vec<String>,
+    /// How many calls of tools its verdicts rest on, live or reused.
+    pub n_tool_calls: u64,
+    /// How many of them were not made in this run.
+    pub n_reused_tool_calls: u64,
     /// How many requests were made.
     pub n_requests: u64,
     /// How many of them failed.

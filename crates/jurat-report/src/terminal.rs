@@ -469,16 +469,21 @@ fn write_answers(out: &mut dyn Write, run: &RunReport) -> io::Result<()> {
     if observed.resumed {
         writeln!(out, "resumed: an earlier run had left the rest undone")?;
     }
-    if observed.n_effects == 0 {
+    if observed.n_answers + observed.n_tool_calls == 0 {
         return Ok(());
     }
-    let mut line = words::counted(observed.n_effects, "answer");
+    let reused = |n: u64| if n > 0 { format!(", {} of them reused", words::grouped(n)) } else { String::new() };
+    let mut line = words::counted(observed.n_answers, "answer");
     if observed.n_reused > 0 {
-        line += &format!(", {} of them reused", words::grouped(observed.n_reused));
+        line += &reused(observed.n_reused);
         if let Some(oldest) = observed.oldest_reused_ms {
             let age = Duration::from_millis(observed.started_at_ms.saturating_sub(oldest));
             line += &format!(", the oldest {} old", words::span(age));
         }
+    }
+    if observed.n_tool_calls > 0 {
+        line += &format!(", {}", words::counted(observed.n_tool_calls, "tool call"));
+        line += &reused(observed.n_reused_tool_calls);
     }
     if observed.n_requests > 0 {
         line += &format!("; {}", words::counted(observed.n_requests, "request"));

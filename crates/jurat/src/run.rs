@@ -173,9 +173,9 @@ impl Run {
         self.report.cost_usd
     }
 
-    /// How many answers its verdicts rest on, and how many of them were there before it.
+    /// How many answers of models its verdicts rest on, and how many of them were there before it.
     pub fn answers(&self) -> (u64, u64) {
-        (self.report.observed.n_effects, self.report.observed.n_reused)
+        (self.report.observed.n_answers, self.report.observed.n_reused)
     }
 
     /// The cases in the order of the rows, read one by one.

@@ -65,6 +65,11 @@ fn tools_are_called_recorded_and_replayed_without_their_server() {
     drop(endpoint);
     assert_replays(&project, &project.only_run(), &ended, &["--keep", "all"]);
     assert_eq!(used(&log), (1, 2), "a replay starts no server");
+    let told = project.jurat(&["show"]);
+    assert!(told.stdout.contains("\n6 answers, 2 tool calls; 6 requests"), "{}", told.stdout);
+    let told = project.run(&["--replay", "latest"]);
+    let reused = ["\n6 answers, 6 of them reused", ", 2 tool calls, 2 of them reused\n"];
+    assert!(reused.iter().all(|it| told.stdout.contains(it)), "{}", told.stdout);
 }
 
 /// Kills a run in its second turn and goes on. What the server had remembered is gone with it.

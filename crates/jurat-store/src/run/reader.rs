@@ -68,14 +68,18 @@ pub struct StoredEvent {
 /// The effects of a run in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EffectStats {
-    /// How many there are.
-    pub effects: u64,
-    /// How many of them were answers that were there before.
+    /// How often models were asked.
+    pub asked: u64,
+    /// How many answers of models were there before.
     pub reused: u64,
     /// When the oldest that was there before was given, in milliseconds since 1970.
     pub oldest_reused_ms: Option<u64>,
     /// Who answered, as they say, and how often.
     pub served: Vec<(Option<String>, u64)>,
+    /// How often tools were called.
+    pub tool_calls: u64,
+    /// How many of these calls had returned before.
+    pub reused_tool_calls: u64,
 }
 
 impl RunReader {
@@ -226,16 +230,21 @@ impl RunReader {
 
     /// The effects in numbers.
     pub fn effect_stats(&self) -> Result<EffectStats, RunFileError> {
-        let select = "SELECT effect.served, count(*), coalesce(sum(site.reused), 0),
+        let select = "SELECT effect.kind, effect.served, count(*), coalesce(sum(site.reused), 0),
                         min(CASE WHEN site.reused THEN effect.at_ms END)
-                      FROM site JOIN effect ON effect.id = site.effect GROUP BY effect.served ORDER BY effect.served";
-        let served: Vec<(Option<String>, u64, u64, Option<u64>)> =
-            self.all(select, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+                      FROM site JOIN effect ON effect.id = site.effect
+                      GROUP BY effect.kind, effect.served ORDER BY effect.served";
+        type Group = (String, Option<String>, u64, u64, Option<u64>);
+        let groups: Vec<Group> =
+            self.all(select, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?;
+        let of_kind = |kind: &'static str| groups.iter().filter(move |it| it.0 == kind);
         Ok(EffectStats {
-            effects: served.iter().map(|it| it.1).sum(),
-            reused: served.iter().map(|it| it.2).sum(),
-            oldest_reused_ms: served.iter().filter_map(|it| it.3).min(),
-            served: served.into_iter().map(|it| (it.0, it.1)).collect(),
+            asked: of_kind("model").map(|it| it.2).sum(),
+            reused: of_kind("model").map(|it| it.3).sum(),
+            oldest_reused_ms: of_kind("model").filter_map(|it| it.4).min(),
+            served: of_kind("model").map(|it| (it.1.clone(), it.2)).collect(),
+            tool_calls: of_kind("tool").map(|it| it.2).sum(),
+            reused_tool_calls: of_kind("tool").map(|it| it.3).sum(),
         })
     }
 

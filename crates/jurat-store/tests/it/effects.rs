@@ -76,8 +76,23 @@ fn effects_come_back_in_the_order_of_cases() {
     record(&writer, vec![effect(0, "1.0.0", &long, "long"), effect(0, "0.0.0", "c", "fault")]).expect("safe");
     record(&writer, vec![effect(0, "0.0.1", "c", "C")]).expect("safe");
     record(&writer, vec![RecordedEffect { case_ix: 1, reused: true, ..effect(2, "0.0.0", "a", "A") }]).expect("safe");
+    // Deeds are no answers.
+    for (kind, at, reused) in [("tool", "1.1.0", false), ("tool", "1.2.0", true), ("call", "1.3.0", true)] {
+        let deed = RecordedEffect { kind: kind.to_owned(), served: None, reused, ..effect(2, at, kind, at) };
+        record(&writer, vec![deed]).expect("safe");
+    }
     writer.finish(finished(Ended::Done)).expect("finished");
-    let all = ["0 0.0.0 fault", "0 0.0.1 C", "0 1.0.0 long", "1 0.0.0 A again", "2 0.0.0 A", "2 0.1.0 no"];
+    let all = [
+        "0 0.0.0 fault",
+        "0 0.0.1 C",
+        "0 1.0.0 long",
+        "1 0.0.0 A again",
+        "2 0.0.0 A",
+        "2 0.1.0 no",
+        "2 1.1.0 1.1.0",
+        "2 1.2.0 1.2.0 again",
+        "2 1.3.0 1.3.0 again",
+    ];
     assert_eq!(lines(&desk.run()), all);
 
     let reader = RunReader::open(&desk.run()).expect("a run");
@@ -88,9 +103,10 @@ fn effects_come_back_in_the_order_of_cases() {
     assert_eq!(reader.effect_at(0, site(0, 1)).expect("readable"), None);
     assert_eq!(reader.effect_at(0, site(1, 0)).expect("readable").expect("an effect").request, long);
     let stats = reader.effect_stats().expect("numbers");
-    assert_eq!((stats.effects, stats.reused, stats.oldest_reused_ms), (6, 1, Some(1_002)));
+    assert_eq!((stats.asked, stats.reused, stats.oldest_reused_ms), (6, 1, Some(1_002)));
+    assert_eq!((stats.tool_calls, stats.reused_tool_calls), (2, 1));
     assert_eq!(stats.served, [(Some("judge-2026".to_owned()), 6)]);
-    assert_eq!(count(&desk.run(), "effect"), 5, "what is equal is kept once");
+    assert_eq!(count(&desk.run(), "effect"), 8, "what is equal is kept once");
     let stored = std::fs::metadata(desk.run()).expect("a file").len();
     assert!(
         stored > 0 && count(&desk.run(), "effect WHERE typeof(request) = 'blob'") == 1,
