@@ -282,12 +282,12 @@ fn task_cells(total: &TaskTotal, task: &TaskReport) -> [Cell; 12] {
 
 fn totals(run: &RunReport) -> Table {
     let more = [Column::figure("mean score").spare(), Column::text("labels").spare()];
-    // Scenarios may have outcomes of the same name.
-    let ids: BTreeSet<&str> = run.tasks.iter().map(|it| it.id.as_str()).collect();
+    // Several scenarios may have outcomes of the same name.
+    let is_told_apart = run.scenarios.len() > 1;
     let names = [Column::text("task"), Column::text("scenario")];
     let mut table = Table::new(names.into_iter().chain(count_columns()).chain(more).collect());
     for task in &run.tasks {
-        let scenario = task.scenario.as_deref().filter(|_| ids.len() < run.tasks.len()).unwrap_or_default();
+        let scenario = task.scenario.as_deref().filter(|_| is_told_apart).unwrap_or_default();
         let score = task.score.map_or_else(String::new, |it| words::score(it.mean));
         let labels: Vec<String> = task.labels.iter().map(|(label, n)| format!("{label} {n}")).collect();
         let more = [Cell::from(score), Cell::text(&labels.join(", "))];

@@ -225,8 +225,11 @@ fn missed(view: &RunView, report: &RunReport) -> Vec<String> {
         compare("the suite", &report.counts, least);
     }
     for (task, least) in &thresholds.tasks {
-        if let Some(total) = report.tasks.iter().find(|it| jurat_core::suite::same_id(&it.id, &task.value)) {
-            compare(&format!("`{}`", total.id), &total.counts, *least);
+        // Scenarios may have outcomes of the same name.
+        for total in report.tasks.iter().filter(|it| jurat_core::suite::same_id(&it.id, &task.value)) {
+            let scenario = total.scenario.as_ref().filter(|_| report.scenarios.len() > 1);
+            let scenario = scenario.map_or_else(String::new, |it| format!(" of `{it}`"));
+            compare(&format!("`{}`{scenario}", total.id), &total.counts, *least);
         }
     }
     missed
