@@ -150,7 +150,7 @@ impl EffectLane<'_> {
                 let request = probe::request(ask, asked.prompt, &asked.model, &base, asked.replicate);
                 let answer = match &request {
                     Ok(request) => {
-                        let at = At { case_ix: case.case_ix, name, site: SUBJECT, clock: None };
+                        let at = At { case_ix: case.case_ix, name, site: SUBJECT, node: None, clock: None };
                         let outcome = self.effects.outcome(at, request, ask.max_retries.saturating_add(1)).await?;
                         answered(outcome)
                     }
@@ -192,7 +192,7 @@ impl EffectLane<'_> {
                 .collect();
             for (site, request, max_requests) in ready {
                 asked.push(site);
-                let at = At { case_ix: case.case_ix, name, site, clock: None };
+                let at = At { case_ix: case.case_ix, name, site, node: None, clock: None };
                 running.push(async move { (site, self.effects.outcome(at, &request, max_requests).await) });
             }
             let Some((site, outcome)) = running.next().await else { return Ok(state) };
@@ -208,7 +208,7 @@ impl EffectLane<'_> {
         let asked = &self.asked[place];
         let name = CaseLabel { id: &ready.scenario.name, variant: self.variants.get(place) };
         let traversal = || Traversal::start(ready, asked.model.as_str(), asked.name.as_str(), asked.replicate);
-        let at = |site| At { case_ix: case.case_ix, name, site, clock: None };
+        let at = |site| At { case_ix: case.case_ix, name, site, node: None, clock: None };
         // A conversation that was done is not held again. One that was interrupted is, from its first turn, unless all that it did
         // stands: its tools may not be in the state that they were left in.
         let mut talked = traversal();
@@ -277,7 +277,8 @@ impl EffectLane<'_> {
             let steps = talked.steps().into_iter().filter(|it| !asked.contains(&it.site));
             for step in steps.take(if self.most_open == 1 { 1 } else { usize::MAX }).collect::<Vec<_>>() {
                 asked.push(step.site);
-                let at = At { case_ix: case.case_ix, name, site: step.site, clock: Some(&clock) };
+                let node = Some(talked.node_id());
+                let at = At { case_ix: case.case_ix, name, site: step.site, node, clock: Some(&clock) };
                 let (tools, clock) = (tools.as_ref(), &clock);
                 running.push(async move {
                     let outcome = match &step.request {

@@ -22,6 +22,7 @@ use jurat_core::effect::{
 };
 use jurat_core::plan::Plan;
 use jurat_core::verdict::StopReason;
+use jurat_model::Turn;
 use jurat_store::journal::Journal;
 use jurat_store::run::RecordedEffect;
 use jurat_store::run::{RunLog, RunWriter};
@@ -70,6 +71,8 @@ pub(crate) struct At<'c> {
     pub(crate) case_ix: u64,
     pub(crate) name: CaseLabel<'c>,
     pub(crate) site: StepSite,
+    /// The node of the turn, when it is in a conversation.
+    pub(crate) node: Option<&'c str>,
     /// The clock of the conversation that the site is in.
     pub(crate) clock: Option<&'c Clock>,
 }
@@ -356,8 +359,9 @@ impl Effects<'_> {
         let asked = at.clock.map(Clock::asks);
         let sent = || asked.iter().for_each(Asked::sent);
         let task = at.site.asker.task().map_or("", |it| self.plan.tasks[it.index()].id.as_str());
+        let turn = at.site.asker.turn().zip(at.node).map(|(turn, node)| Turn { node, number: turn.saturating_add(1) });
         let (case, stop) = (at.name.id, self.stop);
-        let question = Question { case, task, priority: at.case_ix, request, max_requests, stop, sent: &sent };
+        let question = Question { case, task, turn, priority: at.case_ix, request, max_requests, stop, sent: &sent };
         self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
         let outcome = tokio::select! {
             biased;

@@ -337,13 +337,13 @@ impl Perform for Models {
 
     fn perform<'p>(&'p self, question: Question<'p>) -> LocalFuture<'p, Outcome> {
         Box::pin(async move {
-            let Question { case, task, priority, request, max_requests, stop, sent } = question;
+            let Question { case, task, turn, priority, request, max_requests, stop, sent } = question;
             let Some(Ready { model, .. }) = self.by_role.get(&request.model) else {
                 let message = format!("nobody plays `{}`", request.model);
                 return Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)));
             };
             let allowance = Allowance { budget: &self.budget, stop, sent };
-            self.transport.ask(model, Asker { case, task, priority }, request, max_requests, &allowance).await
+            self.transport.ask(model, Asker { case, task, turn, priority }, request, max_requests, &allowance).await
         })
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jurat_core::effect::{Deed, EffectKey, Endpoint, EndpointKey, ModelRequest, Outcome, deed_key};
 use jurat_core::scenario::Callable;
 use jurat_core::value::Value;
-use jurat_model::Toolbox;
+use jurat_model::{Toolbox, Turn};
 
 use crate::Stop;
 
@@ -18,8 +18,10 @@ use crate::Stop;
 pub struct Question<'q> {
     /// The id of the case that asks.
     pub case: &'q str,
-    /// The id of the task that asks; empty when the case asks its subject.
+    /// The id of the task that asks; empty when the case asks its subject, or in a turn.
     pub task: &'q str,
+    /// The turn of a scenario that asks.
+    pub turn: Option<Turn<'q>>,
     /// The place of the case in the order of input: the oldest is asked first.
     pub priority: u64,
     /// What is asked, and of whom.

@@ -26,5 +26,5 @@ pub use price::Price;
 pub use provider::{ResolveError, ResolvedModel, resolve};
 pub use tool::{Toolbox, ToolboxError, ToolboxOptions};
 pub use transport::{
-    Asker, Backoff, Bound, Meter, Proxies, Reservation, Settled, Transport, TransportOptions, Unmetered,
+    Asker, Backoff, Bound, Meter, Proxies, Reservation, Settled, Transport, TransportOptions, Turn, Unmetered,
 };

@@ -22,7 +22,7 @@ use jurat_core::value::{Val, parse_json, shown_within};
 use regex::Regex;
 
 use crate::codec::Reply;
-use crate::transport::{Asker, Failed};
+use crate::transport::{Asker, Failed, Turn};
 
 /// The revision of the format, as endpoints have it.
 pub(crate) const REVISION: u32 = 1;
@@ -104,8 +104,8 @@ impl Script {
             .find(|(line, left)| **left != Some(0) && line.matches(asker, &request.model, &prompt));
         let Some((line, left)) = found else {
             let shown = shown_within(&Val::from(prompt.as_str()), 300);
-            let Asker { case, task, .. } = asker;
-            let message = format!("no line of the script answers `{task}` for `{case}`; the prompt is {shown}");
+            let place = place(asker, &request.model);
+            let message = format!("no line of the script answers {place}; the prompt is {shown}");
             return Err(Failed::new(FaultKind::NoAnswer, message));
         };
         *left = left.map(|it| it - 1);
@@ -121,6 +121,17 @@ impl Line {
             && is(&self.case, asker.case)
             && self.contains.as_ref().is_none_or(|it| prompt.contains(it))
             && self.regex.as_ref().is_none_or(|it| it.is_match(prompt))
+    }
+}
+
+/// Who asks, in words.
+fn place(asker: Asker<'_>, role: &str) -> String {
+    match asker {
+        Asker { case, turn: Some(Turn { node, number }), .. } => {
+            format!("`{role}` in turn {number} (node `{node}`) of the scenario `{case}`")
+        }
+        Asker { case, task: "", .. } => format!("`{role}` for `{case}`"),
+        Asker { case, task, .. } => format!("`{task}` for `{case}`"),
     }
 }
 

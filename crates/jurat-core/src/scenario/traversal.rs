@@ -175,6 +175,11 @@ impl<'p> Traversal<'p> {
         self.state.turn
     }
 
+    /// The node of the turn that is under way.
+    pub fn node_id(&self) -> &'p str {
+        &self.node().id
+    }
+
     /// What the subject is told in this turn, once that is known.
     pub fn told(&self) -> Option<&Told> {
         self.turn.told.as_ref()

@@ -42,10 +42,21 @@ pub use meter::{Bound, Meter, Reservation, Settled, Unmetered};
 pub struct Asker<'a> {
     /// The id of the case.
     pub case: &'a str,
-    /// The id of the task.
+    /// The id of the task; empty when it is none that asks.
     pub task: &'a str,
+    /// The turn of a scenario, when it is one that asks.
+    pub turn: Option<Turn<'a>>,
     /// The place in the order: those with smaller numbers go first.
     pub priority: u64,
+}
+
+/// A turn of a scenario.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'a> {
+    /// The node that is talked at.
+    pub node: &'a str,
+    /// Which turn it is, from 1.
+    pub number: u32,
 }
 
 /// How a transport works.

@@ -81,7 +81,7 @@ pub(crate) fn question(text: &str) -> ModelRequest {
 
 /// Asks with four requests at most.
 pub(crate) async fn ask(transport: &Transport, model: &Model, request: &ModelRequest) -> Outcome {
-    transport.ask(model, Asker { case: "c1", task: "t1", priority: 0 }, request, 4, &Unmetered).await
+    transport.ask(model, Asker { case: "c1", task: "t1", turn: None, priority: 0 }, request, 4, &Unmetered).await
 }
 
 /// An outcome on a line.

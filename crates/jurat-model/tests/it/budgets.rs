@@ -62,7 +62,7 @@ fn asked(script: Script, allowed: u64) -> (String, String) {
     let outcome = run(async {
         let model = model_with("openai/m", &format!(r#"{{"base_url": "{}", {SETTINGS}}}"#, endpoint.url()), &|_| None);
         let transport = Transport::new(TransportOptions { request_timeout: Duration::from_secs(1), ..options() });
-        transport.ask(&model, Asker { case: "c", task: "t", priority: 0 }, &question("q"), 4, &ledger).await
+        transport.ask(&model, Asker { case: "c", task: "t", turn: None, priority: 0 }, &question("q"), 4, &ledger).await
     });
     (told(&outcome), ledger.lines())
 }
@@ -116,7 +116,9 @@ fn whoever_gives_up_owes_what_was_sent_and_nothing_else() {
         let ask = |priority| {
             let (transport, model, ledger) = (Arc::clone(&transport), Arc::clone(&model), Arc::clone(&ledger));
             tokio::spawn(async move {
-                transport.ask(&model, Asker { case: "c", task: "t", priority }, &question("q"), 4, &*ledger).await
+                transport
+                    .ask(&model, Asker { case: "c", task: "t", turn: None, priority }, &question("q"), 4, &*ledger)
+                    .await
             })
         };
         let under_way = ask(0);
@@ -140,7 +142,7 @@ fn an_error_in_the_middle_of_a_stream_may_have_cost_something() {
     run(async {
         let model = model_with("openai/m", &format!(r#"{{"base_url": "{}", {SETTINGS}}}"#, endpoint.url()), &|_| None);
         let transport = Transport::new(TransportOptions { stream: true, ..options() });
-        transport.ask(&model, Asker { case: "c", task: "t", priority: 0 }, &question("q"), 1, &ledger).await
+        transport.ask(&model, Asker { case: "c", task: "t", turn: None, priority: 0 }, &question("q"), 1, &ledger).await
     });
     assert_eq!(ledger.lines(), "unknown");
 }
@@ -190,7 +192,7 @@ fn a_budget_is_never_overspent_however_many_ask_at_once() {
         for number in 0..2000 {
             let (transport, model, budget) = (Arc::clone(&transport), Arc::clone(&model), Arc::clone(&budget));
             asked.spawn(async move {
-                let asker = Asker { case: "c", task: "t", priority: number };
+                let asker = Asker { case: "c", task: "t", turn: None, priority: number };
                 transport.ask(&model, asker, &question(&format!("{number}")), 4, &*budget).await
             });
         }

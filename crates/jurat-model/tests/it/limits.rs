@@ -22,7 +22,7 @@ fn ask_all(
     for number in 0..n {
         let (transport, model, priority) = (Arc::clone(transport), Arc::clone(model), priority(number));
         asked.spawn(async move {
-            let asker = Asker { case: "c", task: "t", priority };
+            let asker = Asker { case: "c", task: "t", turn: None, priority };
             let outcome = transport.ask(&model, asker, &question(&format!("question {number}")), 4, &Unmetered).await;
             (number, outcome)
         });
@@ -106,7 +106,7 @@ fn the_oldest_case_goes_first_then_who_came_first() {
         for number in 1..10 {
             let (transport, model) = (Arc::clone(&transport), Arc::clone(&model));
             asked.spawn(async move {
-                let asker = Asker { case: "c", task: "t", priority: 3 - (number - 1) / 3 };
+                let asker = Asker { case: "c", task: "t", turn: None, priority: 3 - (number - 1) / 3 };
                 let question = question(&format!("question {number}"));
                 (number, transport.ask(&model, asker, &question, 1, &Unmetered).await)
             });

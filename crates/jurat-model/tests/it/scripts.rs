@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use jurat_core::effect::{FaultKind, Outcome};
+use jurat_core::effect::{FaultKind, ModelRequest, Outcome};
 use jurat_model::script::Script;
-use jurat_model::{Asker, Model, Transport, Unmetered};
+use jurat_model::{Asker, Model, Transport, Turn, Unmetered};
 
 use crate::asking::{ask, options, question, run_paused, script, told};
 
 /// Asks as a task; the outcome in words.
 async fn asked(transport: &Transport, model: &Model, task: &str, prompt: &str) -> String {
-    let asker = Asker { case: "c1", task, priority: 0 };
+    let asker = Asker { case: "c1", task, turn: None, priority: 0 };
     told(&transport.ask(model, asker, &question(prompt), 3, &Unmetered).await)
 }
 
@@ -43,6 +43,21 @@ fn the_first_unused_match_answers() {
 }
 
 #[test]
+fn whoever_asks_in_a_turn_is_named_by_it() {
+    let model = script("{\"match\": {\"contains\": \"never asked\"}, \"reply\": \"x\"}");
+    run_paused(async {
+        let turn = Some(Turn { node: "doubt", number: 2 });
+        let asker = Asker { case: "capital", task: "", turn, priority: 0 };
+        let request = ModelRequest { model: "parser".to_owned(), ..question("Sure?") };
+        assert_eq!(
+            told(&Transport::new(options()).ask(&model, asker, &request, 3, &Unmetered).await),
+            "no_answer after 1: no line of the script answers `parser` in turn 2 (node `doubt`) of the scenario \
+             `capital`; the prompt is `Sure?`"
+        );
+    });
+}
+
+#[test]
 fn faults_are_those_of_a_real_endpoint() {
     run_paused(async {
         for (fault, kind, n_requests) in [
@@ -55,7 +70,7 @@ fn faults_are_those_of_a_real_endpoint() {
             ("reset", FaultKind::Cut, 3),
         ] {
             let model = script(&format!(r#"{{"fault": "{fault}", "times": "*"}}"#));
-            let asker = Asker { case: "c1", task: "t", priority: 0 };
+            let asker = Asker { case: "c1", task: "t", turn: None, priority: 0 };
             let transport = Transport::new(options());
             let outcome = transport.ask(&model, asker, &question("q"), 3, &Unmetered).await;
             let Outcome::Fault(found) = outcome else { panic!("{fault}: {outcome:?}") };

@@ -62,7 +62,7 @@ fn a_schema_is_kept_by_every_reply() {
             let mut request = question(&format!("Is {number} + 1 = 3? Judge the claim."));
             request.output = Some(value(schema));
             asked.spawn(async move {
-                let asker = Asker { case: "c", task: "t", priority: number };
+                let asker = Asker { case: "c", task: "t", turn: None, priority: number };
                 transport.ask(&model, asker, &request, 2, &Unmetered).await
             });
         }

@@ -58,7 +58,13 @@ fn ask(model: &Model, request: &ModelRequest, stream: bool) -> Outcome {
         stream,
         ..TransportOptions::default()
     });
-    runtime.block_on(transport.ask(model, Asker { case: "c", task: "t", priority: 0 }, request, 2, &Unmetered))
+    runtime.block_on(transport.ask(
+        model,
+        Asker { case: "c", task: "t", turn: None, priority: 0 },
+        request,
+        2,
+        &Unmetered,
+    ))
 }
 
 /// The answer, which there must be.
