@@ -116,12 +116,18 @@ impl Script {
 impl Line {
     fn matches(&self, asker: Asker<'_>, role: &str, prompt: &str) -> bool {
         let is = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|it| it == found);
-        is(&self.role, role)
+        self.role.as_ref().is_none_or(|it| is_role(it, role))
             && is(&self.task, asker.task)
             && is(&self.case, asker.case)
             && self.contains.as_ref().is_none_or(|it| prompt.contains(it))
             && self.regex.as_ref().is_none_or(|it| it.is_match(prompt))
     }
+}
+
+/// Whether somebody who is asked plays a role. Several models that play one are numbered: `subject#2`.
+fn is_role(wanted: &str, asked: &str) -> bool {
+    let number = asked.strip_prefix(wanted).and_then(|it| it.strip_prefix('#'));
+    asked == wanted || number.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
 }
 
 /// Who asks, in words.

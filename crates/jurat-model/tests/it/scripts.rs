@@ -42,6 +42,26 @@ fn the_first_unused_match_answers() {
     });
 }
 
+/// Several models that play one role are numbered, and a line for the role is for each of them.
+#[test]
+fn a_role_is_all_who_play_it() {
+    let model = script("{\"match\": {\"role\": \"subject\"}, \"reply\": \"yes\", \"times\": \"*\"}");
+    run_paused(async {
+        let transport = Transport::new(options());
+        for (role, expected) in [
+            ("subject", "stop: yes after 1"),
+            ("subject#1", "stop: yes after 1"),
+            ("subject#12", "stop: yes after 1"),
+            ("subject#", "no_answer after 1: no line of the script answers `subject#` for `c1`; the prompt is `q`"),
+            ("subjects", "no_answer after 1: no line of the script answers `subjects` for `c1`; the prompt is `q`"),
+        ] {
+            let request = ModelRequest { model: role.to_owned(), ..question("q") };
+            let asker = Asker { case: "c1", task: "", turn: None, priority: 0 };
+            assert_eq!(told(&transport.ask(&model, asker, &request, 3, &Unmetered).await), expected);
+        }
+    });
+}
+
 #[test]
 fn whoever_asks_in_a_turn_is_named_by_it() {
     let model = script("{\"match\": {\"contains\": \"never asked\"}, \"reply\": \"x\"}");
