@@ -68,8 +68,13 @@ impl Check {
         let mut out = io::stdout().lock();
         for Examined { file, suite, samples, .. } in checked.iter().filter(|it| self.accepts(it)) {
             let file = file.display().to_string();
-            let (tasks, rows) = (counted(suite.tasks.len(), "task"), counted(samples.rows.len(), "sample row"));
-            writeln!(out, "{}: {tasks}, {rows}, ready to run", jurat_report::visible_line(&file))?;
+            // What a suite has none of is not worth a word; without cases it would not be here.
+            let n_scenarios = suite.scenarios.len();
+            let scenarios = (n_scenarios > 0).then(|| counted(n_scenarios, "scenario"));
+            let tasks = Some(counted(suite.tasks.len(), "task"));
+            let rows = (!suite.records.is_empty()).then(|| counted(samples.rows.len(), "sample row"));
+            let looked_at: Vec<String> = [scenarios, tasks, rows].into_iter().flatten().collect();
+            writeln!(out, "{}: {}, ready to run", jurat_report::visible_line(&file), looked_at.join(", "))?;
         }
         Ok(())
     }

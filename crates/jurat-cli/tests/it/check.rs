@@ -26,6 +26,11 @@ fn exit_codes_say_whether_it_would_run() {
     ends(GOOD, &["check", "--strict", "suite.yaml"], 0, ready, "");
     ends(WARNED, &["check", "suite.yaml"], 0, ready, "1 warning\n");
     ends(WRONG, &["check", "suite.yaml"], 2, "", "1 error\n");
+    let talk = "models: { subject: script/s.jsonl }\nscenarios: { hi: { entry: a, nodes: { a: { question: Hi } }, \
+                outcomes: { ended: { status_is: completed } } } }\n";
+    ends(talk, &["check", "suite.yaml"], 0, "suite.yaml: 1 scenario, 1 task, ready to run\n", "");
+    let both = format!("{talk}{}", GOOD.replace("id: paid,", "id: paid, on: records,"));
+    ends(&both, &["check", "suite.yaml"], 0, "suite.yaml: 1 scenario, 2 tasks, 1 sample row, ready to run\n", "");
     ends(WRONG, &["check", "--strict", "suite.yaml"], 2, "", "1 error\n");
 }
 
