@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use jurat_core::suite::parse_duration;
 use jurat_core::suite::problem::listed_all;
 use jurat_core::value::Val;
 use jurat_engine::now_ms;
@@ -13,7 +14,6 @@ use jurat_report::journal::{JournalReport, ModelAnswers, write_json, write_text}
 use jurat_store::journal::{Cleaned, Cleaning, Journal as Kept, JournalStats};
 use jurat_store::{DatabaseError, Project};
 
-use crate::duration;
 use crate::exit::Exit;
 use crate::failure::{Failure, told};
 use crate::format::{Format, FormatOption, style};
@@ -61,7 +61,7 @@ struct Clean {
 #[group(required = true, multiple = false)]
 struct Which {
     /// Those that are older, such as `30d`
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     older_than: Option<Duration>,
     /// Those of this model
     #[arg(long, value_name = "MODEL")]

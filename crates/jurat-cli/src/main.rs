@@ -5,7 +5,6 @@ mod check;
 mod completions;
 mod definition;
 mod drawing;
-mod duration;
 mod exit;
 mod explain;
 mod export;

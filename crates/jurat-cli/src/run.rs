@@ -13,6 +13,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use jurat_core::expression::Expression;
 use jurat_core::plan::Plan;
+use jurat_core::suite::parse_duration;
 use jurat_engine::view::RunView;
 use jurat_engine::{
     BudgetLimits, Definition, EffectLines, Examined, Functions, How, Launched, Progress, Recording, RunOptions,
@@ -28,7 +29,7 @@ use crate::definition;
 use crate::drawing::{Drawing, draw};
 use crate::exit::Exit;
 use crate::format::{Format, FormatOption, style};
-use crate::{duration, interrupt, progress, saved};
+use crate::{interrupt, progress, saved};
 
 /// Runs a suite and prints the verdicts
 ///
@@ -71,10 +72,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", help_heading = "Limits")]
     budget_calls: Option<u64>,
     /// Stops after this time, such as `10m`
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Limits")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     timeout: Option<Duration>,
     /// How long one request may take [default: 5m]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Limits")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     request_timeout: Option<Duration>,
     /// Stops at the first case that fails or cannot be judged
     #[arg(long, help_heading = "Limits")]
@@ -83,7 +84,7 @@ pub(crate) struct Run {
     #[arg(long, visible_alias = "no-cache", conflicts_with = "replay", help_heading = "Answers")]
     fresh: bool,
     /// Uses no answer that is older, such as `7d`
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with_all = ["fresh", "replay"], help_heading = "Answers")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["fresh", "replay"], help_heading = "Answers")]
     max_age: Option<Duration>,
     /// Takes all answers and faults from a run (a file, the beginning of its name, `latest`) or from a file of recorded effects; asks nobody
     #[arg(long, value_name = "RUN", help_heading = "Answers")]

@@ -10,24 +10,45 @@ use crate::value::{Content, Node, Val};
 
 pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::Number(0.0, f64::INFINITY)]);
 
+/// How one is written.
+const REMEDY: &str = "write a number and `ms`, `s`, `m`, `h` or `d`, for example `30s`";
+
 /// The units, longest name first where one ends in another.
 const UNITS: [(&str, f64); 5] = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86400.0)];
 
+/// A text that is no length of time.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no length of time; {REMEDY}")]
+pub struct NotATime(String);
+
+/// Reads a length of time as it is written: a number and a unit.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use jurat_core::suite::parse_duration;
+///
+/// assert_eq!(parse_duration("1.5m")?, Duration::from_secs(90));
+/// assert!(parse_duration("90").is_err(), "seconds or minutes?");
+/// # Ok::<(), jurat_core::suite::NotATime>(())
+/// ```
+pub fn parse_duration(text: &str) -> Result<Duration, NotATime> {
+    let duration = in_seconds(text).and_then(|it| Duration::try_from_secs_f64(it).ok());
+    duration.ok_or_else(|| NotATime(text.to_owned()))
+}
+
 /// Reads a length of time that is more than nothing.
 pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Duration> {
-    let seconds = match &node.content {
-        Content::Scalar(Val::Str(text)) => in_seconds(text),
-        Content::Scalar(value) => value.as_f64(),
+    let duration = match &node.content {
+        Content::Scalar(Val::Str(text)) => parse_duration(text).ok(),
+        Content::Scalar(value) => value.as_f64().and_then(|it| Duration::try_from_secs_f64(it).ok()),
         _ => None,
     };
-    let duration = seconds.filter(|it| *it > 0.0).and_then(|it| Duration::try_from_secs_f64(it).ok());
     let duration = duration.filter(|it| !it.is_zero());
     if duration.is_none() {
         let message = format!("{what} must be a length of time, not {}", node.phrase());
         let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "no length of time");
-        reading.problem(
-            problem.help("write a number and `ms`, `s`, `m`, `h` or `d`, for example `30s`, or a number of seconds"),
-        );
+        reading.problem(problem.help(format!("{REMEDY}, or a number of seconds")));
     }
     duration
 }
@@ -70,9 +91,11 @@ mod tests {
 
     #[test]
     fn what_is_no_length_of_time_is_not_taken_for_one() {
-        for text in ["", "s", "30", "30 seconds", "-5s", "infs", "1e3s", "1..5s", "1m30s"] {
-            assert_eq!(in_seconds(text), None, "{text}");
+        for text in ["", "s", "30", "30 seconds", "-5s", "infs", "1e3s", "1..5s", "1m30s", "1w", "m5"] {
+            assert_eq!(parse_duration(text), Err(NotATime(text.to_owned())));
         }
-        assert_eq!(in_seconds("1.5 m"), Some(90.0));
+        let endless = format!("{}s", "9".repeat(400));
+        assert!(parse_duration(&endless).is_err(), "nothing is that long");
+        assert_eq!(parse_duration("1.5 m"), Ok(Duration::from_secs(90)));
     }
 }

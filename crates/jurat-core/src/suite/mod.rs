@@ -30,6 +30,7 @@ mod yaml;
 
 pub use ask::{Ask, AskPrompt};
 pub use comparison::{ExpectedValue, TaskComparison};
+pub use duration::{NotATime, parse_duration};
 pub use id::same_id;
 pub use judging::{Aggregate, Judge, PromptText};
 pub use load::{Loaded, MAX_BYTES, load};
