@@ -171,3 +171,31 @@ fn what_was_stopped_is_told_as_not_held() {
     assert!(said(&folder, &["explain", "easy"]).contains("ended not held: the run was stopped before"));
     assert!(said(&folder, &["show"]).contains("not run"));
 }
+
+/// What a program's code returned, beside what was said.
+const EFFECTS: &str = r#"
+{"case":"greeting","scenario_turn":0,"key":"00","request":{"role":"subject","endpoint":{"codec":"call","revision":1,"model":"me"},"messages":[{"role":"user","text":"Hello?"}]},"outcome":{"answer":{"text":"Hello.","finish":"stop","requests":1}}}
+{"case":"greeting","scenario_turn":0,"seat":3,"key":"01","request":{"kind":"call","who":"count them","arguments":{"accumulated":{},"parsed":{}}},"outcome":{"returned":{"value":{"n":1}}}}
+"#;
+
+#[test]
+fn a_replay_needs_no_code_and_does_not_miss_it() {
+    let suite = "\
+suite: greeting
+models: { subject: call/me }
+scenarios:
+  greeting:
+    entry: hi
+    nodes: { hi: { question: 'Hello?', raw_answer: Hello., state_update_source: count them } }
+    outcomes: { counted: { result: { final_state.accumulated.n: 1 } } }
+";
+    let folder = Folder::with("suite.yaml", suite).and("effects.jsonl", EFFECTS.replace("\"key\":\"0", &long_key()));
+    assert!(refused(&folder, &["run", "suite.yaml"]).contains("error[plan::no_code]"));
+    let replayed = said(&folder, &["run", "suite.yaml", "--replay", "effects.jsonl", "--quiet"]);
+    assert!(replayed.contains("1 case: 1 passed"), "{replayed}");
+}
+
+/// The beginning of a key of full length.
+fn long_key() -> String {
+    format!("\"key\":\"{}", "0".repeat(63))
+}
