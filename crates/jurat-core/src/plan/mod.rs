@@ -11,6 +11,7 @@ mod judges;
 mod names;
 mod probes;
 mod roles;
+mod scenarios;
 mod selection;
 mod shape;
 mod types;
@@ -52,6 +53,7 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let graph = graph::resolve(suite, &mut problems);
     let roles = Roles::of(suite);
     judges::examine(suite, &roles, &mut problems);
+    scenarios::examine(suite, &roles, &mut problems);
     names::examine(suite, &graph, &mut problems);
     selection::examine(suite, &graph, samples, &mut problems);
     let rows = shape::of_rows(samples);

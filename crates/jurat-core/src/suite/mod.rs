@@ -116,6 +116,10 @@ pub(crate) struct Lost {
     pub(crate) template_names: Vec<String>,
     /// The names of rubrics of which nothing else could be read.
     pub(crate) rubric_names: Vec<String>,
+    /// Whether there may be servers with tools whose names are not known.
+    pub(crate) tools: bool,
+    /// The names of servers of which nothing else could be read.
+    pub(crate) server_names: Vec<String>,
 }
 
 impl Lost {
@@ -127,7 +131,7 @@ impl Lost {
     /// Notes that a whole file is lost.
     fn file(&mut self) {
         (self.tasks, self.cases, self.ask, self.models, self.dimensions) = (true, true, true, true, true);
-        (self.templates, self.rubrics) = (true, true);
+        (self.templates, self.rubrics, self.tools) = (true, true, true);
     }
 
     /// Whether there may be a task with this id.
@@ -143,6 +147,11 @@ impl Lost {
     /// Whether there may be a rubric with this name.
     pub(crate) fn has_rubric(&self, name: &str) -> bool {
         self.rubrics || self.rubric_names.iter().any(|it| it == name)
+    }
+
+    /// Whether there may be a server with this name.
+    pub(crate) fn has_server(&self, name: &str) -> bool {
+        self.tools || self.server_names.iter().any(|it| it == name)
     }
 
     /// Whether there may be a role with this name.

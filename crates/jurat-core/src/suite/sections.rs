@@ -147,6 +147,7 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &m
     lost.dimensions |= fields.may_mean("dimensions");
     lost.templates |= fields.may_mean("templates");
     lost.rubrics |= fields.may_mean("rubrics");
+    lost.tools |= fields.may_mean("tools");
 }
 
 fn read_ask(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
@@ -245,7 +246,12 @@ fn keep<T>(
 }
 
 fn read_tools(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
-    for server in tools::read(reading, at.node) {
+    let servers = tools::read(reading, at.node);
+    let read: HashSet<&str> = servers.iter().map(|it| it.name.value.as_str()).collect();
+    let names = at.node.entries().unwrap_or(&[]).iter().map(|it| &*it.key);
+    suite.lost.server_names.extend(names.filter(|it| !read.contains(it)).map(str::to_owned));
+    suite.lost.tools |= at.node.entries().is_none();
+    for server in servers {
         match suite.tools.iter().find(|it| id::same_id(&it.name.value, &server.name.value)) {
             Some(earlier) => reading.problem(tools::defined_twice(&server.name, &earlier.name)),
             None => suite.tools.push(server),

@@ -64,6 +64,8 @@ pub struct ScenarioText {
     pub models: Vec<Spanned<String>>,
     /// The servers with tools that it names, those of its nodes included.
     pub tools: Vec<Spanned<String>>,
+    /// The servers of which its nodes take tools away.
+    pub filtered: Vec<Spanned<String>>,
     /// What stands in it but could not be read.
     pub(crate) lost: LostParts,
 }
@@ -130,6 +132,7 @@ impl From<Scenario> for ScenarioText {
             rubric: None,
             models: Vec::new(),
             tools: Vec::new(),
+            filtered: Vec::new(),
             lost: LostParts::default(),
             scenario,
         }
@@ -275,6 +278,7 @@ fn scenario(
         rubric: None,
         models: Vec::new(),
         tools: Vec::new(),
+        filtered: Vec::new(),
         lost: LostParts::default(),
     };
     frame(reading, &fields, &mut text);

@@ -428,7 +428,7 @@ fn tool_filter(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut ScenarioTe
         let server = fields.get("server").and_then(|it| reading.text("`server`", it));
         let tool = fields.get("tool").filter(|it| !is_null(it)).and_then(|it| reading.text("`tool`", it));
         if let Some(server) = server {
-            text.tools.push(server.clone());
+            text.filtered.push(server.clone());
             remove.push(ToolName { server: server.value, tool: tool.map(|it| it.value) });
         }
     }
