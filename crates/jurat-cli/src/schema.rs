@@ -1,8 +1,9 @@
-//! `jurat schema`: the JSON Schema of definitions, for editors.
+//! `jurat schema`: the JSON Schemas of definitions, for editors, and of evidence, for those who write paths.
 
 use std::io::Write;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use jurat_core::evidence::{probe, record, scenario};
 use jurat_core::suite::schema::suite_schema;
 
 use crate::exit::Exit;
@@ -11,11 +12,32 @@ use crate::exit::Exit;
 ///
 /// Save it and name it in the first line of a suite: `# yaml-language-server: $schema=suite.schema.json`
 #[derive(Args)]
-pub(crate) struct Schema {}
+pub(crate) struct Schema {
+    /// Prints the schema of what tasks see of a case instead: of a row, of what asking about it adds to it, of a conversation
+    #[arg(long, value_enum, value_name = "KIND")]
+    evidence: Option<Evidence>,
+}
+
+/// Kinds of evidence.
+#[derive(ValueEnum, Clone, Copy)]
+enum Evidence {
+    /// A row of `records`
+    Record,
+    /// A row with what came of `ask`
+    Probe,
+    /// A conversation
+    Scenario,
+}
 
 impl Schema {
     pub(crate) fn run(&self) -> Exit {
-        let text = jurat_report::pretty_json(&suite_schema());
+        let schema = match self.evidence {
+            None => suite_schema(),
+            Some(Evidence::Record) => record::schema(),
+            Some(Evidence::Probe) => probe::schema(),
+            Some(Evidence::Scenario) => scenario::schema(),
+        };
+        let text = jurat_report::pretty_json(&schema);
         // A reader that goes away early, such as `head`, is no failure of ours.
         let _ = writeln!(std::io::stdout(), "{text}");
         Exit::Good

@@ -99,3 +99,13 @@ fn the_schema_refuses_what_jurat_refuses() {
         assert!(!validator.is_valid(&tree(text)), "{text}");
     }
 }
+
+#[test]
+fn evidence_has_schemas_too() {
+    for (kind, name) in [("record", ""), ("probe", "finish_reason"), ("scenario", "history")] {
+        let output = Command::new(env!("CARGO_BIN_EXE_jurat")).args(["schema", "--evidence", kind]).output();
+        let schema: Value = serde_json::from_slice(&output.expect("the command runs").stdout).expect("it is JSON");
+        jsonschema::draft202012::new(&schema).expect("it is a schema");
+        assert!(name.is_empty() || schema["properties"][name].is_object(), "{kind}: {schema}");
+    }
+}

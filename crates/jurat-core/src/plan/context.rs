@@ -1,6 +1,7 @@
 //! What tasks read, against what their contexts can supply.
 
 use super::TaskIx;
+use super::base::{Base, Bases, Cases};
 use super::graph::Graph;
 use super::shape::{Leads, Shape};
 use crate::evidence::probe;
@@ -90,8 +91,8 @@ pub(super) enum Source {
 pub(super) struct Known<'s> {
     pub(super) suite: &'s Suite,
     pub(super) graph: &'s Graph,
-    /// The rows, with what asking about them adds, when there are any to look at.
-    pub(super) base: Option<&'s Shape>,
+    /// What is known of the cases, when it is to be looked at.
+    pub(super) bases: Option<&'s Bases>,
     /// The output of each task.
     pub(super) outputs: &'s [Shape],
 }
@@ -102,10 +103,16 @@ impl<'s> Known<'s> {
         &self.outputs[task.index()]
     }
 
+    /// What a task sees of its cases, when that is known.
+    pub(super) fn base(self, ix: usize) -> Option<&'s Base> {
+        self.bases?.of_task(self.suite, &self.suite.tasks[ix])
+    }
+
     /// Who supplies the first step of a path.
     pub(super) fn source(self, ix: usize, path: &FieldPath) -> Source {
-        let Some(root) = path.root() else { return self.base.map_or(Source::Unknown, |_| Source::Base) };
-        let is_base = self.base.is_some_and(|it| it.has(root));
+        let base = self.base(ix).map(|it| &it.shape);
+        let Some(root) = path.root() else { return base.map_or(Source::Unknown, |_| Source::Base) };
+        let is_base = base.is_some_and(|it| it.has(root));
         // The same order as when the path is looked up: an id letter by letter, the data, an id in another case.
         let named = self.graph.find(ix, root);
         let exactly = named.filter(|it| self.suite.tasks[it.index()].id.value == root);
@@ -115,7 +122,7 @@ impl<'s> Known<'s> {
             (_, Some(task)) if self.graph.depends(ix, task) => Source::Output(task),
             (_, Some(task)) => Source::Stranger(task),
             (_, None) if self.suite.lost.task_ids.iter().any(|it| same_id(it, root)) => Source::Unknown,
-            (_, None) if self.base.is_some_and(|it| !it.is_open()) => Source::Nobody,
+            (_, None) if base.is_some_and(|it| !it.is_open()) => Source::Nobody,
             (_, None) => Source::Unknown,
         }
     }
@@ -123,7 +130,7 @@ impl<'s> Known<'s> {
 
 pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
     for (ix, task) in known.suite.tasks.iter().enumerate() {
-        if let Some(base) = known.base {
+        if let Some(base) = known.base(ix) {
             problems.extend(hidden_name(known.suite, task, base));
         }
         for read in reads(task).paths.into_iter().filter(|it| !expects_absence(task, it)) {
@@ -134,7 +141,7 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
     }
     for path in &known.suite.group_by {
         let read = Read { path: &path.value, at: Place::Alone(path.span) };
-        if let Some(base) = known.base {
+        if let Some(base) = known.bases.and_then(|it| it.of_all(known.suite)) {
             examine_base(known.suite, Reader::GroupBy, base, &read, problems);
         }
     }
@@ -152,11 +159,11 @@ pub(super) enum Reader<'t> {
 }
 
 /// Whether a path leads somewhere in the base context.
-pub(super) fn examine_base(suite: &Suite, reader: Reader<'_>, base: &Shape, read: &Read<'_>, problems: &mut Problems) {
+pub(super) fn examine_base(suite: &Suite, reader: Reader<'_>, base: &Base, read: &Read<'_>, problems: &mut Problems) {
     if problems.has_room(&codes::UNKNOWN_NAME)
-        && let Leads::Nowhere { step, place } = base.at(read.path.steps())
+        && let Leads::Nowhere { step, place } = base.shape.at(read.path.steps())
     {
-        problems.push(unknown_name(suite, reader, read, step, &place));
+        problems.push(unknown_name(suite, reader, base.of, read, step, &place));
     }
 }
 
@@ -175,12 +182,12 @@ fn no_path(task: &Task) -> Option<Problem> {
 
 fn examine_read(known: Known<'_>, ix: usize, read: &Read<'_>, problems: &mut Problems) {
     let task = &known.suite.tasks[ix];
-    match (known.source(ix, read.path), known.base) {
+    match (known.source(ix, read.path), known.base(ix)) {
         (Source::Stranger(other), _) => {
             problems.push(not_a_dependency(task, &known.suite.tasks[other.index()], read));
         }
         (Source::Nobody, Some(base)) if problems.has_room(&codes::UNKNOWN_NAME) => {
-            problems.push(unknown_name(known.suite, Reader::Task(task), read, 0, base));
+            problems.push(unknown_name(known.suite, Reader::Task(task), base.of, read, 0, &base.shape));
         }
         (Source::Base, Some(base)) => examine_base(known.suite, Reader::Task(task), base, read, problems),
         (Source::Output(other), _) if problems.has_room(&codes::UNKNOWN_FIELD) => {
@@ -266,16 +273,30 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
     })
 }
 
-fn unknown_name(suite: &Suite, reader: Reader<'_>, read: &Read<'_>, step: usize, place: &Shape) -> Problem {
+fn unknown_name(
+    suite: &Suite,
+    reader: Reader<'_>,
+    cases: Cases,
+    read: &Read<'_>,
+    step: usize,
+    place: &Shape,
+) -> Problem {
     let wanted = step_text(read.path, step);
     let names = members_named(read.path, step, place);
-    let ask = suite.ask.as_ref().filter(|_| !matches!(reader, Reader::Ask));
+    let ask = suite.ask.as_ref().filter(|_| cases == Cases::Rows && !matches!(reader, Reader::Ask));
     let is_added = ask.is_some() && read.path.root().is_some_and(|it| probe::KEYS.contains(&it));
     let whole = place_text(read.path, step, "");
-    let sampled = if is_added { "" } else { "in the sample rows " };
-    let message = match step {
-        0 if ask.is_some() => format!("no sample row has `{wanted}`, nor does `ask` add it"),
-        0 => format!("no sample row has `{wanted}`"),
+    let sampled = match cases {
+        Cases::Rows if is_added => "",
+        Cases::Rows => "in the sample rows ",
+        Cases::Scenarios => "in the evidence of a scenario ",
+        Cases::Both => "in the sample rows and in the evidence of a scenario ",
+    };
+    let message = match (step, cases) {
+        (0, Cases::Rows) if ask.is_some() => format!("no sample row has `{wanted}`, nor does `ask` add it"),
+        (0, Cases::Rows) => format!("no sample row has `{wanted}`"),
+        (0, Cases::Scenarios) => format!("the evidence of a scenario has no `{wanted}`"),
+        (0, Cases::Both) => format!("neither a sample row nor the evidence of a scenario has `{wanted}`"),
         _ if names.is_empty() => format!("{sampled}{whole} is {}, so it has no `{wanted}`", place.kinds),
         _ => format!("{sampled}{whole} has no `{wanted}`"),
     };
@@ -297,6 +318,8 @@ fn unknown_name(suite: &Suite, reader: Reader<'_>, read: &Read<'_>, step: usize,
     };
     match step {
         _ if names.is_empty() => problem,
+        0 if cases == Cases::Both => problem.help(format!("they have {}", listed_plainly(&names))),
+        0 if cases == Cases::Scenarios => problem.help(format!("it has {}", listed_plainly(&names))),
         0 if ask.is_some() => {
             let (added, rows): (Vec<&str>, Vec<&str>) = names.iter().partition(|it| probe::KEYS.contains(it));
             let rows = if rows.is_empty() { "nothing" } else { &listed_plainly(&rows) };
@@ -340,10 +363,15 @@ fn place_text(path: &FieldPath, step: usize, whole: &str) -> String {
     format!("`{}`", if before.is_empty() { whole } else { &before })
 }
 
-fn hidden_name(suite: &Suite, task: &Task, base: &Shape) -> Option<Problem> {
-    base.has(&task.id.value).then(|| {
-        let is_added = suite.ask.is_some() && probe::KEYS.contains(&task.id.value.as_str());
-        let what = if is_added { "something that `ask` adds" } else { "a field of the data" };
+fn hidden_name(suite: &Suite, task: &Task, base: &Base) -> Option<Problem> {
+    base.shape.has(&task.id.value).then(|| {
+        let of_rows = base.of != Cases::Scenarios;
+        let is_added = of_rows && suite.ask.is_some() && probe::KEYS.contains(&task.id.value.as_str());
+        let what = match () {
+            () if is_added => "something that `ask` adds",
+            () if of_rows => "a field of the data",
+            () => "a field of the evidence of a scenario",
+        };
         let message = format!("the task `{}` has the name of {what}", task.id.value);
         let hides = format!("hides {} from tasks that depend on this one", if is_added { "it" } else { "that field" });
         let problem = Problem::new(&codes::HIDDEN_NAME, message).at(task.id.span, hides);

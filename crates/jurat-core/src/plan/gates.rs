@@ -200,7 +200,7 @@ fn claim(known: Known<'_>, gate: usize) -> Option<Claim<'_>> {
         _ => None,
     };
     // What the sample rows look like is no proof.
-    let known = Known { base: None, ..known };
+    let known = Known { bases: None, ..known };
     let steps = comparison.path.as_ref().map(|it| it.value.steps()).unwrap_or_default();
     let (of, steps) = match (&task.kind, &comparison.path) {
         (TaskKind::Judge(_) | TaskKind::Outcome(_), _) => (Some(gate), steps),

@@ -4,6 +4,7 @@
 //! [`examine`] finds the problems, [`Plan::build`] makes the plan of a suite without errors. Both are functions of the
 //! suite and of a few sample rows; neither reads anything.
 
+mod base;
 mod context;
 mod gates;
 mod graph;
@@ -30,6 +31,7 @@ use crate::suite::{
 };
 use crate::value::{FieldPath, Projection, Step, Value};
 
+use base::Bases;
 use context::Known;
 pub use graph::Stage;
 use roles::Roles;
@@ -58,14 +60,9 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     selection::examine(suite, &graph, samples, &mut problems);
     let rows = shape::of_rows(samples);
     probes::examine(suite, &roles, rows.as_ref(), &mut problems);
-    let base = match &suite.ask {
-        // What could not be read might have added anything, and what is said in a scenario is no row.
-        _ if suite.lost.ask || !suite.scenarios.is_empty() => None,
-        Some(ask) => Some(probes::base(rows, ask)),
-        None => rows,
-    };
+    let bases = Bases::of(suite, rows);
     let outputs: Vec<Shape> = suite.tasks.iter().map(context::output_shape).collect();
-    let known = Known { suite, graph: &graph, base: base.as_ref(), outputs: &outputs };
+    let known = Known { suite, graph: &graph, bases: Some(&bases), outputs: &outputs };
     context::examine(known, &mut problems);
     types::examine(known, &mut problems);
     gates::examine(known, &mut problems);

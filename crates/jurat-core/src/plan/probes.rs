@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use super::base::{Base, Cases};
 use super::context::{self, Reader};
 use super::judges;
 use super::roles::Roles;
@@ -23,8 +24,9 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, rows: Option<&Shape>, pr
     problems.extend(repeated_model(roles, ask));
     let Some(rows) = rows else { return };
     problems.extend(hidden_fields(ask, rows));
+    let rows = Base { shape: rows.clone(), of: Cases::Rows };
     for prompt in ask.system.iter().chain(ask.prompts.iter().map(|it| &it.prompt)) {
-        context::holes(prompt).for_each(|it| context::examine_base(suite, Reader::Ask, rows, &it, problems));
+        context::holes(prompt).for_each(|it| context::examine_base(suite, Reader::Ask, &rows, &it, problems));
     }
 }
 

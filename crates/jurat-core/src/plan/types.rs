@@ -29,7 +29,7 @@ pub(super) fn compared_shape<'s>(known: Known<'s>, ix: usize, comparison: &TaskC
         (TaskKind::Assert, None) => return None,
         (TaskKind::Assert, Some(path)) => match known.source(ix, &path.value) {
             Source::Output(other) => known.output(other).at(path.value.rest().steps()),
-            Source::Base => known.base?.at(path.value.steps()),
+            Source::Base => known.base(ix)?.shape.at(path.value.steps()),
             Source::Stranger(_) | Source::Nobody | Source::Unknown => return None,
         },
     };

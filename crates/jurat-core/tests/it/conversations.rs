@@ -8,6 +8,7 @@ use jurat_core::effect::wire::{outcome_json, read_outcome};
 use jurat_core::effect::{
     Answer, Deed, Fault, FaultKind, Finish, ModelRequest, Outcome, Request, Returned, Seat, StepSite, ToolCall, Usage,
 };
+use jurat_core::evidence::scenario::schema;
 use jurat_core::scenario::{
     Callable, Condition, Criterion, Edge, End, Execution, Function, Handover, ReadyScenario, Scenario, StateUpdate,
     Step, Traversal,
@@ -268,6 +269,8 @@ proptest! {
 #[test]
 fn the_world_of_these_laws_does_everything() {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let plain = |value: &Val<'_>| serde_json::from_str(&value.to_json()).expect("JSON");
+    let schema = jsonschema::draft202012::new(&plain(&schema())).expect("a schema");
     for seed in 0..500 {
         let mut n_open = 0;
         let mut traversal = Traversal::start(&EVERYTHING, "subject", "m", 0);
@@ -283,6 +286,8 @@ fn the_world_of_these_laws_does_everything() {
             continue;
         };
         let evidence = execution.to_value();
+        let wrong: Vec<String> = schema.iter_errors(&plain(&evidence)).map(|it| it.to_string()).collect();
+        assert!(wrong.is_empty(), "the schema of the evidence does not know {wrong:?}: {evidence}");
         *seen.entry(execution.status.name().to_owned()).or_default() += 1;
         let turns = evidence.get("history").and_then(Val::as_list).unwrap_or_default();
         for turn in turns {
