@@ -43,9 +43,13 @@ pub enum ModelError {
         /// The role.
         role: String,
     },
-    /// The role has several models, and a judge asks one.
-    #[error("the role `{role}` has {n} models; a judge asks one, a panel names several roles")]
+    /// The role has several models, and only one can be asked.
+    #[error("the role `{role}` has {n} models, and {asker} asks one; {remedy}")]
     Several {
+        /// Who asks.
+        asker: String,
+        /// What to do instead.
+        remedy: &'static str,
         /// The role.
         role: String,
         /// How many there are.
@@ -146,7 +150,10 @@ impl Roles {
                     (Some((model, folder)), 0) => {
                         roles.models.push(RoleModel { role: role.clone(), model, folder });
                     }
-                    (_, n) => return Err(ModelError::Several { role: role.clone(), n: n + 1 }),
+                    (_, n) => {
+                        let (asker, remedy) = (format!("`{}`", task.id), "a panel names several roles");
+                        return Err(ModelError::Several { asker, remedy, role: role.clone(), n: n + 1 });
+                    }
                 }
             }
         }
@@ -164,7 +171,10 @@ impl Roles {
                         (Some((model, folder)), 0) => {
                             roles.models.push(RoleModel { role: role.clone(), model, folder });
                         }
-                        (_, n) => return Err(ModelError::Several { role: role.clone(), n: n + 1 }),
+                        (_, n) => {
+                            let remedy = "name a role with one model; where no subject is named, each model of `subject` is asked";
+                            return Err(ModelError::Several { asker: asker(), remedy, role: role.clone(), n: n + 1 });
+                        }
                     }
                 }
             }
