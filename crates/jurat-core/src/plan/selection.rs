@@ -159,6 +159,16 @@ fn no_such_case(suite: &Suite, task: &Task, tags: Option<&HashSet<&str>>) -> Opt
             let message = format!("`{}` applies to no case: `on` names none", task.id.value);
             Problem::new(code, message).at(task.id.span, "is for nothing").help("name the ids, or leave `on` out")
         }
+        // Without rows all ids are known.
+        Selection::Ids(ids)
+            if suite.records.is_empty()
+                && !suite.lost.cases
+                && let Some(id) = ids.iter().find(|id| suite.scenarios.iter().all(|it| it.name.value != id.value)) =>
+        {
+            let message = format!("there is no case {}", shown(&Val::from(id.value.as_str())));
+            let known = suite.scenarios.iter().map(|it| it.name.value.as_str());
+            Problem::new(code, message).at(id.span, "no scenario has this name").did_you_mean(&id.value, known)
+        }
         Selection::Tag(tag) if tags.is_some_and(|it| !it.contains(tag.value.as_str())) => {
             let written = shown(&Val::from(tag.value.as_str()));
             let message = format!("neither `records` nor a sample row has the tag {written}");

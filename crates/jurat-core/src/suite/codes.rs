@@ -70,7 +70,7 @@ codes! {
     OUTCOME_WITHOUT_NODE = Warning "plan::outcome_without_node", "an outcome about a node that is never visited";
     FOREIGN_TEMPLATE = Warning "plan::foreign_template", "a template that is code, which is not run";
     NOTHING_CONCLUDED = Warning "plan::nothing_concluded", "a scenario without outcomes and tasks";
-    NO_MODEL = Warning "plan::no_model", "a judge or an `ask` without a model to ask";
+    NO_MODEL = Warning "plan::no_model", "a judge, an `ask` or a scenario without a model to ask";
     NO_OUTPUT = Warning "plan::no_output", "a path into a reply that nobody promises has fields";
     SAME_MODEL = Warning "plan::same_model", "a judge that is the model it judges";
     SAME_QUESTION = Warning "plan::same_question", "a question that is the same for every row";
