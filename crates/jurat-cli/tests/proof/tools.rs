@@ -68,7 +68,7 @@ fn tools_are_called_recorded_and_replayed_without_their_server() {
     let told = project.jurat(&["show"]);
     assert!(told.stdout.contains("\n6 answers, 2 tool calls; 6 requests"), "{}", told.stdout);
     let told = project.run(&["--replay", "latest"]);
-    let reused = ["\n6 answers, 6 of them reused", ", 2 tool calls, 2 of them reused\n"];
+    let reused = ["\n6 answers, 6 of them reused", ", 2 tool calls, 2 of them reused;"];
     assert!(reused.iter().all(|it| told.stdout.contains(it)), "{}", told.stdout);
 }
 
