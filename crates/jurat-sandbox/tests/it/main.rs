@@ -1,0 +1,3 @@
+//! Tests of the crate as a whole: processes are started and spoken to as a run would.
+
+mod calling;
