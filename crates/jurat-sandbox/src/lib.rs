@@ -23,6 +23,7 @@ mod runner;
 mod signature;
 mod source;
 pub mod tags;
+mod tail;
 pub mod typescript;
 pub mod worker;
 

@@ -295,14 +295,13 @@ impl Shared {
     fn job(&self, source: &Source) -> Result<(Job, Option<Signature>), Refused> {
         let (text, signature) = match source.language {
             Language::Python => (source.text.clone(), None),
-            Language::JavaScript => typescript::javascript(&source.text, &source.entry)?,
-            Language::TypeScript => typescript::blanked(&source.text, &source.entry)?,
+            language => typescript::read(&source.text, &source.entry, language)?,
         };
         let filter = match source.isolation {
             Isolation::Fork if !self.options.without.contains(&Layer::Seccomp) => copy_filter()?,
             _ => Vec::new(),
         };
-        let passing = signature.as_ref().map_or(Passing::Keywords, |it| it.passing);
+        let passing = signature.as_ref().map_or(Passing::Object, |it| it.passing);
         let names = signature.iter().flat_map(|it| &it.parameters).map(|it: &Parameter| it.name.clone()).collect();
         let job = Job {
             text,

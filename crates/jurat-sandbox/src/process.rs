@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::orders::{Job, Orders};
 use crate::returned::{Failure, Output, Return};
+use crate::tail::Tail;
 use crate::{Arguments, InForce, Layer, Refused, Signature, frame};
 
 /// How long a worker may take to start and to parse its code.
@@ -377,52 +378,6 @@ struct Wrong {
     message: String,
     line: Option<u32>,
     column: Option<u32>,
-}
-
-/// The end of what was written.
-#[derive(Debug)]
-struct Tail {
-    max: usize,
-    n_dropped: u64,
-    bytes: Vec<u8>,
-}
-
-impl Tail {
-    fn new(max: usize) -> Tail {
-        Tail { max, n_dropped: 0, bytes: Vec::new() }
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        if self.bytes.len() > 2 * self.max {
-            self.shorten();
-        }
-    }
-
-    fn shorten(&mut self) {
-        let excess = self.bytes.len().saturating_sub(self.max);
-        self.bytes.drain(..excess);
-        self.n_dropped += excess as u64;
-    }
-
-    /// What there is; it begins anew.
-    fn take(&mut self) -> Output {
-        self.shorten();
-        let output = Output::read((self.n_dropped, &self.bytes));
-        *self = Tail::new(self.max);
-        output
-    }
-}
-
-impl Output {
-    fn read((n_dropped, bytes): (u64, &[u8])) -> Output {
-        Output { text: String::from_utf8_lossy(bytes).into_owned(), n_dropped }
-    }
-
-    fn append(&mut self, more: Output) {
-        self.text.push_str(&more.text);
-        self.n_dropped += more.n_dropped;
-    }
 }
 
 fn is_passing(error: &io::Error) -> bool {

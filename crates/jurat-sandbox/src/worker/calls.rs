@@ -15,21 +15,23 @@ use seccompiler::{
 };
 
 use crate::Isolation;
-use crate::worker::exec_once::{self, Watcher};
+use crate::worker::exec_once;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Allows this thread only what is on the list. What becomes another program may do so once.
-pub(super) fn filter(becomes_another: bool, isolation: Isolation) -> Result<Option<Watcher>, Box<dyn Error>> {
+pub(super) fn filter(becomes_another: bool, isolation: Isolation) -> Result<(), Box<dyn Error>> {
     rustix::thread::set_no_new_privs(true)?;
-    let watcher = if becomes_another { Some(exec_once::allow()?) } else { None };
+    if becomes_another {
+        exec_once::allow()?;
+    }
     // The C library tries newer calls first and falls back only when they are not implemented.
     let newer = NEWER.iter().map(|it| (*it, Vec::new())).collect();
     let not_implemented = SeccompAction::Errno(u32::try_from(libc::ENOSYS)?);
     seccompiler::apply_filter(&program(newer, SeccompAction::Allow, not_implemented)?)?;
     let list = if becomes_another { interpreter(isolation)? } else { built_in(isolation)? };
     seccompiler::apply_filter(&program(list, not_permitted(), SeccompAction::Allow)?)?;
-    Ok(watcher)
+    Ok(())
 }
 
 /// What a copy of a process gives up on top: making copies, and tightening filters.
@@ -44,7 +46,7 @@ pub(crate) fn copy_filter() -> Result<BpfProgram, Box<dyn Error>> {
     }
     let is_no_thread = Condition::new(0, Width::Qword, Is::MaskedEq(THREAD), 0)?;
     forbidden.insert(libc::SYS_clone, vec![SeccompRule::new(vec![is_no_thread])?]);
-    Ok(program(forbidden, SeccompAction::Allow, not_permitted())?)
+    program(forbidden, SeccompAction::Allow, not_permitted())
 }
 
 /// Closes every descriptor from one on.
@@ -53,14 +55,6 @@ pub(super) fn close_from(first: RawFd) -> io::Result<()> {
     // SAFETY: nothing in this process owns a descriptor of these numbers: it has not opened any but its channel, which comes before them.
     let result = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// Copies this process. It must have one thread only.
-#[allow(unsafe_code)]
-pub(super) fn copy() -> io::Result<Option<rustix::process::Pid>> {
-    // SAFETY: with one thread nobody else can hold a lock in the copy, so everything may be called there.
-    let result = unsafe { libc::fork() };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(rustix::process::Pid::from_raw(result)) }
 }
 
 fn program(rules: Rules, otherwise: SeccompAction, matching: SeccompAction) -> Result<BpfProgram, Box<dyn Error>> {

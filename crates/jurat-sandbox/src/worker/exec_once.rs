@@ -12,25 +12,18 @@ use std::sync::mpsc;
 
 use seccompiler::sock_filter;
 
-/// The thread that says yes once.
-#[derive(Debug)]
-pub(crate) struct Watcher {
-    _thread: std::thread::JoinHandle<()>,
-}
-
 /// Lets this thread become another program once. Filters that are put in force afterwards must allow `execve` and must not be in force for the
 /// watcher, so they must not be spread over all threads.
-pub(super) fn allow() -> io::Result<Watcher> {
+pub(super) fn allow() -> io::Result<()> {
     let (sender, receiver) = mpsc::channel();
-    let thread = std::thread::Builder::new().name("exec-once".to_owned()).spawn(move || {
+    std::thread::Builder::new().name("exec-once".to_owned()).spawn(move || {
         if let Ok(listener) = receiver.recv() {
             // When it cannot say yes, `execve` fails, and that is reported.
             say_yes(listener).unwrap_or_default();
         }
     })?;
     let listener = listen(&mut asking())?;
-    sender.send(listener).map_err(|_| io::Error::other("the watcher has ended"))?;
-    Ok(Watcher { _thread: thread })
+    sender.send(listener).map_err(|_| io::Error::other("the watcher has ended"))
 }
 
 /// Asks about `execve` and allows everything else; the list of calls comes on top of it.

@@ -36,7 +36,6 @@ mod linux {
     use std::io;
     use std::os::fd::AsRawFd as _;
     use std::path::Path;
-    use std::process::Command;
 
     use landlock::{
         ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
@@ -45,33 +44,12 @@ mod linux {
     use rustix::process::{Resource, Rlimit, Signal};
     use rustix::thread::{CapabilitySet, CapabilitySets};
 
-    use crate::worker::{calls, exec_once};
+    use crate::worker::calls;
 
     type Step = Result<(), Box<dyn Error>>;
 
-    /// The one way left to another program.
-    #[derive(Debug)]
-    pub(crate) enum Gate {
-        /// Open once.
-        Once(exec_once::Watcher),
-        /// Nothing guards it.
-        Open,
-    }
-
-    impl Gate {
-        /// Becomes another program. Returns only when that fails.
-        pub(crate) fn exec(self, command: &mut Command) -> io::Error {
-            use std::os::unix::process::CommandExt as _;
-            command.exec()
-        }
-    }
-
     /// Gives up everything but a place.
-    pub(crate) fn give_up(
-        channel: &Channel,
-        orders: &Orders,
-        place: &Place<'_>,
-    ) -> Result<(InForce, Gate), Vec<String>> {
+    pub(crate) fn give_up(channel: &Channel, orders: &Orders, place: &Place<'_>) -> Result<InForce, Vec<String>> {
         let mut in_force = InForce::default();
         let wants = |layer| orders.layers.contains(&layer);
         in_force.layers.extend(
@@ -80,18 +58,16 @@ mod linux {
         if let Err(error) = end_with(orders.parent) {
             return Err(vec![format!("the worker cannot be tied to who started it: {error}")]);
         }
-        let mut watcher = None;
         let steps: [(Layer, &mut dyn FnMut() -> Step); 5] = [
             (Layer::Descriptors, &mut || {
                 Ok(calls::close_from(1 + channel.requests.as_raw_fd().max(channel.replies.as_raw_fd()))?)
             }),
             (Layer::Privileges, &mut drop_privileges),
-            (Layer::Limits, &mut || Ok(limit(orders.memory)?)),
-            (Layer::Landlock, &mut || landlock(place)),
-            (Layer::Seccomp, &mut || {
-                watcher = calls::filter(place.executable.is_some(), orders.isolation)?;
-                Ok(())
+            (Layer::Limits, &mut || {
+                Ok(limit(orders.memory + if place.executable.is_some() { 0 } else { OWN_MEMORY })?)
             }),
+            (Layer::Landlock, &mut || landlock(place)),
+            (Layer::Seccomp, &mut || calls::filter(place.executable.is_some(), orders.isolation)),
         ];
         for (layer, step) in steps {
             if !wants(layer) {
@@ -105,7 +81,7 @@ mod linux {
         if !in_force.missing.is_empty() && !orders.is_unsafe {
             return Err(in_force.missing);
         }
-        Ok((in_force, watcher.map_or(Gate::Open, Gate::Once)))
+        Ok(in_force)
     }
 
     /// Ends when whoever started it ends.
@@ -126,6 +102,9 @@ mod linux {
 
     /// Seconds of processor time after which a worker ends whatever it does. The pool puts workers aside long before.
     const PROCESSOR_TIME: u64 = 3600;
+
+    /// What this program maps before it interprets anything.
+    const OWN_MEMORY: u64 = 512 << 20;
 
     fn limit(memory: u64) -> io::Result<()> {
         let limits = [
@@ -172,29 +151,14 @@ mod linux {
 mod elsewhere {
     use super::{Channel, InForce, Layer, Orders, Place, missing};
 
-    use std::io;
-    use std::process::Command;
-
-    /// The way to another program.
-    #[derive(Debug)]
-    pub(crate) struct Gate;
-
-    impl Gate {
-        /// Becomes another program. Returns only when that fails.
-        pub(crate) fn exec(self, command: &mut Command) -> io::Error {
-            use std::os::unix::process::CommandExt as _;
-            command.exec()
-        }
-    }
-
     /// Gives up nothing.
-    pub(crate) fn give_up(_: &Channel, orders: &Orders, _: &Place<'_>) -> Result<(InForce, Gate), Vec<String>> {
+    pub(crate) fn give_up(_: &Channel, orders: &Orders, _: &Place<'_>) -> Result<InForce, Vec<String>> {
         let missing = Layer::REQUIRED.map(|it| missing(it, "only Linux has it")).to_vec();
         if !orders.is_unsafe {
             return Err(missing);
         }
         let own = [Layer::Environment, Layer::Names, Layer::OneSource];
         let layers = own.into_iter().filter(|it| orders.layers.contains(it)).collect();
-        Ok((InForce { layers, missing }, Gate))
+        Ok(InForce { layers, missing })
     }
 }

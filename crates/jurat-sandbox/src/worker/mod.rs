@@ -8,6 +8,7 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) mod calls;
+mod copy;
 #[cfg(target_os = "linux")]
 mod exec_once;
 mod harden;

@@ -4,6 +4,7 @@
 //! and writes values down.
 
 use std::os::fd::AsRawFd as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -36,9 +37,9 @@ pub(super) fn become_interpreter(
     command.args([channel.requests.as_raw_fd().to_string(), channel.replies.as_raw_fd().to_string()]);
     command.envs(ENVIRONMENT);
     let place = harden::Place { executable: Some(executable), readable };
-    let (in_force, gate) = harden::give_up(channel, orders, &place)?;
+    let in_force = harden::give_up(channel, orders, &place)?;
     let report = serde_json::to_vec(&in_force).map_err(|it| vec![it.to_string()])?;
     channel.say(frame::HARDENED, &report).map_err(|it| vec![it.to_string()])?;
-    let error = gate.exec(&mut command);
+    let error = command.exec();
     Err(vec![format!("`{}` cannot be started: {error}", executable.display())])
 }

@@ -1,3 +1,5 @@
 //! Tests of the crate as a whole: processes are started and spoken to as a run would.
 
 mod calling;
+mod pools;
+mod typescript;
