@@ -68,6 +68,8 @@ struct Evaluator {
     /// The name under which the realm keeps the code, before the author's code could see it.
     body: rquickjs::Persistent<Function<'static>>,
     settle: rquickjs::Persistent<Function<'static>>,
+    /// Makes Unicode of a text that was cut in the middle of a character.
+    mend: rquickjs::Persistent<Function<'static>>,
     /// The function itself, when names are not fresh.
     kept: Option<rquickjs::Persistent<Function<'static>>>,
     context: Context,
@@ -101,8 +103,10 @@ impl Evaluator {
         runtime.set_max_stack_size(STACK);
         let context = Context::full(&runtime).map_err(internal)?;
         let printed = Rc::new(RefCell::new([Tail::new(job.output), Tail::new(job.output)]));
-        let (body, settle) = context.with(|ctx| -> Result<_, serde_json::Value> {
+        let (body, settle, mend) = context.with(|ctx| -> Result<_, serde_json::Value> {
             let settle: Function<'_> = ctx.eval("(async (value) => await value)").map_err(internal)?;
+            let mend: Function<'_> =
+                ctx.eval("((mend) => (text) => mend(text))(Function.prototype.call.bind(String.prototype.toWellFormed))").map_err(internal)?;
             let print = {
                 let printed = Rc::clone(&printed);
                 move |stream: usize, text: String| {
@@ -135,9 +139,10 @@ impl Evaluator {
                 }
                 other => internal(other),
             })?;
-            Ok((rquickjs::Persistent::save(&ctx, body), rquickjs::Persistent::save(&ctx, settle)))
+            let save = |function| rquickjs::Persistent::save(&ctx, function);
+            Ok((save(body), save(settle), save(mend)))
         })?;
-        Ok(Evaluator { job, printed, body, settle, kept: None, context })
+        Ok(Evaluator { job, printed, body, settle, mend, kept: None, context })
     }
 
     /// Calls it once.
@@ -188,7 +193,8 @@ impl Evaluator {
             value = settled(ctx, &settle.call((value,))?)?;
         }
         let mut text = String::new();
-        Tagged { max: self.job.value, max_depth: self.job.depth }.write(&value, 0, &mut text)?;
+        let mend = self.mend.clone().restore(ctx)?;
+        Tagged { max: self.job.value, max_depth: self.job.depth, mend }.write(&value, 0, &mut text)?;
         Ok(text)
     }
 
@@ -257,13 +263,14 @@ fn settled<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> Result<Value<'js>, Fa
 }
 
 /// Writes values down.
-struct Tagged {
+struct Tagged<'js> {
     max: usize,
     max_depth: usize,
+    mend: Function<'js>,
 }
 
-impl Tagged {
-    fn write(&self, value: &Value<'_>, depth: usize, text: &mut String) -> Result<(), Failed> {
+impl<'js> Tagged<'js> {
+    fn write(&self, value: &Value<'js>, depth: usize, text: &mut String) -> Result<(), Failed> {
         if let Some(value) = value.as_bool() {
             text.push_str(if value { "true" } else { "false" });
         } else if let Some(value) = value.as_int() {
@@ -282,7 +289,11 @@ impl Tagged {
             let Coerced(digits) = value.get::<Coerced<String>>()?;
             text.push_str(&format!(r#"{{"$js":"bigint","value":"{digits}"}}"#));
         } else if let Some(value) = value.as_string() {
-            text.push_str(&quoted(value.to_string())?);
+            let whole = match value.to_string() {
+                Err(Error::Utf8(_)) => self.mend.call((value.clone(),))?,
+                other => other?,
+            };
+            text.push_str(&quoted(&whole));
         } else if let Some(object) = value.as_object() {
             self.write_object(object, depth + 1, text)?;
         } else {
@@ -297,7 +308,7 @@ impl Tagged {
         Ok(())
     }
 
-    fn write_object(&self, object: &Object<'_>, depth: usize, text: &mut String) -> Result<(), Failed> {
+    fn write_object(&self, object: &Object<'js>, depth: usize, text: &mut String) -> Result<(), Failed> {
         if depth > self.max_depth {
             return Err(Failed::NotKept(format!("it is nested deeper than {} levels", self.max_depth)));
         }
@@ -328,12 +339,12 @@ impl Tagged {
             members.push((key, value));
         }
         let is_ambiguous = members.iter().any(|(key, _)| key == "$py" || key == "$js");
-        text.push_str(if is_ambiguous { r#"{"$js":"object","items":["# } else { "{" });
+        text.push_str(if is_ambiguous { r#"{"$py":"dict","items":["# } else { "{" });
         for (ix, (key, value)) in members.iter().enumerate() {
             if ix > 0 {
                 text.push(',');
             }
-            let key = quoted(Ok(key.clone()))?;
+            let key = quoted(key);
             text.push_str(&if is_ambiguous { format!("[{key},") } else { format!("{key}:") });
             self.write(value, depth, text)?;
             text.push_str(if is_ambiguous { "]" } else { "" });
@@ -358,14 +369,13 @@ fn number(value: f64) -> String {
     }
 }
 
-fn quoted(text: Result<String, Error>) -> Result<String, Failed> {
-    let text = text.map_err(not_unicode)?;
-    Ok(serde_json::to_string(&text).expect("text is JSON"))
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("text is JSON")
 }
 
 fn not_unicode(error: Error) -> Failed {
     match error {
-        Error::Utf8(_) => Failed::NotKept("a text has a lone surrogate".to_owned()),
+        Error::Utf8(_) => Failed::NotKept("the name of a member has a lone surrogate".to_owned()),
         other => other.into(),
     }
 }

@@ -82,9 +82,12 @@ def serve():
         if "\\ud" in text:
             try:
                 str_.encode(value, "utf-8")
-            except unicode_error as error:
-                raise NotKept("the text has a lone surrogate at character %d" % error.start) from None
+            except unicode_error:
+                return '{"$py":"object","type":"str","repr":%s}' % quoted(str_.__repr__(value))
         return text
+
+    def is_unicode(value):
+        return value.isascii() or text_of(value)[0] == '"'
 
     def float_of(value):
         if value != value:
@@ -103,7 +106,7 @@ def serve():
     def dict_of(value, depth):
         parts = []
         for key, it in dict_.items(value):
-            if type_(key) is not str_ or key == "$py" or key == "$js":
+            if type_(key) is not str_ or key in ("$py", "$js") or not is_unicode(key):
                 pairs = [items_of(it, depth + 1) for it in dict_.items(value)]
                 return '{"$py":"dict","items":[' + ",".join(pairs) + "]}"
             parts.append(text_of(key) + ":" + tagged(it, depth))
