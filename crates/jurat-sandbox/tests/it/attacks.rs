@@ -75,9 +75,9 @@ impl World {
         for listener in listeners {
             let (listener, visits) = (listener.expect("sockets can be bound"), Arc::clone(&n_visits));
             std::thread::spawn(move || {
-                listener.incoming().for_each(|_| {
+                for _ in listener.incoming() {
                     visits.fetch_add(1, Ordering::SeqCst);
-                })
+                }
             });
         }
         let datagrams = UnixDatagram::bind(path("datagrams")).expect("sockets can be bound");

@@ -3,4 +3,5 @@
 mod attacks;
 mod calling;
 mod pools;
+mod refusing;
 mod typescript;
