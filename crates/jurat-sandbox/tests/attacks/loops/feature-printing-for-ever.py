@@ -4,7 +4,7 @@ import time
 
 
 def evaluate(turn, world):
-    end = time.monotonic() + 3
+    end = time.monotonic() + 2
     while time.monotonic() < end:
         print("x" * 1000)
     return "breached"

@@ -1,8 +1,11 @@
 # without: deadline
 
-def evaluate(turn, world):
-    import hashlib
+import hashlib
+import time
 
-    for _ in range(40):
+
+def evaluate(turn, world):
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
         hashlib.pbkdf2_hmac("sha256", b"x", b"y", 400_000)
     return "breached"

@@ -1,8 +1,11 @@
 # without: deadline
 
-def evaluate(turn, world):
-    import re
+import re
+import time
 
-    for _ in range(3000):
-        re.match(r"(a+)+$", "a" * 18 + "b")
+
+def evaluate(turn, world):
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        re.match(r"(a+)+$", "a" * 22 + "b")
     return "breached"

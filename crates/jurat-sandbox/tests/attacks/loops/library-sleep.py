@@ -4,5 +4,5 @@ import time
 
 
 def evaluate(turn, world):
-    time.sleep(3)
+    time.sleep(2)
     return "breached"
