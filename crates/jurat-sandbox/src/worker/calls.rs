@@ -15,15 +15,16 @@ use seccompiler::{
 };
 
 use crate::Isolation;
-use crate::worker::exec_once;
+use crate::worker::exec_once::Watcher;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Allows this thread only what is on the list. What becomes another program may do so once.
-pub(super) fn filter(becomes_another: bool, isolation: Isolation) -> Result<(), Box<dyn Error>> {
+pub(super) fn filter(watcher: Option<Watcher>, isolation: Isolation) -> Result<(), Box<dyn Error>> {
     rustix::thread::set_no_new_privs(true)?;
-    if becomes_another {
-        exec_once::allow()?;
+    let becomes_another = watcher.is_some();
+    if let Some(watcher) = watcher {
+        watcher.allow()?;
     }
     // The C library tries newer calls first and falls back only when they are not implemented.
     let newer = NEWER.iter().map(|it| (*it, Vec::new())).collect();

@@ -12,18 +12,28 @@ use std::sync::mpsc;
 
 use seccompiler::sock_filter;
 
-/// Lets this thread become another program once. Filters that are put in force afterwards must allow `execve` and must not be in force for the
-/// watcher, so they must not be spread over all threads.
-pub(super) fn allow() -> io::Result<()> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::Builder::new().name("exec-once".to_owned()).spawn(move || {
-        if let Ok(listener) = receiver.recv() {
-            // When it cannot say yes, `execve` fails, and that is reported.
-            say_yes(listener).unwrap_or_default();
-        }
-    })?;
-    let listener = listen(&mut asking())?;
-    sender.send(listener).map_err(|_| io::Error::other("the watcher has ended"))
+/// The thread that says yes once.
+#[derive(Debug)]
+pub(super) struct Watcher(mpsc::Sender<RawFd>);
+
+impl Watcher {
+    /// Starts it. It must not be under the filters that the other thread is going to put in force, so it comes first.
+    pub(super) fn start() -> io::Result<Watcher> {
+        let (sender, receiver) = mpsc::channel();
+        std::thread::Builder::new().name("exec-once".to_owned()).spawn(move || {
+            if let Ok(listener) = receiver.recv() {
+                // When it cannot say yes, `execve` fails, and that is reported.
+                say_yes(listener).unwrap_or_default();
+            }
+        })?;
+        Ok(Watcher(sender))
+    }
+
+    /// Lets this thread become another program once. Filters that are put in force afterwards must allow `execve`.
+    pub(super) fn allow(self) -> io::Result<()> {
+        let listener = listen(&mut asking())?;
+        self.0.send(listener).map_err(|_| io::Error::other("the watcher has ended"))
+    }
 }
 
 /// Asks about `execve` and allows everything else; the list of calls comes on top of it.

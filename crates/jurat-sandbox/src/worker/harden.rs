@@ -45,6 +45,7 @@ mod linux {
     use rustix::thread::{CapabilitySet, CapabilitySets};
 
     use crate::worker::calls;
+    use crate::worker::exec_once::Watcher;
 
     type Step = Result<(), Box<dyn Error>>;
 
@@ -58,6 +59,8 @@ mod linux {
         if let Err(error) = end_with(orders.parent) {
             return Err(vec![format!("the worker cannot be tied to who started it: {error}")]);
         }
+        // Before memory is limited to what the interpreter may have: this program may need more.
+        let mut watcher = place.executable.filter(|_| wants(Layer::Seccomp)).map(|_| Watcher::start());
         let steps: [(Layer, &mut dyn FnMut() -> Step); 5] = [
             (Layer::Descriptors, &mut || {
                 Ok(calls::close_others([channel.requests.as_raw_fd(), channel.replies.as_raw_fd()])?)
@@ -67,7 +70,7 @@ mod linux {
                 Ok(limit(orders.memory + if place.executable.is_some() { 0 } else { OWN_MEMORY })?)
             }),
             (Layer::Landlock, &mut || landlock(place)),
-            (Layer::Seccomp, &mut || calls::filter(place.executable.is_some(), orders.isolation)),
+            (Layer::Seccomp, &mut || calls::filter(watcher.take().transpose()?, orders.isolation)),
         ];
         for (layer, step) in steps {
             if !wants(layer) {

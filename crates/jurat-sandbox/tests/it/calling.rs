@@ -223,6 +223,15 @@ fn a_call_that_takes_too_long_is_stopped_and_the_others_are_made() {
 }
 
 #[test]
+fn memory_can_be_limited_to_little() {
+    let mut source =
+        source(Language::Python, Isolation::Process, "def evaluate(n):\n    return len(bytearray(n << 20))\n");
+    source.limits.memory = 64 << 20;
+    let results: Vec<String> = results(&POOL, source, &[r#"{"n": 1}"#, r#"{"n": 64}"#]).iter().map(shown).collect();
+    assert_eq!(results, ["1048576", "error: MemoryError (line 2)"]);
+}
+
+#[test]
 fn a_call_that_nobody_waits_for_is_given_up() {
     let prepared = POOL
         .prepare(source(Language::Python, Isolation::Process, "def evaluate():\n    while True: pass\n"))
