@@ -50,6 +50,10 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
+    // A worker is this program, started anew. That is nobody's verb, and it comes before anything else is set up.
+    if std::env::args_os().nth(1).is_some_and(|it| it == jurat_sandbox::worker::WORD) {
+        return jurat_sandbox::worker::main();
+    }
     let exit = match Jurat::parse().verb {
         Verb::Init(init) => init.run(),
         Verb::Run(run) => run.run(),

@@ -1,0 +1,58 @@
+//! What a process is told before it gives everything up, and what it is told afterwards.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Isolation, Layer, Passing};
+
+/// The first thing a worker is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Orders {
+    /// What it becomes.
+    pub(crate) role: Role,
+    pub(crate) isolation: Isolation,
+    /// Bytes of memory it may map.
+    pub(crate) memory: u64,
+    /// The protections to put in force.
+    pub(crate) layers: BTreeSet<Layer>,
+    /// Whether it goes on without those that cannot be had.
+    pub(crate) is_unsafe: bool,
+    /// Who ends it.
+    pub(crate) parent: u32,
+}
+
+/// What a worker becomes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Role {
+    /// A Python interpreter.
+    Python {
+        executable: PathBuf,
+        /// Files and folders it may read.
+        readable: Vec<PathBuf>,
+    },
+    /// An interpreter of JavaScript.
+    JavaScript,
+}
+
+/// What a worker is told once it has given everything up: the only code it will ever run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) text: String,
+    pub(crate) entry: String,
+    /// Bytes kept of what is printed.
+    pub(crate) output: usize,
+    /// Bytes a returned value may have.
+    pub(crate) value: usize,
+    pub(crate) depth: usize,
+    pub(crate) isolation: Isolation,
+    /// Whether names are fresh each time.
+    pub(crate) fresh: bool,
+    /// How a function of JavaScript takes its arguments, and their names if that is in order.
+    pub(crate) passing: Passing,
+    pub(crate) names: Vec<String>,
+    /// The filter that copies put on themselves, as instructions.
+    pub(crate) filter: Vec<(u16, u8, u8, u32)>,
+}

@@ -1,0 +1,44 @@
+//! Copies of a process, one for each call.
+
+use std::error::Error;
+use std::io;
+
+use rustix::process::{Pid, Signal, WaitOptions};
+
+/// Copies this process. Returns nothing in the copy. It must have one thread only.
+#[allow(unsafe_code)]
+pub(super) fn make() -> io::Result<Option<Pid>> {
+    // SAFETY: with one thread nobody else can hold a lock in the copy, so everything may be called there.
+    let result = unsafe { libc::fork() };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(Pid::from_raw(result)) }
+}
+
+/// Ends with whoever made the copy, and gives up making copies. An empty filter is none.
+#[cfg(target_os = "linux")]
+pub(super) fn harden(filter: &[(u16, u8, u8, u32)]) -> Result<(), Box<dyn Error>> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    if !filter.is_empty() {
+        let instruction =
+            |(code, jt, jf, k): &(u16, u8, u8, u32)| seccompiler::sock_filter { code: *code, jt: *jt, jf: *jf, k: *k };
+        seccompiler::apply_filter(&filter.iter().map(instruction).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// Other systems have nothing to give up.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn harden(_: &[(u16, u8, u8, u32)]) -> Result<(), Box<dyn Error>> {
+    Ok(())
+}
+
+/// Waits for a copy, and says how it ended.
+pub(super) fn wait(copy: Pid) -> io::Result<String> {
+    let Some((_, status)) = rustix::process::waitpid(Some(copy), WaitOptions::empty())? else {
+        return Ok("nobody knows how".to_owned());
+    };
+    Ok(match (status.terminating_signal(), status.exit_status()) {
+        (Some(signal), _) => format!("ended by signal {signal}"),
+        (None, Some(status)) => format!("exited with status {status}"),
+        (None, None) => "nobody knows how".to_owned(),
+    })
+}

@@ -1,0 +1,68 @@
+//! The inside of a worker process.
+//!
+//! A worker is a program of ours, started anew: it is told what to become, gives up everything that it does not need for that, and only then is
+//! told the author's code. For Python it becomes the interpreter; for JavaScript it goes on as it is.
+//!
+//! Its standard input and output are how it is spoken to. They are moved out of the way before anything else, so that what code prints there is
+//! not mistaken for an answer.
+
+#[cfg(target_os = "linux")]
+pub(crate) mod calls;
+mod copy;
+#[cfg(target_os = "linux")]
+mod exec_once;
+mod harden;
+mod javascript;
+mod python;
+
+use std::fs::File;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use rustix::fd::OwnedFd;
+
+use crate::frame;
+use crate::orders::{Orders, Role};
+
+/// The word that makes a program a worker when it is the first argument. `jurat` itself listens to it.
+pub const WORD: &str = "__worker";
+
+/// Is a worker until nobody needs it any more. To be called before the program has started any thread.
+pub fn main() -> ExitCode {
+    let Ok(mut channel) = Channel::take() else { return ExitCode::FAILURE };
+    let Ok((frame::ORDERS, body)) = frame::read(&mut channel.requests) else { return ExitCode::FAILURE };
+    let Ok(orders) = serde_json::from_slice::<Orders>(&body) else { return ExitCode::FAILURE };
+    let problem = match &orders.role {
+        Role::Python { executable, readable } => {
+            python::become_interpreter(&mut channel, &orders, executable, readable)
+        }
+        Role::JavaScript => javascript::serve(&mut channel, &orders),
+    };
+    let Err(problem) = problem else { return ExitCode::SUCCESS };
+    // Nobody may listen any more, and then nobody minds.
+    frame::write(&mut channel.replies, frame::REFUSED, &serde_json::to_vec(&problem).unwrap_or_default())
+        .unwrap_or_default();
+    ExitCode::FAILURE
+}
+
+/// How a worker is spoken to.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    pub(crate) requests: File,
+    pub(crate) replies: File,
+}
+
+impl Channel {
+    /// Moves standard input and output out of the way. What is written to standard output from here on goes to standard error.
+    fn take() -> std::io::Result<Channel> {
+        let (stdin, stdout) = (rustix::io::dup(rustix::stdio::stdin())?, rustix::io::dup(rustix::stdio::stdout())?);
+        let nothing: OwnedFd = File::open("/dev/null")?.into();
+        rustix::stdio::dup2_stdin(&nothing)?;
+        rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+        Ok(Channel { requests: File::from(stdin), replies: File::from(stdout) })
+    }
+
+    pub(crate) fn say(&mut self, kind: u8, body: &[u8]) -> std::io::Result<()> {
+        self.replies.write_all(&frame::framed(kind, body))
+    }
+}

@@ -1,0 +1,22 @@
+# without: seccomp privileges limits
+
+import ctypes
+import os
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+
+
+def asked(*arguments):
+    # Numbers are as wide as registers, or the kernel sees what happened to be beside them.
+    result = libc.syscall(*[ctypes.c_long(it) if isinstance(it, int) else it for it in arguments])
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def evaluate(turn, world):
+    parameters = ctypes.create_string_buffer(120)
+    parameters[8] = 2
+    asked(425, 4, parameters)
+    return "breached"
