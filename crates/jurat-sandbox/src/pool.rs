@@ -245,20 +245,22 @@ impl Shared {
 
     /// A process for a source: one that waits, or a new one.
     fn process(&self, prepared: &Prepared) -> Result<Process, Refused> {
-        while let Some(mut process) = self.take_idle(&prepared.source) {
-            if process.is_clean(false) {
+        while let Some((source, mut process)) = self.take_idle(&prepared.source) {
+            // Told apart only where sources may share processes, which is to show why they must not.
+            let is_ready = source == prepared.source || process.prepare(&prepared.job).is_ok();
+            if is_ready && process.is_clean(false) {
                 return Ok(process);
             }
         }
         Ok(self.start(&prepared.source, &prepared.job)?.0)
     }
 
-    fn take_idle(&self, source: &Arc<Source>) -> Option<Process> {
+    fn take_idle(&self, source: &Arc<Source>) -> Option<(Arc<Source>, Process)> {
         let serves_any = self.options.without.contains(&Layer::OneSource);
         let is_it = |it: &Arc<Source>| Arc::ptr_eq(it, source) || it == source || serves_any;
         let mut state = self.lock();
         let ix = state.idle.iter().rposition(|(it, _)| is_it(it))?;
-        state.idle.remove(ix).map(|(_, process)| process)
+        state.idle.remove(ix)
     }
 
     fn keep(&self, source: &Arc<Source>, process: Process) {

@@ -49,11 +49,22 @@ pub(crate) fn copy_filter() -> Result<BpfProgram, Box<dyn Error>> {
     program(forbidden, SeccompAction::Allow, not_permitted())
 }
 
-/// Closes every descriptor from one on.
+/// Closes every descriptor but the standard ones and those of a channel.
+pub(super) fn close_others(mut channel: [RawFd; 2]) -> io::Result<()> {
+    channel.sort_unstable();
+    let [first, second] = channel;
+    close(3, first - 1)?;
+    close(first + 1, second - 1)?;
+    close(second + 1, RawFd::MAX)
+}
+
 #[allow(unsafe_code)]
-pub(super) fn close_from(first: RawFd) -> io::Result<()> {
-    // SAFETY: nothing in this process owns a descriptor of these numbers: it has not opened any but its channel, which comes before them.
-    let result = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
+fn close(first: RawFd, last: RawFd) -> io::Result<()> {
+    if first > last {
+        return Ok(());
+    }
+    // SAFETY: nothing in this process owns a descriptor of these numbers: it has opened none but its channel, which the caller leaves out.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

@@ -60,7 +60,7 @@ mod linux {
         }
         let steps: [(Layer, &mut dyn FnMut() -> Step); 5] = [
             (Layer::Descriptors, &mut || {
-                Ok(calls::close_from(1 + channel.requests.as_raw_fd().max(channel.replies.as_raw_fd()))?)
+                Ok(calls::close_others([channel.requests.as_raw_fd(), channel.replies.as_raw_fd()])?)
             }),
             (Layer::Privileges, &mut drop_privileges),
             (Layer::Limits, &mut || {

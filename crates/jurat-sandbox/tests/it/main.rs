@@ -1,5 +1,7 @@
 //! Tests of the crate as a whole: processes are started and spoken to as a run would.
 
+mod attacks;
 mod calling;
 mod pools;
+mod refusing;
 mod typescript;

@@ -1,6 +1,8 @@
 //! What the tests ask of a pool, in words.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -11,6 +13,13 @@ use jurat_sandbox::{
 
 /// A pool with every protection, for all tests.
 pub(crate) static POOL: LazyLock<Pool> = LazyLock::new(|| pool(&[]));
+
+/// The interpreter itself, in case `python3` is a script that looks for one.
+pub(crate) static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
+    let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+    let output = output.expect("tests need `python3`");
+    String::from_utf8(output.stdout).expect("it is a path").trim().into()
+});
 
 /// A pool without some protections.
 pub(crate) fn pool(without: &[Layer]) -> Pool {
@@ -24,6 +33,7 @@ pub(crate) fn pool(without: &[Layer]) -> Pool {
 pub(crate) fn source(language: Language, isolation: Isolation, text: &str) -> Source {
     let mut source = Source::new(language, text);
     source.isolation = isolation;
+    source.python = Some(PYTHON.clone());
     source.limits.deadline = Duration::from_secs(20);
     source
 }

@@ -1,0 +1,18 @@
+# without: environment
+
+import ctypes
+import os
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def asked(*arguments):
+    result = libc.syscall(*arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def evaluate(turn, world):
+    libc.getenv.restype = ctypes.c_char_p
+    return "breached" if libc.getenv(b"CARGO_MANIFEST_DIR") else "nothing"

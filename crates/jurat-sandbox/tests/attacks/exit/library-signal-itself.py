@@ -1,0 +1,8 @@
+# without: -
+
+def evaluate(turn, world):
+    import os
+    import signal
+
+    os.kill(os.getpid(), signal.SIGKILL)
+    return "honest"

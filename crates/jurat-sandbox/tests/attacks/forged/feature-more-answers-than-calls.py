@@ -1,0 +1,24 @@
+# without: -
+# turns: 2
+
+import os
+import sys
+
+
+def answer(call, text):
+    body = b"V" + call.to_bytes(8, "little") + bytes(32) + text
+    return len(body).to_bytes(4, "little") + body
+
+
+def replies():
+    frame = sys._getframe()
+    while "replies" not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals["replies"]
+
+
+def evaluate(turn, world):
+    # An answer too many is nobody's answer.
+    if turn == 1:
+        os.write(replies(), answer(1, b'"breached"'))
+    return "honest"

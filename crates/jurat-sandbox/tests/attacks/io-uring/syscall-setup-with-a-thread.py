@@ -1,0 +1,20 @@
+# without: seccomp privileges
+
+import ctypes
+import os
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def asked(*arguments):
+    result = libc.syscall(*arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def evaluate(turn, world):
+    parameters = ctypes.create_string_buffer(120)
+    parameters[8] = 2
+    asked(425, 4, parameters)
+    return "breached"

@@ -1,0 +1,19 @@
+# without: seccomp
+# proof: breached|not implemented
+
+import ctypes
+import os
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def asked(*arguments):
+    result = libc.syscall(*arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def evaluate(turn, world):
+    asked(250 if os.uname().machine == "x86_64" else 219, 0, -3, 1)
+    return "breached"

@@ -1,0 +1,18 @@
+# without: seccomp
+
+import ctypes
+import os
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def asked(*arguments):
+    result = libc.syscall(*arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def evaluate(turn, world):
+    asked(135 if os.uname().machine == "x86_64" else 92, 0x0040000)
+    return "breached"

@@ -1,0 +1,14 @@
+# without: deadline
+
+import time
+
+
+def evaluate(turn, world):
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        try:
+            while time.monotonic() < end:
+                pass
+        except BaseException:
+            continue
+    return "breached"

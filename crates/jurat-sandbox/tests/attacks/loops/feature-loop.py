@@ -1,0 +1,10 @@
+# without: deadline
+
+import time
+
+
+def evaluate(turn, world):
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        pass
+    return "breached"

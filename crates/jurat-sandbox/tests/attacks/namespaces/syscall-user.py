@@ -1,0 +1,18 @@
+# without: seccomp landlock
+
+import ctypes
+import os
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def asked(*arguments):
+    result = libc.syscall(*arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def evaluate(turn, world):
+    asked(272 if os.uname().machine == "x86_64" else 97, 0x10000000)
+    return "breached"

@@ -1,0 +1,4 @@
+# without: -
+
+def evaluate(turn, world):
+    raise ValueError("x" * (64 << 20))

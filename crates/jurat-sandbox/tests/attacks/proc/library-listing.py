@@ -1,0 +1,7 @@
+# without: landlock
+
+import os
+
+
+def evaluate(turn, world):
+    return "breached" if str(world["victim"]) in os.listdir("/proc") else "nothing"

@@ -1,0 +1,20 @@
+# without: landlock seccomp privileges
+# proof: breached|Input/output error|No such process
+
+import ctypes
+import os
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def asked(*arguments):
+    result = libc.syscall(*arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def evaluate(turn, world):
+    asked(101 if os.uname().machine == "x86_64" else 117, 0x4206, world["victim"], 0, 0)
+    asked(101 if os.uname().machine == "x86_64" else 117, 0x4207, world["victim"], 0, 0)
+    return "breached"

@@ -1,0 +1,5 @@
+// without: -
+
+export function evaluate({ turn }: { turn: number }): unknown {
+  return evaluate({ turn });
+}

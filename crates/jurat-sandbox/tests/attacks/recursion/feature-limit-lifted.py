@@ -1,0 +1,11 @@
+# without: -
+
+import sys
+
+
+def evaluate(turn, world):
+    sys.setrecursionlimit(1 << 30)
+    thing = []
+    for _ in range(10_000_000):
+        thing = [thing]
+    return repr(thing)

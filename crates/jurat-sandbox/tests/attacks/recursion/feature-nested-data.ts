@@ -1,0 +1,7 @@
+// without: -
+
+export function evaluate({ turn }: { turn: number }): unknown {
+  let thing: unknown = [];
+  for (let ix = 0; ix < 1_000_000; ix++) thing = [thing];
+  return JSON.stringify(thing);
+}

@@ -1,0 +1,321 @@
+//! The attack corpus: programs that try to get at what is not theirs.
+//!
+//! A program is a file in `tests/attacks/CELL/`. Its function takes a `turn`, from 1, and a `world` of things that are there to be attacked, and returns
+//! `"breached"` when it got what it wanted. Under all protections none of them does, everything around stays as it was, and the pool goes on serving.
+//! Then each is run again without the protections that its first line names; now it has to succeed, else it would prove nothing.
+//!
+//! Its head, in lines of comment:
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `without` | the protections to leave out: layers by name, `fork` for a process shared by calls, or a limit (`deadline`, `memory`, `output`, `value`). `-`: there is nothing to leave out, the program is run for what it does to the pool |
+//! | `turns` | how often it is called; one result after the other, `together` in one message |
+//! | `proof` | texts, any of which in the last result means success, where it cannot say so itself |
+//! | `then` | the result that matters is that of other code, called afterwards |
+//! | `any` | success in any turn counts |
+//! | `flood` | what matters is how much of its output is kept |
+//! | `root`, `machine` | it can only succeed for root, or on a machine |
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use jurat_sandbox::{
+    Arguments, CodeRunner as _, Failure, Isolation, Language, Layer, Pool, PoolOptions, Prepared, Program, Return,
+    Source,
+};
+use serde_json::json;
+
+use crate::pools::{PYTHON, call, pool, shown};
+
+/// What there is to be attacked.
+struct World {
+    folder: tempfile::TempDir,
+    victim: Child,
+    described: serde_json::Value,
+    n_visits: Arc<AtomicUsize>,
+    datagrams: UnixDatagram,
+    /// A file that processes inherit unless they close it.
+    _inherited: fs::File,
+}
+
+impl World {
+    fn new() -> World {
+        let folder = tempfile::tempdir().expect("there is room for files");
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("secret.txt"), "canary").expect("files can be written");
+        fs::write(path("target.txt"), "untouched").expect("files can be written");
+        fs::write(path("secret_module.py"), "VALUE = 'canary'\n").expect("files can be written");
+        fs::copy(some_library(), path("foreign.so")).expect("files can be written");
+        let inherited = fs::File::open(path("secret.txt")).expect("the file is there");
+        rustix::io::fcntl_setfd(&inherited, rustix::io::FdFlags::empty()).expect("descriptors have flags");
+        let n_visits = Arc::new(AtomicUsize::new(0));
+        let tcp = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
+        let port = tcp.local_addr().expect("it is bound").port();
+        let visits = Arc::clone(&n_visits);
+        std::thread::spawn(move || {
+            for mut visitor in tcp.incoming().flatten() {
+                visits.fetch_add(1, Ordering::SeqCst);
+                visitor.set_read_timeout(Some(Duration::from_millis(500))).unwrap_or_default();
+                visitor.read(&mut [0; 1000]).map(drop).unwrap_or_default();
+                visitor.write_all(b"HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap_or_default();
+            }
+        });
+        let name = format!("jurat-test-{}-{port}", std::process::id());
+        let of_name = SocketAddr::from_abstract_name(&name).expect("the name is short");
+        let listeners = [UnixListener::bind(path("socket")), UnixListener::bind_addr(&of_name)];
+        for listener in listeners {
+            let (listener, visits) = (listener.expect("sockets can be bound"), Arc::clone(&n_visits));
+            std::thread::spawn(move || {
+                for _ in listener.incoming() {
+                    visits.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        let datagrams = UnixDatagram::bind(path("datagrams")).expect("sockets can be bound");
+        datagrams.set_nonblocking(true).expect("sockets can be asked without waiting");
+        let mut sleep = Command::new("sleep");
+        std::os::unix::process::CommandExt::process_group(&mut sleep, 0);
+        let victim = sleep.arg("3600").spawn().expect("there is `sleep`");
+        let described = json!({
+            "folder": folder.path(), "secret": path("secret.txt"), "target": path("target.txt"), "library": path("foreign.so"),
+            "socket": path("socket"), "datagrams": path("datagrams"), "abstract": name, "port": port, "victim": victim.id(),
+        });
+        World { folder, victim, described, n_visits, datagrams, _inherited: inherited }
+    }
+
+    /// What is not as it was.
+    fn damage(&mut self) -> Option<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(self.folder.path()).expect("the folder is there").flatten().map(|it| it.file_name()).collect();
+        names.sort();
+        if names != ["datagrams", "foreign.so", "secret.txt", "secret_module.py", "socket", "target.txt"] {
+            return Some(format!("the folder has {names:?}"));
+        }
+        if fs::read_to_string(self.folder.path().join("target.txt")).ok().as_deref() != Some("untouched") {
+            return Some("a file was changed".to_owned());
+        }
+        if !matches!(self.victim.try_wait(), Ok(None)) {
+            return Some("a process was ended".to_owned());
+        }
+        let n_visits = self.n_visits.load(Ordering::SeqCst);
+        if n_visits > 0 || self.datagrams.recv(&mut [0; 10]).is_ok() {
+            return Some(format!("somebody was spoken to ({n_visits} connections)"));
+        }
+        None
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.victim.kill().unwrap_or_default();
+        self.victim.wait().map(drop).unwrap_or_default();
+    }
+}
+
+/// Any library will do.
+fn some_library() -> PathBuf {
+    let folders = ["/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib"];
+    let found = folders.iter().map(|it| Path::new(it).join("libm.so.6")).find(|it| it.exists());
+    found.expect("there is a library of mathematics")
+}
+
+/// One program of the corpus.
+struct Attack {
+    name: String,
+    language: Language,
+    text: String,
+    head: BTreeMap<String, String>,
+}
+
+impl Attack {
+    fn read(path: &Path) -> Attack {
+        let text = fs::read_to_string(path).expect("programs are text");
+        let lines = text.lines().map_while(|it| it.strip_prefix("# ").or_else(|| it.strip_prefix("// ")));
+        let head = lines.map(|it| it.split_once(": ").expect("a head has keys and values"));
+        let head = head.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        let language =
+            if path.extension().is_some_and(|it| it == "py") { Language::Python } else { Language::TypeScript };
+        let cell = path.parent().and_then(Path::file_name).expect("programs are in cells").to_string_lossy();
+        let name = format!("{cell}/{}", path.file_name().expect("programs have names").to_string_lossy());
+        Attack { name, language, text, head }
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        self.head["without"].split(' ').filter(|it| *it != "-")
+    }
+
+    fn lacks(&self, word: &str) -> bool {
+        self.words().any(|it| it == word)
+    }
+
+    fn layers(&self) -> BTreeSet<Layer> {
+        self.words().filter_map(|word| Layer::ALL.into_iter().find(|it| it.name() == word)).collect()
+    }
+
+    fn source(&self, is_protected: bool) -> Source {
+        let mut source = Source::new(self.language, &self.text);
+        source.python = Some(PYTHON.clone());
+        let shares = self.lacks("fork") && !is_protected;
+        source.isolation = if self.lacks("fork") && !shares { Isolation::Fork } else { Isolation::Process };
+        let limits = &mut source.limits;
+        limits.memory = if self.lacks("memory") && !is_protected { 4 << 30 } else { 256 << 20 };
+        let hurried = if self.lacks("deadline") { Duration::from_secs(1) } else { Duration::from_secs(8) };
+        limits.deadline = if is_protected { hurried } else { Duration::from_secs(120) };
+        if !is_protected && (self.lacks("output") || self.lacks("value")) {
+            (limits.output, limits.value) = (32 << 20, 32 << 20);
+        }
+        source
+    }
+
+    /// Runs it, and returns what mattered.
+    fn run(&self, pool: &Pool, other: &Prepared, world: &World, is_protected: bool) -> Vec<Result<Return, Failure>> {
+        let prepared = match pool.prepare(self.source(is_protected)).wait() {
+            Ok(prepared) => prepared,
+            Err(refused) => return vec![Err(Failure::NotStarted(refused.to_string()))],
+        };
+        let n_turns = self.head.get("turns").map_or(1, |it| it.parse().expect("turns are a number"));
+        let turn = |it: usize| json!({ "turn": it, "world": world.described }).to_string();
+        let turns: Vec<String> = (1..=n_turns).map(turn).collect();
+        let turns: Vec<&str> = turns.iter().map(String::as_str).collect();
+        let mut results = if self.head.contains_key("together") {
+            call(pool, &prepared, &turns)
+        } else {
+            turns.iter().flat_map(|it| call(pool, &prepared, &[it])).collect()
+        };
+        if self.head.contains_key("then") {
+            results = call(pool, other, &["{}"]);
+        }
+        if !self.head.contains_key("any") {
+            results.drain(..results.len() - 1);
+        }
+        results
+    }
+
+    fn succeeded(&self, results: &[Result<Return, Failure>]) -> bool {
+        if self.head.contains_key("flood") {
+            let n_kept =
+                |it: &Result<Return, Failure>| it.as_ref().map_or(0, |it| it.stdout.text.len() + it.stderr.text.len());
+            return results.iter().any(|it| n_kept(it) > 3 << 20);
+        }
+        let proofs = self.head.get("proof").map_or("\"breached\"", String::as_str);
+        results.iter().map(shown).any(|it| proofs.split('|').any(|proof| it.contains(proof)))
+    }
+
+    /// Whether there is something to leave out here, and the program could succeed then.
+    fn can_be_proved(&self) -> bool {
+        let is_root = rustix::process::geteuid().is_root();
+        let is_machine = self.head.get("machine").is_none_or(|it| it == std::env::consts::ARCH);
+        self.words().next().is_some() && is_machine && (is_root || !self.head.contains_key("root"))
+    }
+}
+
+fn corpus() -> Vec<Attack> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attacks");
+    let mut paths: Vec<PathBuf> = fs::read_dir(root)
+        .expect("the corpus is there")
+        .flatten()
+        .flat_map(|it| fs::read_dir(it.path()).expect("cells are folders"))
+        .map(|it| it.expect("cells can be read").path())
+        .collect();
+    paths.sort();
+    paths.iter().map(|it| Attack::read(it)).collect()
+}
+
+const OTHER: &str = "import textwrap\n\n\ndef evaluate():\n    return sorted([textwrap.dedent('honest')])[0]\n";
+
+fn other(pool: &Pool) -> Prepared {
+    let source = Source { python: Some(PYTHON.clone()), ..Source::new(Language::Python, OTHER) };
+    pool.prepare(source).wait().expect("it is sound")
+}
+
+fn assert_honest(pool: &Pool, other: &Prepared, after: &str) {
+    assert_eq!(shown(&call(pool, other, &["{}"])[0]), "\"honest\"", "after {after}");
+}
+
+/// Memory of this process, in bytes.
+fn resident() -> usize {
+    let text = fs::read_to_string("/proc/self/statm").expect("the system tells");
+    text.split(' ').nth(1).and_then(|it| it.parse::<usize>().ok()).expect("it is a number") * 4096
+}
+
+/// How many processes have a word in their command line.
+fn n_processes(word: &str) -> usize {
+    let entries = fs::read_dir("/proc").expect("the system tells").flatten();
+    let line = |it: &fs::DirEntry| fs::read_to_string(it.path().join("cmdline")).unwrap_or_default();
+    entries.filter(|it| line(it).contains(word)).count()
+}
+
+#[test]
+fn no_attack_succeeds() {
+    let mut world = World::new();
+    let protected = pool(&[]);
+    let honest = other(&protected);
+    let attacks = corpus();
+    let (first, mut largest) = (resident(), 0);
+    let mut breaches = Vec::new();
+    for attack in &attacks {
+        let results = attack.run(&protected, &honest, &world, true);
+        if attack.succeeded(&results) {
+            breaches.push(format!("{}: {:?}", attack.name, results.iter().map(shown).collect::<Vec<_>>()));
+        }
+        if let Some(damage) = world.damage() {
+            panic!("{}: {damage}", attack.name);
+        }
+        assert_honest(&protected, &honest, &attack.name);
+        largest = largest.max(resident());
+    }
+    assert!(breaches.is_empty(), "\n{}\n", breaches.join("\n"));
+    assert!(largest < first + (64 << 20), "memory grew from {first} to {largest} bytes");
+    drop(protected);
+    println!("{} attacks, memory at most {} KiB more", attacks.len(), largest.saturating_sub(first) >> 10);
+}
+
+#[test]
+fn every_attack_succeeds_without_its_protection() {
+    let world = World::new();
+    let mut by_layers: BTreeMap<BTreeSet<Layer>, Vec<Attack>> = BTreeMap::new();
+    for attack in corpus().into_iter().filter(Attack::can_be_proved) {
+        by_layers.entry(attack.layers()).or_default().push(attack);
+    }
+    let mut failures = Vec::new();
+    let mut n_proved = 0;
+    for (layers, attacks) in by_layers {
+        for attack in attacks {
+            // A process of its own each time: what a program that succeeds leaves behind is its success.
+            let unprotected = pool(&layers.iter().copied().collect::<Vec<_>>());
+            let honest = other(&unprotected);
+            let results = attack.run(&unprotected, &honest, &world, false);
+            if attack.succeeded(&results) {
+                n_proved += 1;
+            } else {
+                failures.push(format!("{}: {:?}", attack.name, results.iter().map(shown).collect::<Vec<_>>()));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{n_proved} succeeded, but not these:\n{}\n", failures.join("\n"));
+}
+
+#[test]
+fn a_pool_leaves_no_process_behind() {
+    let word = format!("--test-of-{}", std::process::id());
+    let program = Program { path: env!("CARGO_BIN_EXE_jurat-worker").into(), arguments: vec![word.clone()] };
+    let pool = Pool::new(PoolOptions::of(program));
+    for isolation in [Isolation::Process, Isolation::Fork] {
+        let mut source = Source::new(Language::JavaScript, "function evaluate() { for (;;); }");
+        source.isolation = isolation;
+        let prepared = pool.prepare(source).wait().expect("it is sound");
+        drop(pool.call(&prepared, vec![Arguments::from_json("{}").expect("it is JSON")]));
+    }
+    assert!(n_processes(&word) > 0);
+    drop(pool);
+    assert_eq!(n_processes(&word), 0);
+}
