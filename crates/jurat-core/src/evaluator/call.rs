@@ -1,8 +1,10 @@
 //! What it takes to call an author's function.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::value::{Val, Value};
+use crate::effect::Deed;
+use crate::value::Value;
 
 /// The language that an evaluator is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,6 +65,51 @@ impl Source {
     }
 }
 
+/// An author's function, and how it is to be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Code {
+    /// The code.
+    pub source: Source,
+    /// What one call may use.
+    pub limits: Limits,
+    /// What calls share.
+    pub isolation: Isolation,
+    /// Whether equal arguments always come to the same, so that what came back may be used again.
+    pub is_deterministic: bool,
+    /// The interpreter or the virtual environment that runs it, when it is Python and the author names one.
+    pub python: Option<String>,
+}
+
+/// What one call may use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// How long it may take.
+    pub timeout: Duration,
+    /// How much memory its process may have, in bytes.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { timeout: Duration::from_secs(30), memory: 1 << 30 }
+    }
+}
+
+/// What calls share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// A process; each call has a namespace of its own in it.
+    #[default]
+    Process,
+    /// Nothing: each call has a process of its own.
+    Fork,
+}
+
+impl Isolation {
+    /// Every kind by its name.
+    pub const NAMED: [(&'static str, Isolation); 2] = [("process", Isolation::Process), ("fork", Isolation::Fork)];
+}
+
 /// One call of an evaluator.
 ///
 /// What comes back is a value in the form of [`super::transport`], or the message of what was raised.
@@ -71,19 +118,18 @@ pub struct Call {
     /// The evaluator's name.
     pub evaluator: Arc<str>,
     /// Its code.
-    pub source: Source,
+    pub code: Arc<Code>,
     /// The arguments by name, as one object.
     pub arguments: Value,
 }
 
 impl Call {
-    /// The names of the arguments.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.arguments.as_map().into_iter().flat_map(|it| it.keys())
-    }
-
-    /// The argument with this name.
-    pub fn argument(&self, name: &str) -> Option<&Val<'static>> {
-        self.arguments.get(name)
+    /// The call as an effect: what is written down, and what names it. Two calls of the same code with equal arguments are the same effect.
+    pub fn deed(&self) -> Deed {
+        Deed::Evaluate {
+            evaluator: self.evaluator.to_string(),
+            source: self.code.source.digest(),
+            arguments: self.arguments.clone(),
+        }
     }
 }

@@ -8,10 +8,13 @@
 //! * [`transport`]: how such values travel;
 //! * [`OutputConfig`]: what an evaluator puts out;
 //! * [`normalise`]: from the one to the other;
+//! * [`Call`]: what it takes to run an author's function; [`Signature`]: what the function takes;
+//! * [`binding`]: where its arguments come from;
 //! * [`builtin`]: evaluators that need no code.
 //!
 //! Code is not run here.
 
+pub mod binding;
 pub mod builtin;
 mod call;
 mod normalise;
@@ -19,10 +22,12 @@ mod object;
 mod output;
 mod rejection;
 mod shapes;
+mod signature;
 pub mod transport;
 
-pub use call::{Call, Language, Source};
+pub use call::{Call, Code, Isolation, Language, Limits, Source};
 pub use normalise::{Evaluation, Triple, normalise};
 pub use object::Object;
 pub use output::{BadConfig, BadConfigKind, Direction, LabelValue, OutputConfig, OutputKind, check_names};
 pub use rejection::{Rejection, RejectionKind};
+pub use signature::{Parameter, Signature, SignatureError, SignatureErrorKind, python_signature};
