@@ -355,7 +355,7 @@ impl Perform for Models {
             Deed::ListTools { server } => {
                 Doer { is_reusable: false, ..self.servers.get(server).cloned().unwrap_or_else(nobody) }
             }
-            Deed::Call { .. } => nobody(),
+            Deed::Call { .. } | Deed::Evaluate { .. } => nobody(),
         }
     }
 
@@ -367,6 +367,7 @@ impl Perform for Models {
                 Deed::ListTools { server } => tools.list(server, patience).await,
                 Deed::CallTool { server, tool, arguments } => tools.call(server, tool, arguments, patience).await,
                 Deed::Call { name, arguments } => called(name, callable, arguments),
+                Deed::Evaluate { .. } => no_runner(),
             }
         })
     }
@@ -392,6 +393,12 @@ fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> Outcome
     let is_error = returned.is_err();
     let value = returned.unwrap_or_else(Value::from);
     Outcome::Returned(Box::new(Returned { value, is_error, latency: started.elapsed(), at_ms: crate::now_ms() }))
+}
+
+/// The code of evaluators runs apart from everything else, and here is nobody who would do that.
+fn no_runner() -> Outcome {
+    let message = "there is nobody here who runs code of evaluators";
+    Outcome::Fault(Box::new(Fault::new(FaultKind::Unsupported, message, 0)))
 }
 
 /// What a request may spend, and whether it may still be made.
