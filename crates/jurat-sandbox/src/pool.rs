@@ -46,17 +46,17 @@ pub struct Program {
     pub arguments: Vec<String>,
 }
 
-impl PoolOptions {
-    /// Workers that are this program itself, as many as there are processors. The program has to call [`worker::main`] when its first argument is
-    /// [`worker::WORD`].
+impl Program {
+    /// This program itself. It has to call [`worker::main`] when its first argument is [`worker::WORD`].
     ///
     /// # Errors
     /// When the system does not say where this program is.
-    pub fn of_this_program() -> std::io::Result<PoolOptions> {
-        let program = Program { path: std::env::current_exe()?, arguments: vec![worker::WORD.to_owned()] };
-        Ok(PoolOptions::of(program))
+    pub fn this() -> std::io::Result<Program> {
+        Ok(Program { path: std::env::current_exe()?, arguments: vec![worker::WORD.to_owned()] })
     }
+}
 
+impl PoolOptions {
     /// Workers that are a program, as many as there are processors.
     pub fn of(program: Program) -> PoolOptions {
         let n_workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -205,7 +205,11 @@ impl Shared {
         if process.is_clean(false) {
             self.keep(&source, process);
         }
-        Ok(Prepared { source, job: Arc::new(job), signature, in_force })
+        let interpreter = match source.language {
+            Language::Python => self.interpreter(&source)?.identity,
+            Language::JavaScript | Language::TypeScript => worker::JAVASCRIPT.to_owned(),
+        };
+        Ok(Prepared { source, job: Arc::new(job), signature, in_force, interpreter })
     }
 
     /// Takes further calls of the same source into a round, a worker's share of those that wait next: one message for many calls costs little more
@@ -277,7 +281,7 @@ impl Shared {
     fn start(&self, source: &Source, job: &Job) -> Result<(Process, Option<Signature>), Refused> {
         let role = match source.language {
             Language::Python => {
-                let Interpreter { executable, readable } = self.interpreter(source)?;
+                let Interpreter { executable, readable, .. } = self.interpreter(source)?;
                 Role::Python { executable, readable }
             }
             Language::JavaScript | Language::TypeScript => Role::JavaScript,

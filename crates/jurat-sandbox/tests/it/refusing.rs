@@ -31,7 +31,8 @@ fn pool(missing: i64, is_unsafe: bool) -> Pool {
 }
 
 fn source(language: Language) -> Source {
-    let text = if language == Language::Python { "def evaluate():\n    return 1\n" } else { "const evaluate = () => 1" };
+    let text =
+        if language == Language::Python { "def evaluate():\n    return 1\n" } else { "const evaluate = () => 1" };
     Source { python: Some(PYTHON.clone()), ..Source::new(language, text) }
 }
 
