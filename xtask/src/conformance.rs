@@ -4,6 +4,7 @@
 //! line; the last line is the count. Departures are the cases we differ on knowingly, listed with their reasons in
 //! `conformance/departures.json`, counted as skipped.
 
+mod evaluator_returns;
 mod field_paths;
 mod operators;
 mod outcomes;
@@ -37,6 +38,7 @@ struct Answer {
 type Area = fn(&Val<'_>) -> Result<Answer, String>;
 
 const AREAS: &[(&str, Area)] = &[
+    ("evaluator_returns", evaluator_returns::run),
     ("field_paths", field_paths::run),
     ("operators", operators::run),
     ("outcomes", outcomes::run),

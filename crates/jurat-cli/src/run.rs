@@ -101,6 +101,9 @@ pub(crate) struct Run {
     /// Waits for the disk after each answer, so that it survives a power failure, too
     #[arg(long, help_heading = "What is kept")]
     durable: bool,
+    /// Runs the code of evaluators even where the system cannot keep it from files, network and other processes; the run says so
+    #[arg(long, help_heading = "Code")]
+    unsafe_code: bool,
     /// Prints only what a replay reproduces byte for byte
     #[arg(long)]
     results_only: bool,
@@ -168,6 +171,7 @@ impl Run {
             files: &Disk,
             env: &env,
             functions: &Functions::new(),
+            worker: jurat_sandbox::Program::this().ok(),
             stdin: &mut stdin,
             random: RandomState::new().build_hasher().finish(),
         };
@@ -201,6 +205,7 @@ impl Run {
                 repeat: self.repeat,
                 fresh: self.fresh,
                 replay_of: self.replay.clone(),
+                unsafe_code: self.unsafe_code,
             },
             selection: Selection { limit: self.limit, filter, tags: self.tags.clone() },
             threads: self.concurrency.map_or(cores, |it| it.min(cores)),

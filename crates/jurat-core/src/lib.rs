@@ -11,6 +11,7 @@
 //! * [`outcome`]: criteria over a whole scenario;
 //! * [`suite`]: what authors write, read with positions;
 //! * [`judge`]: asking a model to judge;
+//! * [`evaluator`]: what code that judges returns, and evaluators that need no code;
 //! * [`plan`]: names resolved, and everything that can be known before running;
 //! * [`effect`]: what is asked of the world, and what came back;
 //! * [`evidence`]: what happened in a case, as one document;
@@ -21,6 +22,7 @@
 pub mod case;
 pub mod compare;
 pub mod effect;
+pub mod evaluator;
 pub mod evidence;
 pub mod expression;
 pub mod judge;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Asker, ModelRequest, Outcome, Request, StepSite};
+use jurat_core::effect::{Asker, Deed, ModelRequest, Outcome, Request, StepSite};
 use jurat_core::evidence::probe;
 use jurat_core::evidence::scenario::cut_short;
 use jurat_core::plan::Plan;
@@ -184,20 +184,31 @@ impl EffectLane<'_> {
         let mut asked: Vec<StepSite> = Vec::new();
         let mut running = FuturesUnordered::new();
         loop {
-            let ready: Vec<(StepSite, ModelRequest, u32)> = state
-                .steps()
-                .filter(|it| !asked.contains(&it.site))
+            let questions = state.steps().map(|it| (it.site, Wanted::Question(it.request.clone(), it.max_requests)));
+            let calls = state.calls().map(|it| (it.site, Wanted::Call(it.deed.clone(), it.call.code.limits.timeout)));
+            let ready: Vec<(StepSite, Wanted)> = questions
+                .chain(calls)
+                .filter(|(site, _)| !asked.contains(site))
                 .take(if self.most_open == 1 { 1 } else { usize::MAX })
-                .map(|it| (it.site, it.request.clone(), it.max_requests))
                 .collect();
-            for (site, request, max_requests) in ready {
+            for (site, what) in ready {
                 asked.push(site);
                 let at = At { case_ix: case.case_ix, name, site, node: None, clock: None };
-                running.push(async move { (site, self.effects.outcome(at, &request, max_requests).await) });
+                running.push(async move { (site, self.asked_of(at, &what).await) });
             }
             let Some((site, outcome)) = running.next().await else { return Ok(state) };
             state.apply(site, outcome?);
             asked.retain(|it| *it != site);
+        }
+    }
+
+    async fn asked_of(&self, at: At<'_>, what: &Wanted) -> Result<Outcome, RunError> {
+        match what {
+            Wanted::Question(request, max_requests) => self.effects.outcome(at, request, *max_requests).await,
+            Wanted::Call(deed, patience) => {
+                let act = Act { deed, callable: None, tools: None, patience: *patience };
+                self.effects.done(at, act).await
+            }
         }
     }
 
@@ -347,6 +358,14 @@ impl EffectLane<'_> {
         let is_full = self.block.borrow().is_full();
         if is_full { self.hand_on() } else { Ok(()) }
     }
+}
+
+/// What a task asks of others.
+enum Wanted {
+    /// A question to a model, and how many requests it may take.
+    Question(ModelRequest, u32),
+    /// A call of an evaluator, and how long it may take.
+    Call(Deed, Duration),
 }
 
 /// How long a tool may take where nothing else says: its server has a limit of its own.

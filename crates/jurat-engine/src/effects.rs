@@ -187,9 +187,14 @@ impl Effects<'_> {
         };
         let doer = perform.doer(act.deed);
         let key = doer.key_of(act.deed);
+        // Calling an evaluator again is often quicker than looking up what it came to.
+        let is_worth_it = |it: &Outcome| match (act.deed, it) {
+            (Deed::Evaluate { .. }, Outcome::Returned(it)) => it.latency > LONG,
+            _ => true,
+        };
         let found = |outcome, is_reused, attempt| Found {
             attempt,
-            is_paid: doer.is_reusable,
+            is_paid: doer.is_reusable && is_worth_it(&outcome),
             ..Found::of_deed(outcome, key, is_reused)
         };
         let mut attempt = 0;

@@ -11,17 +11,20 @@ use jurat_core::plan::Plan;
 use jurat_core::suite::source::{Files, Sources};
 use jurat_core::suite::{Records, RowSource, Suite};
 use jurat_model::TransportOptions;
+use jurat_sandbox::Program;
 use jurat_store::DatabaseError;
 use jurat_store::Project;
 use jurat_store::records::RowNames;
 use jurat_store::run::{Document, RunFileError, RunHead, SourceFile, SourceHead, TaskHead, Variant, unfinished};
 
 use crate::definition::{documents, suite_hash};
+use crate::evaluators::{Evaluators, Workers};
+use crate::models::main_folder;
 use crate::run::{Job, Mode, Ran, Target, now_ms, run};
 use crate::variants::{Asked, variants};
 use crate::{
-    BudgetLimits, Functions, ModelError, Models, Progress, Recording, Roles, RunError, RunOptions, Selection, Stop,
-    Subject,
+    BudgetLimits, EvaluatorError, Functions, ModelError, Models, Progress, Recording, Roles, RunError, RunOptions,
+    Selection, Stop, Subject,
 };
 
 /// A definition that is ready to run.
@@ -71,6 +74,8 @@ pub struct World<'w> {
     pub env: &'w dyn Fn(&str) -> Option<String>,
     /// The functions that play models.
     pub functions: &'w Functions,
+    /// What is started to run the code of evaluators.
+    pub worker: Option<Program>,
     /// Rows may come from here.
     pub stdin: &'w mut (dyn Read + Send),
     /// What the name of the run ends in is drawn from it.
@@ -94,6 +99,9 @@ pub enum LaunchError {
     /// A model cannot be asked.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// An evaluator cannot be run.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
     /// The run failed.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -155,6 +163,8 @@ pub fn launch(
                 how.transport.clone(),
                 how.budget,
             )?;
+            let workers = Workers { program: world.worker.clone(), is_unsafe: how.options.unsafe_code };
+            let models = models.with(Evaluators::open(plan, &main_folder(sources), &workers)?);
             (Some(models), if asks { Some(world.project.journal()?) } else { None })
         }
     };

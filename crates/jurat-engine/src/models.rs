@@ -21,6 +21,7 @@ use jurat_model::{
 };
 
 use crate::budget::{Amount, Reserved, Spent};
+use crate::evaluators::Evaluators;
 use crate::perform::{Act, Asked, Doer, LocalFuture, Perform, Question};
 use crate::{Budget, BudgetLimits, Stop, Subject};
 
@@ -231,7 +232,7 @@ impl Roles {
     }
 }
 
-fn main_folder(sources: &Sources) -> std::path::PathBuf {
+pub(crate) fn main_folder(sources: &Sources) -> std::path::PathBuf {
     let main = sources.iter().next().and_then(|(_, it)| it.path.parent());
     main.unwrap_or(Path::new("")).to_owned()
 }
@@ -287,6 +288,7 @@ pub struct Models {
     tools: Toolbox,
     /// What each server is known by in keys, and whether what its tools return stands for other cases.
     servers: BTreeMap<String, Doer>,
+    evaluators: Evaluators,
 }
 
 #[derive(Debug)]
@@ -324,7 +326,19 @@ impl Models {
         let server =
             |it: &ServerSpec| (it.name.value.clone(), Doer { digest: server_digest(it), is_reusable: it.reuse });
         let servers = servers.iter().map(server).collect();
-        Ok(Models { by_role, transport: Transport::new(options), budget: Budget::new(limits), tools, servers })
+        Ok(Models {
+            by_role,
+            transport: Transport::new(options),
+            budget: Budget::new(limits),
+            tools,
+            servers,
+            evaluators: Evaluators::default(),
+        })
+    }
+
+    /// With those who run the code of evaluators.
+    pub(crate) fn with(self, evaluators: Evaluators) -> Models {
+        Models { evaluators, ..self }
     }
 
     /// What may be spent, and what was.
@@ -366,6 +380,7 @@ impl Perform for Models {
                 Doer { is_reusable: false, ..self.servers.get(server).cloned().unwrap_or_else(nobody) }
             }
             Deed::Call { .. } => nobody(),
+            Deed::Evaluate { source, .. } => self.evaluators.doer(source).cloned().unwrap_or_else(nobody),
         }
     }
 
@@ -377,6 +392,7 @@ impl Perform for Models {
                 Deed::ListTools { server } => tools.list(server, patience).await,
                 Deed::CallTool { server, tool, arguments } => tools.call(server, tool, arguments, patience).await,
                 Deed::Call { name, arguments } => called(name, callable, arguments),
+                Deed::Evaluate { source, arguments, .. } => self.evaluators.call(source, arguments).await,
             }
         })
     }

@@ -25,6 +25,9 @@ pub struct RunOptions {
     /// The recording that was replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<String>,
+    /// Whether the code of evaluators was run even where the system could not keep it from everything else.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unsafe_code: bool,
 }
 
 impl RunOptions {

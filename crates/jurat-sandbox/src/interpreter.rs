@@ -13,6 +13,8 @@ pub(crate) struct Interpreter {
     pub(crate) executable: PathBuf,
     /// Files and folders that it has to read.
     pub(crate) readable: Vec<PathBuf>,
+    /// Its version and that of every package it finds, in words.
+    pub(crate) identity: String,
 }
 
 /// Where libraries are that any program may use, and what they read. What is not there does not matter.
@@ -41,7 +43,15 @@ except OSError:
     pass
 import json
 known = [folder for folder in dict.fromkeys(folders) if folder.startswith("/")]
+import os
+packages = set()
+for folder in sys.path:
+    try:
+        packages.update(it for it in os.listdir(folder) if it.endswith((".dist-info", ".egg-info", ".egg-link")))
+    except OSError:
+        pass
 print(json.dumps({
+    "identity": [sys.version, sys.platform] + sorted(packages),
     "executable": sys.executable,
     "implementation": sys.implementation.name,
     "version": list(sys.version_info[:2]),
@@ -51,6 +61,7 @@ print(json.dumps({
 
 #[derive(Deserialize)]
 struct Answer {
+    identity: Vec<String>,
     executable: PathBuf,
     implementation: String,
     version: (u32, u32),
@@ -93,7 +104,7 @@ impl Interpreter {
         let real = answer.executable.canonicalize().map_err(|error| format!("`{shown}`: {error}"))?;
         let mut readable = vec![real];
         readable.extend(SYSTEM.iter().map(PathBuf::from).chain(answer.folders).filter(|it| it.exists()));
-        Ok(Interpreter { executable: answer.executable, readable })
+        Ok(Interpreter { executable: answer.executable, readable, identity: answer.identity.join("\n") })
     }
 }
 

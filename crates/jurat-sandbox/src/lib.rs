@@ -19,6 +19,7 @@ mod pending;
 mod pool;
 mod process;
 mod returned;
+mod round;
 mod runner;
 mod signature;
 mod source;

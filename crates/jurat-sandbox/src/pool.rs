@@ -15,8 +15,9 @@ use tokio::sync::oneshot;
 
 use crate::interpreter::Interpreter;
 use crate::orders::{Job, Orders, Role};
-use crate::process::{IsWanted, Process, StartError};
+use crate::process::{Process, StartError};
 use crate::returned::{Failure, Return};
+use crate::round::{Results, Round};
 use crate::{
     Arguments, CodeRunner, Isolation, Language, Layer, Parameter, Passing, Pending, Prepared, Refused, Signature,
     Source, tags, typescript, worker,
@@ -45,17 +46,17 @@ pub struct Program {
     pub arguments: Vec<String>,
 }
 
-impl PoolOptions {
-    /// Workers that are this program itself, as many as there are processors. The program has to call [`worker::main`] when its first argument is
-    /// [`worker::WORD`].
+impl Program {
+    /// This program itself. It has to call [`worker::main`] when its first argument is [`worker::WORD`].
     ///
     /// # Errors
     /// When the system does not say where this program is.
-    pub fn of_this_program() -> std::io::Result<PoolOptions> {
-        let program = Program { path: std::env::current_exe()?, arguments: vec![worker::WORD.to_owned()] };
-        Ok(PoolOptions::of(program))
+    pub fn this() -> std::io::Result<Program> {
+        Ok(Program { path: std::env::current_exe()?, arguments: vec![worker::WORD.to_owned()] })
     }
+}
 
+impl PoolOptions {
     /// Workers that are a program, as many as there are processors.
     pub fn of(program: Program) -> PoolOptions {
         let n_workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -89,7 +90,7 @@ struct State {
 #[derive(Debug)]
 enum Task {
     Prepare(Source, oneshot::Sender<Result<Prepared, Refused>>),
-    Call(Prepared, Vec<Arguments>, oneshot::Sender<Vec<Result<Return, Failure>>>),
+    Call(Prepared, Vec<Arguments>, oneshot::Sender<Results>),
 }
 
 /// How many calls go into one message. A process that ends takes what is left of its message with it, which is then sent to another.
@@ -171,9 +172,11 @@ impl Shared {
             match task {
                 Task::Prepare(source, sender) => drop(sender.send(self.prepare(source))),
                 Task::Call(prepared, batch, sender) => {
-                    let is_wanted = || !sender.is_closed() && !self.lock().is_over;
-                    let results = self.call(&prepared, &batch, &is_wanted);
-                    drop(sender.send(results));
+                    let is_over = || self.lock().is_over;
+                    let mut round = Round::new(&is_over);
+                    round.add(batch, sender);
+                    self.gather(&prepared.source, &mut round);
+                    self.call(&prepared, &mut round);
                 }
             }
         }
@@ -202,31 +205,46 @@ impl Shared {
         if process.is_clean(false) {
             self.keep(&source, process);
         }
-        Ok(Prepared { source, job: Arc::new(job), signature, in_force })
+        let interpreter = match source.language {
+            Language::Python => self.interpreter(&source)?.identity,
+            Language::JavaScript | Language::TypeScript => worker::JAVASCRIPT.to_owned(),
+        };
+        Ok(Prepared { source, job: Arc::new(job), signature, in_force, interpreter })
     }
 
-    fn call(&self, prepared: &Prepared, batch: &[Arguments], is_wanted: IsWanted<'_>) -> Vec<Result<Return, Failure>> {
-        let mut results = Vec::with_capacity(batch.len());
-        while results.len() < batch.len() {
-            if !is_wanted() {
-                results.resize_with(batch.len(), || Err(Failure::GivenUp));
+    /// Takes further calls of the same source into a round, a worker's share of those that wait next: one message for many calls costs little more
+    /// than one for one.
+    fn gather(&self, source: &Arc<Source>, round: &mut Round<'_>) {
+        let n_workers = self.options.n_workers.max(1);
+        let mut state = self.lock();
+        let is_same = |it: &Task| matches!(it, Task::Call(other, ..) if Arc::ptr_eq(&other.source, source));
+        let n_waiting = state.tasks.iter().take(MESSAGE * n_workers).take_while(|it| is_same(it)).count();
+        for _ in 0..n_waiting / n_workers {
+            if round.n_calls() >= MESSAGE {
                 break;
+            }
+            if let Some(Task::Call(_, batch, sender)) = state.tasks.pop_front() {
+                round.add(batch, sender);
+            }
+        }
+    }
+
+    fn call(&self, prepared: &Prepared, round: &mut Round<'_>) {
+        while !round.left().is_empty() {
+            if !round.is_wanted() {
+                return round.give_up(&Failure::GivenUp);
             }
             let mut process = match self.process(prepared) {
                 Ok(process) => process,
-                Err(refused) => {
-                    results.resize_with(batch.len(), || Err(Failure::NotStarted(refused.to_string())));
-                    break;
-                }
+                Err(refused) => return round.give_up(&Failure::NotStarted(refused.to_string())),
             };
-            let message = first_message(&batch[results.len()..]);
-            let is_usable = process.call(message, &prepared.source.limits, is_wanted, &mut results);
+            let n_calls = first_message(round.left());
+            let is_usable = process.call(n_calls, &prepared.source.limits, round);
             let looks_for_threads = !self.options.without.contains(&Layer::Threads);
             if is_usable && process.busy < WORN_OUT && process.is_clean(looks_for_threads) {
                 self.keep(&prepared.source, process);
             }
         }
-        results
     }
 
     /// A process for a source: one that waits, or a new one.
@@ -263,7 +281,7 @@ impl Shared {
     fn start(&self, source: &Source, job: &Job) -> Result<(Process, Option<Signature>), Refused> {
         let role = match source.language {
             Language::Python => {
-                let Interpreter { executable, readable } = self.interpreter(source)?;
+                let Interpreter { executable, readable, .. } = self.interpreter(source)?;
                 Role::Python { executable, readable }
             }
             Language::JavaScript | Language::TypeScript => Role::JavaScript,
@@ -321,15 +339,14 @@ impl Shared {
     }
 }
 
-/// As many calls as go into one message.
-fn first_message(batch: &[Arguments]) -> &[Arguments] {
+/// How many calls go into one message.
+fn first_message(batch: &[Arguments]) -> usize {
     let mut n_bytes = 0;
     let fits = |it: &&Arguments| {
         n_bytes += it.as_json().len();
         n_bytes <= MESSAGE_BYTES
     };
-    let n_calls = batch.iter().take(MESSAGE).take_while(fits).count();
-    &batch[..n_calls.max(1)]
+    batch.iter().take(MESSAGE).take_while(fits).count().max(1)
 }
 
 #[cfg(target_os = "linux")]

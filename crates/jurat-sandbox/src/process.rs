@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::orders::{Job, Orders};
 use crate::returned::{Failure, Output, Return};
+use crate::round::Round;
 use crate::tail::Tail;
 use crate::{Arguments, InForce, Layer, Refused, Signature, frame};
 
@@ -140,39 +141,27 @@ impl Process {
         &self.in_force
     }
 
-    /// Makes calls and adds what comes of them, until one ends the process. Returns whether the process can be used again.
-    pub(crate) fn call(
-        &mut self,
-        batch: &[Arguments],
-        limits: &crate::Limits,
-        is_wanted: IsWanted<'_>,
-        results: &mut Vec<Result<Return, Failure>>,
-    ) -> bool {
+    /// Makes the next calls of a round, until one ends the process. Returns whether the process can be used again.
+    pub(crate) fn call(&mut self, n_calls: usize, limits: &crate::Limits, round: &mut Round<'_>) -> bool {
         let begun = Instant::now();
-        let is_usable = self.exchange(batch, limits, is_wanted, results);
+        let is_usable = self.exchange(n_calls, limits, round);
         self.busy += begun.elapsed();
         is_usable
     }
 
-    fn exchange(
-        &mut self,
-        batch: &[Arguments],
-        limits: &crate::Limits,
-        is_wanted: IsWanted<'_>,
-        results: &mut Vec<Result<Return, Failure>>,
-    ) -> bool {
+    fn exchange(&mut self, n_calls: usize, limits: &crate::Limits, round: &mut Round<'_>) -> bool {
         self.native = Tail::new(limits.output);
         let max = 2 * limits.output + limits.value + (64 << 10);
-        let body = frame::batch(self.next, batch.iter().map(Arguments::as_json));
+        let body = frame::batch(self.next, round.left().iter().take(n_calls).map(Arguments::as_json));
         let mut unsent = &frame::framed(frame::BATCH, &body)[..];
-        for _ in batch {
+        for _ in 0..n_calls {
             let deadline = Instant::now() + limits.deadline;
-            let answer = self.answer(&mut unsent, max, deadline, is_wanted);
+            let answer = self.answer(&mut unsent, max, deadline, &|| round.is_wanted());
             let read = answer.and_then(|(kind, body)| self.read_answer(kind, &body));
             match read {
-                Ok(result) => results.push(result),
+                Ok(result) => round.deliver(result),
                 Err(lost) => {
-                    results.push(Err(self.end(lost, limits.deadline)));
+                    round.deliver(Err(self.end(lost, limits.deadline)));
                     return false;
                 }
             }

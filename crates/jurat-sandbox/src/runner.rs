@@ -45,6 +45,7 @@ pub struct Prepared {
     pub(crate) job: Arc<crate::orders::Job>,
     pub(crate) signature: Option<Signature>,
     pub(crate) in_force: InForce,
+    pub(crate) interpreter: String,
 }
 
 impl Prepared {
@@ -56,6 +57,11 @@ impl Prepared {
     /// What its function takes, when that can be told without running it.
     pub fn signature(&self) -> Option<&Signature> {
         self.signature.as_ref()
+    }
+
+    /// What interprets it, as exactly as it is known: version, platform and the packages that it finds. Where two agree, the same code means the same.
+    pub fn interpreter(&self) -> &str {
+        &self.interpreter
     }
 
     /// The protections under which it runs.

@@ -116,6 +116,7 @@ pub mod scenario;
 mod suite;
 mod task;
 mod value;
+mod worker;
 
 pub use ask::Ask;
 pub use builder::SuiteBuilder;
@@ -131,6 +132,7 @@ pub use running::{Progress, Running};
 pub use suite::Suite;
 pub use task::{Aggregate, Assertion, Judge, Task};
 pub use value::Value;
+pub use worker::serve_as_worker;
 
 pub use jurat_core::effect::Usage;
 pub use jurat_core::statistics::Interval;

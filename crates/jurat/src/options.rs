@@ -47,6 +47,7 @@ pub struct RunOptions {
     pub(crate) stream: bool,
     pub(crate) keep_all: bool,
     pub(crate) durable: bool,
+    pub(crate) unsafe_code: bool,
 }
 
 impl RunOptions {
@@ -219,6 +220,13 @@ impl RunOptions {
     /// The same, but rows that passed are copied into the run, too. Otherwise they stay where they are, in their file.
     pub fn keep_all(mut self) -> RunOptions {
         self.keep_all = true;
+        self
+    }
+
+    /// The same, but the code of evaluators is run even where the system cannot keep it from files, network and other processes. The run
+    /// says so ever after.
+    pub fn unsafe_code(mut self) -> RunOptions {
+        self.unsafe_code = true;
         self
     }
 

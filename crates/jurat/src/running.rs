@@ -23,7 +23,7 @@ use jurat_store::{Disk, Project};
 use tokio::sync::oneshot;
 
 use crate::error::launch_error;
-use crate::{Error, Model, Run, RunOptions, Suite};
+use crate::{Error, Model, Run, RunOptions, Suite, worker};
 
 /// A run on its way, on threads of its own: a future that can be watched and stopped. When it is dropped, the run goes on by itself.
 ///
@@ -190,6 +190,7 @@ impl Prepared {
             files: &Disk,
             env: &env,
             functions: &functions,
+            worker: worker::program(),
             stdin: &mut input,
             random: RandomState::new().build_hasher().finish(),
         };
@@ -220,6 +221,7 @@ fn how<'h>(
             repeat: options.repeat.unwrap_or(1),
             fresh: options.fresh,
             replay_of: options.replay.clone(),
+            unsafe_code: options.unsafe_code,
         },
         selection: Selection { limit: options.limit, filter, tags: options.tags.clone() },
         threads: options.concurrency.map_or(cores, |it| it.min(cores)),

@@ -2,12 +2,16 @@
 //!
 //! No clock, no IO. Any order in which outcomes arrive gives the same verdicts, the ones that all outcomes together give.
 
-use crate::effect::{Asker, Message, ModelRequest, Outcome, StepSite, ToolChoice};
+use std::sync::Arc;
+
+use crate::effect::{Asker, Deed, Message, ModelRequest, Outcome, StepSite, ToolChoice};
+use crate::evaluator::binding::arguments;
+use crate::evaluator::{Call, Evaluation, OutputConfig, Triple, normalise, transport};
 use crate::judge::{Asking, Ballot, End, combine};
 use crate::outcome::Check;
-use crate::plan::{CaseName, Plan, PlannedJudge, PlannedTask, TaskIx};
+use crate::plan::{CaseName, Plan, PlannedEvaluate, PlannedJudge, PlannedTask, Runs, TaskIx};
 use crate::suite::{ExpectedValue, Gate, TaskComparison};
-use crate::value::{Context, Val, Value, shown};
+use crate::value::{Context, FieldPath, Val, Value, shown};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 
 /// A case and how far it has come.
@@ -26,8 +30,25 @@ enum TaskState {
     Waiting,
     /// Its judges are being asked.
     Asking(Vec<Asking>),
+    /// Its evaluator is being called.
+    Calling(Box<(Call, Deed)>),
     /// It is done.
     Done(Ballot),
+    /// It is done, and this is what each output of its evaluator came to.
+    Evaluated(Ballot, Vec<Evaluation>),
+}
+
+impl TaskState {
+    fn ballot(&self) -> Option<&Ballot> {
+        match self {
+            TaskState::Done(ballot) | TaskState::Evaluated(ballot, _) => Some(ballot),
+            TaskState::Absent | TaskState::Waiting | TaskState::Asking(_) | TaskState::Calling(_) => None,
+        }
+    }
+
+    fn failed(reason: impl Into<String>) -> TaskState {
+        TaskState::Done(Ballot { verdict: Verdict::error(reason), output: None, said: Vec::new() })
+    }
 }
 
 /// A request that may be made now.
@@ -39,6 +60,17 @@ pub struct Ready<'s> {
     pub request: &'s ModelRequest,
     /// How many requests it may take.
     pub max_requests: u32,
+}
+
+/// A call that may be made now.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadyCall<'s> {
+    /// Which one it is.
+    pub site: StepSite,
+    /// What to call, and with what.
+    pub call: &'s Call,
+    /// The same as an effect.
+    pub deed: &'s Deed,
 }
 
 static TRUE: Value = Val::Bool(true);
@@ -102,10 +134,26 @@ impl<'p> CaseState<'p> {
         })
     }
 
+    /// The evaluators that may be called now, given every outcome so far.
+    pub fn calls(&self) -> impl Iterator<Item = ReadyCall<'_>> {
+        self.tasks.iter().enumerate().filter_map(|(task, state)| {
+            let TaskState::Calling(calling) = state else { return None };
+            let site = StepSite { asker: Asker::Task(TaskIx::of(task)), seat: 0, turn: 0 };
+            Some(ReadyCall { site, call: &calling.0, deed: &calling.1 })
+        })
+    }
+
     /// Takes in one outcome. Outcomes of requests that are not open change nothing.
     pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
         let plan = self.plan;
         let Asker::Task(ix) = site.asker else { return };
+        if let Some(TaskState::Calling(_)) = self.tasks.get(ix.index()) {
+            if (site.seat, site.turn) == (0, 0) {
+                self.tasks[ix.index()] = self.returned(&plan.tasks[ix.index()], outcome);
+                self.settle();
+            }
+            return;
+        }
         let Some(judge) = plan.tasks.get(ix.index()).and_then(|it| it.judge.as_ref()) else { return };
         let Some(TaskState::Asking(seats)) = self.tasks.get_mut(ix.index()) else { return };
         let Some(asking) = seats.get_mut(site.seat as usize) else { return };
@@ -124,12 +172,20 @@ impl<'p> CaseState<'p> {
 
     /// The verdicts in the order of the plan's tasks; `None` for those that are not done, and for those that are not for this case.
     pub fn verdicts(&self) -> impl ExactSizeIterator<Item = Option<&Verdict>> {
-        self.tasks.iter().map(|it| self.ballot_of(it).map(|it| &it.verdict))
+        self.tasks.iter().map(|it| it.ballot().map(|it| &it.verdict))
     }
 
     /// What a task came to, once it is done.
     pub fn ballot(&self, task: TaskIx) -> Option<&Ballot> {
-        self.tasks.get(task.index()).and_then(|it| self.ballot_of(it))
+        self.tasks.get(task.index()).and_then(TaskState::ballot)
+    }
+
+    /// What each output of a task's evaluator came to, once it is done and has returned something.
+    pub fn evaluations(&self, task: TaskIx) -> &[Evaluation] {
+        match self.tasks.get(task.index()) {
+            Some(TaskState::Evaluated(_, evaluations)) => evaluations,
+            _ => &[],
+        }
     }
 
     /// The verdict of the case, once every task is done.
@@ -187,7 +243,7 @@ impl<'p> CaseState<'p> {
 
     /// Whether every task is done.
     pub fn is_done(&self) -> bool {
-        self.tasks.iter().all(|it| matches!(it, TaskState::Done(_) | TaskState::Absent))
+        self.tasks.iter().all(|it| matches!(it, TaskState::Absent) || it.ballot().is_some())
     }
 
     /// How many tasks ended how, so far.
@@ -201,13 +257,6 @@ impl<'p> CaseState<'p> {
         counts
     }
 
-    fn ballot_of<'s>(&self, state: &'s TaskState) -> Option<&'s Ballot> {
-        match state {
-            TaskState::Done(ballot) => Some(ballot),
-            _ => None,
-        }
-    }
-
     /// Runs every task whose dependencies are done. Stages are in order, so one pass reaches everything.
     fn settle(&mut self) {
         let plan = self.plan;
@@ -216,7 +265,7 @@ impl<'p> CaseState<'p> {
                 continue;
             }
             let task = &plan.tasks[ix.index()];
-            if task.depends_on.iter().all(|it| matches!(self.tasks[it.index()], TaskState::Done(_))) {
+            if task.depends_on.iter().all(|it| self.tasks[it.index()].ballot().is_some()) {
                 self.tasks[ix.index()] = self.begun(task);
             }
         }
@@ -231,23 +280,51 @@ impl<'p> CaseState<'p> {
         if let Some(check) = &task.outcome {
             return TaskState::Done(checked(check, task, context));
         }
+        if let Some(evaluate) = &task.evaluate {
+            return match arguments(&evaluate.bindings, context) {
+                Ok(arguments) => evaluated_or_called(task, evaluate, arguments, context),
+                Err(reason) => TaskState::failed(reason),
+            };
+        }
         match (&task.judge, &task.assertion) {
             (Some(judge), _) => match requests(judge, context) {
                 Ok(requests) => {
                     TaskState::Asking(requests.into_iter().map(|it| Asking::new(it, judge.max_retries)).collect())
                 }
-                Err(reason) => {
-                    TaskState::Done(Ballot { verdict: Verdict::error(reason), output: None, said: Vec::new() })
-                }
+                Err(reason) => TaskState::failed(reason),
             },
             (None, Some(assertion)) => {
                 TaskState::Done(Ballot { verdict: assertion.judge(context).into(), output: None, said: Vec::new() })
             }
-            (None, None) => {
-                let verdict = Verdict::error("the task compares nothing");
-                TaskState::Done(Ballot { verdict, output: None, said: Vec::new() })
-            }
+            (None, None) => TaskState::failed("the task compares nothing"),
         }
+    }
+
+    /// What follows from what became of a call.
+    fn returned(&self, task: &PlannedTask, outcome: Outcome) -> TaskState {
+        let Some(PlannedEvaluate { name, runs: Runs::Code(code), outputs, .. }) = &task.evaluate else {
+            return TaskState::failed("the task calls nobody");
+        };
+        let returned = match outcome {
+            Outcome::Returned(returned) => *returned,
+            Outcome::Fault(fault) => return TaskState::failed(format!("`{name}`: {}", fault.message)),
+            Outcome::NotRun(reason) => {
+                return TaskState::Done(Ballot { verdict: Verdict::NotRun(reason), output: None, said: Vec::new() });
+            }
+            Outcome::Answer(_) => return TaskState::failed(format!("`{name}` is no model")),
+        };
+        if returned.is_error {
+            let raised = returned.value.as_str().map_or_else(|| returned.value.to_string(), str::to_owned);
+            return TaskState::failed(format!("`{name}`: {raised}"));
+        }
+        let language = code.source.language;
+        let object = match transport::read(&returned.value, language) {
+            Ok(object) => object,
+            Err(error) => return TaskState::failed(format!("`{name}` did not send a value: {error}")),
+        };
+        let seen = self.outputs(task);
+        let context = Context { base: self.base, outputs: &seen };
+        evaluated(task, outputs, normalise(name, language, outputs, &object), context)
     }
 
     /// Why a task may not run, if it may not: the first dependency, in the author's order, that stands in its way.
@@ -307,6 +384,61 @@ fn checked(check: &Check, task: &PlannedTask, context: Context<'_>) -> Ballot {
         (None, _) => Verdict::Measured,
     };
     Ballot { verdict, output: Some(value), said: Vec::new() }
+}
+
+/// A built-in evaluator says at once what it finds; code has to be called.
+fn evaluated_or_called(
+    task: &PlannedTask,
+    evaluate: &PlannedEvaluate,
+    arguments: Value,
+    context: Context<'_>,
+) -> TaskState {
+    match &evaluate.runs {
+        Runs::Code(code) => {
+            let call = Call { evaluator: Arc::clone(&evaluate.name), code: Arc::clone(code), arguments };
+            let deed = call.deed();
+            TaskState::Calling(Box::new((call, deed)))
+        }
+        Runs::Builtin(builtin) => {
+            let Some(output) = evaluate.outputs.first() else { return TaskState::failed("there is no output") };
+            match builtin.evaluate(&evaluate.name, output, &arguments) {
+                Ok(evaluation) => evaluated(task, &evaluate.outputs, vec![evaluation], context),
+                Err(reason) => TaskState::failed(format!("`{}`: {reason}", evaluate.name)),
+            }
+        }
+    }
+}
+
+/// What follows from what each output came to. What one of them rejects is an error for whoever looks at it, and for a task that looks at all.
+fn evaluated(
+    task: &PlannedTask,
+    outputs: &[OutputConfig],
+    evaluations: Vec<Evaluation>,
+    context: Context<'_>,
+) -> TaskState {
+    let accepted = |it: &Evaluation| it.result.as_ref().ok().map(Triple::to_value);
+    let output = match outputs {
+        [] | [_] => evaluations.first().and_then(accepted),
+        several => {
+            let members = several.iter().zip(&evaluations);
+            let members = members.filter_map(|(config, it)| Some((config.name.clone(), accepted(it)?)));
+            Some(Val::Map(members.collect()))
+        }
+    };
+    let compared = task.assertion.as_ref().and_then(|it| it.path.as_ref()).and_then(FieldPath::root);
+    let looked_at =
+        compared.and_then(|root| outputs.iter().position(|it| it.name == root)).filter(|_| outputs.len() > 1);
+    let rejected = |it: &Evaluation| it.result.as_ref().err().map(|rejection| format!("`{}`: {rejection}", it.name));
+    let reasons: Vec<String> = match looked_at {
+        Some(ix) => evaluations.get(ix).and_then(rejected).into_iter().collect(),
+        None => evaluations.iter().filter_map(rejected).collect(),
+    };
+    let verdict = match (&task.assertion, &output) {
+        _ if !reasons.is_empty() => Verdict::error(reasons.join("\n")),
+        (Some(assertion), Some(output)) => assertion.judge_reply(output, context).into(),
+        _ => Verdict::Measured,
+    };
+    TaskState::Evaluated(Ballot { verdict, output, said: Vec::new() }, evaluations)
 }
 
 /// The first request to each seat, or why the prompt cannot be filled.

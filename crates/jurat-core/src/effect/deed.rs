@@ -1,4 +1,4 @@
-//! What is asked of others than models: a tool called, a server asked for its tools, code of the embedding program called.
+//! What is asked of others than models: a tool called, a server asked for its tools, code of the embedding program or of an evaluator called.
 
 use std::time::Duration;
 
@@ -28,6 +28,15 @@ pub enum Deed {
         /// The values it gets, by name.
         arguments: Value,
     },
+    /// An evaluator's function is called.
+    Evaluate {
+        /// The evaluator.
+        evaluator: String,
+        /// Its code, by [`Source::digest`](crate::evaluator::Source::digest).
+        source: String,
+        /// The arguments by name.
+        arguments: Value,
+    },
 }
 
 impl Deed {
@@ -37,6 +46,7 @@ impl Deed {
             Deed::ListTools { .. } => "tools",
             Deed::CallTool { .. } => "tool",
             Deed::Call { .. } => "call",
+            Deed::Evaluate { .. } => "evaluate",
         }
     }
 
@@ -45,6 +55,7 @@ impl Deed {
         match self {
             Deed::ListTools { server } | Deed::CallTool { server, .. } => server,
             Deed::Call { name, .. } => name,
+            Deed::Evaluate { evaluator, .. } => evaluator,
         }
     }
 }
@@ -52,7 +63,7 @@ impl Deed {
 /// What a deed came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Returned {
-    /// The value: the tools of a server, `{text, structured}` of a tool, whatever code returned.
+    /// The value: the tools of a server, `{text, structured}` of a tool, whatever code returned, that of an evaluator in the form of [`crate::evaluator::transport`].
     pub value: Value,
     /// Whether it is an error that the tool or the code reports.
     pub is_error: bool,

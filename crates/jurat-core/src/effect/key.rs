@@ -109,7 +109,10 @@ pub fn deed_key(doer: &Value, deed: &Deed) -> EffectKey {
     framing.number(b'R', u64::from(KEY_REVISION));
     framing.text(b'K', deed.kind());
     framing.value(doer);
-    framing.text(b'E', deed.doer());
+    // What an evaluator is called decides nothing: its code does.
+    if !matches!(deed, Deed::Evaluate { .. }) {
+        framing.text(b'E', deed.doer());
+    }
     match deed {
         Deed::ListTools { .. } => {}
         Deed::CallTool { tool, arguments, .. } => {
@@ -117,6 +120,10 @@ pub fn deed_key(doer: &Value, deed: &Deed) -> EffectKey {
             framing.value(arguments);
         }
         Deed::Call { arguments, .. } => framing.value(arguments),
+        Deed::Evaluate { source, arguments, .. } => {
+            framing.text(b'k', source);
+            framing.value(arguments);
+        }
     }
     EffectKey(*framing.0.finalize().as_bytes())
 }

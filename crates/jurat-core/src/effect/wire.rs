@@ -86,7 +86,8 @@ pub fn read_request(text: &str) -> Result<(Endpoint, ModelRequest), WireError> {
 
 /// A deed as it is stored.
 pub fn deed_json(deed: &Deed) -> String {
-    let mut wire = DeedWire { kind: deed.kind().to_owned(), who: deed.doer().to_owned(), tool: None, arguments: None };
+    let (kind, who) = (deed.kind().to_owned(), deed.doer().to_owned());
+    let mut wire = DeedWire { kind, who, tool: None, source: None, arguments: None };
     match deed {
         Deed::ListTools { .. } => {}
         Deed::CallTool { tool, arguments, .. } => {
@@ -94,6 +95,10 @@ pub fn deed_json(deed: &Deed) -> String {
             wire.arguments = Some(raw(arguments));
         }
         Deed::Call { arguments, .. } => wire.arguments = Some(raw(arguments)),
+        Deed::Evaluate { source, arguments, .. } => {
+            wire.source = Some(source.clone());
+            wire.arguments = Some(raw(arguments));
+        }
     }
     text(&wire)
 }
@@ -106,6 +111,7 @@ pub fn read_deed(text: &str) -> Result<Deed, WireError> {
         "tools" => Deed::ListTools { server: wire.who },
         "tool" => Deed::CallTool { server: wire.who, tool: wire.tool.unwrap_or_default(), arguments },
         "call" => Deed::Call { name: wire.who, arguments },
+        "evaluate" => Deed::Evaluate { evaluator: wire.who, source: wire.source.unwrap_or_default(), arguments },
         _ => return Err(WireError::Unknown(wire.kind)),
     })
 }
@@ -224,6 +230,8 @@ struct DeedWire {
     who: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arguments: Option<Box<RawValue>>,
 }

@@ -27,6 +27,12 @@ impl ReplySchema {
         let validator = jsonschema::validator_for(&plain(schema)).map_err(|error| error.to_string())?;
         Ok(ReplySchema { validator })
     }
+
+    /// Whether a value fits, or where it does not.
+    pub fn check(&self, value: &Val<'_>) -> Result<(), String> {
+        let problems: Vec<String> = self.validator.iter_errors(&plain(value)).take(5).map(described).collect();
+        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+    }
 }
 
 impl ReplyForm {
@@ -37,11 +43,7 @@ impl ReplyForm {
         }
         let reply = parse_json(text.trim()).map_err(|error| format!("the reply is not JSON: {error}"))?.value;
         if let ReplyForm::Schema(schema) = self {
-            let instance = plain(&reply);
-            let problems: Vec<String> = schema.validator.iter_errors(&instance).take(5).map(described).collect();
-            if !problems.is_empty() {
-                return Err(format!("the reply does not fit the schema: {}", problems.join("; ")));
-            }
+            schema.check(&reply).map_err(|problems| format!("the reply does not fit the schema: {problems}"))?;
         }
         Ok(reply.into_owned())
     }

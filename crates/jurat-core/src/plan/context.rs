@@ -4,11 +4,13 @@ use super::TaskIx;
 use super::base::{Base, Bases, Cases};
 use super::graph::Graph;
 use super::shape::{Leads, Shape};
+use crate::evaluator::binding::{Binding, Origin};
+use crate::evaluator::{OutputConfig, OutputKind};
 use crate::evidence::probe;
 use crate::outcome::Gives;
 use crate::suite::problem::{Problem, Problems, listed_plainly, nearest};
-use crate::suite::{Ask, ExpectedValue, PromptText, Suite, Task, TaskKind, codes, same_id};
-use crate::value::{FieldPath, Kind, Span, Spanned, Step, Val};
+use crate::suite::{Ask, Evaluate, ExpectedValue, PromptText, Suite, Task, TaskKind, codes, same_id};
+use crate::value::{FieldPath, Kind, Span, Spanned, Step, Val, Value};
 
 /// What a task reads of its context.
 pub(super) struct Reads<'t> {
@@ -37,6 +39,7 @@ pub(super) fn reads(task: &Task) -> Reads<'_> {
         TaskKind::Judge(judge) => {
             reads.paths.extend(judge.system.iter().chain([&judge.prompt]).flat_map(holes));
         }
+        TaskKind::Evaluate(evaluate) => reads.paths.extend(arguments(evaluate)),
         // Which turns it looks at depends on how they went.
         TaskKind::Outcome(_) => reads.everything = true,
         TaskKind::Assert => {
@@ -53,6 +56,20 @@ pub(super) fn reads(task: &Task) -> Reads<'_> {
     reads
 }
 
+/// What an evaluator reads for sure: what its author says, and keys of the context that it cannot do without. Where the common names are found
+/// depends on the case.
+fn arguments(evaluate: &Evaluate) -> impl Iterator<Item = Read<'_>> {
+    evaluate.bindings.iter().filter_map(|binding| {
+        let said = evaluate.with.iter().find(|(name, _)| name.value == binding.parameter);
+        let span = said.map_or(evaluate.evaluator.span, |(_, from)| from.span);
+        match &binding.from {
+            Origin::Path(path) => Some(Read { path, at: Place::Alone(span) }),
+            Origin::Key(path) if binding.is_required => Some(Read { path, at: Place::Alone(span) }),
+            Origin::Key(_) | Origin::Common(_) | Origin::Literal(_) => None,
+        }
+    })
+}
+
 /// What a prompt reads.
 pub(super) fn holes(prompt: &PromptText) -> impl Iterator<Item = Read<'_>> {
     let holes = prompt.prompt.holes().iter().enumerate();
@@ -60,8 +77,12 @@ pub(super) fn holes(prompt: &PromptText) -> impl Iterator<Item = Read<'_>> {
 }
 
 /// What a task's output looks like to those that depend on it.
-pub(super) fn output_shape(task: &Task) -> Shape {
+pub(super) fn output_shape(suite: &Suite, task: &Task) -> Shape {
     match &task.kind {
+        TaskKind::Evaluate(evaluate) => {
+            let evaluator = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value);
+            evaluator.map_or_else(Shape::any, |it| Shape::of_schema(&outputs_schema(&it.configs())))
+        }
         TaskKind::Assert => Shape::of_kinds(&[Kind::Boolean]),
         TaskKind::Outcome(check) => match check.gives() {
             Gives::Boolean => Shape::of_kinds(&[Kind::Boolean]),
@@ -69,6 +90,39 @@ pub(super) fn output_shape(task: &Task) -> Shape {
             Gives::Anything => Shape::any(),
         },
         TaskKind::Judge(judge) => judge.output.as_ref().map_or_else(Shape::any, |it| Shape::of_schema(&it.schema)),
+    }
+}
+
+/// What an evaluator with these outputs says, as a schema.
+fn outputs_schema(configs: &[OutputConfig]) -> Value {
+    let object = |members: Vec<(String, Value)>| {
+        let properties = Val::Map(members.into_iter().collect());
+        Val::Map([("type", Val::from("object")), ("properties", properties)].into_iter().collect())
+    };
+    let typed = |names: &[&'static str]| {
+        let names: Value = names.iter().map(|it| Val::from(*it)).collect();
+        Val::Map([("type", names)].into_iter().collect())
+    };
+    let triple = |config: Option<&OutputConfig>| {
+        let labels = config.and_then(OutputConfig::labels);
+        let label = match labels {
+            Some(labels) => {
+                let labels: Value = labels.map(|it| Val::from(it.to_owned())).collect();
+                Val::Map([("enum", labels)].into_iter().collect())
+            }
+            None => typed(&["string", "null"]),
+        };
+        let score = match config.map(|it| &it.kind) {
+            Some(OutputKind::Continuous { .. }) => typed(&["number"]),
+            _ => typed(&["number", "null"]),
+        };
+        let members = [("label", label), ("score", score), ("explanation", typed(&["string", "null"]))];
+        object(members.map(|(name, schema)| (name.to_owned(), schema)).into())
+    };
+    match configs {
+        [] => triple(None),
+        [only] => triple(Some(only)),
+        several => object(several.iter().map(|it| (it.name.clone(), triple(Some(it)))).collect()),
     }
 }
 
@@ -137,6 +191,7 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
             examine_read(known, ix, &read, problems);
         }
         examine_reply(known, ix, problems);
+        problems.extend(no_common(known, ix));
         problems.extend(no_path(task));
     }
     for path in &known.suite.group_by {
@@ -145,6 +200,25 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
             examine_base(known.suite, Reader::GroupBy, base, &read, problems);
         }
     }
+}
+
+/// An evaluator that looks at the output or the input of the case, where the data have neither under a name that is known for it.
+fn no_common(known: Known<'_>, ix: usize) -> Option<Problem> {
+    let TaskKind::Evaluate(evaluate) = &known.suite.tasks[ix].kind else { return None };
+    let base = known.base(ix).map(|it| &it.shape).filter(|it| !it.is_open())?;
+    let is_there = |path: &FieldPath| path.root().is_some_and(|it| base.has(it));
+    let is_missed = |it: &&Binding| match &it.from {
+        Origin::Common(paths) => {
+            it.is_required && matches!(it.parameter.as_str(), "output" | "input") && !paths.iter().any(is_there)
+        }
+        _ => false,
+    };
+    let name = &evaluate.bindings.iter().find(is_missed)?.parameter;
+    let message = format!("no sample row has `{name}`, which `{}` looks at", evaluate.evaluator.value);
+    let problem = Problem::new(&codes::UNKNOWN_NAME, message).at(evaluate.evaluator.span, "run here");
+    let names = base.names();
+    let problem = problem.help(format!("say where it is: `with: {{ {name}: … }}`"));
+    Some(if names.is_empty() { problem } else { problem.help(format!("the rows have {}", listed_plainly(&names))) })
 }
 
 /// Who reads the base context.
@@ -221,7 +295,7 @@ fn expects_absence(task: &Task, read: &Read<'_>) -> bool {
 /// A judge's own path leads into its reply.
 fn examine_reply(known: Known<'_>, ix: usize, problems: &mut Problems) {
     let task = &known.suite.tasks[ix];
-    if let TaskKind::Judge(_) | TaskKind::Outcome(_) = &task.kind
+    if let TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Evaluate(_) = &task.kind
         && let Some(path) = task.comparison.as_ref().and_then(|it| it.path.as_ref())
         && problems.has_room(&codes::UNKNOWN_FIELD)
         && let Leads::Nowhere { step, place } = known.outputs[ix].at(path.value.steps())
@@ -254,7 +328,7 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
     let near = nearest(&wanted, names.iter().copied());
     let fields = match &judge.kind {
         TaskKind::Judge(it) => it.output.as_ref().map(|it| it.fields.as_slice()).unwrap_or_default(),
-        TaskKind::Assert | TaskKind::Outcome(_) => &[],
+        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Evaluate(_) => &[],
     };
     // Only the fields on the top level know their places.
     let is_top = fields.iter().map(|it| it.value.as_str()).eq(names.iter().copied());

@@ -20,6 +20,9 @@ mod types;
 use std::sync::Arc;
 
 use crate::compare::Assertion;
+use crate::evaluator::binding::Binding;
+use crate::evaluator::builtin::Builtin;
+use crate::evaluator::{self, OutputConfig};
 use crate::evidence::scenario::{is_of_the_end, looks_at_the_end};
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::outcome::Check;
@@ -27,7 +30,8 @@ use crate::scenario::ReadyScenario;
 use crate::scenario::ready::PARSER;
 use crate::suite::problem::{Code, Problem, Problems, Severity};
 use crate::suite::{
-    Aggregate, Ask, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes, examine_scenarios, same_id,
+    Aggregate, Ask, Evaluate, EvaluatorKind, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes,
+    examine_scenarios, same_id,
 };
 use crate::value::{FieldPath, Projection, Step, Value};
 
@@ -61,7 +65,7 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let rows = shape::of_rows(samples);
     probes::examine(suite, &roles, rows.as_ref(), &mut problems);
     let bases = Bases::of(suite, rows);
-    let outputs: Vec<Shape> = suite.tasks.iter().map(context::output_shape).collect();
+    let outputs: Vec<Shape> = suite.tasks.iter().map(|it| context::output_shape(suite, it)).collect();
     let known = Known { suite, graph: &graph, bases: Some(&bases), outputs: &outputs };
     context::examine(known, &mut problems);
     types::examine(known, &mut problems);
@@ -151,6 +155,8 @@ pub struct PlannedTask {
     pub judge: Option<PlannedJudge>,
     /// What it checks, when it is about a whole scenario.
     pub outcome: Option<Check>,
+    /// What it runs, when it runs an evaluator.
+    pub evaluate: Option<PlannedEvaluate>,
     /// What it compares, ready to judge.
     pub assertion: Option<Assertion>,
     /// The tasks it waits for.
@@ -164,10 +170,37 @@ pub struct PlannedTask {
 }
 
 impl PlannedTask {
+    /// Whether it asks or calls anybody.
+    pub fn asks(&self) -> bool {
+        self.judge.is_some() || self.evaluate.as_ref().is_some_and(|it| matches!(it.runs, Runs::Code(_)))
+    }
+
     /// Whether it comes to a value of its own, beside its verdict.
     pub fn has_output(&self) -> bool {
-        self.judge.is_some() || self.outcome.is_some()
+        self.judge.is_some() || self.outcome.is_some() || self.evaluate.is_some()
     }
+}
+
+/// An evaluator with everything it takes to run it.
+#[derive(Debug, Clone)]
+pub struct PlannedEvaluate {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What runs.
+    pub runs: Runs,
+    /// What it puts out; empty when that may be anything.
+    pub outputs: Vec<OutputConfig>,
+    /// Where its arguments come from.
+    pub bindings: Vec<Binding>,
+}
+
+/// What an evaluator runs.
+#[derive(Debug, Clone)]
+pub enum Runs {
+    /// Code, somewhere else.
+    Code(Arc<evaluator::Code>),
+    /// A built-in, at once.
+    Builtin(Box<Builtin>),
 }
 
 /// A judge with everything it takes to ask it.
@@ -209,8 +242,12 @@ impl Plan {
 
     fn of_sound(suite: &Suite) -> Plan {
         let graph = graph::resolve(suite, &mut Problems::default());
-        let tasks =
-            suite.tasks.iter().zip(&graph.depends_on).map(|(task, depends_on)| planned(task, depends_on)).collect();
+        let tasks = suite
+            .tasks
+            .iter()
+            .zip(&graph.depends_on)
+            .map(|(task, depends_on)| planned(suite, task, depends_on))
+            .collect();
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
         let ask = suite.ask.as_ref().map(planned_ask);
         let scenarios = planned_scenarios(suite);
@@ -219,7 +256,7 @@ impl Plan {
 
     /// Whether running it asks anybody.
     pub fn asks(&self) -> bool {
-        self.ask.is_some() || !self.scenarios.is_empty() || self.tasks.iter().any(|it| it.judge.is_some())
+        self.ask.is_some() || !self.scenarios.is_empty() || self.tasks.iter().any(PlannedTask::asks)
     }
 
     /// Whether some task is not for every row, so that names and tags of rows matter.
@@ -254,27 +291,32 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
     }
 }
 
-fn planned(task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
+fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
     let judge = match &task.kind {
         TaskKind::Judge(judge) => Some(planned_judge(judge, task.comparison.as_ref())),
-        TaskKind::Assert | TaskKind::Outcome(_) => None,
+        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Evaluate(_) => None,
     };
     let outcome = match &task.kind {
         TaskKind::Outcome(check) => Some((**check).clone()),
-        TaskKind::Assert | TaskKind::Judge(_) => None,
+        TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Evaluate(_) => None,
+    };
+    let evaluate = match &task.kind {
+        TaskKind::Evaluate(evaluate) => planned_evaluate(suite, evaluate),
+        TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Outcome(_) => None,
     };
     let reads_the_end = || context::reads(task).paths.iter().any(|it| is_of_the_end(it.path));
     PlannedTask {
         id: task.id.value.clone(),
         judge,
         outcome,
+        evaluate,
         assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: depends_on.to_vec(),
         gate: task.gate,
         on: CaseSet::of(task),
         sees_the_end: match &task.kind {
             TaskKind::Outcome(check) => looks_at_the_end(check),
-            TaskKind::Assert | TaskKind::Judge(_) => reads_the_end(),
+            TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Evaluate(_) => reads_the_end(),
         },
     }
 }
@@ -304,6 +346,16 @@ fn planned_judge(judge: &Judge, comparison: Option<&TaskComparison>) -> PlannedJ
     }
 }
 
+fn planned_evaluate(suite: &Suite, evaluate: &Evaluate) -> Option<PlannedEvaluate> {
+    let evaluator = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value)?;
+    let runs = match &evaluator.kind {
+        EvaluatorKind::Code(code) => Runs::Code(Arc::clone(&code.code)),
+        EvaluatorKind::Builtin(builtin) => Runs::Builtin(builtin.clone()),
+    };
+    let name = Arc::from(evaluator.name.value.as_str());
+    Some(PlannedEvaluate { name, runs, outputs: evaluator.configs(), bindings: evaluate.bindings.clone() })
+}
+
 /// What tasks, prompts and the id rule read of a row. A task that reads its whole context reads all of it. Asking about a
 /// row costs so much more than reading it that it is read whole.
 fn footprint(suite: &Suite) -> Projection {
@@ -326,6 +378,10 @@ fn footprint(suite: &Suite) -> Projection {
             !task.depends_on.iter().any(|id| it.path.root().is_some_and(|root| same_id(root, &id.value)))
         };
         paths.extend(reads.paths.iter().filter(from_base).map(|it| it.path.clone()));
+        // Where an evaluator finds the common names is known only then.
+        if let TaskKind::Evaluate(evaluate) = &task.kind {
+            paths.extend(evaluate.bindings.iter().flat_map(Binding::paths).cloned());
+        }
     }
     Projection::of(&paths)
 }

@@ -34,6 +34,9 @@ codes! {
     BAD_OPERAND = Error "suite::bad_operand", "an expected value or parameter that the operator cannot use";
     BAD_PATTERN = Error "suite::bad_pattern", "a regular expression that cannot be read";
     BAD_EXPRESSION = Error "suite::bad_expression", "an expression that cannot be read";
+    BAD_OUTPUT = Error "suite::bad_output", "an output of an evaluator that makes no sense";
+    BAD_CODE = Error "suite::bad_code", "code of an evaluator that cannot be read";
+    NO_FUNCTION = Error "suite::no_function", "code of an evaluator without the function that is called";
     BARE_AGGREGATION = Warning "suite::bare_aggregation", "a number where outcomes are joined, which counts as no";
     UNKNOWN_PART = Warning "suite::unknown_part", "a path to a part that turns or results do not have";
     BAD_CONDITION = Error "suite::bad_condition", "a condition of an edge that cannot be read";
@@ -51,6 +54,8 @@ codes! {
     MEASURED_GATE = Error "plan::measured_gate", "a gate that neither passes nor fails";
     UNKNOWN_MODEL = Error "plan::unknown_model", "a model role that nobody defines";
     REPEATED_MODEL = Error "plan::repeated_model", "a model that `ask` asks twice in the same way";
+    UNKNOWN_EVALUATOR = Error "plan::unknown_evaluator", "an evaluator that nobody defines";
+    UNKNOWN_PARAMETER = Error "plan::unknown_parameter", "an argument that the evaluator does not take";
     UNKNOWN_DIMENSION = Error "plan::unknown_dimension", "a dimension that nobody declares";
     UNKNOWN_TASK = Error "plan::unknown_task", "a threshold for a task that does not exist";
 

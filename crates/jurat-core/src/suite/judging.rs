@@ -79,7 +79,7 @@ impl Aggregate {
 pub(super) const PROMPT: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT_FILE)]);
 
 static PROMPT_FILE: Keys =
-    Keys { what: "a prompt in a file", keys: &[Key::required("file", Form::Text, "the file that holds the text")] };
+    Keys { what: "a text in a file", keys: &[Key::required("file", Form::Text, "the file that holds the text")] };
 
 pub(super) static JUDGE: Keys = Keys {
     what: "a judge",
@@ -119,16 +119,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Judge> 
 
 /// Reads a prompt: text, or a file that holds it.
 pub(super) fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<PromptText> {
-    let (text, file) = if node.entries().is_some() {
-        let fields = Fields::read(reading, &PROMPT_FILE, node)?;
-        let file = fields.get("file").and_then(|it| reading.text("`file`", it))?;
-        (file_text(reading, &file)?, Some(file.value))
-    } else if let Some(text) = node.as_str() {
-        (Spanned::new(text.to_owned(), node.span), None)
-    } else {
-        reading.wrong_type(what, "text, or `{file: …}`", node);
-        return None;
-    };
+    let (text, file) = text_or_file(reading, what, node)?;
     let prompt = Prompt::parse(text.value);
     let literals = reading.places(text.span, prompt.literals().iter().map(|it| &prompt.text()[it.clone()]));
     for (literal, place) in prompt.literals().iter().zip(literals) {
@@ -142,7 +133,25 @@ pub(super) fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> 
     Some(PromptText { prompt, span: text.span, holes, file })
 }
 
-/// The text of a prompt file; it becomes a source of its own, so that problems can point into it.
+/// Reads a text that may stand in a file of its own, and the name of that file.
+pub(super) fn text_or_file(
+    reading: &mut Reading<'_>,
+    what: &str,
+    node: &Node<'_>,
+) -> Option<(Spanned<String>, Option<String>)> {
+    if node.entries().is_some() {
+        let fields = Fields::read(reading, &PROMPT_FILE, node)?;
+        let file = fields.get("file").and_then(|it| reading.text("`file`", it))?;
+        return Some((file_text(reading, &file)?, Some(file.value)));
+    }
+    let Some(text) = node.as_str() else {
+        reading.wrong_type(what, "text, or `{file: …}`", node);
+        return None;
+    };
+    Some((Spanned::new(text.to_owned(), node.span), None))
+}
+
+/// The text of a file beside the definition; it becomes a source of its own, so that problems can point into it.
 fn file_text(reading: &mut Reading<'_>, file: &Spanned<String>) -> Option<Spanned<String>> {
     let path = reading.beside(file.span, &file.value);
     let text = super::load::read_text(reading, &path, Some(file.span))?;

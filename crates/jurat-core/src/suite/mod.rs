@@ -7,6 +7,7 @@ mod ask;
 pub mod codes;
 mod comparison;
 mod duration;
+mod evaluators;
 mod form;
 mod id;
 mod judging;
@@ -31,6 +32,7 @@ mod yaml;
 pub use ask::{Ask, AskPrompt};
 pub use comparison::{ExpectedValue, TaskComparison};
 pub use duration::{NotATime, parse_duration};
+pub use evaluators::{Evaluator, EvaluatorCode, EvaluatorKind};
 pub use id::same_id;
 pub use judging::{Aggregate, Judge, PromptText};
 pub use load::{Loaded, MAX_BYTES, load};
@@ -39,7 +41,7 @@ pub use output::Output;
 pub use records::{CellType, Records, RowFile, RowFormat, RowSource, bad_row, file_without_rows, unreadable};
 pub use scenario::{EdgeText, NodeText, OutcomeText, ScenarioText};
 pub use sections::Thresholds;
-pub use task::{CaseKind, Gate, Selection, Task, TaskKind};
+pub use task::{CaseKind, Evaluate, Gate, Selection, Task, TaskKind};
 pub use tools::{Reach, ServerSpec, server_digest};
 
 pub use yaml::read_tree;
@@ -75,6 +77,8 @@ pub struct Suite {
     pub templates: Vec<(Spanned<String>, Template)>,
     /// What answers are rated by, for scenarios that name it.
     pub rubrics: Vec<(Spanned<String>, Vec<Trait>)>,
+    /// Code that judges, and built-in evaluators.
+    pub evaluators: Vec<Evaluator>,
     /// The conversations to evaluate.
     pub scenarios: Vec<ScenarioText>,
     /// The tasks, in the order they were written; those of scenarios included.
@@ -110,6 +114,10 @@ pub(crate) struct Lost {
     pub(crate) dimensions: bool,
     /// Whether there may be templates whose names are not known.
     pub(crate) templates: bool,
+    /// Whether there may be evaluators whose names are not known.
+    pub(crate) evaluators: bool,
+    /// The names of evaluators of which nothing else could be read.
+    pub(crate) evaluator_names: Vec<String>,
     /// Whether there may be rubrics whose names are not known.
     pub(crate) rubrics: bool,
     /// The names of templates of which nothing else could be read.
@@ -131,7 +139,7 @@ impl Lost {
     /// Notes that a whole file is lost.
     fn file(&mut self) {
         (self.tasks, self.cases, self.ask, self.models, self.dimensions) = (true, true, true, true, true);
-        (self.templates, self.rubrics, self.tools) = (true, true, true);
+        (self.templates, self.rubrics, self.tools, self.evaluators) = (true, true, true, true);
     }
 
     /// Whether there may be a task with this id.
@@ -142,6 +150,11 @@ impl Lost {
     /// Whether there may be a template with this name.
     pub(crate) fn has_template(&self, name: &str) -> bool {
         self.templates || self.template_names.iter().any(|it| it == name)
+    }
+
+    /// Whether there may be an evaluator with this name.
+    pub(crate) fn has_evaluator(&self, name: &str) -> bool {
+        self.evaluators || self.evaluator_names.iter().any(|it| it == name)
     }
 
     /// Whether there may be a rubric with this name.
@@ -164,11 +177,11 @@ impl Lost {
 impl PartialEq for Suite {
     fn eq(&self, other: &Self) -> bool {
         let Suite { name, description, models, records, ask, tasks, dimensions, group_by, thresholds, .. } = self;
-        let Suite { templates, rubrics, tools, scenarios, .. } = self;
+        let Suite { templates, rubrics, tools, scenarios, evaluators, .. } = self;
         (name, description, models, records) == (&other.name, &other.description, &other.models, &other.records)
             && (tasks, dimensions, group_by) == (&other.tasks, &other.dimensions, &other.group_by)
             && (ask, thresholds) == (&other.ask, &other.thresholds)
             && (templates, rubrics, tools) == (&other.templates, &other.rubrics, &other.tools)
-            && *scenarios == other.scenarios
+            && (scenarios, evaluators) == (&other.scenarios, &other.evaluators)
     }
 }

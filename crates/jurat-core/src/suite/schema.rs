@@ -3,6 +3,7 @@
 use super::form::object;
 use super::{outcome, sections, template};
 use crate::compare::{Entry, Origin, entries};
+use crate::evaluator::builtin::{ENTRIES, Param};
 use crate::value::{Map, Val, Value, parse_json};
 
 /// The JSON Schema of a suite.
@@ -17,6 +18,7 @@ pub fn suite_schema() -> Value {
         ("operator", operator_schema()),
         ("output", output_schema()),
         ("outcome", outcome::schema()),
+        ("builtin", builtin_schema()),
         ("strategy", template::strategy_schema()),
     ]);
     let members = head.iter().chain(suite.iter()).map(|(key, value)| (key.to_owned(), value.clone()));
@@ -82,6 +84,46 @@ fn parameter_schemas(entry: &Entry) -> [Value; 2] {
         ("additionalProperties", Val::Bool(false)),
     ]);
     [Val::Map(tagged), Val::Map(keyed)]
+}
+
+/// The name of a built-in evaluator, or an object with its parameters.
+fn builtin_schema() -> Value {
+    let names = ENTRIES.iter().map(|entry| {
+        let members = [("const", Val::from(entry.name)), ("description", Val::from(entry.summary))];
+        Val::Map(members.into_iter().collect())
+    });
+    let named = object([("type", Val::from("string")), ("anyOf", names.collect())]);
+    let with_parameters = ENTRIES.iter().map(|entry| {
+        let inner = of_parameters(entry.params);
+        let keyed: Map<'static> = [(entry.name, inner)].into_iter().collect();
+        Val::Map(object([
+            ("type", Val::from("object")),
+            ("description", Val::from(entry.summary)),
+            ("properties", Val::Map(keyed)),
+            ("required", [Val::from(entry.name)].into_iter().collect()),
+            ("additionalProperties", Val::Bool(false)),
+        ]))
+    });
+    Val::Map(object([("anyOf", [Val::Map(named)].into_iter().chain(with_parameters).collect())]))
+}
+
+fn of_parameters(params: &[Param]) -> Value {
+    let property = |param: &Param| {
+        let Val::Map(mut schema) = param.takes.schema() else { return (param.name, Val::Null) };
+        schema.insert("description".into(), Val::from(param.doc));
+        if let Some(default) = param.default.filter(|it| *it != "null").and_then(|it| parse_json(it).ok()) {
+            schema.insert("default".into(), default.value.into_owned());
+        }
+        (param.name, Val::Map(schema))
+    };
+    let properties: Map<'static> = params.iter().map(property).collect();
+    let required: Vec<Value> = params.iter().filter(|it| it.default.is_none()).map(|it| Val::from(it.name)).collect();
+    let mut schema = object([("type", Val::from("object")), ("properties", Val::Map(properties))]);
+    if !required.is_empty() {
+        schema.insert("required".into(), Val::List(required));
+    }
+    schema.insert("additionalProperties".into(), Val::Bool(false));
+    Val::Map(schema)
 }
 
 fn output_schema() -> Value {

@@ -6,7 +6,9 @@ use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
-use super::{Records, RowSource, Suite, ask, codes, id, models, records, rubric, scenario, task, template, tools};
+use super::{
+    Records, RowSource, Suite, ask, codes, evaluators, id, models, records, rubric, scenario, task, template, tools,
+};
 use crate::value::{Content, Node, Span, Spanned, Val};
 
 /// A key of the top level and what becomes of its value.
@@ -86,6 +88,10 @@ static SECTIONS: [Section; 20] = [
         Key::optional("scenarios", scenario::FORM, "conversations along a graph, by name or as a list"),
         |reading, suite, at| scenario::read(reading, suite, at.node),
     ),
+    section(
+        Key::optional("evaluators", evaluators::FORM, "code that judges, and built-in evaluators, by name"),
+        |reading, suite, at| evaluators::read(reading, suite, at.node),
+    ),
     section(Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "what is judged, as a graph"), read_tasks),
     section(
         Key::optional("dimensions", Form::List(&Form::Id), "further dimensions that tasks may name"),
@@ -107,7 +113,6 @@ static SECTIONS: [Section; 20] = [
     ),
     section(Key::optional("thresholds", Form::Object(&THRESHOLDS), "what counts as good enough"), read_thresholds),
     reserved("cases", "tasks given to an agent"),
-    reserved("evaluators", "the author's code"),
     reserved("evaluation", "an evaluation profile"),
     reserved("security_policy", "what code may run"),
     reserved("limits", "limits of a run"),
@@ -148,6 +153,7 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &m
     lost.templates |= fields.may_mean("templates");
     lost.rubrics |= fields.may_mean("rubrics");
     lost.tools |= fields.may_mean("tools");
+    lost.evaluators |= fields.may_mean("evaluators");
 }
 
 fn read_ask(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {

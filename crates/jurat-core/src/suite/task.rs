@@ -2,12 +2,14 @@
 
 use super::codes;
 use super::comparison::{self, TaskComparison};
+use super::evaluators;
 use super::form::{Form, Key, Keys};
 use super::id;
 use super::judging::{self, Judge};
 use super::outcome;
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
+use crate::evaluator::binding::{Binding, Origin};
 use crate::outcome::{Check, Gives};
 use crate::value::{Content, Node, Span, Spanned, Val, shown_within};
 
@@ -67,6 +69,19 @@ pub enum TaskKind {
     Judge(Box<Judge>),
     /// Checks the whole of a scenario, and may compare what that comes to.
     Outcome(Box<Check>),
+    /// Runs an evaluator, and may compare what it says.
+    Evaluate(Box<Evaluate>),
+}
+
+/// An evaluator run by a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluate {
+    /// Its name.
+    pub evaluator: Spanned<String>,
+    /// Where arguments come from, as far as the author says.
+    pub with: Vec<(Spanned<String>, Spanned<Origin>)>,
+    /// Where all arguments come from; made when tasks and evaluators are joined.
+    pub bindings: Vec<Binding>,
 }
 
 impl TaskKind {
@@ -76,6 +91,7 @@ impl TaskKind {
             TaskKind::Assert => "assert",
             TaskKind::Judge(_) => "judge",
             TaskKind::Outcome(_) => "outcome",
+            TaskKind::Evaluate(_) => "evaluate",
         }
     }
 }
@@ -139,7 +155,7 @@ const KINDS: [Key; 5] = [
     Key::optional("judge", Form::Object(&judging::JUDGE), "a model asked"),
     Key::reserved("check", "a deterministic check of an agent's run"),
     Key::optional("outcome", outcome::FORM, "a criterion over a scenario"),
-    Key::reserved("evaluate", "the author's code"),
+    Key::optional("evaluate", Form::Text, "an evaluator run: its name under `evaluators`"),
 ];
 
 /// The keys that outcomes of scenarios share with tasks.
@@ -159,6 +175,7 @@ pub(super) static TASK: Keys = Keys {
         KINDS[2],
         KINDS[3],
         KINDS[4],
+        Key::optional("with", Form::Map(&Form::Any), "where arguments of the evaluator come from: paths or values"),
         comparison::KEYS[0],
         comparison::KEYS[1],
         comparison::KEYS[2],
@@ -223,6 +240,11 @@ fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> 
         reading.problem(problem.at(first, "this").help("make two tasks of it; one may depend on the other"));
         return None;
     }
+    let is_evaluate = named.first().is_some_and(|it| it.name == "evaluate");
+    if let Some(span) = fields.key_span("with").filter(|_| !is_evaluate) {
+        let problem = Problem::new(&codes::CONFLICT, "`with` is for tasks that `evaluate`").at(span, "for nobody");
+        reading.problem(problem.help("drop it, or add `evaluate` with the name of an evaluator"));
+    }
     match named.first().map(|it| it.name) {
         None | Some("assert") => Some(TaskKind::Assert),
         Some("judge") => {
@@ -233,6 +255,11 @@ fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> 
             let check = fields.get("outcome").and_then(|it| outcome::read(reading, "`outcome`", it))?;
             Some(TaskKind::Outcome(Box::new(check)))
         }
+        Some("evaluate") => {
+            let evaluator = fields.get("evaluate").and_then(|it| reading.text("`evaluate`", it))?;
+            let with = fields.get("with").map(|it| evaluators::read_with(reading, it)).unwrap_or_default();
+            Some(TaskKind::Evaluate(Box::new(Evaluate { evaluator, with, bindings: Vec::new() })))
+        }
         Some(_) => None,
     }
 }
@@ -242,9 +269,10 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
         let n_before = reading.n_errors();
         let comparison = comparison::read(reading, fields);
         let is_assert = matches!(kind, Some(TaskKind::Assert));
-        let may_compare = ["operator", "assert", "judge", "outcome"].iter().any(|it| fields.may_mean(it));
+        let may_compare = ["operator", "assert", "judge", "outcome", "evaluate"].iter().any(|it| fields.may_mean(it));
         if is_assert && comparison.is_none() && reading.n_errors() == n_before && !may_compare {
-            let problem = Problem::new(&codes::MISSING_KEY, "a task needs an `operator`, a `judge` or an `outcome`");
+            let problem =
+                Problem::new(&codes::MISSING_KEY, "a task needs an `operator`, a `judge`, an `outcome` or `evaluate`");
             let problem = problem.at(fields.span, "does nothing");
             reading.problem(problem.help("for example `operator: is_not_empty` with a `field_path`"));
         }

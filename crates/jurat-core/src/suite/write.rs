@@ -11,7 +11,8 @@ use super::outcome;
 use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
 use super::{
-    Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison, scenario, tools,
+    Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison, evaluators, scenario,
+    tools,
 };
 use crate::compare::{Operator, WhenMissing};
 use crate::template::Trait;
@@ -88,6 +89,11 @@ pub fn value(suite: &Suite) -> Value {
     }
     if !suite.scenarios.is_empty() {
         map.put("scenarios", scenario::value(&suite.scenarios, &suite.tasks));
+    }
+    if !suite.evaluators.is_empty() {
+        let evaluators: Map<'static> =
+            suite.evaluators.iter().map(|it| (it.name.value.clone(), evaluators::written(it))).collect();
+        map.put("evaluators", Val::Map(evaluators));
     }
     map.list("tasks", suite.tasks.iter().filter(|it| it.scope.is_none()).map(task));
     Val::Map(map.0)
@@ -232,6 +238,17 @@ pub(super) fn task(task: &Task) -> Value {
     }
     if let TaskKind::Outcome(it) = &task.kind {
         map.put("outcome", outcome::write(it));
+    }
+    if let TaskKind::Evaluate(it) = &task.kind {
+        map.text("evaluate", Some(&it.evaluator.value));
+        if !it.with.is_empty() {
+            let with: Map<'static> = it
+                .with
+                .iter()
+                .map(|(name, from)| (name.value.clone(), evaluators::written_origin(&from.value)))
+                .collect();
+            map.put("with", Val::Map(with));
+        }
     }
     if let Some(comparison) = &task.comparison {
         compared(&mut map, comparison);

@@ -56,6 +56,20 @@ fn write_repr(out: &mut String, value: &Val<'_>) {
     }
 }
 
+/// `repr(number)`: the shortest digits that read back, with a point or an exponent.
+pub fn float_text(number: f64) -> String {
+    let mut out = String::new();
+    write_float(&mut out, number);
+    out
+}
+
+/// `repr(text)`: in quotes, with everything escaped that does not print.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    write_str(&mut out, text);
+    out
+}
+
 /// The shortest digits that read back, in plain notation from 1e-4 up to 1e16.
 fn write_float(out: &mut String, number: f64) {
     if !number.is_finite() {

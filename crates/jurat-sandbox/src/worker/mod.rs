@@ -27,6 +27,12 @@ use crate::orders::{Orders, Role};
 /// The word that makes a program a worker when it is the first argument. `jurat` itself listens to it.
 pub const WORD: &str = "__worker";
 
+/// How workers call code. A change of what a call means changes the number, so that what came of calls before it is not used again.
+pub const REVISION: u32 = 1;
+
+/// What interprets JavaScript.
+pub(crate) const JAVASCRIPT: &str = "quickjs-ng";
+
 /// Is a worker until nobody needs it any more. To be called before the program has started any thread.
 pub fn main() -> ExitCode {
     let Ok(mut channel) = Channel::take() else { return ExitCode::FAILURE };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_sandbox::{CodeRunner as _, Isolation, Language};
+use jurat_sandbox::{Arguments, CodeRunner as _, Isolation, Language};
 
 use crate::pools::{POOL, results, shown, source};
 
@@ -244,4 +244,25 @@ fn a_call_that_nobody_waits_for_is_given_up() {
     let begun = std::time::Instant::now();
     python("return 1", "1");
     assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+/// Calls that many ask for at once share messages, and nobody notices: each has what came of its own, also when one of them ends the process.
+#[test]
+fn whoever_asks_gets_their_own() {
+    let text = "def evaluate(n):\n    if n == 37:\n        import os\n        os._exit(3)\n    return n\n";
+    let prepared = POOL.prepare(source(Language::Python, Isolation::Process, text)).wait().expect("it is fine");
+    let asked = |n: u32| {
+        let arguments = Arguments::from_json(format!(r#"{{"n": {n}}}"#)).expect("an object");
+        POOL.call(&prepared, vec![arguments; (n % 3) as usize])
+    };
+    let pending: Vec<_> = (0..200).map(asked).collect();
+    for (n, pending) in (0..200).zip(pending) {
+        let shown: Vec<String> = pending.wait().iter().map(shown).collect();
+        let expected = if n == 37 {
+            "error: its process ended before it returned: it exited with status 3".to_owned()
+        } else {
+            n.to_string()
+        };
+        assert_eq!(shown, vec![expected; n % 3]);
+    }
 }

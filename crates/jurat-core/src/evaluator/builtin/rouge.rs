@@ -1,0 +1,126 @@
+//! `rouge`: how much of a reference the output has, from 0 to 1: shared words, shared pairs of words, or the longest common subsequence.
+//!
+//! The same figure as rouge-score without a stemmer. Tokens are runs of `a` to `z` and digits in lower case, so texts in other scripts have none and
+//! score 0; `token_f1` or `chrf` serve those. Of several references the one with the best F-measure counts.
+
+use std::collections::HashMap;
+
+use super::ngram;
+
+/// Which ROUGE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// Runs of so many words.
+    N(usize),
+    /// The longest common subsequence.
+    L,
+    /// The longest common subsequences of lines, taken together.
+    Lsum,
+}
+
+/// Precision, recall and what both come to.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Rouge {
+    /// The share of the output that the reference has.
+    pub precision: f64,
+    /// The share of the reference that the output has.
+    pub recall: f64,
+    /// Their harmonic mean.
+    pub f_measure: f64,
+}
+
+impl Rouge {
+    /// The score of an output.
+    pub fn score(variant: Variant, output: &str, references: &[&str]) -> Rouge {
+        let scores = references.iter().map(|it| against(variant, output, it));
+        // The first of equals counts.
+        scores.reduce(|best, it| if it.f_measure > best.f_measure { it } else { best }).unwrap_or_default()
+    }
+
+    fn of(shared: usize, n_output: usize, n_reference: usize) -> Rouge {
+        let (precision, recall) = (ngram::share(shared, n_output), ngram::share(shared, n_reference));
+        Rouge { precision, recall, f_measure: ngram::f_measure(precision, recall) }
+    }
+}
+
+fn against(variant: Variant, output: &str, reference: &str) -> Rouge {
+    match variant {
+        Variant::N(n) => {
+            let (output, reference) = (tokens(output), tokens(reference));
+            let (output, reference) = (ngram::counts(&output, n), ngram::counts(&reference, n));
+            Rouge::of(ngram::shared(&output, &reference), output.values().sum(), reference.values().sum())
+        }
+        Variant::L => {
+            let (output, reference) = (tokens(output), tokens(reference));
+            let length = lengths(&reference, &output).last().and_then(|it| it.last()).copied().unwrap_or(0);
+            Rouge::of(length, output.len(), reference.len())
+        }
+        Variant::Lsum => {
+            let lines = |text: &str| text.split('\n').filter(|it| !it.is_empty()).map(tokens).collect::<Vec<_>>();
+            summary(&lines(output), &lines(reference))
+        }
+    }
+}
+
+/// Each line of the reference against all lines of the output. No word counts more often than it comes in either.
+fn summary(output: &[Vec<String>], reference: &[Vec<String>]) -> Rouge {
+    let counted = |lines: &'_ [Vec<String>]| {
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        lines.iter().flatten().for_each(|it| *counts.entry(it.clone()).or_insert(0) += 1);
+        counts
+    };
+    let (mut in_output, mut in_reference) = (counted(output), counted(reference));
+    let mut hits = 0;
+    for line in reference {
+        let mut union = vec![false; line.len()];
+        for other in output {
+            common(line, other).into_iter().for_each(|ix| union[ix] = true);
+        }
+        for word in line.iter().zip(union).filter(|(_, is_common)| *is_common).map(|(word, _)| word) {
+            if let (Some(left), Some(right)) = (in_output.get_mut(word), in_reference.get_mut(word))
+                && *left > 0
+                && *right > 0
+            {
+                hits += 1;
+                *left -= 1;
+                *right -= 1;
+            }
+        }
+    }
+    Rouge::of(hits, output.iter().map(Vec::len).sum(), reference.iter().map(Vec::len).sum())
+}
+
+/// The lengths of the longest common subsequences of all beginnings.
+fn lengths(left: &[String], right: &[String]) -> Vec<Vec<usize>> {
+    let mut table = vec![vec![0; right.len() + 1]; left.len() + 1];
+    for (i, a) in left.iter().enumerate() {
+        for (j, b) in right.iter().enumerate() {
+            table[i + 1][j + 1] = if a == b { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
+        }
+    }
+    table
+}
+
+/// The places in `left` of one longest common subsequence. Which one it is, decides what several lines come to together.
+fn common(left: &[String], right: &[String]) -> Vec<usize> {
+    let table = lengths(left, right);
+    let (mut i, mut j) = (left.len(), right.len());
+    let mut places = Vec::new();
+    while i > 0 && j > 0 {
+        if left[i - 1] == right[j - 1] {
+            places.push(i - 1);
+            (i, j) = (i - 1, j - 1);
+        } else if table[i][j - 1] > table[i - 1][j] {
+            j -= 1;
+        } else {
+            i -= 1;
+        }
+    }
+    places
+}
+
+fn tokens(text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    let is_part = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit();
+    text.split(|it| !is_part(it)).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+}

@@ -1,0 +1,135 @@
+//! What it takes to call an author's function.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::effect::Deed;
+use crate::value::Value;
+
+/// The language that an evaluator is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// Python.
+    Python,
+    /// TypeScript.
+    TypeScript,
+    /// JavaScript.
+    JavaScript,
+}
+
+impl Language {
+    /// Every language by its name.
+    pub const NAMED: [(&'static str, Language); 3] =
+        [("python", Language::Python), ("typescript", Language::TypeScript), ("javascript", Language::JavaScript)];
+
+    /// The name, as authors write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Python => "python",
+            Language::TypeScript => "typescript",
+            Language::JavaScript => "javascript",
+        }
+    }
+
+    /// Whether values have passed through the rules of `JSON.stringify`.
+    pub fn is_script(self) -> bool {
+        matches!(self, Language::TypeScript | Language::JavaScript)
+    }
+
+    /// How the language writes that there is nothing.
+    pub fn nothing(self) -> &'static str {
+        if self.is_script() { "null" } else { "None" }
+    }
+}
+
+/// The code of an evaluator.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// The language it is written in.
+    pub language: Language,
+    /// The text.
+    pub text: Arc<str>,
+    /// The function that is called.
+    pub entry: Arc<str>,
+}
+
+impl Source {
+    /// The name of the code by its content: the same text, language and function are the same code.
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in [self.language.name(), &self.entry, &self.text] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+/// An author's function, and how it is to be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Code {
+    /// The code.
+    pub source: Source,
+    /// What one call may use.
+    pub limits: Limits,
+    /// What calls share.
+    pub isolation: Isolation,
+    /// Whether equal arguments always come to the same, so that what came back may be used again.
+    pub is_deterministic: bool,
+    /// The interpreter or the virtual environment that runs it, when it is Python and the author names one.
+    pub python: Option<String>,
+}
+
+/// What one call may use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// How long it may take.
+    pub timeout: Duration,
+    /// How much memory its process may have, in bytes.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { timeout: Duration::from_secs(30), memory: 1 << 30 }
+    }
+}
+
+/// What calls share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// A process; each call has a namespace of its own in it.
+    #[default]
+    Process,
+    /// Nothing: each call has a process of its own.
+    Fork,
+}
+
+impl Isolation {
+    /// Every kind by its name.
+    pub const NAMED: [(&'static str, Isolation); 2] = [("process", Isolation::Process), ("fork", Isolation::Fork)];
+}
+
+/// One call of an evaluator.
+///
+/// What comes back is a value in the form of [`super::transport`], or the message of what was raised.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The evaluator's name.
+    pub evaluator: Arc<str>,
+    /// Its code.
+    pub code: Arc<Code>,
+    /// The arguments by name, as one object.
+    pub arguments: Value,
+}
+
+impl Call {
+    /// The call as an effect: what is written down, and what names it. Two calls of the same code with equal arguments are the same effect.
+    pub fn deed(&self) -> Deed {
+        Deed::Evaluate {
+            evaluator: self.evaluator.to_string(),
+            source: self.code.source.digest(),
+            arguments: self.arguments.clone(),
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! What a Python function takes, found without running anything.
+//!
+//! This reads only as much Python as it takes to find functions on the top level: texts, comments, brackets, joined lines. Everything inside
+//! of bodies is skipped. What goes wrong on the way is a syntax error of the whole text: a bracket or a text that is never closed, a
+//! parameter list that makes no sense. What is wrong inside of bodies shows when the code is compiled.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// What a function takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// Its parameters, in their order.
+    pub parameters: Vec<Parameter>,
+    /// Whether it takes any other argument too, by `**kwargs`.
+    pub takes_others: bool,
+    /// Whether it is `async`.
+    pub is_async: bool,
+    /// Where its name stands, in bytes.
+    pub at: Range<usize>,
+}
+
+/// One parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Whether it has no default.
+    pub is_required: bool,
+    /// Where it stands, in bytes.
+    pub at: Range<usize>,
+}
+
+impl Signature {
+    /// The parameter with this name.
+    pub fn find(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|it| it.name == name)
+    }
+}
+
+/// Why a signature cannot be told.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SignatureError {
+    /// What kind of reason it is.
+    pub kind: SignatureErrorKind,
+    /// What is wrong.
+    pub message: String,
+    /// Where, in bytes.
+    pub at: Range<usize>,
+    /// The functions that there are.
+    pub functions: Vec<String>,
+}
+
+/// Why a signature cannot be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignatureErrorKind {
+    /// The text is not Python.
+    Syntax,
+    /// There is no such function.
+    NoFunction,
+    /// The function cannot be called with arguments by name.
+    NotCallable,
+}
+
+/// The signature of a function on the top level. When it is defined twice, the last one counts, as in Python. `None` when the name is there, but
+/// only running the code would tell what it stands for.
+pub fn python_signature(text: &str, entry: &str) -> Result<Option<Signature>, SignatureError> {
+    let tokens = tokens(text)?;
+    let mut found = None;
+    let mut is_named = false;
+    let mut functions = Vec::new();
+    for line in tokens.split(|it| it.kind == Kind::LineEnd) {
+        // Lines of blocks are indented; what they define may or may not be there.
+        let Some(first) = line.first() else { continue };
+        if first.column > 0 {
+            is_named |= line.iter().any(|it| it.text(text) == entry);
+            continue;
+        }
+        let (is_async, rest) = match first.text(text) {
+            "async" => (true, &line[1..]),
+            _ => (false, line),
+        };
+        let name = rest.get(1).filter(|it| it.kind == Kind::Word && rest[0].text(text) == "def");
+        match name {
+            Some(name) => {
+                functions.push(name.text(text).to_owned());
+                if name.text(text) == entry {
+                    found = Some(signature(text, is_async, name, &rest[2..])?);
+                }
+            }
+            None => is_named |= line.iter().any(|it| it.kind == Kind::Word && it.text(text) == entry),
+        }
+    }
+    match found {
+        Some(signature) => Ok(Some(signature)),
+        None if is_named => Ok(None),
+        None => Err(SignatureError {
+            kind: SignatureErrorKind::NoFunction,
+            message: format!("there is no function `{entry}` on the top level"),
+            at: 0..text.find('\n').unwrap_or(text.len()),
+            functions,
+        }),
+    }
+}
+
+/// The parameters between the brackets behind a function's name.
+fn signature(text: &str, is_async: bool, name: &Token, rest: &[Token]) -> Result<Signature, SignatureError> {
+    let open = rest.iter().position(|it| it.text(text) == "(" && it.depth == 0);
+    let close = rest.iter().position(|it| it.text(text) == ")" && it.depth == 0);
+    // Behind the name there may be type parameters, and nothing else.
+    let is_list = |open: usize| open == 0 || rest[0].text(text) == "[";
+    let (Some(open), Some(close)) = (open.filter(|it| is_list(*it)), close) else {
+        return Err(syntax("a function without a list of parameters", name.at.clone()));
+    };
+    let after = &rest[close + 1..];
+    if !after.iter().any(|it| it.depth == 0 && it.text(text) == ":") {
+        let last = after.last().unwrap_or(&rest[close]);
+        return Err(syntax("a function without `:` behind its parameters", last.at.clone()));
+    }
+    let mut signature = Signature { parameters: Vec::new(), takes_others: false, is_async, at: name.at.clone() };
+    let mut seen = HashSet::new();
+    for item in items(text, &rest[open + 1..close]) {
+        let Some(first) = item.first() else { continue };
+        match (first.text(text), item.get(1)) {
+            ("*", None) => {}
+            ("/", None) if !signature.parameters.is_empty() => return Err(positional(&signature)),
+            ("*", Some(_)) if item.get(1).is_some_and(|it| it.text(text) == "*") => signature.takes_others = true,
+            ("*", Some(_)) => {}
+            (word, _) if first.kind == Kind::Word => {
+                if !seen.insert(word.to_owned()) {
+                    return Err(syntax(format!("two parameters are called `{word}`"), first.at.clone()));
+                }
+                let has_default = item.iter().any(|it| it.depth == 1 && it.text(text) == "=");
+                let name = word.to_owned();
+                signature.parameters.push(Parameter { name, is_required: !has_default, at: first.at.clone() });
+            }
+            _ => return Err(syntax("not a parameter", first.at.clone())),
+        }
+    }
+    Ok(signature)
+}
+
+/// The parts of a list between commas. The commas of a `lambda` are its own.
+fn items<'t>(text: &str, tokens: &'t [Token]) -> Vec<&'t [Token]> {
+    let (mut items, mut start, mut n_lambdas) = (Vec::new(), 0, 0_usize);
+    for (ix, token) in tokens.iter().enumerate().filter(|(_, it)| it.depth == 1) {
+        match token.text(text) {
+            "lambda" => n_lambdas += 1,
+            ":" => n_lambdas = n_lambdas.saturating_sub(1),
+            "," if n_lambdas == 0 => {
+                items.push(&tokens[start..ix]);
+                start = ix + 1;
+            }
+            _ => {}
+        }
+    }
+    items.push(&tokens[start..]);
+    items
+}
+
+fn positional(signature: &Signature) -> SignatureError {
+    let at = signature.parameters.first().map_or(signature.at.clone(), |it| it.at.clone());
+    SignatureError {
+        kind: SignatureErrorKind::NotCallable,
+        message: "arguments are given by name, and what stands before `/` cannot be".to_owned(),
+        at,
+        functions: Vec::new(),
+    }
+}
+
+fn syntax(message: impl Into<String>, at: Range<usize>) -> SignatureError {
+    SignatureError { kind: SignatureErrorKind::Syntax, message: message.into(), at, functions: Vec::new() }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Word,
+    Text,
+    Mark,
+    LineEnd,
+}
+
+#[derive(Debug, Clone)]
+struct Token {
+    kind: Kind,
+    at: Range<usize>,
+    /// How many brackets are open around it; a bracket counts as standing outside of itself.
+    depth: usize,
+    /// How far the line it stands in is indented.
+    column: usize,
+}
+
+impl Token {
+    fn text<'t>(&self, text: &'t str) -> &'t str {
+        text.get(self.at.clone()).unwrap_or_default()
+    }
+}
+
+fn tokens(text: &str) -> Result<Vec<Token>, SignatureError> {
+    let mut scanner = Scanner { text, at: 0, open: Vec::new(), tokens: Vec::new(), column: 0 };
+    let mut is_line_start = true;
+    while let Some(next) = scanner.peek() {
+        if is_line_start && scanner.open.is_empty() {
+            let line = &text[scanner.at..];
+            scanner.column = line.len() - line.trim_start_matches([' ', '\t', '\u{c}']).len();
+            is_line_start = false;
+        }
+        let start = scanner.at;
+        match next {
+            '\n' => {
+                if scanner.open.is_empty() {
+                    scanner.push(Kind::LineEnd, start..start + 1);
+                    is_line_start = true;
+                }
+                scanner.at += 1;
+            }
+            '#' => scanner.at += text[start..].find('\n').unwrap_or(text.len() - start),
+            '\\' if text[start + 1..].trim_start_matches('\r').starts_with('\n') => {
+                scanner.at += text[start..].find('\n').map_or(1, |it| it + 1);
+            }
+            it if it.is_whitespace() => scanner.at += it.len_utf8(),
+            '"' | '\'' => scanner.string(start, false, false)?,
+            it if it.is_alphanumeric() || it == '_' => scanner.word()?,
+            '(' | '[' | '{' => {
+                scanner.push(Kind::Mark, start..start + 1);
+                scanner.open.push((next, start));
+                scanner.at += 1;
+            }
+            ')' | ']' | '}' => scanner.close(next)?,
+            other => {
+                let end = start + other.len_utf8();
+                scanner.push(Kind::Mark, start..end);
+                scanner.at = end;
+            }
+        }
+    }
+    match scanner.open.first() {
+        Some((bracket, at)) => Err(syntax(format!("`{bracket}` is never closed"), *at..*at + 1)),
+        None => Ok(scanner.tokens),
+    }
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+    open: Vec<(char, usize)>,
+    tokens: Vec<Token>,
+    column: usize,
+}
+
+impl Scanner<'_> {
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn push(&mut self, kind: Kind, at: Range<usize>) {
+        self.tokens.push(Token { kind, at, depth: self.open.len(), column: self.column });
+    }
+
+    fn close(&mut self, bracket: char) -> Result<(), SignatureError> {
+        let at = self.at..self.at + 1;
+        let wanted = match bracket {
+            ')' => '(',
+            ']' => '[',
+            _ => '{',
+        };
+        match self.open.pop() {
+            Some((open, _)) if open == wanted => {}
+            Some((open, _)) => return Err(syntax(format!("`{bracket}` does not close `{open}`"), at)),
+            None => return Err(syntax(format!("`{bracket}` closes nothing"), at)),
+        }
+        self.push(Kind::Mark, at);
+        self.at += 1;
+        Ok(())
+    }
+
+    /// A name, a number, or what stands before a text.
+    fn word(&mut self) -> Result<(), SignatureError> {
+        let rest = &self.text[self.at..];
+        let length = rest.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(rest.len());
+        let (word, start) = (&rest[..length], self.at);
+        let is_prefix = length <= 2 && word.chars().all(|it| "rRbBuUfFtT".contains(it));
+        if is_prefix && rest[length..].starts_with(['"', '\'']) {
+            self.at += length;
+            let has = |letter: char| word.contains([letter, letter.to_ascii_uppercase()]);
+            return self.string(start, has('r'), has('f') || has('t'));
+        }
+        self.push(Kind::Word, start..start + length);
+        self.at += length;
+        Ok(())
+    }
+
+    /// A text, whose opening quote is next. Fields of a formatted text hold texts of their own.
+    fn string(&mut self, start: usize, is_raw: bool, is_formatted: bool) -> Result<(), SignatureError> {
+        let quote = &self.text[self.at..=self.at];
+        let closing =
+            if self.text[self.at..].starts_with(&quote.repeat(3)) { quote.repeat(3) } else { quote.to_owned() };
+        let is_long = closing.len() == 3;
+        self.at += closing.len();
+        loop {
+            let rest = &self.text[self.at..];
+            if rest.starts_with(&closing) {
+                self.at += closing.len();
+                self.push(Kind::Text, start..self.at);
+                return Ok(());
+            }
+            match rest.chars().next() {
+                None => break,
+                Some('\n') if !is_long => break,
+                // A backslash keeps the next quote from ending the text, in raw texts too.
+                Some('\\') => {
+                    let escaped = rest[1..].chars().next().map_or(0, char::len_utf8);
+                    let is_field = is_raw && is_formatted && rest[1..].starts_with('{');
+                    self.at += 1 + if is_field { 0 } else { escaped };
+                }
+                Some('{') if is_formatted && rest.starts_with("{{") => self.at += 2,
+                Some('{') if is_formatted => self.field(&closing)?,
+                Some(other) => self.at += other.len_utf8(),
+            }
+        }
+        let end = start + self.text[start..].find('\n').unwrap_or(self.text.len() - start);
+        Err(syntax("a text that is never closed", start..end.max(start + 1)))
+    }
+
+    /// A field of a formatted text: up to the bracket that closes it, over texts inside of it. A quote that would end the text around it does
+    /// so unless it begins a text that is closed within the field.
+    fn field(&mut self, closing: &str) -> Result<(), SignatureError> {
+        let mut depth = 0_usize;
+        while let Some(next) = self.peek() {
+            match next {
+                '{' | '(' | '[' => depth += 1,
+                '}' | ')' | ']' => depth = depth.saturating_sub(1),
+                '\n' if closing.len() == 1 => return Ok(()),
+                '"' | '\'' => {
+                    let (before, n_tokens) = (self.at, self.tokens.len());
+                    if self.string(before, false, false).is_err() {
+                        self.at = before;
+                        return Ok(());
+                    }
+                    self.tokens.truncate(n_tokens);
+                    continue;
+                }
+                _ => {}
+            }
+            self.at += next.len_utf8();
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,3 @@
+def evaluate(output):
+    """A text that nobody closes
+    return output
