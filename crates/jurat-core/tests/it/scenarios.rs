@@ -583,7 +583,7 @@ fn fragment(edges: &str) -> String {
     let indented: String = edges.lines().map(|it| format!("    {it}\n")).collect();
     let field = |name: &str, kind: &str| format!("{name}: {{ type: {kind}, description: it }}");
     format!(
-        "scenarios:\n  page:\n    entry: ask\n    nodes:\n      ask: {{ question: Q, template: {{ {}, {} }} }}\n      \
+        "models: {{ subject: openai/x, parser: openai/y }}\nscenarios:\n  page:\n    entry: ask\n    nodes:\n      ask: {{ question: Q, template: {{ {}, {} }} }}\n      \
          doubt: {{ question: Q, raw_answer: A }}\n    outcomes: {{ over: {{ status_is: completed }} }}\n{indented}",
         field("city", "string"),
         field("year", "number"),
