@@ -1,5 +1,5 @@
 # without: seccomp
-# proof: not supported|Bad file|Invalid|not implemented
+# proof: not supported|Bad file|Invalid
 
 import ctypes
 import os

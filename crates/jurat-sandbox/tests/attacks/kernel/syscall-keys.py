@@ -1,5 +1,4 @@
 # without: seccomp
-# proof: breached|not implemented
 
 import ctypes
 import os

@@ -1,5 +1,5 @@
 # without: seccomp privileges
-# proof: Invalid|Argument|Bad address|too big
+# proof: Invalid argument
 
 import ctypes
 import os

@@ -1,6 +1,5 @@
 # without: seccomp
 # machine: x86_64
-# proof: breached|not implemented|nothing
 
 import ctypes
 

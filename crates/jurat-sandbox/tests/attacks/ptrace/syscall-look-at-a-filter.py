@@ -1,5 +1,5 @@
 # without: landlock seccomp privileges
-# proof: No such process|Permission denied|Invalid|No such file
+# proof: No such process
 
 import ctypes
 import os

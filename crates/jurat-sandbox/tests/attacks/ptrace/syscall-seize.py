@@ -1,5 +1,4 @@
 # without: landlock seccomp privileges
-# proof: breached|Input/output error|No such process
 
 import ctypes
 import os
