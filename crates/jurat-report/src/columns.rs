@@ -9,14 +9,23 @@ use jurat_core::value::Value;
 
 use crate::case_writer::Scope;
 use crate::json_text;
-use crate::model::{CaseReport, RunReport, TaskReport, TaskTotal, gate_name};
+use crate::model::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, gate_name};
 
 /// What there is to say about one task of one case.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'r> {
     case: &'r CaseReport,
     task: &'r TaskReport,
+    /// The output that it is about, where it is about one.
+    output: Option<&'r OutputReport>,
     total: &'r TaskTotal,
+}
+
+impl<'r> Row<'r> {
+    /// The task, unless the row is about one output of it: what the task took is told once.
+    fn whole(&self) -> Option<&'r TaskReport> {
+        if self.output.is_none() { Some(self.task) } else { None }
+    }
 }
 
 /// What stands in a column of a row.
@@ -79,9 +88,13 @@ pub fn columns(scope: Scope) -> impl Iterator<Item = &'static Column> {
     COLUMNS.iter().filter(move |it| scope.has_observed() || !it.is_observed)
 }
 
-/// The rows of a case, in the order of its tasks.
+/// The rows of a case, in the order of its tasks. A task whose evaluator has several outputs has a row of its own, and behind it one for each of them.
 pub fn rows<'r>(run: &'r RunReport, case: &'r CaseReport) -> impl Iterator<Item = io::Result<Row<'r>>> {
-    case.tasks.iter().map(move |task| Ok(Row { case, task, total: total(run, case, task)? }))
+    let rows = |task: &'r TaskReport| [None].into_iter().chain(task.outputs.iter().map(Some)).map(move |it| (task, it));
+    case.tasks
+        .iter()
+        .flat_map(rows)
+        .map(move |(task, output)| Ok(Row { case, task, output, total: total(run, case, task)? }))
 }
 
 /// A value as the JSON that all formats have for it.
@@ -109,24 +122,30 @@ static COLUMNS: &[Column] = &[
     column("subject", Kind::Text, |it| text(it.case.subject.as_deref())),
     column("replicate", Kind::Number, |it| number(it.case.replicate.map(u64::from))),
     column("case_verdict", Kind::Text, |it| Datum::Text(it.case.verdict.name())),
-    column("task", Kind::Text, |it| Datum::Text(&it.total.id)),
+    column("task", Kind::Text, |it| Datum::Text(it.output.map_or(&it.total.id, |it| &it.name))),
     column("kind", Kind::Text, |it| Datum::Text(&it.total.kind)),
     column("gate", Kind::Text, |it| text(Some(gate_name(it.total.gate)).filter(|it| !it.is_empty()))),
     column("stage", Kind::Number, |it| Datum::Number(it.total.stage as u64)),
-    column("verdict", Kind::Text, |it| Datum::Text(it.task.verdict.name())),
-    column("path", Kind::Text, |it| text(it.total.path.as_deref())),
-    column("operator", Kind::Text, |it| text(it.total.operator.as_deref())),
-    column("expected", Kind::Value, |it| value(it.task.expected.as_ref())),
-    column("actual", Kind::Value, |it| value(it.task.actual.as_ref())),
-    column("label", Kind::Text, |it| text(it.task.label.as_deref())),
-    column("score", Kind::Float, |it| float(it.task.score)),
-    column("explanation", Kind::Text, |it| text(it.task.explanation.as_deref())),
-    column("message", Kind::Text, |it| text(Some(&*it.task.message).filter(|it| !it.is_empty()))),
-    column("input_tokens", Kind::Number, |it| number(it.task.usage.map(|it| it.input))),
-    column("output_tokens", Kind::Number, |it| number(it.task.usage.map(|it| it.output))),
-    column("cost_usd", Kind::Float, |it| float(it.task.cost_usd)),
-    column("latency_ms", Kind::Float, |it| float(it.task.latency.map(millis))),
-    column("requests", Kind::Number, |it| Datum::Number(u64::from(it.task.n_requests))).observed(),
+    column("verdict", Kind::Text, |it| Datum::Text(it.output.map_or(it.task.verdict, OutputReport::verdict).name())),
+    column("path", Kind::Text, |it| text(it.whole().and(it.total.path.as_deref()))),
+    column("operator", Kind::Text, |it| text(it.whole().and(it.total.operator.as_deref()))),
+    column("expected", Kind::Value, |it| value(it.whole().and_then(|it| it.expected.as_ref()))),
+    column("actual", Kind::Value, |it| value(it.whole().and_then(|it| it.actual.as_ref()))),
+    column("label", Kind::Text, |it| text(it.output.map_or(&it.task.label, |it| &it.label).as_deref())),
+    column("score", Kind::Float, |it| float(it.output.map_or(it.task.score, |it| it.score))),
+    column("explanation", Kind::Text, |it| {
+        text(it.output.map_or(&it.task.explanation, |it| &it.explanation).as_deref())
+    }),
+    column("message", Kind::Text, |it| {
+        let message = it.output.map_or(&it.task.message, |it| &it.message);
+        text(Some(message.as_str()).filter(|it| !it.is_empty()))
+    }),
+    column("input_tokens", Kind::Number, |it| number(it.whole().and_then(|it| it.usage).map(|it| it.input))),
+    column("output_tokens", Kind::Number, |it| number(it.whole().and_then(|it| it.usage).map(|it| it.output))),
+    column("cost_usd", Kind::Float, |it| float(it.whole().and_then(|it| it.cost_usd))),
+    column("latency_ms", Kind::Float, |it| float(it.whole().and_then(|it| it.latency).map(millis))),
+    column("requests", Kind::Number, |it| Datum::Number(it.whole().map_or(0, |it| u64::from(it.n_requests))))
+        .observed(),
     column("reused", Kind::Flag, |it| Datum::Flag(it.task.reused)).observed(),
     column("case_duration_ms", Kind::Float, |it| Datum::Float(millis(it.case.took))).observed(),
 ];

@@ -19,7 +19,8 @@ use crate::columns::{millis, total};
 use crate::instant::instant;
 use crate::json_text::{Members, object, open_object};
 use crate::model::{
-    CaseCounts, CaseReport, Observed, RunReport, SliceTotal, SubjectTotal, TaskReport, TaskTotal, gate_name, interval,
+    CaseCounts, CaseReport, Observed, OutputReport, RunReport, SliceTotal, SubjectTotal, TaskReport, TaskTotal,
+    gate_name, interval,
 };
 use crate::scenario::write_total;
 
@@ -166,10 +167,22 @@ fn write_task(members: &mut Members<'_>, total: &TaskTotal, task: &TaskReport) {
     optional(task.label.as_deref(), |it| members.text("label", it));
     optional(task.score, |it| members.float("score", it));
     optional(task.explanation.as_deref(), |it| members.text("explanation", it));
+    if !task.outputs.is_empty() {
+        members.list("outputs", &task.outputs, |text, output| object(text, |it| write_output(it, output)));
+    }
     optional(Some(&*task.message).filter(|it| !it.is_empty()), |it| members.text("message", it));
     optional(task.usage, |usage| members.object("usage", |it| write_usage(it, &usage)));
     optional(task.cost_usd, |it| members.float("cost_usd", it));
     optional(task.latency, |it| members.float("latency_ms", millis(it)));
+}
+
+fn write_output(members: &mut Members<'_>, output: &OutputReport) {
+    members.text("name", &output.name);
+    members.text("verdict", output.verdict().name());
+    optional(output.label.as_deref(), |it| members.text("label", it));
+    optional(output.score, |it| members.float("score", it));
+    optional(output.explanation.as_deref(), |it| members.text("explanation", it));
+    optional(Some(&*output.message).filter(|it| !it.is_empty()), |it| members.text("message", it));
 }
 
 fn write_gate(members: &mut Members<'_>, task: &TaskTotal) {

@@ -218,6 +218,8 @@ pub struct TaskReport {
     pub score: Option<f64>,
     /// Why it gave them, in the words of whoever judged.
     pub explanation: Option<String>,
+    /// What each output of its evaluator came to, where it has several.
+    pub outputs: Vec<OutputReport>,
     /// Why it failed, was skipped, could not be judged or did not run, in our words; else empty.
     pub message: String,
     /// The tokens that its answers took.
@@ -230,6 +232,28 @@ pub struct TaskReport {
     pub n_requests: u32,
     /// Whether its answers were there before this run. A replay reuses all.
     pub reused: bool,
+}
+
+/// One output of an evaluator that has several, for one case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputReport {
+    /// The task and the output: `safe.toxicity`.
+    pub name: String,
+    /// The label.
+    pub label: Option<String>,
+    /// The score.
+    pub score: Option<f64>,
+    /// Why.
+    pub explanation: Option<String>,
+    /// Why what was returned for it is not taken; else empty.
+    pub message: String,
+}
+
+impl OutputReport {
+    /// How it ended: measured, or an error.
+    pub fn verdict(&self) -> TaskVerdict {
+        if self.message.is_empty() { TaskVerdict::Measured } else { TaskVerdict::Error }
+    }
 }
 
 /// How a task ended, in one word. The reason is in [`TaskReport::message`].
@@ -304,6 +328,7 @@ impl TaskReport {
             label: None,
             score: None,
             explanation: None,
+            outputs: Vec::new(),
             message: String::new(),
             usage: None,
             cost_usd: None,

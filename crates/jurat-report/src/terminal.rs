@@ -9,7 +9,7 @@ use jurat_core::verdict::{CaseVerdict, Counts};
 use crate::Style;
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;
-use crate::model::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict, gate_name, interval};
+use crate::model::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict, gate_name, interval};
 use crate::style::Meaning;
 use crate::table::{Cell, Column, ROOM, Table};
 use crate::visible::visible_line;
@@ -158,6 +158,9 @@ impl CaseWriter for TerminalWriter<'_> {
             for task in &case.tasks {
                 let total = total(self.run, case, task)?;
                 self.tasks.push(variant(case).into_iter().chain(task_cells(total, task)));
+                for output in &task.outputs {
+                    self.tasks.push(variant(case).into_iter().chain(output_cells(total, output)));
+                }
             }
         }
         Ok(())
@@ -276,6 +279,28 @@ fn task_cells(total: &TaskTotal, task: &TaskReport) -> [Cell; 12] {
         Cell::from(task.actual.as_ref().map_or_else(String::new, |it| words::value(it, ROOM))),
         Cell::text(task.label.as_deref().unwrap_or_default()),
         Cell::from(task.score.map_or_else(String::new, words::score)),
+        Cell::message(message),
+    ]
+}
+
+/// One output of an evaluator, behind the task that runs it.
+fn output_cells(total: &TaskTotal, output: &OutputReport) -> [Cell; 12] {
+    let is_error = output.verdict() == TaskVerdict::Error;
+    let verdict = Cell::from(output.verdict().name().to_owned());
+    let verdict = if is_error { verdict.meaning(Meaning::Unknown, true) } else { verdict };
+    let message = if is_error { &output.message } else { output.explanation.as_deref().unwrap_or_default() };
+    [
+        Cell::text(&output.name),
+        Cell::from("output".to_owned()),
+        Cell::default(),
+        Cell::from(total.stage as u64),
+        verdict,
+        Cell::default(),
+        Cell::default(),
+        Cell::default(),
+        Cell::default(),
+        Cell::text(output.label.as_deref().unwrap_or_default()),
+        Cell::from(output.score.map_or_else(String::new, words::score)),
         Cell::message(message),
     ]
 }

@@ -74,7 +74,7 @@ pub fn python_signature(text: &str, entry: &str) -> Result<Option<Signature>, Si
         // Lines of blocks are indented; what they define may or may not be there.
         let Some(first) = line.first() else { continue };
         if first.column > 0 {
-            is_named |= line.iter().any(|it| it.text(text) == entry);
+            is_named |= binds(text, line, entry);
             continue;
         }
         let (is_async, rest) = match first.text(text) {
@@ -89,7 +89,7 @@ pub fn python_signature(text: &str, entry: &str) -> Result<Option<Signature>, Si
                     found = Some(signature(text, is_async, name, &rest[2..])?);
                 }
             }
-            None => is_named |= line.iter().any(|it| it.kind == Kind::Word && it.text(text) == entry),
+            None => is_named |= binds(text, line, entry),
         }
     }
     match found {
@@ -102,6 +102,15 @@ pub fn python_signature(text: &str, entry: &str) -> Result<Option<Signature>, Si
             functions,
         }),
     }
+}
+
+/// Whether a line gives a name to something: imports it, assigns to it, defines it.
+fn binds(text: &str, line: &[Token], name: &str) -> bool {
+    let words: Vec<&str> = line.iter().map(|it| it.text(text)).collect();
+    let is_import = matches!(words.first(), Some(&("from" | "import")));
+    let is_assigned = |pair: &[&str]| pair[0] == name && matches!(pair[1], "=" | ":");
+    let is_defined = |pair: &[&str]| matches!(pair[0], "def" | "class") && pair[1] == name;
+    (is_import && words.contains(&name)) || words.windows(2).any(|it| is_assigned(it) || is_defined(it))
 }
 
 /// The parameters between the brackets behind a function's name.

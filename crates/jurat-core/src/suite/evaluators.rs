@@ -17,7 +17,7 @@ use crate::evaluator::{
     Code, Direction, Isolation, LabelValue, Language, Limits, OutputConfig, OutputKind, Signature, SignatureError,
     SignatureErrorKind, Source, check_names, python_signature,
 };
-use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, Value, shown_within};
+use crate::value::{Content, FieldPath, Map, Node, Span, Spanned, Val, Value, shown_within};
 
 /// An evaluator.
 #[derive(Debug, Clone)]
@@ -643,7 +643,7 @@ pub(super) fn written(evaluator: &Evaluator) -> Value {
     map.text("description", evaluator.description.as_ref());
     match &evaluator.kind {
         EvaluatorKind::Builtin(builtin) => {
-            let is_plain = builtin.settings.as_map().is_none_or(|it| it.is_empty());
+            let is_plain = builtin.settings.as_map().is_none_or(Map::is_empty);
             let name = builtin.entry.name;
             let with_parameters = || Val::Map([(name, builtin.settings.clone())].into_iter().collect());
             map.put("builtin", if is_plain { Val::from(name) } else { with_parameters() });

@@ -50,6 +50,11 @@ fn parameters_are_found_without_running_anything() {
     takes("class A:\n    def evaluate(self): pass\n", "unknown");
     takes("if True:\n    def evaluate(a): pass\n", "unknown");
     takes("from checks import evaluate", "unknown");
+    takes("judge = evaluate = lambda output: output", "unknown");
+    takes(
+        "def judge(a): return evaluate(a)",
+        "there is no function `evaluate` on the top level at \"def judge(a): return evaluate(a)\"",
+    );
     takes("def evaluate[T](a: T) -> T: return a", "(a)");
     takes("def evaluate \\\n  (a): return a", "(a)");
     takes("s = f\"{d[\"x\"]} {{\" + rb'\\'' + f'{x!r:>{width}}'\ndef evaluate(a): return s", "(a)");

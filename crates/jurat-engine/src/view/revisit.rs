@@ -5,13 +5,14 @@ use std::time::Duration;
 use jurat_core::case::CaseState;
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Outcome, StepSite, Usage};
+use jurat_core::evaluator::{Evaluation, OutputConfig};
 use jurat_core::evidence::probe;
 use jurat_core::evidence::scenario::cut_short;
 use jurat_core::judge::Marks;
 use jurat_core::plan::TaskIx;
 use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
-use jurat_report::model::{CaseReport, TaskReport, TaskVerdict};
+use jurat_report::model::{CaseReport, OutputReport, TaskReport, TaskVerdict};
 use jurat_store::records::RowId;
 use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
 
@@ -180,6 +181,7 @@ impl RunView {
             }
             report.reply = Some(reply.clone());
         }
+        report.outputs = self.output_reports(state, task);
         let own: Vec<&Happened> =
             revisited.happened.iter().filter(|it| it.effect.site.asker.task() == Some(task)).collect();
         report.usage = total_usage(own.iter().map(|it| &it.outcome));
@@ -188,6 +190,24 @@ impl RunView {
         report.n_requests = own.iter().map(|it| n_requests(&it.outcome)).sum();
         report.reused = !own.is_empty() && own.iter().all(|it| it.effect.reused);
         Some(report)
+    }
+
+    /// What each output of a task's evaluator came to, where it has several: one alone is the task's own.
+    fn output_reports(&self, state: &CaseState<'_>, task: TaskIx) -> Vec<OutputReport> {
+        let planned = &self.plan.tasks[task.index()];
+        let configs = planned.evaluate.as_ref().map(|it| it.outputs.as_slice()).filter(|it| it.len() > 1);
+        let told = configs.unwrap_or_default().iter().zip(state.evaluations(task));
+        let report = |(config, evaluation): (&OutputConfig, &Evaluation)| {
+            let triple = evaluation.result.as_ref().ok().cloned().unwrap_or_default();
+            OutputReport {
+                name: format!("{}.{}", planned.id, config.name),
+                label: triple.label,
+                score: triple.score,
+                explanation: triple.explanation,
+                message: evaluation.result.as_ref().err().map(ToString::to_string).unwrap_or_default(),
+            }
+        };
+        told.map(report).collect()
     }
 
     /// What the file alone says about the tasks of a case.
@@ -211,7 +231,8 @@ impl RunView {
 /// Gives a case every outcome that was recorded for it.
 fn concluded<'s>(mut state: CaseState<'s>, outcome: impl Fn(StepSite) -> Option<Outcome>) -> CaseState<'s> {
     loop {
-        let next = state.steps().find_map(|it| outcome(it.site).map(|outcome| (it.site, outcome)));
+        let sites = state.steps().map(|it| it.site).chain(state.calls().map(|it| it.site));
+        let next = sites.filter_map(|site| outcome(site).map(|outcome| (site, outcome))).next();
         match next {
             Some((site, outcome)) => state.apply(site, outcome),
             None => return state,

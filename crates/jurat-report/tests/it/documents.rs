@@ -1,6 +1,7 @@
 //! A run in, a document out: what each format looks like, whole.
 
-use jurat_report::model::{CaseReport, RunReport};
+use jurat_core::verdict::CaseVerdict;
+use jurat_report::model::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_report::{
     CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MarkdownWriter, Scope, Style, TerminalOptions,
     TerminalWriter,
@@ -190,4 +191,46 @@ fn a_verdict_of_another_run_is_an_error() {
         let error = drawn(format, &mut Vec::new(), &run, &sample::cases()[2..3], Scope::Everything).unwrap_err();
         assert!(error.to_string().contains("has a verdict for task 0, of which the run has none"), "{error}");
     }
+}
+
+#[test]
+fn an_evaluator_with_several_outputs_has_a_row_for_each() {
+    let task = TaskTotal { id: "safe".to_owned(), kind: "evaluate".to_owned(), stage: 1, ..TaskTotal::default() };
+    let run = RunReport { tasks: vec![task], ..RunReport::default() };
+    let output = |name: &str, label: Option<&str>, score, message: &str| OutputReport {
+        name: name.to_owned(),
+        label: label.map(str::to_owned),
+        score,
+        explanation: label.map(|_| "calm".to_owned()),
+        message: message.to_owned(),
+    };
+    let mut report = TaskReport::new(0, TaskVerdict::Passed);
+    report.n_requests = 1;
+    report.outputs = vec![
+        output("safe.tone", Some("polite"), Some(1.0), ""),
+        output("safe.toxicity", None, None, "the score 5.0 is above the upper bound 1.0\nValid shapes:\n  return 0.5"),
+    ];
+    let case = CaseReport { tasks: vec![report], ..CaseReport::new("a", CaseVerdict::Passed) };
+    let text = document("csv", &run, std::slice::from_ref(&case), Scope::Everything);
+    let mut reader = csv::ReaderBuilder::new().from_reader(text.as_bytes());
+    let headers = reader.headers().expect("there is a first line").clone();
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows are whole");
+    let column = |name: &str| {
+        let ix = headers.iter().position(|it| it == name).expect(name);
+        rows.iter().map(|it| it[ix].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(column("task"), ["safe", "safe.tone", "safe.toxicity"]);
+    assert_eq!(column("verdict"), ["passed", "measured", "error"]);
+    assert_eq!(column("label"), ["", "polite", ""]);
+    assert_eq!(column("score"), ["", "1", ""]);
+    assert_eq!(column("explanation"), ["", "calm", ""]);
+    assert_eq!(column("requests"), ["1", "0", "0"]);
+    assert!(column("message")[2].starts_with("the score 5.0 is above"), "{text}");
+    let json = document("json", &run, std::slice::from_ref(&case), Scope::ResultsOnly);
+    let outputs = r#""outputs":[{"name":"safe.tone","verdict":"measured","label":"polite","score":1.0,"explanation":"calm"},{"name":"safe.toxicity","verdict":"error","message":"#;
+    let json: String = json.split_whitespace().collect();
+    assert!(json.contains(outputs), "{json}");
+    let terminal = document("terminal", &run, &[case], Scope::ResultsOnly);
+    let lines: Vec<&str> = terminal.lines().filter(|it| it.contains("safe.")).collect();
+    assert!(lines.len() == 2 && lines[0].contains("polite") && lines[1].contains("error"), "{terminal}");
 }

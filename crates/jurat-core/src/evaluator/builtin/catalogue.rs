@@ -104,7 +104,7 @@ pub(super) enum Rule {
     Numeric { absolute: f64, relative: f64 },
     Bleu(Bleu),
     Chrf(Chrf),
-    Rouge { variant: Variant, measure: Measure },
+    Rouge { variant: Variant, measure: Figure },
     TokenF1,
 }
 
@@ -116,10 +116,10 @@ pub(super) struct Texts {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Measure {
+pub(super) enum Figure {
     Precision,
     Recall,
-    FMeasure,
+    Both,
 }
 
 const MATCH: Gives = Gives::Hit { yes: "match", no: "mismatch" };
@@ -327,9 +327,9 @@ pub static ENTRIES: &[Entry] = &[
                 _ => Variant::L,
             };
             let measure = match it.text("measure") {
-                "precision" => Measure::Precision,
-                "recall" => Measure::Recall,
-                _ => Measure::FMeasure,
+                "precision" => Figure::Precision,
+                "recall" => Figure::Recall,
+                _ => Figure::Both,
             };
             Ok(Rule::Rouge { variant, measure })
         },
@@ -470,9 +470,9 @@ impl Rule {
             Rule::Rouge { variant, measure } => {
                 let rouge = Rouge::score(*variant, &output, &borrowed(&references()?));
                 score(match measure {
-                    Measure::Precision => rouge.precision,
-                    Measure::Recall => rouge.recall,
-                    Measure::FMeasure => rouge.f_measure,
+                    Figure::Precision => rouge.precision,
+                    Figure::Recall => rouge.recall,
+                    Figure::Both => rouge.f_measure,
                 })
             }
             Rule::TokenF1 => score(token_f1(&output, &borrowed(&references()?))),
