@@ -14,7 +14,7 @@ fn written(sent: &str, repr: &str) {
     assert_eq!(read(&value, Language::Python).expect("it is in form").to_string(), repr, "{sent}");
 }
 
-/// The left side is what CPython 3.11 was given, the right side what its `repr` said.
+/// The left side is what Python 3.11 was given, the right side what its `repr` said.
 #[test]
 fn values_are_written_as_python_writes_them() {
     for (sent, repr) in [
