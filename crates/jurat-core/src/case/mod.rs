@@ -2,7 +2,9 @@
 //!
 //! No clock, no IO. Any order in which outcomes arrive gives the same verdicts, the ones that all outcomes together give.
 
-use crate::effect::{Asker, Message, ModelRequest, Outcome, StepSite, ToolChoice};
+use crate::check::{Check as RunCheck, HookAnswer, Rule, Seen, not_allowed};
+use crate::compare::Judgement;
+use crate::effect::{Asker, Deed, Message, ModelRequest, Outcome, Request, StepSite, ToolChoice};
 use crate::judge::{Asking, Ballot, End, combine};
 use crate::outcome::Check;
 use crate::plan::{CaseName, Plan, PlannedJudge, PlannedTask, TaskIx};
@@ -26,6 +28,8 @@ enum TaskState {
     Waiting,
     /// Its judges are being asked.
     Asking(Vec<Asking>),
+    /// Others than models do something for it.
+    Doing(Deed),
     /// It is done.
     Done(Ballot),
 }
@@ -36,9 +40,27 @@ pub struct Ready<'s> {
     /// Which one it is.
     pub site: StepSite,
     /// What to ask.
-    pub request: &'s ModelRequest,
+    pub request: ReadyRequest<'s>,
     /// How many requests it may take.
     pub max_requests: u32,
+}
+
+/// What may be asked now, and of whom.
+#[derive(Debug, Clone, Copy)]
+pub enum ReadyRequest<'s> {
+    /// A model.
+    Model(&'s ModelRequest),
+    /// Somebody else.
+    Deed(&'s Deed),
+}
+
+impl From<ReadyRequest<'_>> for Request {
+    fn from(request: ReadyRequest<'_>) -> Request {
+        match request {
+            ReadyRequest::Model(request) => Request::Model(Box::new(request.clone())),
+            ReadyRequest::Deed(deed) => Request::Deed(Box::new(deed.clone())),
+        }
+    }
 }
 
 static TRUE: Value = Val::Bool(true);
@@ -86,6 +108,11 @@ impl<'p> CaseState<'p> {
         state
     }
 
+    /// What its tasks look at.
+    pub fn evidence(&self) -> &'p Val<'p> {
+        self.base
+    }
+
     /// The requests that may be made now, given every outcome so far.
     pub fn steps(&self) -> impl Iterator<Item = Ready<'_>> {
         self.tasks.iter().enumerate().flat_map(|(task, state)| {
@@ -93,12 +120,25 @@ impl<'p> CaseState<'p> {
                 TaskState::Asking(seats) => seats.as_slice(),
                 _ => &[],
             };
-            seats.iter().enumerate().filter_map(move |(seat, asking)| {
+            let asker = Asker::Task(TaskIx::of(task));
+            let deed = match state {
+                TaskState::Doing(deed) => Some(Ready {
+                    site: StepSite { asker, seat: 0, turn: 0 },
+                    request: ReadyRequest::Deed(deed),
+                    max_requests: 1,
+                }),
+                _ => None,
+            };
+            let asked = seats.iter().enumerate().filter_map(move |(seat, asking)| {
                 let (turn, request, max_requests) = asking.step()?;
                 let seat = u32::try_from(seat).unwrap_or(u32::MAX);
-                let asker = Asker::Task(TaskIx::of(task));
-                Some(Ready { site: StepSite { asker, seat, turn }, request, max_requests })
-            })
+                Some(Ready {
+                    site: StepSite { asker, seat, turn },
+                    request: ReadyRequest::Model(request),
+                    max_requests,
+                })
+            });
+            asked.chain(deed)
         })
     }
 
@@ -106,6 +146,10 @@ impl<'p> CaseState<'p> {
     pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
         let plan = self.plan;
         let Asker::Task(ix) = site.asker else { return };
+        if let Some(TaskState::Doing(_)) = self.tasks.get(ix.index()) {
+            self.returned(ix, outcome);
+            return;
+        }
         let Some(judge) = plan.tasks.get(ix.index()).and_then(|it| it.judge.as_ref()) else { return };
         let Some(TaskState::Asking(seats)) = self.tasks.get_mut(ix.index()) else { return };
         let Some(asking) = seats.get_mut(site.seat as usize) else { return };
@@ -120,6 +164,24 @@ impl<'p> CaseState<'p> {
             self.tasks[ix.index()] = TaskState::Done(ballot);
             self.settle();
         }
+    }
+
+    /// Takes in what others than models did.
+    fn returned(&mut self, ix: TaskIx, outcome: Outcome) {
+        let task = &self.plan.tasks[ix.index()];
+        let Some(check) = &task.check else { return };
+        let outputs = self.outputs(task);
+        let context = Context { base: self.base, outputs: &outputs };
+        let judgement = match &check.rule {
+            Rule::Hook(hook) => answered(outcome).map(|it| it.judgement(hook)),
+            _ => seen(outcome).map(|it| check.decide(context.base, &it)),
+        };
+        let ballot = match judgement {
+            Ok(judgement) => run_checked(judgement, task, context),
+            Err(verdict) => Ballot { verdict, output: None, said: Vec::new() },
+        };
+        self.tasks[ix.index()] = TaskState::Done(ballot);
+        self.settle();
     }
 
     /// The verdicts in the order of the plan's tasks; `None` for those that are not done, and for those that are not for this case.
@@ -231,6 +293,13 @@ impl<'p> CaseState<'p> {
         if let Some(check) = &task.outcome {
             return TaskState::Done(checked(check, task, context));
         }
+        if let Some(check) = &task.check {
+            return match self.deed_of(check, task) {
+                Some(Ok(deed)) => TaskState::Doing(deed),
+                Some(Err(judgement)) => TaskState::Done(run_checked(judgement, task, context)),
+                None => TaskState::Done(run_checked(check.decide(self.base, &[]), task, context)),
+            };
+        }
         match (&task.judge, &task.assertion) {
             (Some(judge), _) => match requests(judge, context) {
                 Ok(requests) => {
@@ -248,6 +317,17 @@ impl<'p> CaseState<'p> {
                 TaskState::Done(Ballot { verdict, output: None, said: Vec::new() })
             }
         }
+    }
+
+    /// What others than models have to do before a check can be decided; or what it comes to when they may not.
+    fn deed_of(&self, check: &RunCheck, task: &PlannedTask) -> Option<Result<Deed, Judgement>> {
+        if let Rule::Hook(hook) = &check.rule {
+            let (hook, check_id, description) = (hook.clone(), task.id.clone(), task.description.clone());
+            let deed = Deed::Hook { hook, check_id, description };
+            return Some(if self.plan.allows_hooks { Ok(deed) } else { Err(not_allowed()) });
+        }
+        let looks = check.looks(self.base);
+        (!looks.is_empty()).then_some(Ok(Deed::Look { looks }))
     }
 
     /// Why a task may not run, if it may not: the first dependency, in the author's order, that stands in its way.
@@ -307,6 +387,46 @@ fn checked(check: &Check, task: &PlannedTask, context: Context<'_>) -> Ballot {
         (None, _) => Verdict::Measured,
     };
     Ballot { verdict, output: Some(value), said: Vec::new() }
+}
+
+/// What a check of a run comes to, and what follows.
+fn run_checked(judgement: Judgement, task: &PlannedTask, context: Context<'_>) -> Ballot {
+    let output = match judgement {
+        Judgement::Passed => Some(Val::Bool(true)),
+        Judgement::Failed(_) => Some(Val::Bool(false)),
+        Judgement::Error(_) => None,
+    };
+    let verdict = match (&task.assertion, &output) {
+        (Some(assertion), Some(value)) => assertion.judge_reply(value, context).into(),
+        _ => judgement.into(),
+    };
+    Ballot { verdict, output, said: Vec::new() }
+}
+
+/// What was seen, or what a check that could not look ends with.
+fn seen(outcome: Outcome) -> Result<Vec<Seen>, Verdict> {
+    let value = value_of(outcome)?;
+    let seen = value.as_list().and_then(|it| it.iter().map(Seen::from_value).collect());
+    seen.ok_or_else(|| Verdict::error("what was seen of the files cannot be read"))
+}
+
+/// What a hook answered, or what its check ends with.
+fn answered(outcome: Outcome) -> Result<HookAnswer, Verdict> {
+    let value = value_of(outcome)?;
+    HookAnswer::from_value(&value).ok_or_else(|| Verdict::error("what the hook answered cannot be read"))
+}
+
+/// What a deed came to.
+fn value_of(outcome: Outcome) -> Result<Value, Verdict> {
+    match outcome {
+        Outcome::Returned(returned) if returned.is_error => {
+            Err(Verdict::error(returned.value.as_str().unwrap_or_default()))
+        }
+        Outcome::Returned(returned) => Ok(returned.value),
+        Outcome::Fault(fault) => Err(Verdict::error(fault.message)),
+        Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
+        Outcome::Answer(_) => Err(Verdict::error("a model does not do that")),
+    }
 }
 
 /// The first request to each seat, or why the prompt cannot be filled.

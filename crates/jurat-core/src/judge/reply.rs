@@ -27,6 +27,20 @@ impl ReplySchema {
         let validator = jsonschema::validator_for(&plain(schema)).map_err(|error| error.to_string())?;
         Ok(ReplySchema { validator })
     }
+
+    /// What is wrong with a text that should be JSON that fits; nothing when it does.
+    pub(crate) fn problems(&self, text: &str) -> Option<String> {
+        match parse_json(text.trim()) {
+            Ok(read) => self.misfits(&read.value),
+            Err(error) => Some(format!("text that is not JSON: {error}")),
+        }
+    }
+
+    fn misfits(&self, value: &Val<'_>) -> Option<String> {
+        let instance = plain(value);
+        let problems: Vec<String> = self.validator.iter_errors(&instance).take(5).map(described).collect();
+        (!problems.is_empty()).then(|| problems.join("; "))
+    }
 }
 
 impl ReplyForm {
@@ -36,12 +50,10 @@ impl ReplyForm {
             return Ok(Val::from(text.to_owned()));
         }
         let reply = parse_json(text.trim()).map_err(|error| format!("the reply is not JSON: {error}"))?.value;
-        if let ReplyForm::Schema(schema) = self {
-            let instance = plain(&reply);
-            let problems: Vec<String> = schema.validator.iter_errors(&instance).take(5).map(described).collect();
-            if !problems.is_empty() {
-                return Err(format!("the reply does not fit the schema: {}", problems.join("; ")));
-            }
+        if let ReplyForm::Schema(schema) = self
+            && let Some(problems) = schema.misfits(&reply)
+        {
+            return Err(format!("the reply does not fit the schema: {problems}"));
         }
         Ok(reply.into_owned())
     }

@@ -1,5 +1,6 @@
 //! Tasks: the nodes of a case's graph.
 
+use super::check;
 use super::codes;
 use super::comparison::{self, TaskComparison};
 use super::form::{Form, Key, Keys};
@@ -8,6 +9,7 @@ use super::judging::{self, Judge};
 use super::outcome;
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
+use crate::check::Check as RunCheck;
 use crate::outcome::{Check, Gives};
 use crate::value::{Content, Node, Span, Spanned, Val, shown_within};
 
@@ -54,7 +56,7 @@ impl Task {
     /// Whether it may pass or fail, rather than only measure.
     pub fn judges(&self) -> bool {
         let is_decided = matches!(&self.kind, TaskKind::Outcome(check) if check.gives() != Gives::Number);
-        self.comparison.is_some() || is_decided
+        self.comparison.is_some() || is_decided || matches!(self.kind, TaskKind::Check(_))
     }
 }
 
@@ -67,6 +69,8 @@ pub enum TaskKind {
     Judge(Box<Judge>),
     /// Checks the whole of a scenario, and may compare what that comes to.
     Outcome(Box<Check>),
+    /// Checks the run of an agent, and may compare what that comes to.
+    Check(Box<RunCheck>),
 }
 
 impl TaskKind {
@@ -76,6 +80,7 @@ impl TaskKind {
             TaskKind::Assert => "assert",
             TaskKind::Judge(_) => "judge",
             TaskKind::Outcome(_) => "outcome",
+            TaskKind::Check(_) => "check",
         }
     }
 }
@@ -137,7 +142,7 @@ const KINDS: [Key; 5] = [
         "a comparison; may be left out when its keys stand in the task itself",
     ),
     Key::optional("judge", Form::Object(&judging::JUDGE), "a model asked"),
-    Key::reserved("check", "a deterministic check of an agent's run"),
+    Key::optional("check", check::FORM, "a deterministic check of an agent's run"),
     Key::optional("outcome", outcome::FORM, "a criterion over a scenario"),
     Key::reserved("evaluate", "the author's code"),
 ];
@@ -233,6 +238,10 @@ fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> 
             let check = fields.get("outcome").and_then(|it| outcome::read(reading, "`outcome`", it))?;
             Some(TaskKind::Outcome(Box::new(check)))
         }
+        Some("check") => {
+            let check = fields.get("check").and_then(|it| check::read(reading, it))?;
+            Some(TaskKind::Check(Box::new(check)))
+        }
         Some(_) => None,
     }
 }
@@ -242,9 +251,10 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
         let n_before = reading.n_errors();
         let comparison = comparison::read(reading, fields);
         let is_assert = matches!(kind, Some(TaskKind::Assert));
-        let may_compare = ["operator", "assert", "judge", "outcome"].iter().any(|it| fields.may_mean(it));
+        let may_compare = ["operator", "assert", "judge", "outcome", "check"].iter().any(|it| fields.may_mean(it));
         if is_assert && comparison.is_none() && reading.n_errors() == n_before && !may_compare {
-            let problem = Problem::new(&codes::MISSING_KEY, "a task needs an `operator`, a `judge` or an `outcome`");
+            let problem =
+                Problem::new(&codes::MISSING_KEY, "a task needs an `operator`, a `judge`, a `check` or an `outcome`");
             let problem = problem.at(fields.span, "does nothing");
             reading.problem(problem.help("for example `operator: is_not_empty` with a `field_path`"));
         }

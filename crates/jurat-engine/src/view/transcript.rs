@@ -263,5 +263,6 @@ fn deed_words(deed: &Deed) -> String {
         Deed::ListTools { server } => server.clone(),
         Deed::CallTool { server, tool, .. } => format!("{server}/{tool}"),
         Deed::Call { name, .. } => name.clone(),
+        Deed::Look { .. } | Deed::Hook { .. } => deed.doer().to_owned(),
     }
 }
