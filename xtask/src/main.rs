@@ -16,6 +16,7 @@
 //! Rules about the source itself (which crate may know which, what the core may not touch) are tests in `tests/it`.
 
 mod bench;
+mod check_reference;
 mod chore;
 mod conformance;
 mod fuzz;

@@ -36,6 +36,8 @@ impl Files for Sight {
             Base::Definition => &self.definition,
             Base::Run => &self.run,
         };
+        // The directory of a file that is named alone has no name.
+        let base = if base.as_os_str().is_empty() { Path::new(".") } else { base.as_path() };
         let path = match resolved(&base.join(&look.path)) {
             Ok(Some(path)) => path,
             Ok(None) => return Seen::Nothing,

@@ -512,7 +512,7 @@ impl Reader {
         })
     }
 
-    /// The evidence block of an OpenClaw run: wherever it refers to a file, it must do so as `output_artifacts` does.
+    /// The evidence block of a run of `openclaw`: wherever it refers to a file, it must do so as `output_artifacts` does.
     fn openclaw(&mut self, whole: &Members<'_, '_>) {
         let Some(metadata) = whole.get("runner_metadata").filter(|it| it.as_map().is_some()) else { return };
         let Some(block) = metadata.get("openclaw").filter(|it| !matches!(it, Val::Null)) else { return };

@@ -47,11 +47,11 @@ pub fn calls<'e>(evidence: &'e Val<'e>, response: Option<&FieldPath>) -> Result<
     match found {
         // A response is often kept as the text that came.
         Cow::Borrowed(Val::Str(text)) => match parse_json(text) {
-            Ok(read) => of_response(path, &read.value).map(|it| it.into_iter().map(|it| it.into_owned()).collect()),
+            Ok(read) => of_response(path, &read.value).map(|it| it.into_iter().map(Call::into_owned).collect()),
             Err(error) => Err(format!("`{path}` is text that is not JSON: {error}")),
         },
         Cow::Borrowed(value) => of_response(path, value),
-        Cow::Owned(value) => of_response(path, &value).map(|it| it.into_iter().map(|it| it.into_owned()).collect()),
+        Cow::Owned(value) => of_response(path, &value).map(|it| it.into_iter().map(Call::into_owned).collect()),
     }
 }
 
@@ -190,9 +190,9 @@ impl<'e> Collected<'e> {
             return;
         }
         let list = |key: &str| value.get(key).and_then(Val::as_list);
+        self.is_known |= list("choices").is_some() || list("candidates").is_some();
         // OpenAI chat completions: the whole response, or one message of it.
         for choice in list("choices").unwrap_or(&[]) {
-            self.is_known = true;
             if let Some(message) = choice.get("message").or_else(|| choice.get("delta")) {
                 self.message(message);
             }
@@ -204,7 +204,6 @@ impl<'e> Collected<'e> {
         }
         // Gemini.
         for candidate in list("candidates").unwrap_or(&[]) {
-            self.is_known = true;
             if let Some(content) = candidate.get("content") {
                 self.message(content);
             }

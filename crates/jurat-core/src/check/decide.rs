@@ -6,6 +6,7 @@ use super::{
     Base, Check, ContentRule, Figure, Files, Look, MOST_TEXT, Place, Rule, Seen, Wants, Which, folded, is_blank,
 };
 use crate::compare::{Assertion, Fault, Inapplicable, Judgement, Mismatch};
+use crate::suite::problem::{listed as names_of, listed_all};
 use crate::value::{Context, FieldPath, Val, shown, shown_within};
 
 /// The most that is read of a key output to know whether it says something.
@@ -180,7 +181,7 @@ fn said<'e>(evidence: &'e Val<'e>, kind: &'e str) -> impl Iterator<Item = (&'e V
     trace.iter().filter(of_kind).filter_map(|it| Some((it, it.get("content")?.as_str()?)))
 }
 
-/// Whether the trace alone has a final response. An assistant's message is one for OpenClaw only.
+/// Whether the trace alone has a final response. An assistant's message is one for `openclaw` only.
 fn has_response(evidence: &Val<'_>) -> bool {
     let is_said = |(_, text): (&Val<'_>, &str)| !is_blank(text);
     let by_assistant = |(it, _): &(&Val<'_>, &str)| it.get("role").and_then(Val::as_str) == Some("assistant");
@@ -460,11 +461,10 @@ fn workspace_file_present(
         ContentRule::Any => format!("a workspace file `{relative_path}`"),
         ContentRule::Exactly(text) => format!("a workspace file `{relative_path}` with {}", shown(&Val::from(&**text))),
         ContentRule::Folded { all, any } => {
-            let quoted = |terms: &[String]| crate::suite::problem::listed_all(terms.iter().map(String::as_str));
-            let all = (!all.is_empty()).then(|| format!("all of {}", quoted(all)));
-            let any = any.as_ref().map(|it| format!("any of {}", quoted(it)));
+            let all = (!all.is_empty()).then(|| listed_all(all.iter().map(String::as_str)));
+            let any = any.as_ref().map(|it| names_of(it.iter().map(String::as_str)));
             let parts: Vec<String> = all.into_iter().chain(any).collect();
-            format!("a workspace file `{relative_path}` with {}", parts.join(" and "))
+            format!("a workspace file `{relative_path}` with {}", parts.join(", and with "))
         }
     };
     if let Some(wanted) = for_runner.filter(|_| !is_for(for_runner, evidence)) {
@@ -540,7 +540,7 @@ fn unchanged(changes: &[(&str, &str)], except: Vec<&str>) -> Option<Mismatch> {
     let expected = match except.is_empty() {
         true => "an unchanged workspace".to_owned(),
         false => {
-            format!("a workspace unchanged except for {}", crate::suite::problem::listed_all(except))
+            format!("a workspace unchanged except for {}", listed_all(except))
         }
     };
     let named = changes.iter().take(MOST).map(|(part, path)| format!("`{path}` {part}")).collect::<Vec<_>>().join(", ");

@@ -36,7 +36,7 @@ fn text<'e>(value: &'e Val<'_>, key: &str) -> Option<&'e str> {
     value.get(key).and_then(Val::as_str)
 }
 
-/// The last thing that the agent said. OpenClaw may leave it to its last message, or wrap it into what its command prints.
+/// The last thing that the agent said. `openclaw` may leave it to its last message, or wrap it into what its command prints.
 fn final_response<'e>(artifact: &'e Val<'e>) -> Option<Cow<'e, str>> {
     let is_openclaw = artifact.get("identity").and_then(|it| text(it, "runner_type")) == Some("openclaw");
     let said = |it: &'e Val<'e>| text(it, "content").filter(|it| !is_blank(it));

@@ -224,11 +224,12 @@ impl RunReader {
         Effects { reader: self, last: None, waiting: Vec::new().into_iter() }
     }
 
-    /// The effects in numbers.
+    /// The effects in numbers. What checks had looked at or called are no answers.
     pub fn effect_stats(&self) -> Result<EffectStats, RunFileError> {
         let select = "SELECT effect.served, count(*), coalesce(sum(site.reused), 0),
                         min(CASE WHEN site.reused THEN effect.at_ms END)
-                      FROM site JOIN effect ON effect.id = site.effect GROUP BY effect.served ORDER BY effect.served";
+                      FROM site JOIN effect ON effect.id = site.effect WHERE effect.kind NOT IN ('look', 'hook')
+                      GROUP BY effect.served ORDER BY effect.served";
         let served: Vec<(Option<String>, u64, u64, Option<u64>)> =
             self.all(select, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
         Ok(EffectStats {
