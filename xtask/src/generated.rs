@@ -10,6 +10,7 @@ use jurat_core::suite::schema::suite_schema;
 use jurat_report::pretty_json;
 
 use crate::builtin_reference::builtin_reference;
+use crate::check_reference::check_reference;
 use crate::chore::{Arguments, Chore, Failure};
 use crate::program;
 use crate::reference::comparison_reference;
@@ -30,6 +31,7 @@ struct Generated {
 const FILES: &[Generated] = &[
     Generated { path: "docs/problems/README.md", make: problem_index },
     Generated { path: "docs/reference/builtin-evaluators.md", make: builtin_reference },
+    Generated { path: "docs/reference/checks.md", make: check_reference },
     Generated { path: "docs/reference/comparisons.md", make: comparison_reference },
     Generated { path: "docs/reference/suite.schema.json", make: || pretty_json(&suite_schema()) + "\n" },
 ];

@@ -17,6 +17,7 @@
 
 mod bench;
 mod builtin_reference;
+mod check_reference;
 mod chore;
 mod conformance;
 mod fuzz;

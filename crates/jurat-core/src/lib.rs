@@ -9,6 +9,8 @@
 //! * [`scenario`]: conversations along a graph;
 //! * [`template`]: what is read from an answer, and how it is rated;
 //! * [`outcome`]: criteria over a whole scenario;
+//! * [`artifact`]: what a run of an agent leaves;
+//! * [`check`]: deterministic checks of it;
 //! * [`suite`]: what authors write, read with positions;
 //! * [`judge`]: asking a model to judge;
 //! * [`evaluator`]: what code that judges returns, and evaluators that need no code;
@@ -19,7 +21,9 @@
 //! * [`verdict`]: what is concluded;
 //! * [`statistics`]: how sure a figure is.
 
+pub mod artifact;
 pub mod case;
+pub mod check;
 pub mod compare;
 pub mod effect;
 pub mod evaluator;

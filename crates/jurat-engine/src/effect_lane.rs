@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Asker, Deed, ModelRequest, Outcome, Request, StepSite};
+use jurat_core::effect::{Asker, Outcome, Request, StepSite};
 use jurat_core::evidence::probe;
 use jurat_core::evidence::scenario::cut_short;
 use jurat_core::plan::Plan;
 use jurat_core::scenario::{End, ReadyScenario, Traversal};
 use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
+use jurat_host::Sight;
 use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
@@ -26,8 +27,8 @@ use tokio::sync::mpsc::Receiver;
 use crate::clock::Clock;
 use crate::effects::{At, Effects};
 use crate::kept::{Done, Keeping};
-use crate::perform::{Act, Perform};
-use crate::record_lane::{OpenCase, base_context};
+use crate::perform::{Act, Perform, Surroundings};
+use crate::record_lane::OpenCase;
 use crate::rows::{Rows, id_text};
 use crate::scenarios::with_name;
 use crate::variants::Asked;
@@ -139,14 +140,20 @@ impl EffectLane<'_> {
         let name = CaseLabel { id: &id, variant };
         match &self.plan.ask {
             None => {
-                let base = base_context(row);
+                let base = match self.rows.base(source, row.borrowed()) {
+                    Ok(base) => base,
+                    Err(verdict) => return self.without_base(&case, &row, &verdict, started),
+                };
                 let state = self.rows.started(self.plan, &base, &case.id, (source, &base));
                 let state = self.judged(state, &case, name).await?;
                 self.put(&case, &base, &state, started)?;
             }
             Some(ask) => {
                 let asked = &self.asked[(case.case_ix % self.asked.len() as u64) as usize];
-                let base = base_context(row);
+                let base = match self.rows.base(source, row.borrowed()) {
+                    Ok(base) => base,
+                    Err(verdict) => return self.without_base(&case, &row, &verdict, started),
+                };
                 let request = probe::request(ask, asked.prompt, &asked.model, &base, asked.replicate);
                 let answer = match &request {
                     Ok(request) => {
@@ -174,6 +181,19 @@ impl EffectLane<'_> {
         Ok(case.case_ix)
     }
 
+    /// A case of which there is nothing to see.
+    fn without_base(
+        &self,
+        case: &OpenCase,
+        row: &Val<'_>,
+        verdict: &Verdict,
+        started: Instant,
+    ) -> Result<u64, RunError> {
+        let state = self.rows.without_evidence(self.plan, &case.id, (case.place.source, row), verdict);
+        self.put(case, row, &state, started)?;
+        Ok(case.case_ix)
+    }
+
     /// Asks what is to be asked, all that may be asked at a time, until every task is done.
     async fn judged<'s>(
         &self,
@@ -181,20 +201,31 @@ impl EffectLane<'_> {
         case: &OpenCase,
         name: CaseLabel<'_>,
     ) -> Result<CaseState<'s>, RunError> {
+        let evidence = state.evidence();
         let mut asked: Vec<StepSite> = Vec::new();
         let mut running = FuturesUnordered::new();
         loop {
-            let questions = state.steps().map(|it| (it.site, Wanted::Question(it.request.clone(), it.max_requests)));
-            let calls = state.calls().map(|it| (it.site, Wanted::Call(it.deed.clone(), it.call.code.limits.timeout)));
-            let ready: Vec<(StepSite, Wanted)> = questions
-                .chain(calls)
-                .filter(|(site, _)| !asked.contains(site))
+            let ready: Vec<(StepSite, Request, u32)> = state
+                .steps()
+                .filter(|it| !asked.contains(&it.site))
                 .take(if self.most_open == 1 { 1 } else { usize::MAX })
+                .map(|it| (it.site, it.request.into(), it.max_requests))
                 .collect();
-            for (site, what) in ready {
+            for (site, request, max_requests) in ready {
                 asked.push(site);
                 let at = At { case_ix: case.case_ix, name, site, node: None, clock: None };
-                running.push(async move { (site, self.asked_of(at, &what).await) });
+                running.push(async move {
+                    let outcome = match &request {
+                        Request::Model(request) => self.effects.outcome(at, request, max_requests).await,
+                        Request::Deed(deed) => {
+                            let surroundings = self.surroundings(site, case, evidence);
+                            let (callable, tools, patience) = (None, None, PATIENCE);
+                            let act = Act { deed, callable, tools, surroundings: Some(&surroundings), patience };
+                            self.effects.done(at, act).await
+                        }
+                    };
+                    (site, outcome)
+                });
             }
             let Some((site, outcome)) = running.next().await else { return Ok(state) };
             state.apply(site, outcome?);
@@ -202,14 +233,14 @@ impl EffectLane<'_> {
         }
     }
 
-    async fn asked_of(&self, at: At<'_>, what: &Wanted) -> Result<Outcome, RunError> {
-        match what {
-            Wanted::Question(request, max_requests) => self.effects.outcome(at, request, *max_requests).await,
-            Wanted::Call(deed, patience) => {
-                let act = Act { deed, callable: None, tools: None, patience: *patience };
-                self.effects.done(at, act).await
-            }
-        }
+    /// What a check sees around it: files beside its definition and beside the rows that runs come from, and the evidence.
+    fn surroundings<'e>(&self, site: StepSite, case: &OpenCase, evidence: &'e Val<'e>) -> Surroundings<'e> {
+        let task = site.asker.task().and_then(|it| self.plan.tasks.get(it.index()));
+        let check = task.and_then(|it| it.check.as_ref());
+        let definition = check.map(|it| it.home().to_owned()).unwrap_or_default();
+        let run = self.rows.home(case.place.source).map_or_else(|| definition.clone(), Path::to_owned);
+        let source = check.map(|it| it.source.clone()).unwrap_or_default();
+        Surroundings { sight: Sight { definition, run }, source, evidence }
     }
 
     /// Talks to a subject along a graph, then judges what happened.
@@ -296,7 +327,8 @@ impl EffectLane<'_> {
                         Request::Model(request) => self.effects.outcome(at, request, step.max_requests).await,
                         Request::Deed(deed) => {
                             let patience = clock.left().unwrap_or(PATIENCE);
-                            let act = Act { deed, callable: step.callable.as_ref(), tools, patience };
+                            let act =
+                                Act { deed, callable: step.callable.as_ref(), tools, surroundings: None, patience };
                             self.effects.done(at, act).await
                         }
                     };
@@ -358,14 +390,6 @@ impl EffectLane<'_> {
         let is_full = self.block.borrow().is_full();
         if is_full { self.hand_on() } else { Ok(()) }
     }
-}
-
-/// What a task asks of others.
-enum Wanted {
-    /// A question to a model, and how many requests it may take.
-    Question(ModelRequest, u32),
-    /// A call of an evaluator, and how long it may take.
-    Call(Deed, Duration),
 }
 
 /// How long a tool may take where nothing else says: its server has a limit of its own.

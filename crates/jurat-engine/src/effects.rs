@@ -172,7 +172,8 @@ impl Effects<'_> {
     }
 
     fn replayed_deed(&self, recording: &dyn Recording, at: At<'_>, deed: &Deed) -> Result<Found, RunError> {
-        let recorded = recording.outcome(at.case_ix, at.name, None, at.site)?;
+        let task = at.site.asker.task().map(|it| self.plan.tasks[it.index()].id.as_str());
+        let recorded = recording.outcome(at.case_ix, at.name, task, at.site)?;
         let (outcome, key) = match recorded {
             Some(recorded) if recorded.does(deed) => (recorded.outcome, recorded.key),
             other => (self.diverged(at, other.is_some()), EffectKey([0; 32])),
@@ -202,8 +203,9 @@ impl Effects<'_> {
             && let Some(logged) = log.get(at.case_ix, at.site)?
         {
             attempt = logged.attempt + 1;
+            // What was seen of a file, or what a hook said, is evidence: it is not asked for again because a run was interrupted.
             if logged.key == key
-                && doer.is_reusable
+                && (doer.is_reusable || matches!(act.deed, Deed::Look { .. } | Deed::Hook { .. }))
                 && let outcome @ Outcome::Returned(_) = read_outcome(&logged.outcome)?
             {
                 return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use jurat_core::evidence::run;
 use jurat_core::plan::{self, Samples};
 use jurat_core::scenario::Scenario;
 use jurat_core::suite::problem::{Problem, Severity};
 use jurat_core::suite::source::{Files, Sources};
 use jurat_core::suite::{Loaded, Records, RowFile, RowSource, Suite, bad_row, file_without_rows, load, unreadable};
-use jurat_core::value::Value;
+use jurat_core::value::{Val, Value};
 use jurat_store::records::{Ids, RowAt, RowNames, SampleError, SampleLimits, row_id, sample};
 
 /// One suite and everything that is wrong with it.
@@ -67,7 +68,7 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
                 for (number, row) in (1..).zip(rows) {
                     let wrong = known.wrong_id(records, &row.value, source, number);
                     problems.extend(wrong.map(|why| bad_row(row.span, &why)));
-                    samples.rows.push(row.value.clone());
+                    samples.rows.push(seen(records, row.value.clone()));
                 }
             }
             RowSource::Files(files) => {
@@ -76,7 +77,7 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
                     let rows = file_sample(records, file, &mut samples.is_partial, problems);
                     let wrong = (1..).zip(&rows).find_map(|(number, row)| known.wrong_id(records, row, source, number));
                     problems.extend(wrong.map(|why| bad_row(file.written.span, &why)));
-                    samples.rows.extend(rows);
+                    samples.rows.extend(rows.into_iter().map(|it| seen(records, it)));
                 }
             }
         }
@@ -126,4 +127,13 @@ impl KnownIds {
 /// The row with the columns that `types` says are not text.
 fn typed(records: &Records, row: Value) -> Value {
     records.types.iter().fold(row, |row, (column, kind)| kind.apply(row, &column.value))
+}
+
+/// What tasks see of a row. About a run that is none the run of the suite has more to say.
+fn seen(records: &Records, row: Value) -> Value {
+    if !records.is_runs {
+        return row;
+    }
+    let seen = run::evidence(row.borrowed()).ok().map(Val::into_owned);
+    seen.unwrap_or(row)
 }

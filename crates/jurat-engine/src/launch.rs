@@ -9,7 +9,7 @@ use jurat_core::effect::ModelRequest;
 use jurat_core::effect::wire::request_json;
 use jurat_core::plan::Plan;
 use jurat_core::suite::source::{Files, Sources};
-use jurat_core::suite::{Records, RowSource, Suite};
+use jurat_core::suite::{Records, RowSource, Suite, TaskKind};
 use jurat_model::TransportOptions;
 use jurat_sandbox::Program;
 use jurat_store::DatabaseError;
@@ -235,7 +235,11 @@ fn head(
             .position(|stage| stage.iter().any(|it| it.index() == ix))
             .map_or(0, |it| it as u32 + 1),
         path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
-        operator: task.comparison.as_ref().map(|it| it.operator.value.entry().snake_case()),
+        operator: match (&task.comparison, &task.kind) {
+            (Some(comparison), _) => Some(comparison.operator.value.entry().snake_case()),
+            (None, TaskKind::Check(check)) => Some(check.kind().to_owned()),
+            (None, _) => None,
+        },
         expected: task.comparison.as_ref().and_then(jurat_core::suite::TaskComparison::fixed).map(|it| it.expected()),
     });
     let run = world.project.new_run(name, created_at_ms, world.random);

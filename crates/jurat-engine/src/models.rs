@@ -6,6 +6,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use jurat_core::check::{Files as _, Look};
 use jurat_core::effect::{Deed, Endpoint, EndpointKey, Fault, FaultKind, Outcome, Returned};
 use jurat_core::plan::Plan;
 use jurat_core::scenario::Callable;
@@ -14,6 +15,7 @@ use jurat_core::suite::source::{Files, Sources};
 use jurat_core::suite::{Model as Written, ServerSpec, Suite, server_digest};
 use jurat_core::value::Value;
 use jurat_core::verdict::StopReason;
+use jurat_host::hook::{self, Ender, HookCall};
 use jurat_model::provider::describe;
 use jurat_model::{
     Asker, Bound, Function, Meter, Model, OpenError, Price, Reservation, ResolveError, ResolvedModel, Settled, Toolbox,
@@ -22,7 +24,7 @@ use jurat_model::{
 
 use crate::budget::{Amount, Reserved, Spent};
 use crate::evaluators::Evaluators;
-use crate::perform::{Act, Asked, Doer, LocalFuture, Perform, Question};
+use crate::perform::{Act, Asked, Doer, LocalFuture, Perform, Question, Surroundings};
 use crate::{Budget, BudgetLimits, Stop, Subject};
 
 /// A model that cannot be asked.
@@ -289,6 +291,8 @@ pub struct Models {
     /// What each server is known by in keys, and whether what its tools return stands for other cases.
     servers: BTreeMap<String, Doer>,
     evaluators: Evaluators,
+    /// The interpreter that hooks run in.
+    python: std::ffi::OsString,
 }
 
 #[derive(Debug)]
@@ -326,6 +330,7 @@ impl Models {
         let server =
             |it: &ServerSpec| (it.name.value.clone(), Doer { digest: server_digest(it), is_reusable: it.reuse });
         let servers = servers.iter().map(server).collect();
+        let python = hook::interpreter(env);
         Ok(Models {
             by_role,
             transport: Transport::new(options),
@@ -333,6 +338,7 @@ impl Models {
             tools,
             servers,
             evaluators: Evaluators::default(),
+            python,
         })
     }
 
@@ -379,20 +385,33 @@ impl Perform for Models {
             Deed::ListTools { server } => {
                 Doer { is_reusable: false, ..self.servers.get(server).cloned().unwrap_or_else(nobody) }
             }
-            Deed::Call { .. } => nobody(),
             Deed::Evaluate { source, .. } => self.evaluators.doer(source).cloned().unwrap_or_else(nobody),
+            Deed::Call { .. } | Deed::Look { .. } | Deed::Hook { .. } => nobody(),
         }
     }
 
     fn act<'p>(&'p self, act: Act<'p>) -> LocalFuture<'p, Outcome> {
         Box::pin(async move {
-            let Act { deed, callable, tools, patience } = act;
+            let Act { deed, callable, tools, surroundings, patience } = act;
             let tools = tools.unwrap_or(&self.tools);
             match deed {
                 Deed::ListTools { server } => tools.list(server, patience).await,
                 Deed::CallTool { server, tool, arguments } => tools.call(server, tool, arguments, patience).await,
                 Deed::Call { name, arguments } => called(name, callable, arguments),
                 Deed::Evaluate { source, arguments, .. } => self.evaluators.call(source, arguments).await,
+                Deed::Look { looks } => looked(looks, surroundings),
+                Deed::Hook { hook, check_id, description } => {
+                    let call = |around: &Surroundings<'_>| HookCall {
+                        hook: hook.clone(),
+                        artifact: around.evidence.to_json(),
+                        check_id: check_id.clone(),
+                        description: description.clone(),
+                        source: around.source.clone(),
+                        python: self.python.clone(),
+                        time_limit: hook::TIME_LIMIT.min(patience),
+                    };
+                    hooked(surroundings.map(call)).await
+                }
             }
         })
     }
@@ -418,6 +437,37 @@ fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> Outcome
     let is_error = returned.is_err();
     let value = returned.unwrap_or_else(Value::from);
     Outcome::Returned(Box::new(Returned { value, is_error, latency: started.elapsed(), at_ms: crate::now_ms() }))
+}
+
+/// Looks at files.
+fn looked(looks: &[Look], surroundings: Option<&Surroundings<'_>>) -> Outcome {
+    let Some(around) = surroundings else { return nowhere("files are looked at for checks alone") };
+    let started = std::time::Instant::now();
+    let value = looks.iter().map(|it| around.sight.look(it).to_value()).collect();
+    Outcome::Returned(Box::new(Returned { value, is_error: false, latency: started.elapsed(), at_ms: crate::now_ms() }))
+}
+
+/// Has a hook called, on a thread of its own. Dropping the future ends the interpreter.
+async fn hooked(call: Option<HookCall>) -> Outcome {
+    struct Ends(Ender);
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            self.0.end();
+        }
+    }
+    let Some(call) = call else { return nowhere("hooks are called for checks alone") };
+    let ends = Ends(Ender::new());
+    let ender = ends.0.clone();
+    let started = std::time::Instant::now();
+    let answered = tokio::task::spawn_blocking(move || hook::call(&call, &ender)).await;
+    let answered = answered.unwrap_or_else(|_| Err("the hook could not be called".to_owned()));
+    let is_error = answered.is_err();
+    let value = answered.map_or_else(Value::from, |it| it.to_value());
+    Outcome::Returned(Box::new(Returned { value, is_error, latency: started.elapsed(), at_ms: crate::now_ms() }))
+}
+
+fn nowhere(message: &str) -> Outcome {
+    Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, message, 0)))
 }
 
 /// What a request may spend, and whether it may still be made.

@@ -1,6 +1,7 @@
 //! Who makes requests. The only asynchronous trait: everything around it decides what to ask and what to do with the outcome.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -8,7 +9,8 @@ use std::time::Duration;
 
 use jurat_core::effect::{Deed, EffectKey, Endpoint, EndpointKey, ModelRequest, Outcome, deed_key};
 use jurat_core::scenario::Callable;
-use jurat_core::value::Value;
+use jurat_core::value::{Val, Value};
+use jurat_host::Sight;
 use jurat_model::{Toolbox, Turn};
 
 use crate::Stop;
@@ -101,6 +103,19 @@ pub struct Act<'a> {
     pub callable: Option<&'a Callable>,
     /// The servers of the case, where it has its own.
     pub tools: Option<&'a Toolbox>,
+    /// What is around it, when a check has it done.
+    pub surroundings: Option<&'a Surroundings<'a>>,
     /// How long it may take.
     pub patience: Duration,
+}
+
+/// What is around a check.
+#[derive(Debug)]
+pub struct Surroundings<'a> {
+    /// Where files are.
+    pub sight: Sight,
+    /// The file that the check is defined in.
+    pub source: PathBuf,
+    /// The evidence of its case.
+    pub evidence: &'a Val<'a>,
 }

@@ -115,7 +115,7 @@ impl RecordLane<'_> {
         if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(row_ix * n_variants)) {
             return Ok(());
         }
-        if self.open.is_none() && !plan.footprint.is_all() && !plan.narrows() {
+        if self.open.is_none() && !plan.footprint.is_all() && !plan.narrows() && !self.rows.has_runs() {
             let started = Instant::now();
             let part = plan.footprint.read(text).map_err(|error| self.rows.not_json(at, error))?.value;
             if let Val::Map(_) = part
@@ -143,7 +143,15 @@ impl RecordLane<'_> {
         self.admit(&id, at)?;
         let plan = self.keeping.plan;
         if plan.ask.is_none() {
-            let base = base_context(row);
+            let base = match self.rows.base(at.source, row) {
+                Ok(base) => base,
+                Err(verdict) => {
+                    let row = self.rows.parsed(at, text)?;
+                    let state = self.rows.without_evidence(plan, &id, (at.source, &row), &verdict);
+                    self.put(block, row_ix, at, text, (&id, &row, &state), started);
+                    return Ok(());
+                }
+            };
             let state = self.rows.started(plan, &base, &id, (at.source, &base));
             if state.is_done() {
                 self.put(block, row_ix, at, text, (&id, &base, &state), started);
@@ -227,13 +235,5 @@ pub(crate) fn owned(id: RowId<'_>) -> RowId<'static> {
     match id {
         RowId::Given(id) => RowId::Given(id.into_owned().into()),
         RowId::Content(hash) => RowId::Content(hash),
-    }
-}
-
-/// A row that is not an object has one name.
-pub(crate) fn base_context(row: Val<'_>) -> Val<'_> {
-    match row {
-        Val::Map(_) => row,
-        other => Val::Map([("value", other)].into_iter().collect()),
     }
 }

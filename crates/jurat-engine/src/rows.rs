@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::io::Read;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use jurat_core::case::CaseState;
+use jurat_core::evidence::run;
 use jurat_core::expression::{Expression, ExpressionError};
 use jurat_core::plan::{CaseName, Plan, row_tags};
 use jurat_core::suite::{CaseKind, Records, RowSource};
@@ -63,6 +65,28 @@ impl<'r> Rows<'r> {
     pub(crate) fn asked_about(records: &'r [Records], n_scenarios: usize) -> Rows<'r> {
         let limits = RowLimits { chunk: 64 << 10, ..RowLimits::default() };
         Rows { limits, first: n_scenarios as u64, ..Rows::of(records) }
+    }
+
+    /// Whether some rows are runs of agents, of which more is known than stands in them.
+    pub(crate) fn has_runs(&self) -> bool {
+        self.sections.iter().any(|it| it.is_runs)
+    }
+
+    /// What tasks see of a row: a row that is not an object has one name, a run has what can be read from it; or why there is nothing to see.
+    pub(crate) fn base<'v>(&self, source: u32, row: Val<'v>) -> Result<Val<'v>, Verdict> {
+        match self.sections.get(source as usize) {
+            Some(section) if section.is_runs => run::evidence(row).map_err(Verdict::error),
+            _ => Ok(base_context(row)),
+        }
+    }
+
+    /// The directory of the file that rows come from, when they do.
+    pub(crate) fn home(&self, source: u32) -> Option<&'r Path> {
+        let files = self.records.iter().flat_map(|it| match &it.from {
+            RowSource::Files(files) => files.iter().map(|it| it.path.parent()).collect(),
+            RowSource::StandardInput | RowSource::Inline(_) => vec![None],
+        });
+        files.into_iter().nth(source as usize).flatten()
     }
 
     /// How many sources rows come from.
@@ -225,4 +249,12 @@ fn limited(mut batch: Batch, limit: Option<u64>, n_selected: &mut u64) -> Option
     }
     *n_selected += batch.chunk.rows.len() as u64;
     Some(batch)
+}
+
+/// A row that is not an object has one name.
+fn base_context(row: Val<'_>) -> Val<'_> {
+    match row {
+        Val::Map(_) => row,
+        other => Val::Map([("value", other)].into_iter().collect()),
+    }
 }

@@ -19,8 +19,8 @@ use crate::columns::{millis, total};
 use crate::instant::instant;
 use crate::json_text::{Members, object, open_object};
 use crate::model::{
-    CaseCounts, CaseReport, Observed, OutputReport, RunReport, SliceTotal, SubjectTotal, TaskReport, TaskTotal,
-    gate_name, interval,
+    CaseCounts, CaseReport, DimensionTotal, Observed, OutputReport, RunReport, SliceTotal, SubjectTotal, TaskReport,
+    TaskTotal, gate_name, interval,
 };
 use crate::scenario::write_total;
 
@@ -90,6 +90,9 @@ fn write_run(results: &mut Members<'_>, run: &RunReport) {
     }
     results.texts("missed", &run.missed);
     results.list("tasks", &run.tasks, |text, it| object(text, |members| write_task_total(members, it)));
+    if !run.dimensions.is_empty() {
+        results.list("dimensions", &run.dimensions, |text, it| object(text, |members| write_dimension(members, it)));
+    }
     results.list("slices", &run.slices, |text, it| object(text, |members| write_slice(members, it)));
     results.list("subjects", &run.subjects, |text, it| object(text, |members| write_subject(members, it)));
     if !run.scenarios.is_empty() {
@@ -121,6 +124,12 @@ fn write_task_total(members: &mut Members<'_>, task: &TaskTotal) {
             });
         });
     }
+}
+
+fn write_dimension(members: &mut Members<'_>, dimension: &DimensionTotal) {
+    members.text("dimension", &dimension.name);
+    optional(dimension.score(), |it| members.float("score", it));
+    members.object("counts", |it| write_totals(it, &dimension.counts));
 }
 
 fn write_slice(members: &mut Members<'_>, slice: &SliceTotal) {

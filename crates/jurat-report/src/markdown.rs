@@ -42,6 +42,7 @@ impl<'r> MarkdownWriter<'r> {
         let mut head = String::new();
         write_head(&mut head, run, scope);
         write_totals(&mut head, run);
+        write_dimensions(&mut head, run);
         write_slices(&mut head, run);
         write_subjects(&mut head, run);
         write_scenarios(&mut head, run);
@@ -148,6 +149,18 @@ fn write_totals(text: &mut String, run: &RunReport) {
         let gate = if task.is_counted() { "" } else { " (gate)" };
         let scenario = task.scenario.as_ref().map_or_else(String::new, |it| format!(" of {}", code(it)));
         write_row(text, &format!("{}{scenario}{gate}", code(&task.id)), &task.counts);
+    }
+    text.push('\n');
+}
+
+fn write_dimensions(text: &mut String, run: &RunReport) {
+    if run.dimensions.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "| dimension | score |{FIGURES}\n|---|---:|{RULE}");
+    for it in &run.dimensions {
+        let score = it.score().map_or_else(String::new, |it| format!("{it:.1}"));
+        write_row(text, &format!("{} | {score}", code(&it.name)), &it.counts);
     }
     text.push('\n');
 }

@@ -32,6 +32,8 @@ pub struct RunReport {
     pub tasks: Vec<TaskTotal>,
     /// The groups of cases that `group_by` makes, in the order in which they are shown.
     pub slices: Vec<SliceTotal>,
+    /// What tasks say something about: the usual dimensions first; empty where no task says.
+    pub dimensions: Vec<DimensionTotal>,
     /// What was asked of whom; empty for records, which were answered before.
     pub subjects: Vec<SubjectTotal>,
     /// The scenarios that were run, in the order they were written; empty for a suite without.
@@ -101,6 +103,22 @@ pub struct SliceTotal {
     pub value: Option<String>,
     /// How often tasks ended how.
     pub counts: Counts,
+}
+
+/// All tasks that say something about one dimension, over all cases.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DimensionTotal {
+    /// The dimension.
+    pub name: String,
+    /// How often they ended how.
+    pub counts: Counts,
+}
+
+impl DimensionTotal {
+    /// From 0 to 10: the share of what was judged that passed. `None` when nothing was.
+    pub fn score(&self) -> Option<f64> {
+        self.counts.pass_rate().map(|it| 10.0 * it)
+    }
 }
 
 /// All tasks over the cases that one subject was asked with one prompt.

@@ -175,7 +175,7 @@ impl CaseWriter for TerminalWriter<'_> {
             sections.push(self.drawn_tasks()?);
         }
         if self.options.totals {
-            for table in [totals(self.run), slices(self.run), subjects(self.run)] {
+            for table in [totals(self.run), dimensions(self.run), slices(self.run), subjects(self.run)] {
                 if !table.is_empty() {
                     sections.push(self.drawn(&table)?);
                 }
@@ -319,6 +319,17 @@ fn totals(run: &RunReport) -> Table {
         table.push(
             [Cell::text(&task.id), Cell::text(scenario)].into_iter().chain(count_cells(&task.counts)).chain(more),
         );
+    }
+    table
+}
+
+/// What tasks say about each dimension.
+fn dimensions(run: &RunReport) -> Table {
+    let names = [Column::text("dimension"), Column::figure("score")];
+    let mut table = Table::new(names.into_iter().chain(count_columns()).collect());
+    for it in &run.dimensions {
+        let score = Cell::from(it.score().map_or_else(String::new, |it| format!("{it:.1}")));
+        table.push([Cell::text(&it.name), score].into_iter().chain(count_cells(&it.counts)));
     }
     table
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use jurat_core::case::CaseState;
+use jurat_core::case::{CaseState, ReadyRequest};
 use jurat_core::effect::{Answer, Asker, Fault, FaultKind, Outcome};
 use jurat_core::plan::{Plan, Samples};
 use jurat_core::suite::problem::{Problem, Severity};
@@ -110,7 +110,9 @@ fn performed(plan: &Plan, context: &Val<'_>, replies: &BTreeMap<String, &Val<'_>
             let id = plan.tasks[task.index()].id.to_lowercase();
             let (outcome, n_requests) = reply_of(replies[&id], ready.max_requests);
             *attempts.entry(id.clone()).or_default() += n_requests;
-            prompts.entry(id).or_insert_with(|| ready.request.messages[0].text().to_owned());
+            if let ReadyRequest::Model(request) = ready.request {
+                prompts.entry(id).or_insert_with(|| request.messages[0].text().to_owned());
+            }
             (ready.site, outcome)
         }) else {
             break;

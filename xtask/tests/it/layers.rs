@@ -1,7 +1,7 @@
 //! Which crate may depend on which.
 //!
 //! ```text
-//! core ← {report, model, sandbox, store} ← engine ← jurat ← {cli, python}
+//! core ← {host, report, model, sandbox, store} ← engine ← jurat ← {cli, python}
 //! ```
 
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::repository;
 /// each other. That holds for tests and build scripts as well.
 const LAYERS: &[&[&str]] = &[
     &["jurat-core"],
-    &["jurat-model", "jurat-report", "jurat-sandbox", "jurat-store", TESTKIT],
+    &["jurat-host", "jurat-model", "jurat-report", "jurat-sandbox", "jurat-store", TESTKIT],
     &["jurat-engine"],
     &["jurat"],
     &["jurat-cli", "jurat-python"],

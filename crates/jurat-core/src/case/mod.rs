@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use crate::effect::{Asker, Deed, Message, ModelRequest, Outcome, StepSite, ToolChoice};
+use crate::check::{Check as RunCheck, HookAnswer, Rule, Seen, not_allowed};
+use crate::compare::Judgement;
+use crate::effect::{Asker, Deed, Message, ModelRequest, Outcome, Request, StepSite, ToolChoice};
 use crate::evaluator::binding::arguments;
 use crate::evaluator::{Call, Evaluation, OutputConfig, Triple, normalise, transport};
 use crate::judge::{Asking, Ballot, End, combine};
@@ -30,8 +32,8 @@ enum TaskState {
     Waiting,
     /// Its judges are being asked.
     Asking(Vec<Asking>),
-    /// Its evaluator is being called.
-    Calling(Box<(Call, Deed)>),
+    /// Others than models do something for it.
+    Doing(Deed),
     /// It is done.
     Done(Ballot),
     /// It is done, and this is what each output of its evaluator came to.
@@ -42,7 +44,7 @@ impl TaskState {
     fn ballot(&self) -> Option<&Ballot> {
         match self {
             TaskState::Done(ballot) | TaskState::Evaluated(ballot, _) => Some(ballot),
-            TaskState::Absent | TaskState::Waiting | TaskState::Asking(_) | TaskState::Calling(_) => None,
+            TaskState::Absent | TaskState::Waiting | TaskState::Asking(_) | TaskState::Doing(_) => None,
         }
     }
 
@@ -57,20 +59,27 @@ pub struct Ready<'s> {
     /// Which one it is.
     pub site: StepSite,
     /// What to ask.
-    pub request: &'s ModelRequest,
+    pub request: ReadyRequest<'s>,
     /// How many requests it may take.
     pub max_requests: u32,
 }
 
-/// A call that may be made now.
+/// What may be asked now, and of whom.
 #[derive(Debug, Clone, Copy)]
-pub struct ReadyCall<'s> {
-    /// Which one it is.
-    pub site: StepSite,
-    /// What to call, and with what.
-    pub call: &'s Call,
-    /// The same as an effect.
-    pub deed: &'s Deed,
+pub enum ReadyRequest<'s> {
+    /// A model.
+    Model(&'s ModelRequest),
+    /// Somebody else.
+    Deed(&'s Deed),
+}
+
+impl From<ReadyRequest<'_>> for Request {
+    fn from(request: ReadyRequest<'_>) -> Request {
+        match request {
+            ReadyRequest::Model(request) => Request::Model(Box::new(request.clone())),
+            ReadyRequest::Deed(deed) => Request::Deed(Box::new(deed.clone())),
+        }
+    }
 }
 
 static TRUE: Value = Val::Bool(true);
@@ -118,6 +127,11 @@ impl<'p> CaseState<'p> {
         state
     }
 
+    /// What its tasks look at.
+    pub fn evidence(&self) -> &'p Val<'p> {
+        self.base
+    }
+
     /// The requests that may be made now, given every outcome so far.
     pub fn steps(&self) -> impl Iterator<Item = Ready<'_>> {
         self.tasks.iter().enumerate().flat_map(|(task, state)| {
@@ -125,21 +139,25 @@ impl<'p> CaseState<'p> {
                 TaskState::Asking(seats) => seats.as_slice(),
                 _ => &[],
             };
-            seats.iter().enumerate().filter_map(move |(seat, asking)| {
+            let asker = Asker::Task(TaskIx::of(task));
+            let deed = match state {
+                TaskState::Doing(deed) => Some(Ready {
+                    site: StepSite { asker, seat: 0, turn: 0 },
+                    request: ReadyRequest::Deed(deed),
+                    max_requests: 1,
+                }),
+                _ => None,
+            };
+            let asked = seats.iter().enumerate().filter_map(move |(seat, asking)| {
                 let (turn, request, max_requests) = asking.step()?;
                 let seat = u32::try_from(seat).unwrap_or(u32::MAX);
-                let asker = Asker::Task(TaskIx::of(task));
-                Some(Ready { site: StepSite { asker, seat, turn }, request, max_requests })
-            })
-        })
-    }
-
-    /// The evaluators that may be called now, given every outcome so far.
-    pub fn calls(&self) -> impl Iterator<Item = ReadyCall<'_>> {
-        self.tasks.iter().enumerate().filter_map(|(task, state)| {
-            let TaskState::Calling(calling) = state else { return None };
-            let site = StepSite { asker: Asker::Task(TaskIx::of(task)), seat: 0, turn: 0 };
-            Some(ReadyCall { site, call: &calling.0, deed: &calling.1 })
+                Some(Ready {
+                    site: StepSite { asker, seat, turn },
+                    request: ReadyRequest::Model(request),
+                    max_requests,
+                })
+            });
+            asked.chain(deed)
         })
     }
 
@@ -147,11 +165,8 @@ impl<'p> CaseState<'p> {
     pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
         let plan = self.plan;
         let Asker::Task(ix) = site.asker else { return };
-        if let Some(TaskState::Calling(_)) = self.tasks.get(ix.index()) {
-            if (site.seat, site.turn) == (0, 0) {
-                self.tasks[ix.index()] = self.returned(&plan.tasks[ix.index()], outcome);
-                self.settle();
-            }
+        if let Some(TaskState::Doing(_)) = self.tasks.get(ix.index()) {
+            self.returned(ix, outcome);
             return;
         }
         let Some(judge) = plan.tasks.get(ix.index()).and_then(|it| it.judge.as_ref()) else { return };
@@ -168,6 +183,29 @@ impl<'p> CaseState<'p> {
             self.tasks[ix.index()] = TaskState::Done(ballot);
             self.settle();
         }
+    }
+
+    /// Takes in what others than models did.
+    fn returned(&mut self, ix: TaskIx, outcome: Outcome) {
+        let task = &self.plan.tasks[ix.index()];
+        let outputs = self.outputs(task);
+        let context = Context { base: self.base, outputs: &outputs };
+        let state = match (&task.check, &task.evaluate) {
+            (Some(check), _) => {
+                let judgement = match &check.rule {
+                    Rule::Hook(hook) => answered(outcome).map(|it| it.judgement(hook)),
+                    _ => seen(outcome).map(|it| check.decide(context.base, &it)),
+                };
+                TaskState::Done(match judgement {
+                    Ok(judgement) => run_checked(judgement, task, context),
+                    Err(verdict) => Ballot { verdict, output: None, said: Vec::new() },
+                })
+            }
+            (None, Some(evaluate)) => called(task, evaluate, outcome, context),
+            (None, None) => return,
+        };
+        self.tasks[ix.index()] = state;
+        self.settle();
     }
 
     /// The verdicts in the order of the plan's tasks; `None` for those that are not done, and for those that are not for this case.
@@ -286,6 +324,13 @@ impl<'p> CaseState<'p> {
                 Err(reason) => TaskState::failed(reason),
             };
         }
+        if let Some(check) = &task.check {
+            return match self.deed_of(check, task) {
+                Some(Ok(deed)) => TaskState::Doing(deed),
+                Some(Err(judgement)) => TaskState::Done(run_checked(judgement, task, context)),
+                None => TaskState::Done(run_checked(check.decide(self.base, &[]), task, context)),
+            };
+        }
         match (&task.judge, &task.assertion) {
             (Some(judge), _) => match requests(judge, context) {
                 Ok(requests) => {
@@ -300,31 +345,15 @@ impl<'p> CaseState<'p> {
         }
     }
 
-    /// What follows from what became of a call.
-    fn returned(&self, task: &PlannedTask, outcome: Outcome) -> TaskState {
-        let Some(PlannedEvaluate { name, runs: Runs::Code(code), outputs, .. }) = &task.evaluate else {
-            return TaskState::failed("the task calls nobody");
-        };
-        let returned = match outcome {
-            Outcome::Returned(returned) => *returned,
-            Outcome::Fault(fault) => return TaskState::failed(format!("`{name}`: {}", fault.message)),
-            Outcome::NotRun(reason) => {
-                return TaskState::Done(Ballot { verdict: Verdict::NotRun(reason), output: None, said: Vec::new() });
-            }
-            Outcome::Answer(_) => return TaskState::failed(format!("`{name}` is no model")),
-        };
-        if returned.is_error {
-            let raised = returned.value.as_str().map_or_else(|| returned.value.to_string(), str::to_owned);
-            return TaskState::failed(format!("`{name}`: {raised}"));
+    /// What others than models have to do before a check can be decided; or what it comes to when they may not.
+    fn deed_of(&self, check: &RunCheck, task: &PlannedTask) -> Option<Result<Deed, Judgement>> {
+        if let Rule::Hook(hook) = &check.rule {
+            let (hook, check_id, description) = (hook.clone(), task.id.clone(), task.description.clone());
+            let deed = Deed::Hook { hook, check_id, description };
+            return Some(if self.plan.allows_hooks { Ok(deed) } else { Err(not_allowed()) });
         }
-        let language = code.source.language;
-        let object = match transport::read(&returned.value, language) {
-            Ok(object) => object,
-            Err(error) => return TaskState::failed(format!("`{name}` did not send a value: {error}")),
-        };
-        let seen = self.outputs(task);
-        let context = Context { base: self.base, outputs: &seen };
-        evaluated(task, outputs, normalise(name, language, outputs, &object), context)
+        let looks = check.looks(self.base);
+        (!looks.is_empty()).then_some(Ok(Deed::Look { looks }))
     }
 
     /// Why a task may not run, if it may not: the first dependency, in the author's order, that stands in its way.
@@ -396,8 +425,7 @@ fn evaluated_or_called(
     match &evaluate.runs {
         Runs::Code(code) => {
             let call = Call { evaluator: Arc::clone(&evaluate.name), code: Arc::clone(code), arguments };
-            let deed = call.deed();
-            TaskState::Calling(Box::new((call, deed)))
+            TaskState::Doing(call.deed())
         }
         Runs::Builtin(builtin) => {
             let Some(output) = evaluate.outputs.first() else { return TaskState::failed("there is no output") };
@@ -439,6 +467,70 @@ fn evaluated(
         _ => Verdict::Measured,
     };
     TaskState::Evaluated(Ballot { verdict, output, said: Vec::new() }, evaluations)
+}
+
+/// What follows from what became of a call.
+fn called(task: &PlannedTask, evaluate: &PlannedEvaluate, outcome: Outcome, context: Context<'_>) -> TaskState {
+    let PlannedEvaluate { name, runs: Runs::Code(code), outputs, .. } = evaluate else {
+        return TaskState::failed("the task calls nobody");
+    };
+    let returned = match outcome {
+        Outcome::Returned(returned) => *returned,
+        Outcome::Fault(fault) => return TaskState::failed(format!("`{name}`: {}", fault.message)),
+        Outcome::NotRun(reason) => {
+            return TaskState::Done(Ballot { verdict: Verdict::NotRun(reason), output: None, said: Vec::new() });
+        }
+        Outcome::Answer(_) => return TaskState::failed(format!("`{name}` is no model")),
+    };
+    if returned.is_error {
+        let raised = returned.value.as_str().map_or_else(|| returned.value.to_string(), str::to_owned);
+        return TaskState::failed(format!("`{name}`: {raised}"));
+    }
+    let language = code.source.language;
+    match transport::read(&returned.value, language) {
+        Ok(object) => evaluated(task, outputs, normalise(name, language, outputs, &object), context),
+        Err(error) => TaskState::failed(format!("`{name}` did not send a value: {error}")),
+    }
+}
+
+/// What a check of a run comes to, and what follows.
+fn run_checked(judgement: Judgement, task: &PlannedTask, context: Context<'_>) -> Ballot {
+    let output = match judgement {
+        Judgement::Passed => Some(Val::Bool(true)),
+        Judgement::Failed(_) => Some(Val::Bool(false)),
+        Judgement::Error(_) => None,
+    };
+    let verdict = match (&task.assertion, &output) {
+        (Some(assertion), Some(value)) => assertion.judge_reply(value, context).into(),
+        _ => judgement.into(),
+    };
+    Ballot { verdict, output, said: Vec::new() }
+}
+
+/// What was seen, or what a check that could not look ends with.
+fn seen(outcome: Outcome) -> Result<Vec<Seen>, Verdict> {
+    let value = value_of(outcome)?;
+    let seen = value.as_list().and_then(|it| it.iter().map(Seen::from_value).collect());
+    seen.ok_or_else(|| Verdict::error("what was seen of the files cannot be read"))
+}
+
+/// What a hook answered, or what its check ends with.
+fn answered(outcome: Outcome) -> Result<HookAnswer, Verdict> {
+    let value = value_of(outcome)?;
+    HookAnswer::from_value(&value).ok_or_else(|| Verdict::error("what the hook answered cannot be read"))
+}
+
+/// What a deed came to.
+fn value_of(outcome: Outcome) -> Result<Value, Verdict> {
+    match outcome {
+        Outcome::Returned(returned) if returned.is_error => {
+            Err(Verdict::error(returned.value.as_str().unwrap_or_default()))
+        }
+        Outcome::Returned(returned) => Ok(returned.value),
+        Outcome::Fault(fault) => Err(Verdict::error(fault.message)),
+        Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
+        Outcome::Answer(_) => Err(Verdict::error("a model does not do that")),
+    }
 }
 
 /// The first request to each seat, or why the prompt cannot be filled.

@@ -1,8 +1,9 @@
-//! What is asked of others than models: a tool called, a server asked for its tools, code of the embedding program or of an evaluator called.
+//! What is asked of others than models: a tool called, a server asked for its tools, code of the embedding program or of an evaluator called, files looked at.
 
 use std::time::Duration;
 
-use crate::value::Value;
+use crate::check::{Hook, Look};
+use crate::value::{Map, Value};
 
 /// Something that others than models do.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,9 +38,40 @@ pub enum Deed {
         /// The arguments by name.
         arguments: Value,
     },
+    /// A check looks at files.
+    Look {
+        /// At which.
+        looks: Vec<Look>,
+    },
+    /// Code of the author decides a check.
+    Hook {
+        /// What is called.
+        hook: Hook,
+        /// The check that it decides.
+        check_id: String,
+        /// What that is for.
+        description: Option<String>,
+    },
 }
 
 impl Deed {
+    /// What is looked at, or called: the part of such a deed that is not who does it.
+    pub(super) fn asked_of_host(&self) -> Option<Value> {
+        match self {
+            Deed::Look { looks } => Some(looks.iter().map(Look::to_value).collect()),
+            Deed::Hook { hook, check_id, description } => {
+                let members = [
+                    ("hook", Some(hook.to_value())),
+                    ("check_id", Some(Value::from(check_id.clone()))),
+                    ("description", description.clone().map(Value::from)),
+                ];
+                let members = members.into_iter().filter_map(|(key, it)| Some((key, it?)));
+                Some(Value::Map(members.collect::<Map<'static>>()))
+            }
+            Deed::ListTools { .. } | Deed::CallTool { .. } | Deed::Call { .. } | Deed::Evaluate { .. } => None,
+        }
+    }
+
     /// One word for its kind, as it is stored.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -47,6 +79,8 @@ impl Deed {
             Deed::CallTool { .. } => "tool",
             Deed::Call { .. } => "call",
             Deed::Evaluate { .. } => "evaluate",
+            Deed::Look { .. } => "look",
+            Deed::Hook { .. } => "hook",
         }
     }
 
@@ -56,6 +90,8 @@ impl Deed {
             Deed::ListTools { server } | Deed::CallTool { server, .. } => server,
             Deed::Call { name, .. } => name,
             Deed::Evaluate { evaluator, .. } => evaluator,
+            Deed::Look { .. } => "files",
+            Deed::Hook { hook, .. } => &hook.callable_name,
         }
     }
 }
@@ -63,7 +99,8 @@ impl Deed {
 /// What a deed came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Returned {
-    /// The value: the tools of a server, `{text, structured}` of a tool, whatever code returned, that of an evaluator in the form of [`crate::evaluator::transport`].
+    /// The value: the tools of a server, `{text, structured}` of a tool, whatever code returned, that of an evaluator in the form of [`crate::evaluator::transport`],
+    /// what was seen at each path.
     pub value: Value,
     /// Whether it is an error that the tool or the code reports.
     pub is_error: bool,

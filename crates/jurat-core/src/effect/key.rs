@@ -124,6 +124,7 @@ pub fn deed_key(doer: &Value, deed: &Deed) -> EffectKey {
             framing.text(b'k', source);
             framing.value(arguments);
         }
+        Deed::Look { .. } | Deed::Hook { .. } => framing.value(&deed.asked_of_host().unwrap_or(Val::Null)),
     }
     EffectKey(*framing.0.finalize().as_bytes())
 }

@@ -12,6 +12,7 @@ use super::{
     Answer, Attempt, Deed, Endpoint, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Returned, Served, Tool,
     ToolCall, ToolChoice, Usage,
 };
+use crate::check::{Hook, Look};
 use crate::value::{Value, parse_json};
 use crate::verdict::StopReason;
 
@@ -99,6 +100,7 @@ pub fn deed_json(deed: &Deed) -> String {
             wire.source = Some(source.clone());
             wire.arguments = Some(raw(arguments));
         }
+        Deed::Look { .. } | Deed::Hook { .. } => wire.arguments = deed.asked_of_host().as_ref().map(raw),
     }
     text(&wire)
 }
@@ -112,6 +114,19 @@ pub fn read_deed(text: &str) -> Result<Deed, WireError> {
         "tool" => Deed::CallTool { server: wire.who, tool: wire.tool.unwrap_or_default(), arguments },
         "call" => Deed::Call { name: wire.who, arguments },
         "evaluate" => Deed::Evaluate { evaluator: wire.who, source: wire.source.unwrap_or_default(), arguments },
+        "look" => {
+            let looks = arguments.as_list().unwrap_or(&[]).iter().map(Look::from_value).collect::<Option<_>>();
+            Deed::Look { looks: looks.ok_or_else(|| WireError::Unknown(arguments.to_json()))? }
+        }
+        "hook" => {
+            let hook = arguments.get("hook").and_then(Hook::from_value);
+            let text = |key: &str| arguments.get(key).and_then(Value::as_str).map(str::to_owned);
+            Deed::Hook {
+                hook: hook.ok_or_else(|| WireError::Unknown(arguments.to_json()))?,
+                check_id: text("check_id").unwrap_or_default(),
+                description: text("description"),
+            }
+        }
         _ => return Err(WireError::Unknown(wire.kind)),
     })
 }

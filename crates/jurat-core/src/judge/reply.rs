@@ -28,10 +28,23 @@ impl ReplySchema {
         Ok(ReplySchema { validator })
     }
 
+    /// What is wrong with a text that should be JSON that fits; nothing when it does.
+    pub(crate) fn problems(&self, text: &str) -> Option<String> {
+        match parse_json(text.trim()) {
+            Ok(read) => self.misfits(&read.value),
+            Err(error) => Some(format!("text that is not JSON: {error}")),
+        }
+    }
+
     /// Whether a value fits, or where it does not.
     pub fn check(&self, value: &Val<'_>) -> Result<(), String> {
-        let problems: Vec<String> = self.validator.iter_errors(&plain(value)).take(5).map(described).collect();
-        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+        self.misfits(value).map_or(Ok(()), Err)
+    }
+
+    fn misfits(&self, value: &Val<'_>) -> Option<String> {
+        let instance = plain(value);
+        let problems: Vec<String> = self.validator.iter_errors(&instance).take(5).map(described).collect();
+        (!problems.is_empty()).then(|| problems.join("; "))
     }
 }
 
@@ -42,8 +55,10 @@ impl ReplyForm {
             return Ok(Val::from(text.to_owned()));
         }
         let reply = parse_json(text.trim()).map_err(|error| format!("the reply is not JSON: {error}"))?.value;
-        if let ReplyForm::Schema(schema) = self {
-            schema.check(&reply).map_err(|problems| format!("the reply does not fit the schema: {problems}"))?;
+        if let ReplyForm::Schema(schema) = self
+            && let Some(problems) = schema.misfits(&reply)
+        {
+            return Err(format!("the reply does not fit the schema: {problems}"));
         }
         Ok(reply.into_owned())
     }

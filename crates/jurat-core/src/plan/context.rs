@@ -41,7 +41,7 @@ pub(super) fn reads(task: &Task) -> Reads<'_> {
         }
         TaskKind::Evaluate(evaluate) => reads.paths.extend(arguments(evaluate)),
         // Which turns it looks at depends on how they went.
-        TaskKind::Outcome(_) => reads.everything = true,
+        TaskKind::Outcome(_) | TaskKind::Check(_) => reads.everything = true,
         TaskKind::Assert => {
             let Some(comparison) = &task.comparison else { return reads };
             match &comparison.path {
@@ -83,7 +83,7 @@ pub(super) fn output_shape(suite: &Suite, task: &Task) -> Shape {
             let evaluator = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value);
             evaluator.map_or_else(Shape::any, |it| Shape::of_schema(&outputs_schema(&it.configs())))
         }
-        TaskKind::Assert => Shape::of_kinds(&[Kind::Boolean]),
+        TaskKind::Assert | TaskKind::Check(_) => Shape::of_kinds(&[Kind::Boolean]),
         TaskKind::Outcome(check) => match check.gives() {
             Gives::Boolean => Shape::of_kinds(&[Kind::Boolean]),
             Gives::Number => Shape::of_kinds(&[Kind::Number]),
@@ -295,7 +295,7 @@ fn expects_absence(task: &Task, read: &Read<'_>) -> bool {
 /// A judge's own path leads into its reply.
 fn examine_reply(known: Known<'_>, ix: usize, problems: &mut Problems) {
     let task = &known.suite.tasks[ix];
-    if let TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Evaluate(_) = &task.kind
+    if let TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Evaluate(_) | TaskKind::Check(_) = &task.kind
         && let Some(path) = task.comparison.as_ref().and_then(|it| it.path.as_ref())
         && problems.has_room(&codes::UNKNOWN_FIELD)
         && let Leads::Nowhere { step, place } = known.outputs[ix].at(path.value.steps())
@@ -307,10 +307,11 @@ fn examine_reply(known: Known<'_>, ix: usize, problems: &mut Problems) {
 
 fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> Problem {
     let wanted = step_text(read.path, step);
-    if let TaskKind::Assert = judge.kind {
+    if let TaskKind::Assert | TaskKind::Check(_) = judge.kind {
+        let what = if let TaskKind::Assert = judge.kind { "an assertion" } else { "a check" };
         let message = format!("the output of `{}` is `true` or `false`, it has no `{wanted}`", judge.id.value);
         return pointed(Problem::new(&codes::UNKNOWN_FIELD, message), read, "read here")
-            .at(judge.id.span, "an assertion")
+            .at(judge.id.span, what)
             .help(format!("read `{}` itself, or the field it looks at", judge.id.value));
     }
     if let TaskKind::Outcome(_) = judge.kind {
@@ -328,7 +329,7 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
     let near = nearest(&wanted, names.iter().copied());
     let fields = match &judge.kind {
         TaskKind::Judge(it) => it.output.as_ref().map(|it| it.fields.as_slice()).unwrap_or_default(),
-        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Evaluate(_) => &[],
+        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Evaluate(_) | TaskKind::Check(_) => &[],
     };
     // Only the fields on the top level know their places.
     let is_top = fields.iter().map(|it| it.value.as_str()).eq(names.iter().copied());

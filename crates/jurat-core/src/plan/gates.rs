@@ -203,7 +203,9 @@ fn claim(known: Known<'_>, gate: usize) -> Option<Claim<'_>> {
     let known = Known { bases: None, ..known };
     let steps = comparison.path.as_ref().map(|it| it.value.steps()).unwrap_or_default();
     let (of, steps) = match (&task.kind, &comparison.path) {
-        (TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Evaluate(_), _) => (Some(gate), steps),
+        (TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Evaluate(_) | TaskKind::Check(_), _) => {
+            (Some(gate), steps)
+        }
         (TaskKind::Assert, Some(path)) => match known.source(gate, &path.value) {
             Source::Output(other) => (Some(other.index()), &steps[1..]),
             _ => (None, steps),

@@ -19,6 +19,7 @@ mod types;
 
 use std::sync::Arc;
 
+use crate::check::Check as RunCheck;
 use crate::compare::Assertion;
 use crate::evaluator::binding::Binding;
 use crate::evaluator::builtin::Builtin;
@@ -127,6 +128,8 @@ pub struct Plan {
     pub footprint: Projection,
     /// The paths whose values make slices of the summary.
     pub group_by: Vec<FieldPath>,
+    /// Whether hooks may run the author's code.
+    pub allows_hooks: bool,
 }
 
 /// What is asked about each row: each prompt, of each model.
@@ -151,12 +154,18 @@ pub struct PlannedAsk {
 pub struct PlannedTask {
     /// Its name.
     pub id: String,
+    /// What it is for.
+    pub description: Option<String>,
     /// What it asks, when it asks a model.
     pub judge: Option<PlannedJudge>,
     /// What it checks, when it is about a whole scenario.
     pub outcome: Option<Check>,
     /// What it runs, when it runs an evaluator.
     pub evaluate: Option<PlannedEvaluate>,
+    /// What it checks, when it is about the run of an agent.
+    pub check: Option<RunCheck>,
+    /// What it says something about: what its author says, else what such a check is usually about.
+    pub dimensions: Vec<String>,
     /// What it compares, ready to judge.
     pub assertion: Option<Assertion>,
     /// The tasks it waits for.
@@ -172,12 +181,14 @@ pub struct PlannedTask {
 impl PlannedTask {
     /// Whether it asks or calls anybody.
     pub fn asks(&self) -> bool {
-        self.judge.is_some() || self.evaluate.as_ref().is_some_and(|it| matches!(it.runs, Runs::Code(_)))
+        self.judge.is_some()
+            || self.check.as_ref().is_some_and(RunCheck::may_look)
+            || self.evaluate.as_ref().is_some_and(|it| matches!(it.runs, Runs::Code(_)))
     }
 
     /// Whether it comes to a value of its own, beside its verdict.
     pub fn has_output(&self) -> bool {
-        self.judge.is_some() || self.outcome.is_some() || self.evaluate.is_some()
+        self.judge.is_some() || self.outcome.is_some() || self.check.is_some() || self.evaluate.is_some()
     }
 }
 
@@ -251,7 +262,15 @@ impl Plan {
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
         let ask = suite.ask.as_ref().map(planned_ask);
         let scenarios = planned_scenarios(suite);
-        Plan { tasks, stages: graph.stages, ask, scenarios, footprint: footprint(suite), group_by }
+        Plan {
+            tasks,
+            stages: graph.stages,
+            ask,
+            scenarios,
+            footprint: footprint(suite),
+            group_by,
+            allows_hooks: suite.allows_hooks,
+        }
     }
 
     /// Whether running it asks anybody.
@@ -294,22 +313,34 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
 fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
     let judge = match &task.kind {
         TaskKind::Judge(judge) => Some(planned_judge(judge, task.comparison.as_ref())),
-        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Evaluate(_) => None,
+        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Evaluate(_) => None,
     };
     let outcome = match &task.kind {
         TaskKind::Outcome(check) => Some((**check).clone()),
-        TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Evaluate(_) => None,
+        TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Check(_) | TaskKind::Evaluate(_) => None,
     };
     let evaluate = match &task.kind {
         TaskKind::Evaluate(evaluate) => planned_evaluate(suite, evaluate),
-        TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Outcome(_) => None,
+        TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Check(_) => None,
+    };
+    let check = match &task.kind {
+        TaskKind::Check(check) => Some((**check).clone()),
+        TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Evaluate(_) => None,
+    };
+    let defaults = check.as_ref().map_or(&[][..], RunCheck::default_dimensions).iter().map(|it| (*it).to_owned());
+    let dimensions = match task.dimensions.as_slice() {
+        [] => defaults.collect(),
+        named => named.iter().map(|it| it.value.clone()).collect(),
     };
     let reads_the_end = || context::reads(task).paths.iter().any(|it| is_of_the_end(it.path));
     PlannedTask {
         id: task.id.value.clone(),
+        description: task.description.clone(),
         judge,
         outcome,
         evaluate,
+        check,
+        dimensions,
         assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: depends_on.to_vec(),
         gate: task.gate,
@@ -317,6 +348,8 @@ fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         sees_the_end: match &task.kind {
             TaskKind::Outcome(check) => looks_at_the_end(check),
             TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Evaluate(_) => reads_the_end(),
+            // A check is about how a run went, whatever cut it short.
+            TaskKind::Check(_) => true,
         },
     }
 }
@@ -357,9 +390,9 @@ fn planned_evaluate(suite: &Suite, evaluate: &Evaluate) -> Option<PlannedEvaluat
 }
 
 /// What tasks, prompts and the id rule read of a row. A task that reads its whole context reads all of it. Asking about a
-/// row costs so much more than reading it that it is read whole.
+/// row costs so much more than reading it that it is read whole; so is a run, of which more is known than stands in it.
 fn footprint(suite: &Suite) -> Projection {
-    if suite.ask.is_some() {
+    if suite.ask.is_some() || suite.records.iter().any(|it| it.is_runs) {
         return Projection::all();
     }
     let mut paths: Vec<FieldPath> =

@@ -3,11 +3,9 @@
 use std::collections::HashSet;
 
 use super::graph::Graph;
+use crate::check::DIMENSIONS;
 use crate::suite::problem::{Problem, Problems, listed_all, nearest};
 use crate::suite::{Suite, codes};
-
-/// The dimensions that every suite has.
-const DIMENSIONS: [&str; 6] = ["task", "process", "autonomy", "closeness", "efficiency", "spark"];
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
     let declared = suite.dimensions.iter().map(|it| it.value.as_str());

@@ -47,6 +47,22 @@ pub enum ExpectedValue {
 }
 
 impl TaskComparison {
+    /// What a path leads to equals a value.
+    pub(super) fn equal(path: Spanned<FieldPath>, value: &Node<'_>) -> Option<TaskComparison> {
+        let entry = find("equals").into_iter().find(|it| it.origin == Origin::Operator)?;
+        let empty = Node { span: value.span, content: Content::Map(Vec::new()) };
+        let operator = Operator::read(entry, &mut Args::new(&empty).ok()?).ok()?;
+        let expected = ExpectedValue::Literal(value.to_val().into_owned());
+        Some(TaskComparison {
+            path: Some(path),
+            item_path: None,
+            operator: Spanned::new(operator, value.span),
+            expected: Some(Spanned::new(expected, value.span)),
+            when_missing: WhenMissing::Error,
+            is_path_forgotten: false,
+        })
+    }
+
     /// The comparison ready to judge. `None` when the operand cannot be used, which reading has complained about.
     pub fn assertion(&self) -> Option<Assertion> {
         let expected = match self.expected.as_ref().map(|it| &it.value) {

@@ -166,4 +166,9 @@ impl Reading<'_> {
         let folder = self.sources.get(span.source).map(|Source { path, .. }| path.parent().unwrap_or(path).to_owned());
         folder.unwrap_or_default().join(written)
     }
+
+    /// The file that something stands in.
+    pub(super) fn source(&self, span: Span) -> PathBuf {
+        self.sources.get(span.source).map(|it| it.path.clone()).unwrap_or_default()
+    }
 }

@@ -4,6 +4,7 @@
 //! types against tables that also make the JSON [`schema`]. Nothing here resolves names between tasks: that is `plan`.
 
 mod ask;
+mod check;
 pub mod codes;
 mod comparison;
 mod duration;
@@ -30,6 +31,7 @@ pub mod write;
 mod yaml;
 
 pub use ask::{Ask, AskPrompt};
+pub use check::kinds as check_kinds;
 pub use comparison::{ExpectedValue, TaskComparison};
 pub use duration::{NotATime, parse_duration};
 pub use evaluators::{Evaluator, EvaluatorCode, EvaluatorKind};
@@ -89,6 +91,8 @@ pub struct Suite {
     pub group_by: Vec<Spanned<FieldPath>>,
     /// What counts as good enough.
     pub thresholds: Thresholds,
+    /// Whether hooks may run the author's code.
+    pub allows_hooks: bool,
     /// Where the first thing it says stands.
     pub(crate) head: Option<Span>,
     /// What it has besides, but could not be read.
@@ -183,5 +187,6 @@ impl PartialEq for Suite {
             && (ask, thresholds) == (&other.ask, &other.thresholds)
             && (templates, rubrics, tools) == (&other.templates, &other.rubrics, &other.tools)
             && (scenarios, evaluators) == (&other.scenarios, &other.evaluators)
+            && self.allows_hooks == other.allows_hooks
     }
 }

@@ -21,6 +21,8 @@ pub struct Records {
     pub types: Vec<(Spanned<String>, CellType)>,
     /// Words to select the rows by.
     pub tags: Vec<Spanned<String>>,
+    /// Whether each row is the artifact of an agent's run.
+    pub is_runs: bool,
 }
 
 /// Where rows come from.
@@ -137,6 +139,11 @@ static RECORDS: Keys = Keys {
             "CSV columns that are not text",
         ),
         Key::optional("tags", Form::List(&Form::Text), "words to select the rows by"),
+        Key::optional(
+            "as",
+            Form::Choice(&["rows", "runs"]),
+            "what each row is: a row, or the artifact of an agent's run, known by its `run_id`; rows unless said",
+        ),
     ],
 };
 
@@ -144,7 +151,7 @@ pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::List(&Form::Any),
 
 /// Reads `records`: a path, a list of paths, `-`, rows, or an object that says more.
 pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records> {
-    let plain = |from| Records { from, format: None, id: None, types: Vec::new(), tags: Vec::new() };
+    let plain = |from| Records { from, format: None, id: None, types: Vec::new(), tags: Vec::new(), is_runs: false };
     match &node.content {
         Content::Scalar(Val::Str(_)) => files(reading, std::slice::from_ref(node)).map(plain),
         Content::List(items) if items.is_empty() => {
@@ -204,9 +211,14 @@ fn described(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records> {
         None => files(reading, std::slice::from_ref(path)),
     });
     let types = fields.get("types").map(|it| types(reading, it)).unwrap_or_default();
+    let kinds = [("rows", false), ("runs", true)];
+    let is_runs = fields.get("as").and_then(|it| reading.choice("`as`", &kinds, it)).unwrap_or(false);
+    let id = fields.get("id").and_then(|it| reading.path("`id`", it));
+    let run_id = || FieldPath::parse("identity.run_id").ok().map(|it| Spanned::new(it, fields.span));
     Some(Records {
+        is_runs,
         format: fields.get("format").and_then(|it| reading.choice("`format`", &RowFormat::NAMED, it)),
-        id: fields.get("id").and_then(|it| reading.path("`id`", it)),
+        id: id.or_else(|| run_id().filter(|_| is_runs)),
         types,
         tags: fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default(),
         from: from?,

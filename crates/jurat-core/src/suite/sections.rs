@@ -7,7 +7,8 @@ use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
 use super::{
-    Records, RowSource, Suite, ask, codes, evaluators, id, models, records, rubric, scenario, task, template, tools,
+    Records, RowSource, Suite, ask, check, codes, evaluators, id, models, records, rubric, scenario, task, template,
+    tools,
 };
 use crate::value::{Content, Node, Span, Spanned, Val};
 
@@ -36,7 +37,7 @@ const fn reserved(name: &'static str, doc: &'static str) -> Section {
     Section { key: Key::reserved(name, doc), read: nothing }
 }
 
-static SECTIONS: [Section; 20] = [
+static SECTIONS: [Section; 21] = [
     section(Key::optional("suite", Form::Text, "the name of the suite"), |reading, suite, at| {
         let name = reading.text("`suite`", at.node);
         suite.name = if at.is_main { name } else { suite.name.take() };
@@ -93,6 +94,12 @@ static SECTIONS: [Section; 20] = [
         |reading, suite, at| evaluators::read(reading, suite, at.node),
     ),
     section(Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "what is judged, as a graph"), read_tasks),
+    section(Key::optional("deterministic_checks", check::ENTRIES, "checks of runs, as tasks"), |reading, suite, at| {
+        suite.lost.tasks |= at.node.as_list().is_none();
+        for item in reading.list("`deterministic_checks`", "a list of checks", at.node) {
+            keep_task(suite, check::read_entry(reading, item));
+        }
+    }),
     section(
         Key::optional("dimensions", Form::List(&Form::Id), "further dimensions that tasks may name"),
         |reading, suite, at| {
@@ -114,7 +121,15 @@ static SECTIONS: [Section; 20] = [
     section(Key::optional("thresholds", Form::Object(&THRESHOLDS), "what counts as good enough"), read_thresholds),
     reserved("cases", "tasks given to an agent"),
     reserved("evaluation", "an evaluation profile"),
-    reserved("security_policy", "what code may run"),
+    section(
+        Key::optional("security_policy", Form::Object(&SECURITY_POLICY), "what code may run"),
+        |reading, suite, at| {
+            let Some(fields) = Fields::read(reading, &SECURITY_POLICY, at.node) else { return };
+            let allows = fields.get(HOOKS).and_then(|it| reading.boolean("`allow_local_python_hooks`", it));
+            // A library that is included must not allow what the suite does not.
+            suite.allows_hooks = if at.is_main { allows.unwrap_or(false) } else { suite.allows_hooks };
+        },
+    ),
     reserved("limits", "limits of a run"),
     reserved("python", "the Python that runs hooks"),
 ];
@@ -173,11 +188,16 @@ fn read_ask(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
 fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
     suite.lost.tasks |= at.node.as_list().is_none();
     for item in reading.list("`tasks`", "a list of tasks", at.node) {
-        match task::read(reading, item) {
-            Ok(task) => suite.tasks.push(task),
-            Err(Some(id)) => suite.lost.task_ids.push(id),
-            Err(None) => suite.lost.tasks = true,
-        }
+        keep_task(suite, task::read(reading, item));
+    }
+}
+
+/// Adds a task, or notes that there is one that could not be read.
+fn keep_task(suite: &mut Suite, task: Result<task::Task, Option<String>>) {
+    match task {
+        Ok(task) => suite.tasks.push(task),
+        Err(Some(id)) => suite.lost.task_ids.push(id),
+        Err(None) => suite.lost.tasks = true,
     }
 }
 
@@ -264,6 +284,13 @@ fn read_tools(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
         }
     }
 }
+
+const HOOKS: &str = "allow_local_python_hooks";
+
+static SECURITY_POLICY: Keys = Keys {
+    what: "`security_policy`",
+    keys: &[Key::optional(HOOKS, Form::Boolean, "whether hooks may run the author's Python; they may not unless said")],
+};
 
 /// What counts as good enough.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,5 +1,6 @@
 //! Tasks: the nodes of a case's graph.
 
+use super::check;
 use super::codes;
 use super::comparison::{self, TaskComparison};
 use super::evaluators;
@@ -9,6 +10,7 @@ use super::judging::{self, Judge};
 use super::outcome;
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
+use crate::check::Check as RunCheck;
 use crate::evaluator::binding::{Binding, Origin};
 use crate::outcome::{Check, Gives};
 use crate::value::{Content, Node, Span, Spanned, Val, shown_within};
@@ -56,7 +58,7 @@ impl Task {
     /// Whether it may pass or fail, rather than only measure.
     pub fn judges(&self) -> bool {
         let is_decided = matches!(&self.kind, TaskKind::Outcome(check) if check.gives() != Gives::Number);
-        self.comparison.is_some() || is_decided
+        self.comparison.is_some() || is_decided || matches!(self.kind, TaskKind::Check(_))
     }
 }
 
@@ -71,6 +73,8 @@ pub enum TaskKind {
     Outcome(Box<Check>),
     /// Runs an evaluator, and may compare what it says.
     Evaluate(Box<Evaluate>),
+    /// Checks the run of an agent, and may compare what that comes to.
+    Check(Box<RunCheck>),
 }
 
 /// An evaluator run by a task.
@@ -92,6 +96,7 @@ impl TaskKind {
             TaskKind::Judge(_) => "judge",
             TaskKind::Outcome(_) => "outcome",
             TaskKind::Evaluate(_) => "evaluate",
+            TaskKind::Check(_) => "check",
         }
     }
 }
@@ -153,7 +158,7 @@ const KINDS: [Key; 5] = [
         "a comparison; may be left out when its keys stand in the task itself",
     ),
     Key::optional("judge", Form::Object(&judging::JUDGE), "a model asked"),
-    Key::reserved("check", "a deterministic check of an agent's run"),
+    Key::optional("check", check::FORM, "a deterministic check of an agent's run"),
     Key::optional("outcome", outcome::FORM, "a criterion over a scenario"),
     Key::optional("evaluate", Form::Text, "an evaluator run: its name under `evaluators`"),
 ];
@@ -260,6 +265,10 @@ fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> 
             let with = fields.get("with").map(|it| evaluators::read_with(reading, it)).unwrap_or_default();
             Some(TaskKind::Evaluate(Box::new(Evaluate { evaluator, with, bindings: Vec::new() })))
         }
+        Some("check") => {
+            let check = fields.get("check").and_then(|it| check::read(reading, it))?;
+            Some(TaskKind::Check(Box::new(check)))
+        }
         Some(_) => None,
     }
 }
@@ -269,10 +278,11 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
         let n_before = reading.n_errors();
         let comparison = comparison::read(reading, fields);
         let is_assert = matches!(kind, Some(TaskKind::Assert));
-        let may_compare = ["operator", "assert", "judge", "outcome", "evaluate"].iter().any(|it| fields.may_mean(it));
+        let kinds = ["operator", "assert", "judge", "outcome", "check", "evaluate"];
+        let may_compare = kinds.iter().any(|it| fields.may_mean(it));
         if is_assert && comparison.is_none() && reading.n_errors() == n_before && !may_compare {
-            let problem =
-                Problem::new(&codes::MISSING_KEY, "a task needs an `operator`, a `judge`, an `outcome` or `evaluate`");
+            let needs = "a task needs an `operator`, a `judge`, a `check`, an `outcome` or `evaluate`";
+            let problem = Problem::new(&codes::MISSING_KEY, needs);
             let problem = problem.at(fields.span, "does nothing");
             reading.problem(problem.help("for example `operator: is_not_empty` with a `field_path`"));
         }

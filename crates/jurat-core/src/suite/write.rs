@@ -77,6 +77,10 @@ pub fn value(suite: &Suite) -> Value {
     if !thresholds.0.is_empty() {
         map.put("thresholds", Val::Map(thresholds.0));
     }
+    if suite.allows_hooks {
+        let allowed = [("allow_local_python_hooks", Val::Bool(true))];
+        map.put("security_policy", Val::Map(allowed.into_iter().collect()));
+    }
     if !suite.templates.is_empty() {
         let templates: Map<'static> =
             suite.templates.iter().map(|(name, it)| (name.value.clone(), it.to_value())).collect();
@@ -169,7 +173,12 @@ fn records(records: &Records) -> Value {
         },
         RowSource::Inline(rows) => return rows.iter().map(|it| it.value.clone()).collect(),
     };
-    if records.format.is_none() && records.id.is_none() && records.types.is_empty() && records.tags.is_empty() {
+    if records.format.is_none()
+        && records.id.is_none()
+        && records.types.is_empty()
+        && records.tags.is_empty()
+        && !records.is_runs
+    {
         return from;
     }
     let mut map = Members::default();
@@ -184,6 +193,9 @@ fn records(records: &Records) -> Value {
         map.put("types", Val::Map(types));
     }
     map.texts("tags", &records.tags);
+    if records.is_runs {
+        map.put("as", Val::from("runs"));
+    }
     Val::Map(map.0)
 }
 
@@ -249,6 +261,9 @@ pub(super) fn task(task: &Task) -> Value {
                 .collect();
             map.put("with", Val::Map(with));
         }
+    }
+    if let TaskKind::Check(it) = &task.kind {
+        map.put("check", it.written.clone());
     }
     if let Some(comparison) = &task.comparison {
         compared(&mut map, comparison);

@@ -294,7 +294,7 @@ fn records() -> impl Strategy<Value = Records> {
     let types = types.prop_map(|it| it.into_iter().map(|(column, kind)| (at(column), kind)).collect());
     let files = prop_oneof![Just(RowSource::StandardInput), vec(file, 1..3).prop_map(RowSource::Files)];
     let described = (files, option::of(select(formats.to_vec())), option::of(path().prop_map(at)), types, texts())
-        .prop_map(|(from, format, id, types, tags)| Records { from, format, id, types, tags });
+        .prop_map(|(from, format, id, types, tags)| Records { from, format, id, types, tags, is_runs: false });
     // A row of text would be a path.
     let row = value().prop_filter("a path", |it| it.kind() != Kind::Text).prop_map(at);
     let inline = vec(row, 1..4).prop_map(|rows| Records {
@@ -303,6 +303,7 @@ fn records() -> impl Strategy<Value = Records> {
         id: None,
         types: Vec::new(),
         tags: Vec::new(),
+        is_runs: false,
     });
     prop_oneof![described, inline]
 }

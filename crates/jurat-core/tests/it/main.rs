@@ -1,6 +1,6 @@
 //! The laws of the core, and its words.
 //!
-//! [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`effects`], [`evaluators`], [`builtins`], [`evaluate`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`]. They draw
+//! [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`artifacts`], [`checks`], [`effects`], [`evaluators`], [`builtins`], [`evaluate`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`defects`] has what goes wrong elsewhere, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
@@ -8,8 +8,10 @@
 //! others, `PROPTEST_CASES=10000` more; the fuzz targets look further still.
 
 mod arbitrary;
+mod artifacts;
 mod builtins;
 mod cases;
+mod checks;
 mod comparisons;
 mod conversations;
 mod defects;

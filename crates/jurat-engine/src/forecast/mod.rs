@@ -11,7 +11,7 @@ mod outline;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use jurat_core::case::CaseState;
+use jurat_core::case::{CaseState, ReadyRequest};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{ModelRequest, Outcome, Request, StepSite};
 use jurat_core::evidence::probe;
@@ -23,7 +23,7 @@ use jurat_store::journal::Journal;
 use jurat_store::records::RowAt;
 
 use crate::launch::variants_of;
-use crate::record_lane::{base_context, owned};
+use crate::record_lane::owned;
 use crate::rows::Rows;
 use crate::scenarios::Scenarios;
 use crate::variants::{Asked, of_first_prompt};
@@ -175,7 +175,8 @@ impl Forecast<'_> {
     fn row(&mut self, at: &RowAt, text: &str) -> Result<(), RunError> {
         let row = self.rows.parsed(at, text)?;
         let id = owned(self.rows.id(at, &row, text)?);
-        let base = base_context(row);
+        // What cannot be seen asks nobody.
+        let Ok(base) = self.rows.base(at.source, row) else { return Ok(()) };
         let start = |base| self.rows.started(self.plan, base, &id, (at.source, base));
         let Some(ask) = &self.plan.ask else {
             let state = start(&base);
@@ -203,17 +204,23 @@ impl Forecast<'_> {
     fn judged(&mut self, mut state: CaseState<'_>, n_bytes: u64) -> Result<(), RunError> {
         let mut unknown: Vec<StepSite> = Vec::new();
         loop {
-            let next = state.steps().find(|it| !unknown.contains(&it.site)).map(|it| (it.site, it.request.clone()));
+            let next = state.steps().find(|it| !unknown.contains(&it.site)).map(|it| (it.site, it.request.into()));
             let Some((site, request)) = next else { break };
-            match self.known(&request)? {
+            let known = match &request {
+                Request::Model(request) => self.known(request)?,
+                Request::Deed(_) => None,
+            };
+            match known {
                 Some(outcome) => state.apply(site, outcome),
                 None => unknown.push(site),
             }
         }
         self.calls_left += self.open_calls(&state);
         for step in state.steps() {
-            if let Some(player) = self.players.get(step.request.model.as_str()) {
-                self.bounds.request(player, step.site.asker.task(), step.request, step.max_requests);
+            if let ReadyRequest::Model(request) = step.request
+                && let Some(player) = self.players.get(request.model.as_str())
+            {
+                self.bounds.request(player, step.site.asker.task(), request, step.max_requests);
             }
         }
         for task in waiting(self.plan, &state) {
@@ -255,7 +262,8 @@ impl Forecast<'_> {
 
     /// The most calls that a case still makes.
     fn open_calls(&self, state: &CaseState<'_>) -> u64 {
-        let asking = state.steps().map(|it| u64::from(it.max_requests)).sum::<u64>();
+        let of_models = state.steps().filter(|it| matches!(it.request, ReadyRequest::Model(_)));
+        let asking = of_models.map(|it| u64::from(it.max_requests)).sum::<u64>();
         asking + waiting(self.plan, state).map(|it| max_calls(self.plan, it)).sum::<u64>()
     }
 

@@ -18,7 +18,6 @@ use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
 
 use super::{RunView, ViewError};
 use crate::effect_lane::{SUBJECT, answered};
-use crate::record_lane::base_context;
 use crate::rows::Rows;
 use crate::scenarios::with_name;
 
@@ -126,10 +125,17 @@ impl RunView {
             let state = concluded(state, outcome);
             return Ok(tell(Revisited { base: &row, state: &state, happened }));
         }
-        let base = base_context(row);
         let rows = Rows::of(&self.suite.records);
         let id = RowId::Given(case.id.as_str().into());
-        let place = (case.row.place.source, &base);
+        let source = case.row.place.source;
+        let base = match rows.base(source, row.borrowed()) {
+            Ok(base) => base,
+            Err(verdict) => {
+                let state = rows.without_evidence(&self.plan, &id, (source, &row), &verdict);
+                return Ok(tell(Revisited { base: &row, state: &state, happened }));
+            }
+        };
+        let place = (source, &base);
         let outcome = |site: StepSite| happened.iter().find(|it| it.effect.site == site).map(|it| it.outcome.clone());
         let Some(ask) = &self.plan.ask else {
             let state = concluded(rows.started(&self.plan, &base, &id, place), outcome);
@@ -231,7 +237,7 @@ impl RunView {
 /// Gives a case every outcome that was recorded for it.
 fn concluded<'s>(mut state: CaseState<'s>, outcome: impl Fn(StepSite) -> Option<Outcome>) -> CaseState<'s> {
     loop {
-        let sites = state.steps().map(|it| it.site).chain(state.calls().map(|it| it.site));
+        let sites = state.steps().map(|it| it.site);
         let next = sites.filter_map(|site| outcome(site).map(|outcome| (site, outcome))).next();
         match next {
             Some((site, outcome)) => state.apply(site, outcome),

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use jurat_core::check::DIMENSIONS;
 use jurat_core::plan::TaskIx;
-use jurat_core::suite::{Gate, Task};
+use jurat_core::suite::{Gate, Task, TaskKind};
 use jurat_core::verdict::Counts;
-use jurat_report::model::{CaseCounts, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal};
+use jurat_report::model::{CaseCounts, DimensionTotal, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal};
 use jurat_store::run::{Code, Column, Ended, StoredSummary};
 
 use super::{RunView, ViewError};
@@ -26,6 +27,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         description: view.suite.description.clone(),
         repeat: view.reader.head().variants.iter().map(|it| it.replicate + 1).max().unwrap_or(1),
         tasks,
+        dimensions: dimensions(view, &whole),
         slices: slices(view, &summary),
         subjects: subjects(view, &summary),
         scenarios: super::scenarios::totals(view)?,
@@ -65,7 +67,11 @@ fn task_total(view: &RunView, ix: usize, task: &Task, whole: &[&StoredSummary]) 
         description: task.description.clone(),
         path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
         scenario: task.scope.as_ref().map(|it| it.value.clone()),
-        operator: task.comparison.as_ref().map(|it| it.operator.value.entry().snake_case()),
+        operator: match (&task.comparison, &task.kind) {
+            (Some(comparison), _) => Some(comparison.operator.value.entry().snake_case()),
+            (None, TaskKind::Check(check)) => Some(check.kind().to_owned()),
+            (None, _) => None,
+        },
         counts,
         score: (marks.n_scores > 0)
             .then(|| Mean { n: marks.n_scores, mean: marks.nano_score as f64 / 1e9 / marks.n_scores as f64 }),
@@ -95,6 +101,19 @@ pub(super) fn counts(gates: &[Gate], slice: &[&StoredSummary]) -> Counts {
         }
     }
     counts
+}
+
+/// What tasks say about each dimension that they name: the usual ones first, in their order, then the others by name.
+fn dimensions(view: &RunView, whole: &[&StoredSummary]) -> Vec<DimensionTotal> {
+    let mut totals: BTreeMap<(usize, &str), Counts> = BTreeMap::new();
+    for summary in whole {
+        let Some(task) = summary.column.task().and_then(|it| view.plan.tasks.get(it.index())) else { continue };
+        for name in &task.dimensions {
+            let place = DIMENSIONS.iter().position(|it| it == name).unwrap_or(DIMENSIONS.len());
+            add(totals.entry((place, name)).or_default(), summary, task.gate);
+        }
+    }
+    totals.into_iter().map(|((_, name), counts)| DimensionTotal { name: name.to_owned(), counts }).collect()
 }
 
 fn gates(view: &RunView) -> Vec<Gate> {

@@ -264,5 +264,6 @@ fn deed_words(deed: &Deed) -> String {
         Deed::CallTool { server, tool, .. } => format!("{server}/{tool}"),
         Deed::Call { name, .. } => name.clone(),
         Deed::Evaluate { evaluator, .. } => evaluator.clone(),
+        Deed::Look { .. } | Deed::Hook { .. } => deed.doer().to_owned(),
     }
 }

@@ -228,7 +228,7 @@ impl RunReader {
         Effects { reader: self, last: None, waiting: Vec::new().into_iter() }
     }
 
-    /// The effects in numbers.
+    /// The effects in numbers. What checks had looked at or called are no answers.
     pub fn effect_stats(&self) -> Result<EffectStats, RunFileError> {
         let select = "SELECT effect.kind, effect.served, count(*), coalesce(sum(site.reused), 0),
                         min(CASE WHEN site.reused THEN effect.at_ms END)

@@ -10,7 +10,14 @@ fn known(path: Option<&str>, rows: &[&str], expected: &str) {
     let path = path.map(|it| FieldPath::parse(it).expect("a path"));
     let file = |name: &str| RowFile { written: Spanned::new(name.to_owned(), Span::default()), path: name.into() };
     let from = RowSource::Files(["a.jsonl", "b.jsonl", "c.jsonl"].map(file).to_vec());
-    let names = RowNames::of_all(&[Records { from, format: None, id: None, types: Vec::new(), tags: Vec::new() }]);
+    let names = RowNames::of_all(&[Records {
+        from,
+        format: None,
+        id: None,
+        types: Vec::new(),
+        tags: Vec::new(),
+        is_runs: false,
+    }]);
     let mut ids = Ids::new(names.clone());
     let mut told = Vec::new();
     for (ix, row) in (0_u32..).zip(rows) {

@@ -50,7 +50,7 @@ fn column(array: impl arrow_array::Array + 'static) -> ArrayRef {
 fn records(path: &Path) -> Records {
     let file = RowFile { written: Spanned::new("a.parquet".to_owned(), Span::default()), path: path.to_owned() };
     let from = RowSource::Files(vec![file]);
-    Records { from, format: Some(RowFormat::Parquet), id: None, types: Vec::new(), tags: Vec::new() }
+    Records { from, format: Some(RowFormat::Parquet), id: None, types: Vec::new(), tags: Vec::new(), is_runs: false }
 }
 
 fn chunks(path: &Path, limits: RowLimits) -> (Vec<Chunk>, Result<ReadSummary, RowsError>) {
@@ -359,7 +359,14 @@ fn a_sample_is_the_start_of_a_file() {
 #[test]
 fn standard_input_is_refused() {
     let from = RowSource::StandardInput;
-    let records = Records { from, format: Some(RowFormat::Parquet), id: None, types: Vec::new(), tags: Vec::new() };
+    let records = Records {
+        from,
+        format: Some(RowFormat::Parquet),
+        id: None,
+        types: Vec::new(),
+        tags: Vec::new(),
+        is_runs: false,
+    };
     let mut each = |_| ControlFlow::Continue(());
     let read = read_all_within(&[records], &mut std::io::empty(), RowLimits::default(), &mut each);
     assert_eq!(

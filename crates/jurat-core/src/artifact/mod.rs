@@ -1,0 +1,285 @@
+//! The run artifact: one document that says what an agent was asked, what it did, what came of it and what it cost.
+//!
+//! Whoever ran the agent writes it once; checks and judges only ever read it, so judging again never runs anything. It is the
+//! format that other programs exchange, which is why reading is strict ([`RunArtifact::read`] tells everything that is wrong) and what is written reads
+//! back the same. What tasks see of it is [`crate::evidence::run`].
+
+mod read;
+mod write;
+
+pub(crate) use read::is_identifier;
+pub use read::{ArtifactProblem, listed};
+
+use crate::value::Value;
+
+/// One run of an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunArtifact {
+    /// Which run it is.
+    pub identity: Identity,
+    /// How it ended.
+    pub status: RunStatus,
+    /// When.
+    pub timing: Timing,
+    /// What was asked for.
+    pub request: RunRequest,
+    /// Who answered.
+    pub provider: Provider,
+    /// What it took.
+    pub usage: RunUsage,
+    /// What happened, in order.
+    pub trace: Vec<Event>,
+    /// The files it left that its author declared.
+    pub output_artifacts: Vec<OutputArtifact>,
+    /// Why it did not succeed; absent on success, there on everything else.
+    pub error: Option<RunFault>,
+    /// Whatever its runner adds.
+    pub runner_metadata: Value,
+}
+
+/// Which run it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The run.
+    pub run_id: String,
+    /// The case.
+    pub case_id: String,
+    /// The suite.
+    pub suite_id: String,
+    /// How it was run.
+    pub run_profile_id: String,
+    /// What ran it: `openclaw`, `llm_probe`, `command` and so on.
+    pub runner_type: String,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunStatus {
+    /// The agent ended by itself and said something.
+    Success,
+    /// It ended in another way.
+    Failed,
+    /// It took too long.
+    TimedOut,
+    /// It said nothing, or its configuration was refused.
+    Invalid,
+    /// The endpoint of its model failed.
+    ProviderError,
+}
+
+impl RunStatus {
+    /// Every status, by its name.
+    pub const NAMED: [(&'static str, RunStatus); 5] = [
+        ("success", RunStatus::Success),
+        ("failed", RunStatus::Failed),
+        ("timed_out", RunStatus::TimedOut),
+        ("invalid", RunStatus::Invalid),
+        ("provider_error", RunStatus::ProviderError),
+    ];
+
+    /// The name, as it is stored.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+
+    /// The status with this name.
+    pub fn named(name: &str) -> Option<RunStatus> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, it)| *it)
+    }
+}
+
+/// When a run was asked for, began and ended: dates as they were written.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Timing {
+    /// When it was asked for.
+    pub queued_at: Option<String>,
+    /// When it began.
+    pub started_at: Option<String>,
+    /// When it ended.
+    pub completed_at: Option<String>,
+    /// How long it took.
+    pub duration_seconds: Option<f64>,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRequest {
+    /// The model.
+    pub requested_model: String,
+    /// Through whom.
+    pub gateway: Option<String>,
+    /// How: an object with `temperature`, `top_p`, `max_tokens`, `seed`, `max_turns`, `timeout_seconds`, `retries` and `tool_choice`.
+    pub execution_parameters: Value,
+    /// Anything else.
+    pub metadata: Value,
+}
+
+/// Who answered.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Provider {
+    /// Through whom.
+    pub gateway: Option<String>,
+    /// Who.
+    pub provider_name: Option<String>,
+    /// What they call the model.
+    pub provider_model_id: Option<String>,
+    /// Their name for the request.
+    pub request_id: Option<String>,
+    /// Their name for the answer.
+    pub response_id: Option<String>,
+    /// Why the answer ended.
+    pub finish_reason: Option<String>,
+    /// The same in their own word.
+    pub native_finish_reason: Option<String>,
+    /// Anything else.
+    pub metadata: Option<Value>,
+}
+
+/// What a run took.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunUsage {
+    /// Tokens.
+    pub normalized: Tokens,
+    /// What it cost in dollars.
+    pub cost_usd: Option<f64>,
+    /// What the provider says, as it says it.
+    pub raw_provider_usage: Option<Value>,
+}
+
+/// Tokens; what is not known is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tokens {
+    /// Read.
+    pub input: Option<u64>,
+    /// Written.
+    pub output: Option<u64>,
+    /// Both.
+    pub total: Option<u64>,
+    /// Of those written: thinking.
+    pub reasoning: Option<u64>,
+    /// Of those read: from a cache.
+    pub cached_input: Option<u64>,
+    /// Written into a cache.
+    pub cache_write: Option<u64>,
+}
+
+impl Tokens {
+    /// The names of the counts, in the order of the fields.
+    pub const NAMES: [&'static str; 6] = [
+        "input_tokens",
+        "output_tokens",
+        "total_tokens",
+        "reasoning_tokens",
+        "cached_input_tokens",
+        "cache_write_tokens",
+    ];
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// When, where it is known.
+    pub timestamp: Option<String>,
+    /// Anything else.
+    pub metadata: Option<Value>,
+    /// What.
+    pub what: Happening,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Happening {
+    /// Somebody said something.
+    Message {
+        /// `system`, `user`, `assistant` or `tool`.
+        role: String,
+        /// What.
+        content: Value,
+        /// Who, when roles are not enough.
+        name: Option<String>,
+    },
+    /// The agent called a tool.
+    ToolCall {
+        /// What the call is known by.
+        call_id: Option<String>,
+        /// The tool.
+        tool_name: String,
+        /// What it was called with, as it was written.
+        raw_arguments: Value,
+        /// The same as an object, where it is one.
+        parsed_arguments: Option<Value>,
+    },
+    /// A tool came back.
+    ToolResult {
+        /// Which call it answers.
+        call_id: Option<String>,
+        /// Whether it is an error; `None` when nobody says.
+        is_error: Option<bool>,
+        /// What came back.
+        output: Value,
+    },
+    /// The runner did something.
+    Runner {
+        /// What.
+        name: String,
+        /// More about it.
+        detail: Value,
+    },
+    /// The agent said its last word.
+    FinalOutput {
+        /// What.
+        content: Option<String>,
+    },
+}
+
+impl Happening {
+    /// The name of the kind, as it is stored.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Happening::Message { .. } => "message",
+            Happening::ToolCall { .. } => "tool_call",
+            Happening::ToolResult { .. } => "tool_result",
+            Happening::Runner { .. } => "runner",
+            Happening::FinalOutput { .. } => "final_output",
+        }
+    }
+}
+
+/// A file that a run left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputArtifact {
+    /// What it is known by.
+    pub artifact_id: String,
+    /// What kind of file: `<runner>_key_output` for what the author declared.
+    pub artifact_type: String,
+    /// Where it is.
+    pub uri: String,
+    /// What is in it.
+    pub media_type: Option<String>,
+    /// How large it is.
+    pub byte_size: Option<u64>,
+    /// Its SHA-256.
+    pub sha256: Option<String>,
+    /// Anything else; `workspace_relative_path` says where it stood.
+    pub metadata: Option<Value>,
+}
+
+/// Why a run did not succeed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunFault {
+    /// One word.
+    pub code: String,
+    /// A sentence.
+    pub message: String,
+    /// The kind, in the runner's word.
+    pub error_type: Option<String>,
+    /// Whether trying again may help.
+    pub retryable: Option<bool>,
+    /// The provider's word.
+    pub provider_code: Option<String>,
+    /// Anything else.
+    pub metadata: Option<Value>,
+}
+
+/// The version of the format.
+pub const SCHEMA_VERSION: u32 = 1;

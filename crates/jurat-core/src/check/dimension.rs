@@ -1,0 +1,50 @@
+//! What checks say something about, and what they come to for each of it.
+
+use crate::verdict::Verdict;
+
+/// The usual dimensions. Suites may declare more.
+pub const DIMENSIONS: [&str; 6] = ["task", "process", "autonomy", "closeness", "efficiency", "spark"];
+
+/// What checks came to for one dimension.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DimensionScore {
+    /// The dimension.
+    pub name: String,
+    /// How many checks passed.
+    pub passed: u32,
+    /// How many failed.
+    pub failed: u32,
+    /// How many could not be decided. They are no part of the score.
+    pub errored: u32,
+}
+
+impl DimensionScore {
+    /// From 0 to 10: the share of those decided that passed. `None` when none was.
+    pub fn score(&self) -> Option<f64> {
+        let decided = self.passed + self.failed;
+        (decided > 0).then(|| 10.0 * f64::from(self.passed) / f64::from(decided))
+    }
+}
+
+/// What checks came to for each dimension that any of them names: the usual ones first, in their order, then the others by name.
+pub fn dimension_scores<'c>(checks: impl IntoIterator<Item = (&'c [String], &'c Verdict)>) -> Vec<DimensionScore> {
+    let mut scores: Vec<DimensionScore> = Vec::new();
+    for (dimensions, verdict) in checks {
+        for name in dimensions {
+            let ix = scores.iter().position(|it| it.name == *name).unwrap_or_else(|| {
+                scores.push(DimensionScore { name: name.clone(), passed: 0, failed: 0, errored: 0 });
+                scores.len() - 1
+            });
+            let score = &mut scores[ix];
+            match verdict {
+                Verdict::Passed => score.passed += 1,
+                Verdict::Failed(_) => score.failed += 1,
+                Verdict::Error(_) => score.errored += 1,
+                Verdict::Measured | Verdict::Skipped(_) | Verdict::NotRun(_) => {}
+            }
+        }
+    }
+    let rank = |name: &str| DIMENSIONS.iter().position(|it| *it == name).unwrap_or(DIMENSIONS.len());
+    scores.sort_by(|left, right| (rank(&left.name), &left.name).cmp(&(rank(&right.name), &right.name)));
+    scores
+}

@@ -1,0 +1,263 @@
+//! Deterministic checks: questions about a finished run that need no model to answer.
+//!
+//! A check reads the evidence of its case ([`crate::evidence::run`]) and, where it is about files, what was seen of them. It passes, fails with what was
+//! expected and found, or cannot be decided, which is an error and never a pass. Deciding is pure: [`Check::looks`] says what to look at,
+//! somebody at the rim looks, [`Check::decide`] draws the conclusion from what was seen.
+
+mod calls;
+mod decide;
+mod dimension;
+mod folded;
+mod glob;
+mod hook;
+mod sight;
+mod uri;
+mod workspace;
+
+pub(crate) use calls::arguments;
+pub use calls::{Call, CallPattern, calls};
+pub use dimension::{DIMENSIONS, DimensionScore, dimension_scores};
+pub use folded::{folded, is_blank};
+pub use glob::Glob;
+pub use hook::{Hook, HookAnswer, HookCode, not_allowed};
+pub use sight::{Base, Files, Look, MOST_SEARCHED, MOST_TEXT, Seen, SeenFile, Wants};
+pub use uri::uri_path;
+
+use std::path::{Path, PathBuf};
+
+use crate::artifact::RunStatus;
+use crate::compare::Assertion;
+use crate::judge::ReplySchema;
+use crate::value::{FieldPath, Value};
+
+/// A check: what it asks, and how it was written.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// What it asks.
+    pub rule: Rule,
+    /// The definition, as it was written.
+    pub written: Value,
+    /// The file that it stands in. Paths in it are relative to its directory.
+    pub source: PathBuf,
+}
+
+/// Two are equal when they are written alike; where they stand makes no difference.
+impl PartialEq for Check {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written
+    }
+}
+
+/// What a check asks.
+#[derive(Debug, Clone)]
+pub enum Rule {
+    /// Whether the run said something at its end.
+    FinalResponsePresent,
+    /// Whether what it said passes a comparison.
+    FinalResponse(Assertion),
+    /// Whether tools were called exactly so often.
+    ToolCallCount {
+        /// How often.
+        expected: u64,
+        /// The recorded response to look at instead of the run.
+        response: Option<FieldPath>,
+    },
+    /// Whether a tool was called, and how often.
+    ToolCalled {
+        /// Which calls.
+        calls: CallPattern,
+        /// How often at least.
+        min: u64,
+        /// How often at most.
+        max: Option<u64>,
+        /// The recorded response to look at instead of the run.
+        response: Option<FieldPath>,
+    },
+    /// Whether tools were called in this order.
+    ToolOrder {
+        /// The calls, one after the other.
+        calls: Vec<CallPattern>,
+        /// Whether no other call may come before, between or after them.
+        is_exact: bool,
+        /// The recorded response to look at instead of the run.
+        response: Option<FieldPath>,
+    },
+    /// Whether what tools gave back is as it should be.
+    ToolResult {
+        /// The calls whose results are looked at; its status and output are not.
+        calls: CallPattern,
+        /// What must hold of them.
+        result: CallPattern,
+        /// Of which of them.
+        which: Which,
+        /// The recorded response to look at instead of the run.
+        response: Option<FieldPath>,
+    },
+    /// Whether a path is a file.
+    FileExists(Place),
+    /// Whether a path is anything.
+    PathExists(Place),
+    /// Whether a file contains a text.
+    FileContains {
+        /// The file.
+        place: Place,
+        /// The text.
+        text: String,
+    },
+    /// Whether the text of a file passes a comparison, or fits a schema.
+    FileMatches {
+        /// The file.
+        place: Place,
+        /// The comparison.
+        assertion: Option<Assertion>,
+        /// The schema.
+        schema: Option<Box<ReplySchema>>,
+    },
+    /// Whether the run ended so.
+    StatusIs(RunStatus),
+    /// Whether the program that ran ended with this number.
+    ExitStatus(i64),
+    /// Whether the run lists an output artifact like this.
+    OutputArtifactPresent {
+        /// Its type.
+        artifact_type: Option<String>,
+        /// Its id.
+        artifact_id: Option<String>,
+        /// Its URI.
+        uri: Option<String>,
+    },
+    /// Whether an output artifact is this file of the workspace.
+    WorkspaceFilePresent {
+        /// The end of its path, `/` between names and none at the beginning.
+        relative_path: String,
+        /// What it must contain.
+        content: ContentRule,
+        /// The runner that the check is for; every runner when `None`.
+        runner: Option<&'static str>,
+    },
+    /// Whether nothing in the workspace is different, but for these.
+    WorkspaceUnchanged {
+        /// What may be.
+        except: Vec<Glob>,
+    },
+    /// Whether a figure of the run is within bounds.
+    Within {
+        /// The figure.
+        figure: Figure,
+        /// The least.
+        min: Option<f64>,
+        /// The most.
+        max: Option<f64>,
+    },
+    /// Whatever the author's code says.
+    Hook(Hook),
+}
+
+/// Where a file is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// On the host; relative to the definition.
+    Host(String),
+    /// In the workspace of the run, which it cannot lead out of.
+    Workspace(String),
+}
+
+/// Of which results something must hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Of each, and there must be one.
+    Every,
+    /// Of one of them.
+    Any,
+    /// Of the first.
+    First,
+    /// Of the last.
+    Last,
+}
+
+impl Which {
+    /// Each, by its name.
+    pub const NAMED: [(&'static str, Which); 4] =
+        [("every", Which::Every), ("any", Which::Any), ("first", Which::First), ("last", Which::Last)];
+
+    fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// What a file must contain.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ContentRule {
+    /// Anything.
+    #[default]
+    Any,
+    /// This, letter by letter.
+    Exactly(String),
+    /// These, without regard to case and accents.
+    Folded {
+        /// Each of these.
+        all: Vec<String>,
+        /// One of these, when there are any.
+        any: Option<Vec<String>>,
+    },
+}
+
+/// A figure of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Figure {
+    /// What it cost.
+    CostUsd,
+    /// Tokens, by their name in the artifact.
+    Tokens(&'static str),
+    /// How often the agent spoke.
+    Turns,
+    /// How long it took.
+    DurationSeconds,
+}
+
+impl Check {
+    /// The name of its kind, as authors write it.
+    pub fn kind(&self) -> &str {
+        match &self.rule {
+            Rule::Hook(_) => "hook",
+            _ => self.written.get("kind").and_then(crate::value::Val::as_str).unwrap_or_default(),
+        }
+    }
+
+    /// The directory that paths in it are relative to.
+    pub fn home(&self) -> &Path {
+        self.source.parent().unwrap_or(Path::new(""))
+    }
+
+    /// Whether it may have to look at files, or have code called, before it can be decided.
+    pub fn may_look(&self) -> bool {
+        matches!(
+            self.rule,
+            Rule::FileExists(_)
+                | Rule::PathExists(_)
+                | Rule::FileContains { .. }
+                | Rule::FileMatches { .. }
+                | Rule::WorkspaceFilePresent { .. }
+                | Rule::FinalResponsePresent
+                | Rule::Hook(_)
+        )
+    }
+
+    /// What it says something about when its author does not say.
+    pub fn default_dimensions(&self) -> &'static [&'static str] {
+        match &self.rule {
+            Rule::FinalResponsePresent | Rule::StatusIs(_) | Rule::ExitStatus(_) => &["process"],
+            Rule::ToolCallCount { .. } => &["process", "efficiency"],
+            Rule::ToolCalled { .. } | Rule::ToolOrder { .. } | Rule::ToolResult { .. } => &["process"],
+            Rule::FileExists(_)
+            | Rule::PathExists(_)
+            | Rule::FileContains { .. }
+            | Rule::FileMatches { .. }
+            | Rule::FinalResponse(_)
+            | Rule::OutputArtifactPresent { .. } => &["task"],
+            Rule::Within { .. } => &["efficiency"],
+            Rule::WorkspaceUnchanged { .. } => &["process"],
+            Rule::WorkspaceFilePresent { .. } | Rule::Hook(_) => &[],
+        }
+    }
+}
