@@ -256,6 +256,9 @@ fn write_observed(members: &mut Members<'_>, observed: &Observed) {
     members.number("failed_requests", observed.n_failed_requests);
     members.flag("resumed", observed.resumed);
     optional(observed.replay_of.as_deref(), |it| members.text("replay_of", it));
+    if observed.unsafe_code {
+        members.flag("unsafe_code", true);
+    }
     members.texts("notes", &observed.notes);
 }
 

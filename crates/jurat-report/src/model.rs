@@ -186,6 +186,8 @@ pub struct Observed {
     pub resumed: bool,
     /// The run that this one replays.
     pub replay_of: Option<String>,
+    /// Whether code of authors was allowed to run without the protection that the system may lack.
+    pub unsafe_code: bool,
     /// What a reader must know before trusting it, such as walls that were left out on request.
     pub notes: Vec<String>,
 }

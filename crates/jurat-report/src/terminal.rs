@@ -502,6 +502,9 @@ fn write_answers(out: &mut dyn Write, run: &RunReport) -> io::Result<()> {
     if let Some(run) = &observed.replay_of {
         writeln!(out, "replay of {}", visible_line(run))?;
     }
+    if observed.unsafe_code {
+        writeln!(out, "code of authors was allowed to run unprotected (`--unsafe-code`)")?;
+    }
     if observed.resumed {
         writeln!(out, "resumed: an earlier run had left the rest undone")?;
     }

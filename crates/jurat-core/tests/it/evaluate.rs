@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jurat_core::case::CaseState;
+use jurat_core::case::{CaseState, Ready, ReadyRequest};
 use jurat_core::effect::wire::{deed_json, read_deed};
-use jurat_core::effect::{Deed, Fault, FaultKind, Outcome, Returned, deed_key};
+use jurat_core::effect::{Deed, Fault, FaultKind, Outcome, Returned, StepSite, deed_key};
 use jurat_core::evaluator::python_signature;
 use jurat_core::plan::{Plan, Samples, TaskIx};
 use jurat_core::suite::{load, write};
-use jurat_core::value::{Val, parse_json};
+use jurat_core::value::{Val, Value, parse_json};
 use proptest::prelude::*;
 
 use crate::{InMemory, laws};
@@ -99,13 +99,22 @@ fn returned(json: &str, is_error: bool) -> Outcome {
     Outcome::Returned(Box::new(Returned { value, is_error, latency: Duration::ZERO, at_ms: 0 }))
 }
 
+/// The calls that may be made now, each with its arguments.
+fn calls(state: &CaseState<'_>) -> Vec<(StepSite, Value)> {
+    let call = |it: Ready<'_>| match it.request {
+        ReadyRequest::Deed(Deed::Evaluate { arguments, .. }) => Some((it.site, arguments.clone())),
+        _ => None,
+    };
+    state.steps().filter_map(call).collect()
+}
+
 /// The verdicts of `safe`, `all` and `after` when every call comes to this.
 fn verdicts(outcome: &Outcome) -> Vec<String> {
     let plan = plan(SUITE);
     let row = parse_json(r#"{"output": "Paid", "expected": "Paid on 3 May.", "weight": 2}"#).expect("it is JSON").value;
     let mut state = CaseState::start(&plan, &row);
     loop {
-        let site = state.calls().next().map(|it| it.site);
+        let site = calls(&state).first().map(|it| it.0);
         let Some(site) = site else { break };
         state.apply(site, outcome.clone());
     }
@@ -118,7 +127,7 @@ fn arguments_are_bound_by_name() {
     let plan = plan(SUITE);
     let row = parse_json(r#"{"output": "Paid", "expected": "Paid on 3 May.", "weight": 2}"#).expect("it is JSON").value;
     let state = CaseState::start(&plan, &row);
-    let calls: Vec<String> = state.calls().map(|it| it.call.arguments.to_string()).collect();
+    let calls: Vec<String> = calls(&state).iter().map(|it| it.1.to_string()).collect();
     assert_eq!(
         calls,
         [
@@ -129,7 +138,7 @@ fn arguments_are_bound_by_name() {
     let conversation = r#"{"history": [{"question_text": "a?", "raw_response": "1"}, {"question_text": "b?", "raw_response": "2"}], "weight": 0, "expected": 1}"#;
     let row = parse_json(conversation).expect("it is JSON").value;
     let state = CaseState::start(&plan, &row);
-    let output = state.calls().next().and_then(|it| it.call.arguments.get("output").cloned());
+    let output = calls(&state).first().and_then(|it| it.1.get("output").cloned());
     assert_eq!(output, Some(Val::from("2")));
 }
 
@@ -180,7 +189,7 @@ fn every_output_of_a_task_is_told() {
     let plan = plan(SUITE);
     let row = parse_json(r#"{"output": "Paid", "expected": "x", "weight": 2}"#).expect("it is JSON").value;
     let mut state = CaseState::start(&plan, &row);
-    let site = state.calls().next().map(|it| it.site).expect("it is called");
+    let site = calls(&state).first().map(|it| it.0).expect("it is called");
     state.apply(site, returned(r#"{"toxicity": 5, "safety": "pass", "explanation": "fine"}"#, false));
     let told: Vec<(&str, bool)> =
         state.evaluations(TaskIx(0)).iter().map(|it| (it.name.as_str(), it.result.is_ok())).collect();
@@ -267,7 +276,7 @@ proptest! {
         let judged = |backwards: bool| {
             let mut state = CaseState::start(&plan, &row);
             loop {
-                let mut sites: Vec<_> = state.calls().map(|it| it.site).collect();
+                let mut sites: Vec<_> = calls(&state).into_iter().map(|it| it.0).collect();
                 if backwards { sites.reverse(); }
                 let Some(site) = sites.first() else { break };
                 state.apply(*site, outcome.clone());

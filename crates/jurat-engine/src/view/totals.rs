@@ -208,6 +208,7 @@ fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
         n_failed_requests: taken.failed_requests,
         resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
         replay_of: options.replay_of,
+        unsafe_code: options.unsafe_code,
         notes: Vec::new(),
     })
 }

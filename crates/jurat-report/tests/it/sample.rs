@@ -93,6 +93,7 @@ fn observed() -> Observed {
         n_failed_requests: 2,
         resumed: false,
         replay_of: None,
+        unsafe_code: false,
         notes: vec!["code ran without walls, as `--unsafe-code` asked".to_owned()],
     }
 }
