@@ -127,9 +127,9 @@ fn arguments_are_bound_by_name() {
     let plan = plan(SUITE);
     let row = parse_json(r#"{"output": "Paid", "expected": "Paid on 3 May.", "weight": 2}"#).expect("it is JSON").value;
     let state = CaseState::start(&plan, &row);
-    let calls: Vec<String> = calls(&state).iter().map(|it| it.1.to_string()).collect();
+    let given: Vec<String> = calls(&state).iter().map(|it| it.1.to_string()).collect();
     assert_eq!(
-        calls,
+        given,
         [
             r#"{"output": "Paid", "reference": "Paid on 3 May.", "weight": 2, "metadata": null}"#,
             r#"{"output": "Paid on 3 May.", "reference": "Paid on 3 May.", "weight": "heavy", "metadata": null, "limit": 5}"#,
