@@ -49,7 +49,11 @@ fn the_readme_shows_what_the_command_does() {
 /// The commands of an example's page work, apart from those that need a key.
 #[test]
 fn examples_do_what_their_pages_say() {
-    for (page, n_commands) in [("examples/appliances/README.md", 3), ("examples/scenarios/README.md", 2)] {
+    for (page, n_commands) in [
+        ("examples/appliances/README.md", 3),
+        ("examples/scenarios/README.md", 2),
+        ("examples/evaluators/README.md", 3),
+    ] {
         let clone = clone();
         let page = fs::read_to_string(root().join(page)).unwrap();
         let lines: Vec<&str> = blocks(&page, "sh").into_iter().flat_map(str::lines).collect();
