@@ -52,6 +52,8 @@ pub(crate) enum Form {
     Output,
     /// An outcome, short or long.
     Outcome,
+    /// A deterministic check.
+    Check,
     /// How the fields of a template are put together.
     Strategy,
     /// A part of the format that this version does not run.
@@ -134,6 +136,7 @@ impl Form {
             Form::Operator => object([("$ref", Val::from("#/$defs/operator"))]),
             Form::Output => object([("$ref", Val::from("#/$defs/output"))]),
             Form::Outcome => object([("$ref", Val::from("#/$defs/outcome"))]),
+            Form::Check => object([("$ref", Val::from("#/$defs/check"))]),
             Form::Strategy => object([("$ref", Val::from("#/$defs/strategy"))]),
             Form::Reserved => object([("deprecated", Val::Bool(true))]),
         })
