@@ -280,7 +280,12 @@ static FORMS: [Form; KINDS.len()] = {
 };
 
 /// The shape of a check.
-pub(super) const FORM: Form = Form::Either(&FORMS);
+pub(super) const FORM: Form = Form::Check;
+
+/// The JSON Schema of a check, from the tables that read it.
+pub(super) fn schema() -> Value {
+    Form::Either(&FORMS).schema()
+}
 
 /// What every kind of check is called, what it passes on, and the keys that it takes.
 pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str, Vec<(&'static str, bool, &'static str)>)> {
@@ -469,7 +474,7 @@ fn file_matches(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Ru
     let n_before = reading.n_errors();
     let place = place(reading, fields);
     let assertion = compared(reading, fields);
-    let schema = given(fields, "schema").and_then(|it| schema(reading, it));
+    let schema = given(fields, "schema").and_then(|it| file_schema(reading, it));
     if assertion.is_none() && schema.is_none() && reading.n_errors() == n_before {
         let message = "`file_matches` needs an `operator` or a `schema`";
         missing(reading, fields, message, "for example `operator: contains` with an `expected_value`");
@@ -477,7 +482,7 @@ fn file_matches(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Ru
     Some(Rule::FileMatches { place: place?, assertion, schema })
 }
 
-fn schema(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Box<ReplySchema>> {
+fn file_schema(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Box<ReplySchema>> {
     let Output { schema, span, .. } = output::read(reading, node)?;
     match ReplySchema::compile(&schema) {
         Ok(schema) => Some(Box::new(schema)),

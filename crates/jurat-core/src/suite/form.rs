@@ -54,6 +54,8 @@ pub(crate) enum Form {
     Outcome,
     /// A built-in evaluator: its name, or one with parameters.
     Builtin,
+    /// A deterministic check.
+    Check,
     /// How the fields of a template are put together.
     Strategy,
     /// A part of the format that this version does not run.
@@ -137,6 +139,7 @@ impl Form {
             Form::Output => object([("$ref", Val::from("#/$defs/output"))]),
             Form::Outcome => object([("$ref", Val::from("#/$defs/outcome"))]),
             Form::Builtin => object([("$ref", Val::from("#/$defs/builtin"))]),
+            Form::Check => object([("$ref", Val::from("#/$defs/check"))]),
             Form::Strategy => object([("$ref", Val::from("#/$defs/strategy"))]),
             Form::Reserved => object([("deprecated", Val::Bool(true))]),
         })

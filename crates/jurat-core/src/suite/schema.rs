@@ -1,7 +1,7 @@
 //! The JSON Schema of definitions, made from the tables that the reader uses.
 
 use super::form::object;
-use super::{outcome, sections, template};
+use super::{check, outcome, sections, template};
 use crate::compare::{Entry, Origin, entries};
 use crate::evaluator::builtin::{ENTRIES, Param};
 use crate::value::{Map, Val, Value, parse_json};
@@ -17,6 +17,7 @@ pub fn suite_schema() -> Value {
     let defs = object([
         ("operator", operator_schema()),
         ("output", output_schema()),
+        ("check", check::schema()),
         ("outcome", outcome::schema()),
         ("builtin", builtin_schema()),
         ("strategy", template::strategy_schema()),
