@@ -2,7 +2,7 @@
 //!
 //! No clock, no IO. Any order in which outcomes arrive gives the same verdicts, the ones that all outcomes together give.
 
-use crate::effect::{Asker, Message, ModelRequest, Outcome, StepSite, ToolChoice};
+use crate::effect::{Asker, Message, Messages, ModelRequest, Outcome, StepSite, ToolChoice};
 use crate::judge::{Asking, Ballot, End, combine};
 use crate::outcome::Check;
 use crate::plan::{CaseName, Plan, PlannedJudge, PlannedTask, TaskIx};
@@ -110,9 +110,9 @@ impl<'p> CaseState<'p> {
         let Some(TaskState::Asking(seats)) = self.tasks.get_mut(ix.index()) else { return };
         let Some(asking) = seats.get_mut(site.seat as usize) else { return };
         asking.apply(site.turn, outcome, &judge.form);
-        let ends: Option<Vec<End>> = seats.iter().map(|it| it.end().cloned()).collect();
+        let TaskState::Asking(seats) = &self.tasks[ix.index()] else { return };
+        let ends: Option<Vec<&End>> = seats.iter().map(Asking::end).collect();
         if let Some(ends) = ends {
-            let ends: Vec<&End> = ends.iter().collect();
             let task = &plan.tasks[ix.index()];
             let outputs = self.outputs(task);
             let context = Context { base: self.base, outputs: &outputs };
@@ -316,6 +316,7 @@ fn requests(judge: &PlannedJudge, context: Context<'_>) -> Result<Vec<ModelReque
         messages.push(Message::System(system.bound(context)?));
     }
     messages.push(Message::User(judge.prompt.bound(context)?));
+    let messages = Messages::from(messages);
     let request = |model: &String, repeat| ModelRequest {
         model: model.clone(),
         messages: messages.clone(),

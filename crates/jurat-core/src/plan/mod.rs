@@ -18,6 +18,7 @@ mod types;
 use std::sync::Arc;
 
 use crate::compare::Assertion;
+use crate::effect::Schema;
 use crate::evidence::scenario::{is_of_the_end, looks_at_the_end};
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::outcome::Check;
@@ -136,7 +137,7 @@ pub struct PlannedAsk {
     /// Who is asked: roles, or `provider/model`. A role that several models play stands for each of them.
     pub models: Vec<String>,
     /// The JSON Schema of the answer.
-    pub output: Option<Value>,
+    pub output: Option<Schema>,
     /// What an answer must be to have a value. One that is not is evidence all the same.
     pub form: ReplyForm,
     /// How many more requests one answer may take when requests fail.
@@ -181,7 +182,7 @@ pub struct PlannedJudge {
     /// What is asked.
     pub prompt: Prompt,
     /// The JSON Schema of the reply.
-    pub output: Option<Value>,
+    pub output: Option<Schema>,
     /// What a reply must be to count as one.
     pub form: ReplyForm,
     /// How many more requests one judgement may take.
@@ -249,7 +250,7 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
         prompts: ask.prompts.iter().map(|it| (it.name.clone(), it.prompt.prompt.clone())).collect(),
         system: ask.system.as_ref().map(|it| it.prompt.clone()),
         models: ask.subjects().into_iter().map(str::to_owned).collect(),
-        output: ask.output.as_ref().map(|it| it.schema.clone()),
+        output: ask.output.as_ref().map(|it| Schema::from(it.schema.clone())),
         form: schema.map_or(ReplyForm::Text, |it| ReplyForm::Schema(Box::new(it))),
         max_retries: ask.max_retries,
     }
@@ -297,7 +298,7 @@ fn planned_judge(judge: &Judge, comparison: Option<&TaskComparison>) -> PlannedJ
         models,
         system: judge.system.as_ref().map(|it| it.prompt.clone()),
         prompt: judge.prompt.prompt.clone(),
-        output: judge.output.as_ref().map(|it| it.schema.clone()),
+        output: judge.output.as_ref().map(|it| Schema::from(it.schema.clone())),
         form,
         max_retries: judge.max_retries,
         repeat: judge.repeat,
