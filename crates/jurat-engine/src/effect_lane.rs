@@ -102,9 +102,13 @@ impl EffectLane<'_> {
                     debug_assert!(waiting.front().is_none_or(|it| newest.is_none_or(|newest| newest < it.case_ix)));
                     newest = waiting.back().map(|it| it.case_ix).or(newest);
                 }
-                _ = flush.tick() => self.hand_on()?,
+                _ = flush.tick() => {
+                    self.effects.rest()?;
+                    self.hand_on()?;
+                }
             }
         }
+        self.effects.rest()?;
         self.hand_on()
     }
 

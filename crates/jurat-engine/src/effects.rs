@@ -8,7 +8,8 @@
 //! | `--fresh` | use | ask again | use if it was given since this run began | ask |
 //! | `--replay` | use | reproduce | never read | "diverged" |
 //!
-//! Nobody sees an outcome before the commit that holds it.
+//! Nobody sees an outcome before the commit that holds it. What the journal has was committed there, so its copy in the log is waited for only when
+//! too much is on its way.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -65,6 +66,9 @@ pub(crate) struct Effects<'r> {
     pub(crate) in_flight: RefCell<HashMap<EffectKey, Vec<oneshot::Sender<Outcome>>>>,
 }
 
+/// The most bytes of copies that may be on their way into the file of a run; more are waited for.
+const MOST_COPIES: u64 = 2 << 20;
+
 /// A site of a case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct At<'c> {
@@ -99,6 +103,8 @@ struct Found {
     is_logged: bool,
     /// Whether others may wait for it.
     is_shared: bool,
+    /// The outcome as the journal has it, when it comes from there.
+    copied: Option<String>,
 }
 
 impl Found {
@@ -113,6 +119,7 @@ impl Found {
             attempt: 0,
             is_logged: false,
             is_shared: false,
+            copied: None,
         }
     }
 
@@ -215,7 +222,8 @@ impl Effects<'_> {
             && doer.is_reusable
             && let Some(answer) = journal.get(&key, *not_before_ms)?
         {
-            return Ok(found(read_outcome(&answer.outcome)?, true, attempt));
+            let outcome = read_outcome(&answer.outcome)?;
+            return Ok(Found { copied: Some(answer.outcome), ..found(outcome, true, attempt) });
         }
         if let Some(reason) = self.stop.reason() {
             return Ok(found(Outcome::NotRun(reason), false, attempt));
@@ -239,6 +247,14 @@ impl Effects<'_> {
             },
         };
         Ok(found(outcome, false, attempt))
+    }
+
+    /// To be called now and then: while nothing is looked for, nobody is kept waiting by this run's looking.
+    pub(crate) fn rest(&self) -> Result<(), RunError> {
+        match &self.source {
+            Source::World { journal: Some(journal), .. } => Ok(journal.rest()?),
+            _ => Ok(()),
+        }
     }
 
     /// Whether this run goes on with one that was interrupted.
@@ -277,6 +293,7 @@ impl Effects<'_> {
                 attempt: 0,
                 is_logged: false,
                 is_shared: false,
+                copied: None,
             },
             other => Found::of_deed(self.diverged(at, other.is_some()), EffectKey([0; 32]), true),
         })
@@ -301,6 +318,7 @@ impl Effects<'_> {
             attempt,
             is_logged: false,
             is_shared: false,
+            copied: None,
         };
         let mut attempt = 0;
         if let Some(log) = log
@@ -318,7 +336,8 @@ impl Effects<'_> {
             && asked.is_paid
             && let Some(answer) = journal.get(&key, *not_before_ms)?
         {
-            return Ok(found(read_outcome(&answer.outcome)?, true, attempt));
+            let outcome = read_outcome(&answer.outcome)?;
+            return Ok(Found { copied: Some(answer.outcome), ..found(outcome, true, attempt) });
         }
         if let Some(reason) = self.stop.reason() {
             return Ok(found(Outcome::NotRun(reason), false, attempt));
@@ -391,7 +410,7 @@ impl Effects<'_> {
         outcome
     }
 
-    /// Writes an outcome down and waits for the commit.
+    /// Writes an outcome down and waits for the commit, unless it is safe already.
     async fn write(&self, at: At<'_>, stored: Stored, found: Found) -> Result<Outcome, RunError> {
         let answer = match &found.outcome {
             Outcome::Answer(answer) => Some(answer),
@@ -402,6 +421,8 @@ impl Effects<'_> {
             return Ok(found.outcome);
         }
         let is_new = !found.is_reused && matches!(self.source, Source::World { .. });
+        let journal = is_new && found.is_worth_keeping();
+        let is_safe = found.copied.is_some();
         let effect = RecordedEffect {
             case_ix: at.case_ix,
             site: at.site,
@@ -412,10 +433,14 @@ impl Effects<'_> {
             served: answer.and_then(|it| it.served.model.clone()),
             at_ms: answer.map_or_else(|| (self.now_ms)(), |it| it.at_ms),
             request: stored.request,
-            outcome: outcome_json(&found.outcome),
+            outcome: found.copied.unwrap_or_else(|| outcome_json(&found.outcome)),
             reused: found.is_reused,
-            journal: is_new && found.is_worth_keeping(),
+            journal,
         };
+        if is_safe && self.writer.bytes_of_copies() < MOST_COPIES {
+            self.writer.copy(effect)?;
+            return Ok(found.outcome);
+        }
         let (committed, commit) = oneshot::channel();
         let done = Box::new(move |result| {
             let _ = committed.send(result);

@@ -225,7 +225,7 @@ impl Pending {
 pub(crate) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
     let wire = RequestWire {
         messages: request.messages.iter().map(MessageWire::from).collect(),
-        output_schema: request.output.as_ref().map(Json),
+        output_schema: request.output.as_deref().map(Json),
         tools: request
             .tools
             .iter()

@@ -14,6 +14,8 @@
 //! makes the answer a refusal. `times` is how often the line may answer: once unless said, `"*"` for ever. A request that no line answers is an
 //! error that shows the prompt, so that a script cannot fall silent unnoticed.
 
+use std::cell::LazyCell;
+use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -94,8 +96,11 @@ impl Script {
 
     /// The line that answers, which is then used once more.
     fn take(&self, asker: Asker<'_>, request: &ModelRequest) -> Result<&Line, Failed> {
-        let prompt: Vec<&str> = request.messages.iter().map(Message::text).collect();
-        let prompt = prompt.join("\n\n");
+        // Only put together where somebody looks at it: a long conversation is asked with again and again.
+        let prompt = LazyCell::new(|| {
+            let texts: Vec<&str> = request.messages.iter().map(Message::text).collect();
+            texts.join("\n\n")
+        });
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let found = self
             .lines
@@ -114,12 +119,12 @@ impl Script {
 }
 
 impl Line {
-    fn matches(&self, asker: Asker<'_>, role: &str, prompt: &str) -> bool {
+    fn matches(&self, asker: Asker<'_>, role: &str, prompt: &dyn Deref<Target = String>) -> bool {
         let is = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|it| it == found);
         self.role.as_ref().is_none_or(|it| is_role(it, role))
             && is(&self.task, asker.task)
             && is(&self.case, asker.case)
-            && self.contains.as_ref().is_none_or(|it| prompt.contains(it))
+            && self.contains.as_ref().is_none_or(|it| prompt.contains(it.as_str()))
             && self.regex.as_ref().is_none_or(|it| it.is_match(prompt))
     }
 }

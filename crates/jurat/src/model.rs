@@ -270,7 +270,7 @@ impl Question {
 
     /// The JSON Schema that the answer must have.
     pub fn schema(&self) -> Option<Value> {
-        self.request.output.clone().map(Value)
+        self.request.output.as_deref().cloned().map(Value)
     }
 
     /// Which repetition of the same question this is, from 0.

@@ -107,7 +107,7 @@ fn executed(input: &Val<'_>) -> Result<Value, String> {
             (Some(Seat::Subject), _) => {
                 let turn = turns.get(told.len()).ok_or("there are more turns than are given")?;
                 let now = traversal.told().ok_or("a subject is asked that is told nothing")?;
-                told.push((now.question.clone(), now.prior.clone()));
+                told.push((now.question.clone(), traversal.prior()));
                 traversal.take(given(turn)?);
             }
             (Some(Seat::Update), Request::Deed(deed)) => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::check::{Check as RunCheck, HookAnswer, Rule, Seen, not_allowed};
 use crate::compare::Judgement;
-use crate::effect::{Asker, Deed, Message, ModelRequest, Outcome, Request, StepSite, ToolChoice};
+use crate::effect::{Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, StepSite, ToolChoice};
 use crate::evaluator::binding::arguments;
 use crate::evaluator::{Call, Evaluation, OutputConfig, Triple, normalise, transport};
 use crate::judge::{Asking, Ballot, End, combine};
@@ -173,9 +173,9 @@ impl<'p> CaseState<'p> {
         let Some(TaskState::Asking(seats)) = self.tasks.get_mut(ix.index()) else { return };
         let Some(asking) = seats.get_mut(site.seat as usize) else { return };
         asking.apply(site.turn, outcome, &judge.form);
-        let ends: Option<Vec<End>> = seats.iter().map(|it| it.end().cloned()).collect();
+        let TaskState::Asking(seats) = &self.tasks[ix.index()] else { return };
+        let ends: Option<Vec<&End>> = seats.iter().map(Asking::end).collect();
         if let Some(ends) = ends {
-            let ends: Vec<&End> = ends.iter().collect();
             let task = &plan.tasks[ix.index()];
             let outputs = self.outputs(task);
             let context = Context { base: self.base, outputs: &outputs };
@@ -540,6 +540,7 @@ fn requests(judge: &PlannedJudge, context: Context<'_>) -> Result<Vec<ModelReque
         messages.push(Message::System(system.bound(context)?));
     }
     messages.push(Message::User(judge.prompt.bound(context)?));
+    let messages = Messages::from(messages);
     let request = |model: &String, repeat| ModelRequest {
         model: model.clone(),
         messages: messages.clone(),

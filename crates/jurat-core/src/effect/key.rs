@@ -51,7 +51,7 @@ pub struct EndpointKey(Framing);
 impl EndpointKey {
     /// The share of an endpoint.
     pub fn new(endpoint: &Endpoint) -> EndpointKey {
-        let mut framing = Framing(blake3::Hasher::new());
+        let mut framing = Framing(Vec::with_capacity(256));
         framing.number(b'R', u64::from(KEY_REVISION));
         framing.text(b'K', "model");
         framing.text(b'C', &endpoint.codec);
@@ -74,13 +74,15 @@ impl EndpointKey {
 
     /// The key of a request to this endpoint.
     pub fn of(&self, request: &ModelRequest) -> EffectKey {
-        let mut framing = self.0.clone();
+        let n_bytes = request.messages.iter().map(|it| it.text().len() + 32).sum::<usize>();
+        let mut framing = Framing(Vec::with_capacity(self.0.0.len() + n_bytes + 1024));
+        framing.0.extend_from_slice(&self.0.0);
         framing.number(b'm', request.messages.len() as u64);
         for message in &request.messages {
             framing.message(message);
         }
         match &request.output {
-            Some(schema) => framing.value(schema),
+            Some(schema) => framing.0.extend_from_slice(schema.framing(framed)),
             None => framing.tag(b'-'),
         }
         framing.number(b'T', request.tools.len() as u64);
@@ -99,13 +101,13 @@ impl EndpointKey {
             ToolChoice::Named(name) => framing.text(b'n', name),
         }
         framing.number(b'#', u64::from(request.repeat));
-        EffectKey(*framing.0.finalize().as_bytes())
+        framing.key()
     }
 }
 
 /// The key of a deed. `doer` says who does it, with whatever decides what it does: the definition of a server, without its secrets.
 pub fn deed_key(doer: &Value, deed: &Deed) -> EffectKey {
-    let mut framing = Framing(blake3::Hasher::new());
+    let mut framing = Framing(Vec::with_capacity(512));
     framing.number(b'R', u64::from(KEY_REVISION));
     framing.text(b'K', deed.kind());
     framing.value(doer);
@@ -126,27 +128,38 @@ pub fn deed_key(doer: &Value, deed: &Deed) -> EffectKey {
         }
         Deed::Look { .. } | Deed::Hook { .. } => framing.value(&deed.asked_of_host().unwrap_or(Val::Null)),
     }
-    EffectKey(*framing.0.finalize().as_bytes())
+    framing.key()
 }
 
-/// Fields written one after the other so that no two requests can be written alike.
+fn framed(value: &Value) -> Vec<u8> {
+    let mut framing = Framing(Vec::new());
+    framing.value(value);
+    framing.0
+}
+
+/// Fields written one after the other so that no two requests can be written alike. They are gathered before they are hashed: a long conversation is hashed
+/// many blocks at a time, which piece by piece it would not be.
 #[derive(Debug, Clone)]
-struct Framing(blake3::Hasher);
+struct Framing(Vec<u8>);
 
 impl Framing {
+    fn key(&self) -> EffectKey {
+        EffectKey(*blake3::hash(&self.0).as_bytes())
+    }
+
     fn tag(&mut self, tag: u8) {
-        self.0.update(&[tag]);
+        self.0.push(tag);
     }
 
     fn number(&mut self, tag: u8, number: u64) {
         let mut frame = [tag; 9];
         frame[1..].copy_from_slice(&number.to_le_bytes());
-        self.0.update(&frame);
+        self.0.extend_from_slice(&frame);
     }
 
     fn text(&mut self, tag: u8, text: &str) {
         self.number(tag, text.len() as u64);
-        self.0.update(text.as_bytes());
+        self.0.extend_from_slice(text.as_bytes());
     }
 
     fn message(&mut self, message: &Message) {

@@ -13,14 +13,18 @@
 mod deed;
 mod endpoint;
 mod key;
+mod messages;
 mod outcome;
 mod request;
+mod schema;
 mod site;
 pub mod wire;
 
 pub use deed::{Deed, Returned};
 pub use endpoint::Endpoint;
 pub use key::{EffectKey, EndpointKey, KEY_REVISION, deed_key};
+pub use messages::Messages;
 pub use outcome::{Answer, Attempt, Fault, FaultKind, Finish, Outcome, Served, Usage};
 pub use request::{Message, ModelRequest, Request, Tool, ToolCall, ToolChoice};
+pub use schema::Schema;
 pub use site::{Asker, Seat, StepSite};

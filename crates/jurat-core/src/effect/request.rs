@@ -1,6 +1,6 @@
 //! What is asked of a model.
 
-use super::Deed;
+use super::{Deed, Messages, Schema};
 use crate::value::Value;
 
 /// What is asked of the world.
@@ -18,9 +18,9 @@ pub struct ModelRequest {
     /// A role under `models`, or `provider/model`.
     pub model: String,
     /// The conversation so far.
-    pub messages: Vec<Message>,
+    pub messages: Messages,
     /// The JSON Schema that the answer must have.
-    pub output: Option<Value>,
+    pub output: Option<Schema>,
     /// The tools that the model may call.
     pub tools: Vec<Tool>,
     /// Whether it must call one.
@@ -31,8 +31,8 @@ pub struct ModelRequest {
 
 impl ModelRequest {
     /// A conversation, and nothing else.
-    pub fn new(model: impl Into<String>, messages: Vec<Message>) -> ModelRequest {
-        let model = model.into();
+    pub fn new(model: impl Into<String>, messages: impl Into<Messages>) -> ModelRequest {
+        let (model, messages) = (model.into(), messages.into());
         ModelRequest { model, messages, output: None, tools: Vec::new(), tool_choice: ToolChoice::Auto, repeat: 0 }
     }
 }

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use crate::check::Check as RunCheck;
 use crate::compare::Assertion;
+use crate::effect::Schema;
 use crate::evaluator::binding::Binding;
 use crate::evaluator::builtin::Builtin;
 use crate::evaluator::{self, OutputConfig};
@@ -142,7 +143,7 @@ pub struct PlannedAsk {
     /// Who is asked: roles, or `provider/model`. A role that several models play stands for each of them.
     pub models: Vec<String>,
     /// The JSON Schema of the answer.
-    pub output: Option<Value>,
+    pub output: Option<Schema>,
     /// What an answer must be to have a value. One that is not is evidence all the same.
     pub form: ReplyForm,
     /// How many more requests one answer may take when requests fail.
@@ -224,7 +225,7 @@ pub struct PlannedJudge {
     /// What is asked.
     pub prompt: Prompt,
     /// The JSON Schema of the reply.
-    pub output: Option<Value>,
+    pub output: Option<Schema>,
     /// What a reply must be to count as one.
     pub form: ReplyForm,
     /// How many more requests one judgement may take.
@@ -304,7 +305,7 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
         prompts: ask.prompts.iter().map(|it| (it.name.clone(), it.prompt.prompt.clone())).collect(),
         system: ask.system.as_ref().map(|it| it.prompt.clone()),
         models: ask.subjects().into_iter().map(str::to_owned).collect(),
-        output: ask.output.as_ref().map(|it| it.schema.clone()),
+        output: ask.output.as_ref().map(|it| Schema::from(it.schema.clone())),
         form: schema.map_or(ReplyForm::Text, |it| ReplyForm::Schema(Box::new(it))),
         max_retries: ask.max_retries,
     }
@@ -371,7 +372,7 @@ fn planned_judge(judge: &Judge, comparison: Option<&TaskComparison>) -> PlannedJ
         models,
         system: judge.system.as_ref().map(|it| it.prompt.clone()),
         prompt: judge.prompt.prompt.clone(),
-        output: judge.output.as_ref().map(|it| it.schema.clone()),
+        output: judge.output.as_ref().map(|it| Schema::from(it.schema.clone())),
         form,
         max_retries: judge.max_retries,
         repeat: judge.repeat,

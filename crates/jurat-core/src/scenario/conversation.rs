@@ -5,7 +5,7 @@
 //! force, once, before everything else: earlier ones were for earlier turns, and some providers have no place for them.
 
 use super::Handover;
-use crate::effect::{Message, ToolCall};
+use crate::effect::{Message, Messages, ToolCall};
 use crate::value::{Map, Val, Value, python};
 
 /// The name of who asks, in logs and transcripts.
@@ -23,6 +23,12 @@ pub struct Log {
     said: Vec<Said>,
     /// Who answered the last turn, under which system message.
     last: Option<(String, String)>,
+    /// The same as a request has it. A turn takes it away, asks with it and gives it back, so that it is never copied; where it is gone, it is made again.
+    conversation: Messages,
+    /// How many messages stand before those that were said.
+    n_head: usize,
+    /// How many were said, those of systems aside.
+    n_said: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -37,8 +43,8 @@ struct Said {
 pub struct Told {
     /// The question as it is sent.
     pub question: String,
-    /// The messages before it.
-    pub prior: Vec<Message>,
+    /// The messages before it; `None` for the whole conversation.
+    pub prior: Option<Vec<Message>>,
     /// Files that have to be there when it is sent, by their paths below the directory that holds `.jurat`.
     pub files: Vec<(String, String)>,
 }
@@ -53,23 +59,71 @@ impl Log {
     pub fn told(&self, question: &str, handover: Option<&Handover>, returned: Option<Vec<Message>>, turn: u32) -> Told {
         let told = |question, prior| Told { question, prior, files: Vec::new() };
         match handover {
-            None => told(question.to_owned(), self.messages()),
+            None => told(question.to_owned(), None),
             Some(Handover::TranscriptPrepend) => {
-                told(format!("{}{SEPARATOR}{question}", self.transcript()), Vec::new())
+                told(format!("{}{SEPARATOR}{question}", self.transcript()), Some(Vec::new()))
             }
-            Some(Handover::TranscriptAppend) => told(format!("{question}{SEPARATOR}{}", self.transcript()), Vec::new()),
+            Some(Handover::TranscriptAppend) => {
+                told(format!("{question}{SEPARATOR}{}", self.transcript()), Some(Vec::new()))
+            }
             Some(Handover::TranscriptMaterialize) => self.in_files(question, turn),
-            Some(Handover::Callable(_)) => told(question.to_owned(), returned.unwrap_or_default()),
+            Some(Handover::Callable(_)) => told(question.to_owned(), Some(returned.unwrap_or_default())),
         }
     }
 
-    /// Notes a turn: the system message if it is news, the question as it was sent, and everything that was said in return.
-    pub fn add(&mut self, agent: &str, system: &str, question: &str, trace: &[Message]) {
+    /// The messages of a request: the system message that is in force, examples, what came before, the question.
+    pub fn request_messages(&mut self, system: &str, examples: &[(String, String)], told: &Told) -> Messages {
+        let mut head = Vec::with_capacity(2 * examples.len() + 2);
+        if !system.is_empty() {
+            head.push(Message::System(system.to_owned()));
+        }
+        for (question, answer) in examples {
+            head.push(Message::User(question.clone()));
+            head.push(Message::assistant(answer.clone()));
+        }
+        let mut messages = match &told.prior {
+            Some(prior) => {
+                head.extend(prior.iter().filter(|it| is_said(it)).cloned());
+                Messages::from(head)
+            }
+            None => {
+                let mut messages = self.taken(Messages::default());
+                let n_head = std::mem::replace(&mut self.n_head, head.len());
+                messages.replace_first(n_head, head);
+                messages
+            }
+        };
+        messages.push(Message::User(told.question.clone()));
+        messages
+    }
+
+    /// The conversation as it was before a turn. `asked` is what the turn asked with, when it asked with it.
+    fn taken(&mut self, asked: Messages) -> Messages {
+        let own = std::mem::take(&mut self.conversation);
+        let n_before = self.n_head + self.n_said;
+        let mut messages = if own.len() == n_before { own } else { asked };
+        if messages.len() < n_before {
+            self.n_head = 0;
+            return self.said.iter().map(|it| &it.message).filter(|it| is_said(it)).cloned().collect();
+        }
+        messages.truncate(n_before);
+        messages
+    }
+
+    /// Notes a turn: the system message if it is news, the question as it was sent, and everything that was said in return. `asked` are the messages of its
+    /// request when they were the whole conversation.
+    pub fn add(&mut self, agent: &str, system: &str, question: &str, trace: &[Message], asked: Messages) {
         let is_news = self.last.as_ref().is_none_or(|(last, prompt)| last != agent || prompt != system);
         let by = |message| Said { agent: Some(agent.to_owned()), message };
         if is_news && !system.is_empty() {
             self.said.push(by(Message::System(system.to_owned())));
         }
+        let mut conversation = self.taken(asked);
+        let n_before = conversation.len();
+        conversation.push(Message::User(question.to_owned()));
+        conversation.extend(trace.iter().filter(|it| is_said(it)).cloned());
+        self.n_said += conversation.len() - n_before;
+        self.conversation = conversation;
         self.said.push(Said { agent: None, message: Message::User(question.to_owned()) });
         self.said.extend(trace.iter().cloned().map(by));
         self.last = Some((agent.to_owned(), system.to_owned()));
@@ -146,23 +200,13 @@ impl Log {
              says `offloaded=\"true\"`, it holds the path of a file with the text.{SEPARATOR}{question}"
         );
         files.push((path, xml));
-        Told { question, prior: Vec::new(), files }
+        Told { question, prior: Some(Vec::new()), files }
     }
 }
 
-/// The messages of a request: the system message that is in force, examples, what came before, the question.
-pub fn request_messages(system: &str, examples: &[(String, String)], told: &Told) -> Vec<Message> {
-    let mut messages = Vec::with_capacity(told.prior.len() + 2 * examples.len() + 2);
-    if !system.is_empty() {
-        messages.push(Message::System(system.to_owned()));
-    }
-    for (question, answer) in examples {
-        messages.push(Message::User(question.clone()));
-        messages.push(Message::assistant(answer.clone()));
-    }
-    messages.extend(told.prior.iter().filter(|it| !matches!(it, Message::System(_))).cloned());
-    messages.push(Message::User(told.question.clone()));
-    messages
+/// Whether a message belongs to the conversation: what systems are told is for their turns.
+fn is_said(message: &Message) -> bool {
+    !matches!(message, Message::System(_))
 }
 
 /// The parts of a message: its kind, and its words.
@@ -207,4 +251,54 @@ pub fn handed_over(value: &Val<'_>) -> Result<Vec<Message>, String> {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A turn: its system message, how many examples it has, whether it is handed over to, and whether its request is given back.
+    type Turn = (&'static str, usize, bool, bool);
+
+    /// Requests are made of what the last one had. They must be as if each were made anew.
+    #[test]
+    fn a_request_has_the_whole_conversation_whatever_came_before() {
+        let turns: [&[Turn]; 5] = [
+            &[("s", 0, false, true), ("s", 0, false, true), ("s", 0, false, true)],
+            &[("s", 0, false, true), ("other", 0, false, true), ("", 0, false, true), ("s", 2, false, true)],
+            &[("s", 1, false, true), ("s", 1, false, false), ("s", 1, false, true), ("", 0, false, true)],
+            &[
+                ("s", 1, false, true),
+                ("s", 0, true, true),
+                ("s", 1, false, true),
+                ("s", 1, true, false),
+                ("t", 0, false, true),
+            ],
+            &[("", 0, true, false), ("", 3, false, true), ("", 3, false, true)],
+        ];
+        for turns in turns {
+            let mut log = Log::default();
+            for (ix, (system, n_examples, is_handed_over, is_given_back)) in turns.iter().enumerate() {
+                let examples: Vec<(String, String)> =
+                    (0..*n_examples).map(|it| (format!("q{it}"), "a".to_owned())).collect();
+                let handover = is_handed_over.then_some(&Handover::TranscriptPrepend);
+                let told = log.told(&format!("question {ix}"), handover, None, 1);
+                let mut expected = vec![];
+                expected.extend((!system.is_empty()).then(|| Message::System((*system).to_owned())));
+                for (question, answer) in &examples {
+                    expected.extend([Message::User(question.clone()), Message::assistant(answer.clone())]);
+                }
+                let prior = if *is_handed_over { Vec::new() } else { log.messages() };
+                expected.extend(prior.into_iter().filter(|it| !matches!(it, Message::System(_))));
+                expected.push(Message::User(told.question.clone()));
+                let mut asked = log.request_messages(system, &examples, &told);
+                assert_eq!(asked[..], expected[..], "turn {ix} of {turns:?}");
+                let trace = [Message::assistant(format!("answer {ix}")), Message::assistant("more")];
+                // Tools were called in between, and the last answer is not in the request.
+                asked.push(trace[0].clone());
+                let asked = if *is_given_back && !is_handed_over { asked } else { Messages::default() };
+                log.add("agent", system, &told.question, &trace, asked);
+            }
+        }
+    }
 }

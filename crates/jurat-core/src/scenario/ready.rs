@@ -3,7 +3,7 @@
 use super::route::{Route, Tested, route};
 use super::state::{Place, State};
 use super::{Condition, Question, ReadyEdge, Scenario, StateUpdate, ToolFilter};
-use crate::effect::Message;
+use crate::effect::{Message, Schema};
 use crate::judge::{End, ReplyForm};
 use crate::template::{RatedTurn, Ratings, Rubric, RubricError, Template, Verified, parser, reference};
 use crate::value::{Map, Val, Value};
@@ -88,7 +88,7 @@ pub enum NotReady {
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) messages: Vec<Message>,
-    pub(super) schema: Value,
+    pub(super) schema: Schema,
 }
 
 impl ReadyScenario {

@@ -6,15 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use super::conversation::{Log, Told, handed_over, request_messages};
+use super::conversation::{Log, Told, handed_over};
 use super::execution::{End, Execution, Status, ToolUse, TurnRecord};
 use super::ready::{self, Reading, ReadyNode, ReadyScenario};
 use super::state::verified;
 use super::tools::{Offer, ServerTool, offered};
 use super::{Callable, FailureCategory, Handover, Route, State, StateUpdate, Target, TurnFailure, route};
 use crate::effect::{
-    Answer, Asker, Deed, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Request, Returned, Seat, StepSite,
-    ToolCall, Usage,
+    Answer, Asker, Deed, Fault, FaultKind, Finish, Message, Messages, ModelRequest, Outcome, Request, Returned, Seat,
+    StepSite, ToolCall, Usage,
 };
 use crate::judge::{Asking, End as Asked};
 use crate::template::{RatedTurn, Verified};
@@ -52,6 +52,8 @@ pub struct Traversal<'p> {
 #[derive(Debug, Default)]
 struct Turn {
     told: Option<Told>,
+    /// What the subject was asked with, once it was answered.
+    asked: Messages,
     offers: Vec<Offer>,
     trace: Vec<Message>,
     raw: Option<String>,
@@ -183,6 +185,12 @@ impl<'p> Traversal<'p> {
     /// What the subject is told in this turn, once that is known.
     pub fn told(&self) -> Option<&Told> {
         self.turn.told.as_ref()
+    }
+
+    /// The messages before the question of this turn, those of systems included.
+    pub fn prior(&self) -> Vec<Message> {
+        let handed_over = self.told().and_then(|it| it.prior.clone());
+        handed_over.unwrap_or_else(|| self.log.messages())
     }
 
     /// What is known so far: of all turns that are over, and of the one under way once its answer was read.
@@ -317,12 +325,11 @@ impl<'p> Traversal<'p> {
     /// Takes in a whole turn that was had elsewhere, where the subject would be asked: nobody is asked in this turn. What follows from
     /// a turn follows from it as from any other. At other times it changes nothing.
     pub fn take(&mut self, turn: GivenTurn) {
-        if !matches!(self.phase, Phase::Asking { round: 0, .. }) {
-            return;
-        }
+        let Phase::Asking { round: 0, request } = &mut self.phase else { return };
         let GivenTurn { trace, raw_response, parsed, verified, rubric, failure } = turn;
         self.turn = Turn {
             told: self.turn.told.take(),
+            asked: std::mem::take(&mut request.messages),
             trace,
             raw: raw_response,
             parsed,
@@ -406,13 +413,11 @@ impl<'p> Traversal<'p> {
         let told = self.log.told(&node.question.text, self.handover.as_ref(), returned, self.state.turn + 1);
         let own = node.tools.iter().filter_map(|server| self.tools.get(server)).flatten();
         self.turn.offers = offered(own, &node.tool_filter);
+        let messages = self.log.request_messages(&node.system, &node.question.examples, &told);
         let request = ModelRequest {
             tools: self.turn.offers.iter().map(Offer::tool).collect(),
             repeat: self.replicate,
-            ..ModelRequest::new(
-                node.subject.clone().unwrap_or_else(|| self.subject.clone()),
-                request_messages(&node.system, &node.question.examples, &told),
-            )
+            ..ModelRequest::new(node.subject.clone().unwrap_or_else(|| self.subject.clone()), messages)
         };
         self.turn.told = Some(told);
         self.phase = Phase::Asking { request: Box::new(request), round: 0 };
@@ -425,11 +430,12 @@ impl<'p> Traversal<'p> {
         }
         match outcome {
             Outcome::Answer(answer) => {
-                let mut request = request.clone();
+                let mut request = std::mem::replace(request, Box::new(ModelRequest::new("", Vec::new())));
                 self.note_costs(&answer);
                 let Answer { text, tool_calls, finish, .. } = *answer;
                 let message = Message::Assistant { text: text.clone(), tool_calls: tool_calls.clone() };
                 if finish == Finish::Refusal {
+                    self.turn.asked = request.messages;
                     self.turn.trace.extend((!text.is_empty()).then_some(message));
                     self.turn.raw = Some(text);
                     return self.fail(
@@ -439,6 +445,7 @@ impl<'p> Traversal<'p> {
                     );
                 }
                 if tool_calls.is_empty() {
+                    self.turn.asked = request.messages;
                     self.turn.trace.extend((!text.is_empty()).then_some(message));
                     self.turn.raw = Some(text);
                     return self.begin_reading();
@@ -446,6 +453,7 @@ impl<'p> Traversal<'p> {
                 self.turn.trace.push(message.clone());
                 if round + 1 >= MOST_TOOL_ROUNDS {
                     let reason = format!("the subject still called tools after {MOST_TOOL_ROUNDS} rounds");
+                    self.turn.asked = request.messages;
                     self.turn.raw = Some(text);
                     return self.fail(FailureCategory::RecursionLimit, "generate_answer", reason);
                 }
@@ -453,6 +461,7 @@ impl<'p> Traversal<'p> {
                 self.call_tools(request, round, tool_calls);
             }
             Outcome::Fault(fault) => {
+                self.turn.asked = std::mem::take(&mut request.messages);
                 let (category, reason) = failure_of(&fault);
                 self.fail(category, "generate_answer", reason);
             }
@@ -820,7 +829,9 @@ impl<'p> Traversal<'p> {
         let node = self.node();
         let turn = &mut self.turn;
         let sent = turn.told.as_ref().map_or_else(|| node.question.text.clone(), |it| it.question.clone());
-        self.log.add(node.agent.as_deref().unwrap_or(&self.name), &node.system, &sent, &turn.trace);
+        let is_whole = turn.told.as_ref().is_some_and(|it| it.prior.is_none());
+        let asked = Some(std::mem::take(&mut turn.asked)).filter(|_| is_whole).unwrap_or_default();
+        self.log.add(node.agent.as_deref().unwrap_or(&self.name), &node.system, &sent, &turn.trace, asked);
         self.history.push(TurnRecord {
             node_id: node.id.clone(),
             question_text: node.question.text.clone(),

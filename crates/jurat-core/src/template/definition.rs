@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::parser::Form;
 use super::verification::Check;
 use crate::compare::{Inapplicable, Operand, Operator};
+use crate::effect::Schema;
 use crate::judge::ReplyForm;
 use crate::suite::problem::listed_all;
 use crate::value::{SourceId, Val, Value, json_node};
@@ -221,7 +222,7 @@ impl Template {
     }
 
     /// The JSON Schema of what the model that reads answers must reply. It holds nothing of what would be right.
-    pub fn schema(&self) -> &Value {
+    pub fn schema(&self) -> &Schema {
         &self.form.schema
     }
 

@@ -4,7 +4,7 @@
 
 use super::definition::{Field, Template};
 use super::quoting::quoted;
-use crate::effect::Message;
+use crate::effect::{Message, Schema};
 use crate::judge::{ReplyForm, ReplySchema};
 use crate::value::{Map, Val, Value};
 
@@ -32,7 +32,7 @@ pub fn request(template: &Template, question: &str, raw_response: &str) -> Vec<M
 /// What a model must reply and is told about it, made once.
 #[derive(Debug)]
 pub(super) struct Form {
-    pub(super) schema: Value,
+    pub(super) schema: Schema,
     pub(super) reply: ReplyForm,
     pub(super) instructions: String,
 }
@@ -46,7 +46,7 @@ impl Form {
     pub(super) fn with(instructions: &str, schema: Value) -> Result<Form, String> {
         let reply = ReplyForm::Schema(Box::new(ReplySchema::compile(&schema)?));
         let instructions = instructions.replace("{schema}", &schema.to_json());
-        Ok(Form { schema, reply, instructions })
+        Ok(Form { schema: schema.into(), reply, instructions })
     }
 }
 

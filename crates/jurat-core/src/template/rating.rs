@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::parser::{Form, object_schema};
 use super::quoting::quoted;
 use super::traits::{Metric, Trait, TraitKind};
-use crate::effect::Message;
+use crate::effect::{Message, Schema};
 use crate::judge::ReplyForm;
 use crate::value::{Map, Val, Value, shown};
 
@@ -58,7 +58,7 @@ pub struct RubricRequest<'r> {
     /// What it is asked.
     pub messages: Vec<Message>,
     /// The JSON Schema of what it must reply.
-    pub schema: &'r Value,
+    pub schema: &'r Schema,
     /// What counts as a reply.
     pub form: &'r ReplyForm,
     /// The traits that the reply rates.

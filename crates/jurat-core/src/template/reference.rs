@@ -11,9 +11,9 @@ use super::parser::{Form, object_schema};
 use super::quoting::quoted;
 use super::verification::{FieldVerdict, JudgedBy, Verified};
 use crate::compare::{Fault, Inapplicable, Judgement, Operator};
-use crate::effect::Message;
+use crate::effect::{Message, Schema};
 use crate::judge::ReplyForm;
-use crate::value::{Map, Val, Value, shown};
+use crate::value::{Map, Val, shown};
 
 /// What the model is told to do; `{schema}` stands for the JSON Schema of its reply.
 pub const INSTRUCTIONS: &str = "\
@@ -44,7 +44,7 @@ pub fn request(question: &str, raw_answer: &str, raw_response: &str) -> Vec<Mess
 }
 
 /// The JSON Schema of what the model must reply.
-pub fn schema() -> &'static Value {
+pub fn schema() -> &'static Schema {
     &FORM.schema
 }
 

@@ -26,3 +26,4 @@ pub use projection::Projection;
 pub use show::{shown, shown_within};
 pub use span::{SourceId, Span, Spanned};
 pub use val::{Kind, Kinds, Map, Val, Value};
+pub(crate) use val::{write_json, write_json_text};

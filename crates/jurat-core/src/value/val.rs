@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::Write as _;
+use std::fmt::Write as _;
 
 /// A JSON-like value. Integers that fit 64 bits are exact, other numbers that do not fit keep their text.
 // A tag of one byte would leave room for the boolean beside it, and moving a value would then copy those seven bytes in
@@ -89,9 +89,9 @@ impl<'a> Val<'a> {
 
     /// The value as JSON without any space, as models are sent it.
     pub fn to_json(&self) -> String {
-        let mut json = Vec::new();
+        let mut json = String::new();
         write_json(&mut json, self);
-        String::from_utf8(json).expect("texts are written as UTF-8")
+        json
     }
 
     /// A copy that owns its text.
@@ -214,31 +214,77 @@ impl fmt::Display for Val<'_> {
     }
 }
 
-fn write_json(json: &mut Vec<u8>, value: &Val<'_>) {
+/// Writes [`Val::to_json`] behind what is there.
+pub(crate) fn write_json(json: &mut String, value: &Val<'_>) {
     match value {
         Val::List(items) => {
             for (ix, item) in items.iter().enumerate() {
-                json.push(if ix == 0 { b'[' } else { b',' });
+                json.push(if ix == 0 { '[' } else { ',' });
                 write_json(json, item);
             }
-            json.extend(if items.is_empty() { "[]" } else { "]" }.as_bytes());
+            json.push_str(if items.is_empty() { "[]" } else { "]" });
         }
         Val::Map(map) => {
             for (ix, (key, item)) in map.iter().enumerate() {
-                json.push(if ix == 0 { b'{' } else { b',' });
-                write_text(json, key);
-                json.push(b':');
+                json.push(if ix == 0 { '{' } else { ',' });
+                write_json_text(json, key);
+                json.push(':');
                 write_json(json, item);
             }
-            json.extend(if map.is_empty() { "{}" } else { "}" }.as_bytes());
+            json.push_str(if map.is_empty() { "{}" } else { "}" });
         }
-        Val::Str(text) => write_text(json, text),
+        Val::Str(text) => write_json_text(json, text),
         scalar => write!(json, "{scalar}").expect("memory can be written to"),
     }
 }
 
-fn write_text(json: &mut Vec<u8>, text: &str) {
-    serde_json::to_writer(json, text).expect("a text is JSON, and memory can be written to");
+/// Writes a text in quotes, with the escapes of JSON.
+pub(crate) fn write_json_text(json: &mut String, text: &str) {
+    json.reserve(text.len() + 2);
+    json.push('"');
+    let mut rest = text;
+    while let Some(ix) = first_escaped(rest.as_bytes()) {
+        json.push_str(&rest[..ix]);
+        match rest.as_bytes()[ix] {
+            b'"' => json.push_str("\\\""),
+            b'\\' => json.push_str("\\\\"),
+            b'\n' => json.push_str("\\n"),
+            b'\r' => json.push_str("\\r"),
+            b'\t' => json.push_str("\\t"),
+            0x08 => json.push_str("\\b"),
+            0x0c => json.push_str("\\f"),
+            control => write!(json, "\\u{control:04x}").expect("memory can be written to"),
+        }
+        rest = &rest[ix + 1..];
+    }
+    json.push_str(rest);
+    json.push('"');
+}
+
+/// The place of the first byte that cannot stand in a JSON text as it is. Most texts have few of them, so eight bytes are looked at together.
+fn first_escaped(bytes: &[u8]) -> Option<usize> {
+    let is_escaped = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    let (words, rest) = bytes.as_chunks::<8>();
+    let n_plain = words.iter().take_while(|it| is_plain(u64::from_ne_bytes(**it))).count();
+    if n_plain == words.len() {
+        let mut word = [b' '; 8];
+        word[..rest.len()].copy_from_slice(rest);
+        if is_plain(u64::from_ne_bytes(word)) {
+            return None;
+        }
+    }
+    let from = n_plain * 8;
+    bytes[from..].iter().position(is_escaped).map(|ix| from + ix)
+}
+
+/// Whether none of eight bytes is below 0x20, a quote or a backslash. Taking a number from each byte borrows from the highest bit of those that are smaller;
+/// a byte is one that is looked for when it differs from that by less than one.
+fn is_plain(word: u64) -> bool {
+    const EACH: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHEST: u64 = EACH << 7;
+    let below = |word: u64, number: u8| word.wrapping_sub(EACH * number as u64) & !word & HIGHEST;
+    let equal = |byte: u8| below(word ^ (EACH * byte as u64), 1);
+    below(word, 0x20) | equal(b'"') | equal(b'\\') == 0
 }
 
 fn write_quoted(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
@@ -495,6 +541,18 @@ impl fmt::Debug for Kinds {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_escaped_wherever_they_need_it() {
+        let long = "fjørd ".repeat(12);
+        for n_before in [0, 1, 30, 31, 32, 33, 63, 64, 70] {
+            let before = &long[..long.ceil_char_boundary(n_before)];
+            for byte in 0..0x80_u8 {
+                let text = format!("{before}{}{}{before}", char::from(byte), char::from(byte));
+                assert_eq!(Val::from(text.as_str()).to_json(), serde_json::to_string(&text).unwrap());
+            }
+        }
+    }
 
     #[test]
     fn keys_of_every_length_are_told_apart_at_every_byte() {

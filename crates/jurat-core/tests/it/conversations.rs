@@ -206,7 +206,7 @@ fn world(step: &Step, seed: u64) -> Outcome {
 
 /// What a model replies that reads or rates.
 fn reply(request: &ModelRequest, pick: usize) -> String {
-    let schema = request.output.as_ref().map(Val::to_json).unwrap_or_default();
+    let schema = request.output.as_ref().map(|it| it.to_json()).unwrap_or_default();
     let is_so = pick.is_multiple_of(3);
     if schema.contains("true_positives") {
         r#"{"true_positives": ["a"], "false_negatives": ["b"], "false_positives": []}"#.to_owned()

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jurat_core::effect::wire::{outcome_json, read_outcome, read_request, request_json};
 use jurat_core::effect::{
-    Answer, Attempt, Endpoint, EndpointKey, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Served, Tool,
-    ToolCall, ToolChoice, Usage,
+    Answer, Attempt, Endpoint, EndpointKey, Fault, FaultKind, Finish, Message, Messages, ModelRequest, Outcome, Schema,
+    Served, Tool, ToolCall, ToolChoice, Usage,
 };
 use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::StopReason;
@@ -33,9 +33,10 @@ fn golden_requests_keep_their_keys() {
     let golden = std::fs::read_to_string(GOLDEN).expect("the file can be read");
     let mut keys = HashSet::new();
     for (ix, line) in golden.lines().enumerate() {
-        let (key, request) = line.split_once(' ').expect("a key and a request");
-        let (endpoint, request) = read_request(request).unwrap_or_else(|error| panic!("line {}: {error}", ix + 1));
+        let (key, text) = line.split_once(' ').expect("a key and a request");
+        let (endpoint, request) = read_request(text).unwrap_or_else(|error| panic!("line {}: {error}", ix + 1));
         assert_eq!(EndpointKey::new(&endpoint).of(&request).to_string(), key, "line {}", ix + 1);
+        assert_eq!(request_json(&endpoint, &request), text, "line {}", ix + 1);
         assert!(keys.insert(key), "line {} has the key of another", ix + 1);
     }
     assert_eq!(keys.len(), 200);
@@ -58,8 +59,10 @@ fn what_differs_has_another_key() {
         settings: vec![("extra".to_owned(), value(settings))],
         ..plain_endpoint("openai_chat", "gpt")
     };
-    let asked =
-        |texts: &[&str]| ModelRequest::new("judge", texts.iter().map(|it| Message::User((*it).to_owned())).collect());
+    let asked = |texts: &[&str]| {
+        let messages: Messages = texts.iter().map(|it| Message::User((*it).to_owned())).collect();
+        ModelRequest::new("judge", messages)
+    };
     let mut keys = HashSet::new();
     let mut add = |endpoint: &Endpoint, request: &ModelRequest| {
         assert!(keys.insert(EndpointKey::new(endpoint).of(request)), "{endpoint:?} {request:?}");
@@ -91,7 +94,7 @@ fn what_differs_has_another_key() {
     }
     let request = asked(&["a"]);
     add(&endpoint("0.5"), &ModelRequest { repeat: 1, ..request.clone() });
-    add(&endpoint("0.5"), &ModelRequest { output: Some(value("{}")), ..request.clone() });
+    add(&endpoint("0.5"), &ModelRequest { output: Some(value("{}").into()), ..request.clone() });
     add(&endpoint("0.5"), &ModelRequest { tool_choice: ToolChoice::Required, ..request.clone() });
     add(&Endpoint { codec_revision: 2, ..endpoint("0.5") }, &request);
     add(&Endpoint { address: "http://127.0.0.1:9".to_owned(), ..endpoint("0.5") }, &request);
@@ -180,8 +183,8 @@ fn requests() -> impl Strategy<Value = ModelRequest> {
     (text(), vec(messages(), 0..4), option::of(schema), vec(tool, 0..3), choice, 0..5u32).prop_map(
         |(model, messages, output, tools, tool_choice, repeat)| ModelRequest {
             model,
-            messages,
-            output,
+            messages: messages.into(),
+            output: output.map(Schema::from),
             tools,
             tool_choice,
             repeat,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use jurat_core::effect::{Endpoint, EndpointKey, Message, ModelRequest, Usage};
+use jurat_core::effect::{Endpoint, EndpointKey, Message, Messages, ModelRequest, Usage};
 use jurat_core::judge::{Prompt, ReplyForm};
 use jurat_core::plan::{Plan, PlannedJudge, TaskIx};
 use jurat_core::suite::same_id;
@@ -197,6 +197,6 @@ fn more_when_asked_again(judge: &PlannedJudge, max_tokens: u64) -> u64 {
 /// The request of a judge with its prompts as they were written.
 fn template(judge: &PlannedJudge, role: &str) -> ModelRequest {
     let system = judge.system.iter().map(|it| Message::System(it.text().to_owned()));
-    let messages = system.chain([Message::User(judge.prompt.text().to_owned())]).collect();
+    let messages: Messages = system.chain([Message::User(judge.prompt.text().to_owned())]).collect();
     ModelRequest { output: judge.output.clone(), ..ModelRequest::new(role, messages) }
 }

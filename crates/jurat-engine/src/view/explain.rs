@@ -238,8 +238,8 @@ impl RunView {
                 let (_, first) = read_request(&own.first()?.effect.request).ok()?;
                 Some(Conversation {
                     purpose,
-                    messages: first.messages,
-                    schema: first.output,
+                    messages: first.messages.into(),
+                    schema: first.output.as_deref().cloned(),
                     replies: own.into_iter().map(|it| self.reply(it, form)).collect(),
                 })
             })

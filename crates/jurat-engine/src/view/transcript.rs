@@ -124,7 +124,8 @@ impl RunView {
                 _ => None,
             };
             let first = read_request(&own.first()?.effect.request).ok().map(|(_, request)| request);
-            let (messages, schema) = first.map(|it| (it.messages, it.output)).unwrap_or_default();
+            let (messages, schema) = first.map(|it| (it.messages.into(), it.output)).unwrap_or_default();
+            let schema = schema.as_deref().cloned();
             let reply = |it: &&Happened| {
                 let mut reply = self.reply(it, form.unwrap_or(&text));
                 // A seat of a turn has one who sits there.

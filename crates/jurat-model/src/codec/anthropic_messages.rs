@@ -34,7 +34,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
     if request.tools.iter().any(|it| it.name == ANSWER) {
         return Err(Unsupported(format!("a tool cannot be called `{ANSWER}`: answers with a schema use that name")));
     }
-    let is_enforced = request.output.as_ref().is_some_and(strict::fits_anthropic);
+    let is_enforced = request.output.as_deref().is_some_and(strict::fits_anthropic);
     let answer_tool = request.output.as_ref().filter(|_| !is_enforced);
     if let Some(schema) = answer_tool {
         if !request.tools.is_empty() {

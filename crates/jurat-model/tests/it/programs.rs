@@ -87,7 +87,7 @@ fn a_program_is_told_everything() {
     let value = |text: &str| parse_json(text).expect("JSON").value.into_owned();
     let call = ToolCall { id: "c1".to_owned(), name: "f".to_owned(), arguments: value("{\"a\": 1}") };
     let request = ModelRequest {
-        output: Some(value("{\"type\": \"object\"}")),
+        output: Some(value("{\"type\": \"object\"}").into()),
         tools: vec![Tool { name: "f".to_owned(), description: None, parameters: value("{}") }],
         tool_choice: ToolChoice::Named("f".to_owned()),
         ..ModelRequest::new(

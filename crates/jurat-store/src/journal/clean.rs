@@ -1,7 +1,5 @@
 //! Removing answers from the journal, on command.
 
-use std::sync::PoisonError;
-
 use rusqlite::{Connection, params};
 
 use super::Journal;
@@ -30,10 +28,13 @@ pub struct Cleaned {
 impl Journal {
     /// Removes answers.
     pub fn clean(&self, cleaning: &Cleaning) -> Result<Cleaned, DatabaseError> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let answers = delete(&connection, cleaning).map_err(|it| DatabaseError::of(&self.path, it))?;
+        let mut reader = self.reader();
+        let of = |it| DatabaseError::of(&self.path, it);
+        reader.end().map_err(of)?;
+        let connection = &reader.connection;
+        let answers = delete(connection, cleaning).map_err(of)?;
         let shrunk = connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
-        match shrunk.map_err(|it| DatabaseError::of(&self.path, it)) {
+        match shrunk.map_err(of) {
             Ok(()) => Ok(Cleaned { answers, is_smaller: true }),
             Err(DatabaseError::Busy { .. }) => Ok(Cleaned { answers, is_smaller: false }),
             Err(error) => Err(error),

@@ -8,10 +8,11 @@ mod clean;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use jurat_core::effect::EffectKey;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 pub use clean::{Cleaned, Cleaning};
 
@@ -39,7 +40,43 @@ INSERT INTO meta (key, value) VALUES ('min_reader', '1');
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    connection: Mutex<Connection>,
+    reader: Mutex<Reader>,
+    /// How often writers of this process wrote something.
+    n_written: Arc<AtomicU64>,
+}
+
+/// How long what other processes write may stay unseen.
+const STALE: Duration = Duration::from_millis(50);
+
+/// Whoever asks looks for many answers at once. To begin and end a transaction for each costs more than to look, and what was read before would have to be
+/// read again, so one goes on until something new is there.
+#[derive(Debug)]
+struct Reader {
+    connection: Connection,
+    /// Since when the transaction goes on, and how often something was written before it began.
+    since: Option<(Instant, u64)>,
+}
+
+impl Reader {
+    fn begin(&mut self, n_written: u64) -> rusqlite::Result<()> {
+        if let Some((since, n_seen)) = self.since
+            && n_seen == n_written
+            && since.elapsed() < STALE
+        {
+            return Ok(());
+        }
+        self.end()?;
+        self.connection.prepare_cached("BEGIN")?.execute([])?;
+        self.since = Some((Instant::now(), n_written));
+        Ok(())
+    }
+
+    fn end(&mut self) -> rusqlite::Result<()> {
+        if self.since.take().is_some() {
+            self.connection.prepare_cached("COMMIT")?.execute([])?;
+        }
+        Ok(())
+    }
 }
 
 /// An answer of the journal.
@@ -91,7 +128,8 @@ impl Journal {
         refuse_network(path)?;
         make(path)?;
         let connection = JOURNAL.open(path)?;
-        Ok(Journal { path: path.to_owned(), connection: Mutex::new(connection) })
+        let reader = Mutex::new(Reader { connection, since: None });
+        Ok(Journal { path: path.to_owned(), reader, n_written: Arc::default() })
     }
 
     /// The file.
@@ -99,25 +137,45 @@ impl Journal {
         &self.path
     }
 
-    /// The newest answer to a request, unless it is from before a certain time.
+    /// The newest answer to a request, unless it is from before a certain time. What was written through this journal is seen at once, what other processes
+    /// write after a moment.
     pub fn get(&self, key: &EffectKey, not_before_ms: Option<u64>) -> Result<Option<JournalAnswer>, DatabaseError> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = self.reader();
         let of = |it| DatabaseError::of(&self.path, it);
-        let select = "SELECT outcome, at_ms, served FROM answer WHERE key8 = ?1 AND key = ?2 AND at_ms >= ?3
-                      ORDER BY at_ms DESC, id DESC LIMIT 1";
+        reader.begin(self.n_written.load(Ordering::Acquire)).map_err(of)?;
+        let connection = &reader.connection;
+        // The newest is found here: to have a few rows sorted takes SQLite several times as long as to find them.
+        let select =
+            "SELECT at_ms, served, outcome FROM answer WHERE key8 = ?1 AND key = ?2 AND at_ms >= ?3 ORDER BY key8, id";
         let mut select = connection.prepare_cached(select).map_err(of)?;
-        let found = select.query_row(params![key.prefix(), key.0, not_before_ms.unwrap_or(0)], |row| {
-            Ok((StoredText::read(row.get_ref(0)?), row.get(1)?, row.get(2)?))
-        });
-        let Some((outcome, at_ms, served)) = found.optional().map_err(of)? else { return Ok(None) };
-        let outcome = outcome.map_err(|it| DatabaseError::of_part(&self.path, "answer.outcome", it))?;
-        Ok(Some(JournalAnswer { outcome, at_ms, served }))
+        let mut rows = select.query(params![key.prefix(), key.0, not_before_ms.unwrap_or(0)]).map_err(of)?;
+        let mut newest: Option<JournalAnswer> = None;
+        while let Some(row) = rows.next().map_err(of)? {
+            let at_ms = row.get(0).map_err(of)?;
+            if newest.as_ref().is_none_or(|it| it.at_ms <= at_ms) {
+                let outcome = StoredText::read(row.get_ref(2).map_err(of)?);
+                let outcome = outcome.map_err(|it| DatabaseError::of_part(&self.path, "answer.outcome", it))?;
+                newest = Some(JournalAnswer { outcome, at_ms, served: row.get(1).map_err(of)? });
+            }
+        }
+        Ok(newest)
+    }
+
+    /// To be called now and then by those who look for answers: while nobody looks, the log of the file can be brought into it.
+    pub fn rest(&self) -> Result<(), DatabaseError> {
+        self.reader().end().map_err(|it| DatabaseError::of(&self.path, it))
+    }
+
+    fn reader(&self) -> MutexGuard<'_, Reader> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What it holds. This looks at every answer.
     pub fn stats(&self) -> Result<JournalStats, DatabaseError> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = self.reader();
         let of = |it| DatabaseError::of(&self.path, it);
+        reader.end().map_err(of)?;
+        let connection = &reader.connection;
         let select =
             "SELECT model, count(*), sum(bytes), min(at_ms), max(at_ms) FROM answer GROUP BY model ORDER BY model";
         let mut select = connection.prepare(select).map_err(of)?;
@@ -142,7 +200,7 @@ impl Journal {
         let synchronous = if durable { "FULL" } else { "NORMAL" };
         let set = connection.execute_batch(&format!("PRAGMA synchronous = {synchronous}"));
         set.map_err(|it| DatabaseError::of(&self.path, it))?;
-        Ok(JournalWriter { path: self.path.clone(), connection })
+        Ok(JournalWriter { path: self.path.clone(), connection, n_written: Arc::clone(&self.n_written) })
     }
 }
 
@@ -180,9 +238,12 @@ fn make(path: &Path) -> Result<(), DatabaseError> {
 /// Makes a journal that is whole without its log.
 fn make_under(path: &Path) -> Result<(), DatabaseError> {
     let connection = JOURNAL.create(path)?;
-    let whole = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);");
+    // Nobody knows it yet, so it is enough when the disk has it in the end.
+    let whole = connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA wal_checkpoint(TRUNCATE);");
     whole.map_err(|it| DatabaseError::of(path, it))?;
-    connection.close().map_err(|(_, it)| DatabaseError::of(path, it))
+    connection.close().map_err(|(_, it)| DatabaseError::of(path, it))?;
+    let synced = std::fs::File::options().write(true).open(path).and_then(|it| it.sync_all());
+    synced.map_err(|it| DatabaseError::of_io(path, it))
 }
 
 /// Writes answers; belongs to the thread that writes a run.
@@ -190,6 +251,7 @@ fn make_under(path: &Path) -> Result<(), DatabaseError> {
 pub(crate) struct JournalWriter {
     path: PathBuf,
     connection: Connection,
+    n_written: Arc<AtomicU64>,
 }
 
 impl JournalWriter {
@@ -206,6 +268,7 @@ impl JournalWriter {
             effects.try_for_each(|it| insert(&self.connection, it))?;
             self.connection.execute_batch("COMMIT")
         });
+        self.n_written.fetch_add(1, Ordering::Release);
         written.map_err(|error| {
             let _ = self.connection.execute_batch("ROLLBACK");
             DatabaseError::of(&self.path, error)

@@ -111,7 +111,11 @@ impl RunFile {
 
     /// Writes messages, what goes into the journal first. [`RunFile::commit`] makes them last.
     pub(super) fn write(&mut self, batch: &[Message]) -> Result<(), RunFileError> {
-        let effects = batch.iter().filter_map(|it| if let Message::Effects(it, _) = it { Some(it) } else { None });
+        let effects = batch.iter().filter_map(|it| match it {
+            Message::Effects(effects, _) => Some(effects.as_slice()),
+            Message::Copy(effect) => Some(std::slice::from_ref(&**effect)),
+            _ => None,
+        });
         let effects: Vec<PackedEffect<'_>> =
             effects.flatten().map(|it| PackedEffect::of(it, &mut self.packer)).collect();
         if let Some(journal) = &mut self.journal {
@@ -253,7 +257,7 @@ impl RunFile {
             }
             Message::Summary(rows) => rows.iter().try_for_each(|it| self.put_summary(it))?,
             Message::Document(document) => self.put_document(document)?,
-            Message::Effects(..) | Message::Sync(_) | Message::Finish(..) => {}
+            Message::Effects(..) | Message::Copy(_) | Message::Sync(_) | Message::Finish(..) => {}
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! is told why.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -35,6 +36,7 @@ pub struct RunWriter {
     path: PathBuf,
     messages: Sender<Message>,
     blocks: Arc<Permits>,
+    copies: Arc<AtomicU64>,
     failure: Arc<OnceLock<WriteError>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -57,6 +59,7 @@ pub type Done = Box<dyn FnOnce(Result<(), WriteError>) + Send>;
 pub(super) enum Message {
     Block(Box<Block>),
     Effects(Vec<RecordedEffect>, Done),
+    Copy(Box<RecordedEffect>),
     Event(u64, String),
     Summary(Vec<SummaryRow>),
     Document(super::Document),
@@ -82,17 +85,19 @@ impl RunWriter {
     fn start(path: &Path, file: RunFile, claim: Claim) -> RunWriter {
         let (messages, waiting) = channel();
         let blocks = Arc::new(Permits::new(MOST_BLOCKS));
+        let copies = Arc::new(AtomicU64::new(0));
         let failure = Arc::new(OnceLock::new());
         let writing = Writing {
             file: Some(file),
             claim: Some(claim),
             blocks: blocks.clone(),
+            copies: copies.clone(),
             failure: failure.clone(),
             open_since: None,
         };
         let thread = thread::Builder::new().name("jurat-writer".to_owned()).spawn(move || writing.run(&waiting));
         // Without a thread the channel is closed, and the first message says so.
-        RunWriter { path: path.to_owned(), messages, blocks, failure, thread: thread.ok() }
+        RunWriter { path: path.to_owned(), messages, blocks, copies, failure, thread: thread.ok() }
     }
 
     /// The file.
@@ -113,6 +118,18 @@ impl RunWriter {
         {
             done(Err(self.failure()));
         }
+    }
+
+    /// Hands over an effect that is safe elsewhere. Nobody is told when it is committed, which may take a while. Does not wait; whoever hands over many has
+    /// to see to it that not [too many](RunWriter::bytes_of_copies) are on their way.
+    pub fn copy(&self, effect: RecordedEffect) -> Result<(), WriteError> {
+        self.copies.fetch_add(n_bytes(&effect), Ordering::Relaxed);
+        self.send(Message::Copy(Box::new(effect)))
+    }
+
+    /// How many bytes the copies take that were handed over and are not written yet.
+    pub fn bytes_of_copies(&self) -> u64 {
+        self.copies.load(Ordering::Relaxed)
     }
 
     /// Writes down that something happened.
@@ -187,6 +204,7 @@ struct Writing {
     file: Option<RunFile>,
     claim: Option<Claim>,
     blocks: Arc<Permits>,
+    copies: Arc<AtomicU64>,
     failure: Arc<OnceLock<WriteError>>,
     /// Since when something is written and not committed.
     open_since: Option<Instant>,
@@ -220,8 +238,8 @@ impl Writing {
         waiting.recv().ok()
     }
 
-    /// Writes a batch, then tells everybody. Nobody waits for blocks, which are made again when a run goes on, so they share
-    /// commits; whatever somebody waits for is committed at once.
+    /// Writes a batch, then tells everybody. Nobody waits for blocks, which are made again when a run goes on, nor for copies, so they
+    /// share commits; whatever somebody waits for is committed at once.
     fn write(&mut self, batch: &mut Vec<Message>) {
         let is_awaited = |it: &Message| matches!(it, Message::Effects(..) | Message::Sync(_) | Message::Finish(..));
         let mut result = self.attempt(|file| file.write(batch));
@@ -235,6 +253,7 @@ impl Writing {
                 Message::Effects(_, done) => done(result.clone()),
                 Message::Sync(answer) => drop(answer.send(result.clone())),
                 Message::Finish(state, answer) => drop(answer.send(result.clone().and_then(|()| self.finish(state)))),
+                Message::Copy(effect) => drop(self.copies.fetch_sub(n_bytes(&effect), Ordering::Relaxed)),
                 Message::Event(..) | Message::Summary(_) | Message::Document(_) => {}
             }
         }
@@ -266,6 +285,10 @@ impl Drop for Writing {
     fn drop(&mut self) {
         self.blocks.close();
     }
+}
+
+fn n_bytes(effect: &RecordedEffect) -> u64 {
+    (effect.request.len() + effect.outcome.len()) as u64
 }
 
 /// Waits for more effects, when there is one and nobody waits for something else.

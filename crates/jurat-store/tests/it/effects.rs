@@ -115,6 +115,24 @@ fn effects_come_back_in_the_order_of_cases() {
 }
 
 #[test]
+fn a_copy_is_written_in_its_turn_without_being_waited_for() {
+    let desk = Desk::new();
+    let journal = Journal::open(&desk.directory.path().join("journal.db")).expect("a journal");
+    let options = WriterOptions { journal: Some(&journal), ..WriterOptions::default() };
+    let writer = RunWriter::create(&desk.run(), &desk.head(&rows(3), 1, 1), options).expect("a run");
+    let copy =
+        |case_ix, request| RecordedEffect { reused: true, journal: false, ..effect(case_ix, "0.0.0", request, "A") };
+    writer.copy(copy(0, "a")).expect("handed over");
+    writer.copy(copy(1, "b")).expect("handed over");
+    record(&writer, vec![effect(2, "0.0.0", "c", "C")]).expect("safe");
+    assert_eq!(lines(&desk.run()), ["0 0.0.0 A again", "1 0.0.0 A again", "2 0.0.0 C"]);
+    writer.copy(copy(3, "d")).expect("handed over");
+    drop(writer);
+    assert_eq!(lines(&desk.run()).last().map(String::as_str), Some("3 0.0.0 A again"));
+    assert_eq!(journal.stats().expect("numbers").answers, 1);
+}
+
+#[test]
 fn equal_requests_with_other_outcomes_are_both_kept() {
     let desk = Desk::new();
     let writer = RunWriter::create(&desk.run(), &desk.head(&rows(2), 1, 1), WriterOptions::default()).expect("a run");

@@ -3,14 +3,16 @@
 //! Members may be added; none changes its meaning. What is absent reads as its default, so new readers understand old texts, and old
 //! readers pass over what they do not know.
 
+mod written;
+
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Answer, Attempt, Deed, Endpoint, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Returned, Served, Tool,
-    ToolCall, ToolChoice, Usage,
+    Answer, Attempt, Deed, Endpoint, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Returned, Schema,
+    Served, Tool, ToolCall, ToolChoice, Usage,
 };
 use crate::check::{Hook, Look};
 use crate::value::{Value, parse_json};
@@ -29,28 +31,7 @@ pub enum WireError {
 
 /// A request as it is stored, with who was asked.
 pub fn request_json(endpoint: &Endpoint, request: &ModelRequest) -> String {
-    let wire = RequestWire {
-        role: request.model.clone(),
-        endpoint: EndpointWire {
-            codec: endpoint.codec.clone(),
-            revision: endpoint.codec_revision,
-            address: endpoint.address.clone(),
-            model: endpoint.model.clone(),
-            settings: endpoint.settings.iter().map(|(name, value)| (name.clone(), raw(value))).collect(),
-            headers: endpoint.headers.clone(),
-        },
-        messages: request.messages.iter().map(MessageWire::from).collect(),
-        output: request.output.as_ref().map(raw),
-        tools: request.tools.iter().map(ToolWire::from).collect(),
-        tool_choice: match &request.tool_choice {
-            ToolChoice::Auto => None,
-            ToolChoice::None => Some("none".to_owned()),
-            ToolChoice::Required => Some("required".to_owned()),
-            ToolChoice::Named(name) => Some(format!("tool:{name}")),
-        },
-        repeat: request.repeat,
-    };
-    text(&wire)
+    written::request(endpoint, request)
 }
 
 /// Reads a stored request.
@@ -77,7 +58,7 @@ pub fn read_request(text: &str) -> Result<(Endpoint, ModelRequest), WireError> {
     let request = ModelRequest {
         model: wire.role,
         messages: wire.messages.into_iter().map(MessageWire::read).collect::<Result<_, _>>()?,
-        output: wire.output.as_deref().map(value).transpose()?,
+        output: wire.output.as_deref().map(value).transpose()?.map(Schema::from),
         tools: wire.tools.into_iter().map(ToolWire::read).collect::<Result<_, _>>()?,
         tool_choice,
         repeat: wire.repeat,
@@ -87,22 +68,7 @@ pub fn read_request(text: &str) -> Result<(Endpoint, ModelRequest), WireError> {
 
 /// A deed as it is stored.
 pub fn deed_json(deed: &Deed) -> String {
-    let (kind, who) = (deed.kind().to_owned(), deed.doer().to_owned());
-    let mut wire = DeedWire { kind, who, tool: None, source: None, arguments: None };
-    match deed {
-        Deed::ListTools { .. } => {}
-        Deed::CallTool { tool, arguments, .. } => {
-            wire.tool = Some(tool.clone());
-            wire.arguments = Some(raw(arguments));
-        }
-        Deed::Call { arguments, .. } => wire.arguments = Some(raw(arguments)),
-        Deed::Evaluate { source, arguments, .. } => {
-            wire.source = Some(source.clone());
-            wire.arguments = Some(raw(arguments));
-        }
-        Deed::Look { .. } | Deed::Hook { .. } => wire.arguments = deed.asked_of_host().as_ref().map(raw),
-    }
-    text(&wire)
+    written::deed(deed)
 }
 
 /// Reads a stored deed.
@@ -133,23 +99,7 @@ pub fn read_deed(text: &str) -> Result<Deed, WireError> {
 
 /// An outcome as it is stored.
 pub fn outcome_json(outcome: &Outcome) -> String {
-    let wire = match outcome {
-        Outcome::Answer(answer) => OutcomeWire::Answer(AnswerWire::from(&**answer)),
-        Outcome::Returned(returned) => OutcomeWire::Returned(ReturnedWire {
-            value: raw(&returned.value),
-            is_error: returned.is_error,
-            latency_us: micros(returned.latency),
-            at_ms: returned.at_ms,
-        }),
-        Outcome::Fault(fault) => OutcomeWire::Fault(FaultWire {
-            kind: fault.kind.name(),
-            message: fault.message.clone(),
-            requests: fault.n_requests,
-            failed: fault.failed.iter().map(AttemptWire::from).collect(),
-        }),
-        Outcome::NotRun(reason) => OutcomeWire::NotRun(reason.name().to_owned()),
-    };
-    text(&wire)
+    written::outcome(outcome)
 }
 
 /// Reads a stored outcome.
@@ -172,65 +122,65 @@ pub fn read_outcome(text: &str) -> Result<Outcome, WireError> {
     })
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct RequestWire {
     role: String,
     endpoint: EndpointWire,
     messages: Vec<MessageWire>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     output: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     tools: Vec<ToolWire>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     tool_choice: Option<String>,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     repeat: u32,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct EndpointWire {
     codec: String,
     revision: u32,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default)]
     address: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default)]
     model: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     settings: Vec<(String, Box<RawValue>)>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     headers: Vec<(String, String)>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct MessageWire {
     role: String,
     text: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     tool_calls: Vec<ToolCallWire>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     call_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     name: Option<String>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     is_error: bool,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct ToolCallWire {
     id: String,
     name: String,
     arguments: Box<RawValue>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct ToolWire {
     name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     description: Option<String>,
     parameters: Box<RawValue>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum OutcomeWire {
     Answer(AnswerWire),
@@ -239,22 +189,22 @@ enum OutcomeWire {
     NotRun(String),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct DeedWire {
     kind: String,
     who: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     tool: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     source: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     arguments: Option<Box<RawValue>>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct ReturnedWire {
     value: Box<RawValue>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     is_error: bool,
     #[serde(default)]
     latency_us: u64,
@@ -262,32 +212,32 @@ struct ReturnedWire {
     at_ms: u64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct AnswerWire {
     text: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     tool_calls: Vec<ToolCallWire>,
     finish: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     usage: Option<UsageWire>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     cost_usd: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     served_model: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     fingerprint: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     request_id: Option<String>,
     #[serde(default)]
     latency_us: u64,
     #[serde(default)]
     at_ms: u64,
     requests: u32,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     failed: Vec<AttemptWire>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct UsageWire {
     input: u64,
     output: u64,
@@ -297,48 +247,23 @@ struct UsageWire {
     reasoning: u64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct FaultWire {
     kind: String,
     message: String,
     requests: u32,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     failed: Vec<AttemptWire>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct AttemptWire {
     kind: String,
     message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     retry_after_us: Option<u64>,
     #[serde(default)]
     took_us: u64,
-}
-
-impl From<&Message> for MessageWire {
-    fn from(message: &Message) -> MessageWire {
-        let mut wire = MessageWire {
-            role: message.role().to_owned(),
-            text: message.text().to_owned(),
-            tool_calls: Vec::new(),
-            call_id: None,
-            name: None,
-            is_error: false,
-        };
-        match message {
-            Message::System(_) | Message::User(_) => {}
-            Message::Assistant { tool_calls, .. } => {
-                wire.tool_calls = tool_calls.iter().map(ToolCallWire::from).collect();
-            }
-            Message::Tool { call_id, name, is_error, .. } => {
-                wire.call_id = Some(call_id.clone());
-                wire.name = Some(name.clone());
-                wire.is_error = *is_error;
-            }
-        }
-        wire
-    }
 }
 
 impl MessageWire {
@@ -361,48 +286,15 @@ impl MessageWire {
     }
 }
 
-impl From<&ToolCall> for ToolCallWire {
-    fn from(call: &ToolCall) -> ToolCallWire {
-        ToolCallWire { id: call.id.clone(), name: call.name.clone(), arguments: raw(&call.arguments) }
-    }
-}
-
 impl ToolCallWire {
     fn read(self) -> Result<ToolCall, WireError> {
         Ok(ToolCall { id: self.id, name: self.name, arguments: value(&self.arguments)? })
     }
 }
 
-impl From<&Tool> for ToolWire {
-    fn from(tool: &Tool) -> ToolWire {
-        ToolWire { name: tool.name.clone(), description: tool.description.clone(), parameters: raw(&tool.parameters) }
-    }
-}
-
 impl ToolWire {
     fn read(self) -> Result<Tool, WireError> {
         Ok(Tool { name: self.name, description: self.description, parameters: value(&self.parameters)? })
-    }
-}
-
-impl From<&Answer> for AnswerWire {
-    fn from(answer: &Answer) -> AnswerWire {
-        let usage =
-            |it: &Usage| UsageWire { input: it.input, output: it.output, cached: it.cached, reasoning: it.reasoning };
-        AnswerWire {
-            text: answer.text.clone(),
-            tool_calls: answer.tool_calls.iter().map(ToolCallWire::from).collect(),
-            finish: answer.finish.name().to_owned(),
-            usage: answer.usage.as_ref().map(usage),
-            cost_usd: answer.cost_usd,
-            served_model: answer.served.model.clone(),
-            fingerprint: answer.served.fingerprint.clone(),
-            request_id: answer.served.request_id.clone(),
-            latency_us: micros(answer.latency),
-            at_ms: answer.at_ms,
-            requests: answer.n_requests,
-            failed: answer.failed.iter().map(AttemptWire::from).collect(),
-        }
     }
 }
 
@@ -425,17 +317,6 @@ impl AnswerWire {
     }
 }
 
-impl From<&Attempt> for AttemptWire {
-    fn from(attempt: &Attempt) -> AttemptWire {
-        AttemptWire {
-            kind: attempt.kind.name(),
-            message: attempt.message.clone(),
-            retry_after_us: attempt.retry_after.map(micros),
-            took_us: micros(attempt.took),
-        }
-    }
-}
-
 impl AttemptWire {
     fn read(self) -> Result<Attempt, WireError> {
         Ok(Attempt {
@@ -451,23 +332,10 @@ fn kind(word: &str) -> Result<FaultKind, WireError> {
     FaultKind::named(word).ok_or_else(|| WireError::Unknown(word.to_owned()))
 }
 
-fn text(wire: &impl Serialize) -> String {
-    serde_json::to_string(wire).expect("texts, numbers and lists are JSON")
-}
-
-/// A value as it stands. Numbers that JSON does not have, which only YAML can write, become `null` as they do for providers.
-fn raw(value: &Value) -> Box<RawValue> {
-    RawValue::from_string(value.to_json()).unwrap_or_else(|_| RawValue::NULL.to_owned())
-}
-
 fn value(raw: &RawValue) -> Result<Value, WireError> {
     parse_json(raw.get()).map(|it| it.value.into_owned()).map_err(|error| WireError::Unknown(error.to_string()))
 }
 
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }

@@ -1,0 +1,93 @@
+//! A conversation that several hold at a time.
+//!
+//! A turn asks with everything that was said before it. Whoever makes, performs and writes down a request only looks at that, so copies share it;
+//! and who is the last to hold it goes on with it, without copying what is there.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::Message;
+
+/// Messages in order. Copies share them.
+///
+/// ```
+/// use jurat_core::effect::{Message, Messages};
+///
+/// let mut messages = Messages::from(vec![Message::User("Is it raining?".to_owned())]);
+/// let asked = messages.clone();
+/// messages.push(Message::assistant("It is."));
+/// assert_eq!((asked.len(), messages.len()), (1, 2));
+/// ```
+#[derive(Clone, PartialEq, Default)]
+pub struct Messages(Arc<Vec<Message>>);
+
+impl Messages {
+    /// Adds a message. What others hold stays as it is.
+    pub fn push(&mut self, message: Message) {
+        Arc::make_mut(&mut self.0).push(message);
+    }
+
+    /// Leaves the first `n`.
+    pub fn truncate(&mut self, n: usize) {
+        if n < self.len() {
+            Arc::make_mut(&mut self.0).truncate(n);
+        }
+    }
+
+    /// Puts other messages in place of the first `n`.
+    pub fn replace_first(&mut self, n: usize, messages: Vec<Message>) {
+        // Looking first: changing what others hold would copy all of it.
+        if self.get(..n) != Some(messages.as_slice()) {
+            let all = Arc::make_mut(&mut self.0);
+            all.splice(..n.min(all.len()), messages);
+        }
+    }
+}
+
+impl Deref for Messages {
+    type Target = [Message];
+
+    fn deref(&self) -> &[Message] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Messages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<Vec<Message>> for Messages {
+    fn from(messages: Vec<Message>) -> Messages {
+        Messages(Arc::new(messages))
+    }
+}
+
+impl From<Messages> for Vec<Message> {
+    fn from(messages: Messages) -> Vec<Message> {
+        Arc::unwrap_or_clone(messages.0)
+    }
+}
+
+impl FromIterator<Message> for Messages {
+    fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> Messages {
+        messages.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+impl Extend<Message> for Messages {
+    fn extend<I: IntoIterator<Item = Message>>(&mut self, messages: I) {
+        Arc::make_mut(&mut self.0).extend(messages);
+    }
+}
+
+impl<'m> IntoIterator for &'m Messages {
+    type Item = &'m Message;
+    type IntoIter = std::slice::Iter<'m, Message>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

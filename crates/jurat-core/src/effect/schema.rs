@@ -1,0 +1,58 @@
+//! The JSON Schema that an answer must have.
+//!
+//! Thousands of requests ask for the same one. They share it, and with it what each of them would otherwise make of it again: how it is stored, and its
+//! share of a key.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use crate::value::Value;
+
+/// A JSON Schema. Copies share it.
+#[derive(Clone)]
+pub struct Schema(Arc<Shared>);
+
+struct Shared {
+    value: Value,
+    json: OnceLock<String>,
+    framing: OnceLock<Vec<u8>>,
+}
+
+impl Schema {
+    /// How it is stored, as `write` writes it.
+    pub(super) fn json(&self, write: impl FnOnce(&Value) -> String) -> &str {
+        self.0.json.get_or_init(|| write(&self.0.value))
+    }
+
+    /// Its share of a key, as `frame` makes it.
+    pub(super) fn framing(&self, frame: impl FnOnce(&Value) -> Vec<u8>) -> &[u8] {
+        self.0.framing.get_or_init(|| frame(&self.0.value))
+    }
+}
+
+impl From<Value> for Schema {
+    fn from(value: Value) -> Schema {
+        Schema(Arc::new(Shared { value, json: OnceLock::new(), framing: OnceLock::new() }))
+    }
+}
+
+impl Deref for Schema {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0.value
+    }
+}
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Schema) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.value == other.0.value
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.value.fmt(f)
+    }
+}
