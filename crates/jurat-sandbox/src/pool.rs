@@ -239,11 +239,13 @@ impl Shared {
                 Err(refused) => return round.give_up(&Failure::NotStarted(refused.to_string())),
             };
             let n_calls = first_message(round.left());
-            let is_usable = process.call(n_calls, &prepared.source.limits, round);
+            let (last, is_usable) = process.call(n_calls, &prepared.source.limits, round);
             let looks_for_threads = !self.options.without.contains(&Layer::Threads);
             if is_usable && process.busy < WORN_OUT && process.is_clean(looks_for_threads) {
                 self.keep(&prepared.source, process);
             }
+            // Only now: whoever gets it and calls again finds the process idle.
+            round.deliver(last);
         }
     }
 

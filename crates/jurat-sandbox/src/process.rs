@@ -141,33 +141,45 @@ impl Process {
         &self.in_force
     }
 
-    /// Makes the next calls of a round, until one ends the process. Returns whether the process can be used again.
-    pub(crate) fn call(&mut self, n_calls: usize, limits: &crate::Limits, round: &mut Round<'_>) -> bool {
+    /// Makes the next calls of a round, until one ends the process. Returns what came of the last one that was made, which is yet to be delivered, and
+    /// whether the process can be used again.
+    pub(crate) fn call(
+        &mut self,
+        n_calls: usize,
+        limits: &crate::Limits,
+        round: &mut Round<'_>,
+    ) -> (Result<Return, Failure>, bool) {
         let begun = Instant::now();
-        let is_usable = self.exchange(n_calls, limits, round);
+        let made = self.exchange(n_calls, limits, round);
         self.busy += begun.elapsed();
-        is_usable
+        made
     }
 
-    fn exchange(&mut self, n_calls: usize, limits: &crate::Limits, round: &mut Round<'_>) -> bool {
+    fn exchange(
+        &mut self,
+        n_calls: usize,
+        limits: &crate::Limits,
+        round: &mut Round<'_>,
+    ) -> (Result<Return, Failure>, bool) {
         self.native = Tail::new(limits.output);
         let max = 2 * limits.output + limits.value + (64 << 10);
         let body = frame::batch(self.next, round.left().iter().take(n_calls).map(Arguments::as_json));
         let mut unsent = &frame::framed(frame::BATCH, &body)[..];
-        for _ in 0..n_calls {
+        for n_left in (0..n_calls).rev() {
             let deadline = Instant::now() + limits.deadline;
             let answer = self.answer(&mut unsent, max, deadline, &|| round.is_wanted());
             let read = answer.and_then(|(kind, body)| self.read_answer(kind, &body));
-            match read {
-                Ok(result) => round.deliver(result),
-                Err(lost) => {
-                    round.deliver(Err(self.end(lost, limits.deadline)));
-                    return false;
-                }
-            }
+            let result = match read {
+                Ok(result) => result,
+                Err(lost) => return (Err(self.end(lost, limits.deadline)), false),
+            };
             self.next += 1;
+            if n_left == 0 {
+                return (result, unsent.is_empty() && self.came.is_empty());
+            }
+            round.deliver(result);
         }
-        unsent.is_empty() && self.came.is_empty()
+        (Err(Failure::GivenUp), false)
     }
 
     /// Whether it left something behind: words that nobody asked for, or threads.
