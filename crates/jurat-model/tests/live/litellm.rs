@@ -31,7 +31,7 @@ fn four_wire_formats_are_spoken() {
         let usage = plain.usage.unwrap_or_else(|| panic!("{provider}: no usage"));
         assert!(usage.input > 0 && usage.output > 0, "{provider}: {usage:?}");
         let mut request = question("judge it");
-        request.output = Some(value(SCHEMA));
+        request.output = Some(value(SCHEMA).into());
         is_the_reply(&answer(ask(&model, &request, false)).text);
     }
 }

@@ -60,7 +60,7 @@ fn a_schema_is_kept_by_every_reply() {
         for number in 0..4 {
             let (model, transport) = (Arc::clone(&model), Arc::clone(&transport));
             let mut request = question(&format!("Is {number} + 1 = 3? Judge the claim."));
-            request.output = Some(value(schema));
+            request.output = Some(value(schema).into());
             asked.spawn(async move {
                 let asker = Asker { case: "c", task: "t", turn: None, priority: number };
                 transport.ask(&model, asker, &request, 2, &Unmetered).await
@@ -83,7 +83,8 @@ fn a_schema_is_kept_by_every_reply() {
 #[test]
 fn a_schema_that_it_does_not_understand_is_refused() {
     let mut request = question("Judge it.");
-    request.output = Some(value(r#"{"type": "object", "properties": {"a": {"type": "nonsense"}}, "required": ["a"]}"#));
+    request.output =
+        Some(value(r#"{"type": "object", "properties": {"a": {"type": "nonsense"}}, "required": ["a"]}"#).into());
     let (kind, message) = fault(ask(&model(CAREFUL), &request, false));
     assert_eq!(kind, "status:400 after 1");
     assert!(message.contains("nonsense"), "{message}");
