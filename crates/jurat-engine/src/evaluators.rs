@@ -65,7 +65,7 @@ impl Evaluators {
         let called = plan.tasks.iter().filter_map(|it| it.evaluate.as_ref());
         for PlannedEvaluate { name, runs, .. } in called {
             let Runs::Code(code) = runs else { continue };
-            let digest = code.source.digest();
+            let digest = code.digest();
             if evaluators.ready.contains_key(&digest) {
                 continue;
             }
@@ -82,7 +82,7 @@ impl Evaluators {
             let prepared = pool.prepare(source(code, folder)).wait();
             let prepared =
                 prepared.map_err(|refused| EvaluatorError::Refused { evaluator: name.to_string(), refused })?;
-            let doer = Doer { digest: digest_of(code, &prepared), is_reusable: code.is_deterministic };
+            let doer = Doer { digest: digest_of(&prepared), is_reusable: code.is_deterministic };
             evaluators.ready.insert(digest, Ready { prepared, doer });
         }
         Ok(evaluators)
@@ -153,18 +153,9 @@ fn source(code: &Code, folder: &Path) -> Source {
 }
 
 /// What decides, beside the code and its arguments, what a call comes to.
-fn digest_of(code: &Code, prepared: &Prepared) -> Value {
+fn digest_of(prepared: &Prepared) -> Value {
     let interpreter = blake3::hash(prepared.interpreter().as_bytes()).to_hex().to_string();
-    let isolation = match code.isolation {
-        Isolation::Process => "process",
-        Isolation::Fork => "fork",
-    };
-    let members: [(&str, Value); 5] = [
-        ("interpreter", Val::from(interpreter)),
-        ("worker", Val::from(i64::from(jurat_sandbox::worker::REVISION))),
-        ("isolation", Val::from(isolation)),
-        ("timeout_ms", Val::from(i64::try_from(code.limits.timeout.as_millis()).unwrap_or(i64::MAX))),
-        ("memory", Val::from(i64::try_from(code.limits.memory).unwrap_or(i64::MAX))),
-    ];
+    let revision = i64::from(jurat_sandbox::worker::REVISION);
+    let members: [(&str, Value); 2] = [("interpreter", Val::from(interpreter)), ("worker", Val::from(revision))];
     Val::Map(members.into_iter().collect::<Map<'_>>())
 }

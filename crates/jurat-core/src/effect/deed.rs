@@ -33,7 +33,7 @@ pub enum Deed {
     Evaluate {
         /// The evaluator.
         evaluator: String,
-        /// Its code, by [`Source::digest`](crate::evaluator::Source::digest).
+        /// Its code, by [`Code::digest`](crate::evaluator::Code::digest).
         source: String,
         /// The arguments by name.
         arguments: Value,

@@ -53,18 +53,6 @@ pub struct Source {
     pub entry: Arc<str>,
 }
 
-impl Source {
-    /// The name of the code by its content: the same text, language and function are the same code.
-    pub fn digest(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
-        for part in [self.language.name(), &self.entry, &self.text] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-        hasher.finalize().to_hex().to_string()
-    }
-}
-
 /// An author's function, and how it is to be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Code {
@@ -78,6 +66,22 @@ pub struct Code {
     pub is_deterministic: bool,
     /// The interpreter or the virtual environment that runs it, when it is Python and the author names one.
     pub python: Option<String>,
+}
+
+impl Code {
+    /// The name of the code by its content: the same text, language and function, run in the same way, are the same code.
+    pub fn digest(&self) -> String {
+        let isolation = Isolation::NAMED.iter().find(|(_, it)| *it == self.isolation).map_or("", |(name, _)| name);
+        let limits = format!("{} {}", self.limits.timeout.as_nanos(), self.limits.memory);
+        let Source { language, text, entry } = &self.source;
+        let python = self.python.as_deref().unwrap_or_default();
+        let mut hasher = blake3::Hasher::new();
+        for part in [language.name(), entry, text, isolation, &limits, python] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
 }
 
 /// What one call may use.
@@ -128,7 +132,7 @@ impl Call {
     pub fn deed(&self) -> Deed {
         Deed::Evaluate {
             evaluator: self.evaluator.to_string(),
-            source: self.code.source.digest(),
+            source: self.code.digest(),
             arguments: self.arguments.clone(),
         }
     }
