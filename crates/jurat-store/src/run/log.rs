@@ -1,6 +1,6 @@
 //! The effects of a run in its file: writing them down, and finding them again.
 //!
-//! An effect is kept once however many sites share it; a site says where it was used.
+//! An effect is kept once however many sites share it, as long as they come near one another; a site says where it was used.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -51,7 +51,13 @@ impl RunLog {
     }
 }
 
-/// Writes an effect and its site. An effect that is there already, with the same outcome, is shared.
+/// How many of the latest effects with the same request are looked at for one to share.
+///
+/// A model that is asked the same thing thousands of times answers with as many outcomes, since each took its own time.
+/// Looking at all of them would make every answer cost more than the one before.
+const LOOKED_AT: u32 = 8;
+
+/// Writes an effect and its site. An effect that was written lately, with the same request and outcome, is shared.
 pub(super) fn insert(connection: &Connection, packed: &PackedEffect<'_>) -> rusqlite::Result<()> {
     let RecordedEffect { key, kind, model, served, at_ms, site, .. } = packed.effect;
     let id = match shared(connection, packed.effect)? {
@@ -73,10 +79,12 @@ pub(super) fn insert(connection: &Connection, packed: &PackedEffect<'_>) -> rusq
     Ok(())
 }
 
-/// The effect with the same request and outcome.
+/// A late effect with the same request and outcome.
 fn shared(connection: &Connection, effect: &RecordedEffect) -> rusqlite::Result<Option<i64>> {
-    let mut select = connection.prepare_cached("SELECT id, outcome FROM effect WHERE key8 = ?1 AND key = ?2")?;
-    let mut rows = select.query(params![effect.key.prefix(), effect.key.0])?;
+    let mut select = connection.prepare_cached(
+        "SELECT id, outcome FROM effect WHERE key8 = ?1 AND key = ?2 ORDER BY key8 DESC, id DESC LIMIT ?3",
+    )?;
+    let mut rows = select.query(params![effect.key.prefix(), effect.key.0, LOOKED_AT])?;
     while let Some(row) = rows.next()? {
         if StoredText::read(row.get_ref(1)?).is_ok_and(|it| it == effect.outcome) {
             return row.get(0).map(Some);

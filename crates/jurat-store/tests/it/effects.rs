@@ -115,6 +115,22 @@ fn effects_come_back_in_the_order_of_cases() {
 }
 
 #[test]
+fn what_is_asked_again_and_again_is_shared_with_what_came_lately() {
+    let desk = Desk::new();
+    let writer = RunWriter::create(&desk.run(), &desk.head(&rows(40), 1, 1), WriterOptions::default()).expect("a run");
+    // Twenty outcomes of one request, one of them twice in a row, then the last and the first once more.
+    let outcomes = (0..20).chain([19, 0]).flat_map(|n| std::iter::repeat_n(n, 1 + usize::from(n == 7)));
+    for (case_ix, n) in outcomes.enumerate() {
+        let outcome = format!("outcome {n}");
+        record(&writer, vec![effect(case_ix as u64, "0.0.0", "the same", &outcome)]).expect("recorded");
+    }
+    drop(writer);
+    assert_eq!(count(&desk.run(), "site"), 23);
+    assert_eq!(count(&desk.run(), "effect"), 21, "the first was too far back to be found again");
+    assert!(lines(&desk.run()).iter().all(|it| it.contains("outcome")));
+}
+
+#[test]
 fn a_copy_is_written_in_its_turn_without_being_waited_for() {
     let desk = Desk::new();
     let journal = Journal::open(&desk.directory.path().join("journal.db")).expect("a journal");
