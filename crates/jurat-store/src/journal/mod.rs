@@ -6,6 +6,7 @@
 
 mod clean;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,33 +42,57 @@ INSERT INTO meta (key, value) VALUES ('min_reader', '1');
 pub struct Journal {
     path: PathBuf,
     reader: Mutex<Reader>,
-    /// How often writers of this process wrote something.
-    n_written: Arc<AtomicU64>,
+    written: Arc<Mutex<Unseen>>,
+}
+
+/// What writers of this process wrote since the reader last began to look.
+#[derive(Debug, Default)]
+struct Unseen {
+    /// The beginnings of their keys.
+    prefixes: HashSet<i64>,
+    /// Whether there were too many to be remembered, so that it may be anything.
+    is_more: bool,
+}
+
+impl Unseen {
+    /// So many are remembered.
+    const MOST: usize = 4096;
+
+    fn add(&mut self, prefixes: impl Iterator<Item = i64>) {
+        self.prefixes.extend(prefixes);
+        if self.prefixes.len() > Unseen::MOST {
+            *self = Unseen { prefixes: HashSet::new(), is_more: true };
+        }
+    }
+
+    fn may_have(&self, prefix: i64) -> bool {
+        self.is_more || self.prefixes.contains(&prefix)
+    }
 }
 
 /// How long what other processes write may stay unseen.
 const STALE: Duration = Duration::from_millis(50);
 
 /// Whoever asks looks for many answers at once. To begin and end a transaction for each costs more than to look, and what was read before would have to be
-/// read again, so one goes on until something new is there.
+/// read again, so one goes on until it is old, or something that is looked for came after it began.
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
-    /// Since when the transaction goes on, and how often something was written before it began.
-    since: Option<(Instant, u64)>,
+    /// Since when the transaction goes on.
+    since: Option<Instant>,
 }
 
 impl Reader {
-    fn begin(&mut self, n_written: u64) -> rusqlite::Result<()> {
-        if let Some((since, n_seen)) = self.since
-            && n_seen == n_written
-            && since.elapsed() < STALE
-        {
+    fn begin(&mut self, prefix: i64, written: &Mutex<Unseen>) -> rusqlite::Result<()> {
+        let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.since.is_some_and(|it| it.elapsed() < STALE) && !written.may_have(prefix) {
             return Ok(());
         }
+        *written = Unseen::default();
+        drop(written);
         self.end()?;
         self.connection.prepare_cached("BEGIN")?.execute([])?;
-        self.since = Some((Instant::now(), n_written));
+        self.since = Some(Instant::now());
         Ok(())
     }
 
@@ -129,7 +154,7 @@ impl Journal {
         make(path)?;
         let connection = JOURNAL.open(path)?;
         let reader = Mutex::new(Reader { connection, since: None });
-        Ok(Journal { path: path.to_owned(), reader, n_written: Arc::default() })
+        Ok(Journal { path: path.to_owned(), reader, written: Arc::default() })
     }
 
     /// The file.
@@ -142,7 +167,7 @@ impl Journal {
     pub fn get(&self, key: &EffectKey, not_before_ms: Option<u64>) -> Result<Option<JournalAnswer>, DatabaseError> {
         let mut reader = self.reader();
         let of = |it| DatabaseError::of(&self.path, it);
-        reader.begin(self.n_written.load(Ordering::Acquire)).map_err(of)?;
+        reader.begin(key.prefix(), &self.written).map_err(of)?;
         let connection = &reader.connection;
         // The newest is found here: to have a few rows sorted takes SQLite several times as long as to find them.
         let select =
@@ -200,7 +225,7 @@ impl Journal {
         let synchronous = if durable { "FULL" } else { "NORMAL" };
         let set = connection.execute_batch(&format!("PRAGMA synchronous = {synchronous}"));
         set.map_err(|it| DatabaseError::of(&self.path, it))?;
-        Ok(JournalWriter { path: self.path.clone(), connection, n_written: Arc::clone(&self.n_written) })
+        Ok(JournalWriter { path: self.path.clone(), connection, written: Arc::clone(&self.written) })
     }
 }
 
@@ -251,24 +276,26 @@ fn make_under(path: &Path) -> Result<(), DatabaseError> {
 pub(crate) struct JournalWriter {
     path: PathBuf,
     connection: Connection,
-    n_written: Arc<AtomicU64>,
+    written: Arc<Mutex<Unseen>>,
 }
 
 impl JournalWriter {
     /// Writes answers in one transaction.
     pub(crate) fn write<'e>(
         &mut self,
-        effects: impl Iterator<Item = &'e PackedEffect<'e>>,
+        effects: impl Iterator<Item = &'e PackedEffect<'e>> + Clone,
     ) -> Result<(), DatabaseError> {
-        let mut effects = effects.peekable();
-        if effects.peek().is_none() {
+        if effects.clone().next().is_none() {
             return Ok(());
         }
         let written = self.connection.execute_batch("BEGIN IMMEDIATE").and_then(|()| {
-            effects.try_for_each(|it| insert(&self.connection, it))?;
+            effects.clone().try_for_each(|it| insert(&self.connection, it))?;
             self.connection.execute_batch("COMMIT")
         });
-        self.n_written.fetch_add(1, Ordering::Release);
+        // Not before they are there: a reader that begins to look takes what it is told of for seen.
+        let mut unseen = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        unseen.add(effects.map(|it| it.effect.key.prefix()));
+        drop(unseen);
         written.map_err(|error| {
             let _ = self.connection.execute_batch("ROLLBACK");
             DatabaseError::of(&self.path, error)

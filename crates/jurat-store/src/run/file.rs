@@ -30,6 +30,7 @@ pub(super) struct RunFile {
     journal: Option<JournalWriter>,
     ids: IdRuns,
     packer: Packer,
+    written: log::Written,
     n_columns: usize,
     n_variants: u64,
     is_durable: bool,
@@ -94,6 +95,7 @@ impl RunFile {
             journal,
             ids: IdRuns::new(path),
             packer: Packer::new(),
+            written: log::Written::new(),
             n_columns: 0,
             n_variants: 1,
             is_durable: options.durable,
@@ -124,7 +126,7 @@ impl RunFile {
         self.has_effects |= !effects.is_empty();
         self.begin()?;
         let mut write = || -> Result<(), Fault> {
-            effects.iter().try_for_each(|it| log::insert(&self.connection, it))?;
+            effects.iter().try_for_each(|it| log::insert(&self.connection, &mut self.written, it))?;
             batch.iter().try_for_each(|it| self.insert(it))
         };
         write().map_err(|it| it.at(&self.path, "the run").into())

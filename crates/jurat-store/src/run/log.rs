@@ -1,7 +1,8 @@
 //! The effects of a run in its file: writing them down, and finding them again.
 //!
-//! An effect is kept once however many sites share it, as long as they come near one another; a site says where it was used.
+//! An effect is kept once for many sites that share it; a site says where it was used.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -51,16 +52,58 @@ impl RunLog {
     }
 }
 
-/// How many of the latest effects with the same request are looked at for one to share.
+/// Remembers effects that were written, so that one that comes again is found.
 ///
-/// A model that is asked the same thing thousands of times answers with as many outcomes, since each took its own time.
-/// Looking at all of them would make every answer cost more than the one before.
-const LOOKED_AT: u32 = 8;
+/// It forgets: each effect has one place, which the next that falls there takes. To look among all that were ever written, an index
+/// would have to be kept, and to keep it costs more than an effect that is written twice. What is asked most is found.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// A hash of request and outcome, and the number of the effect.
+    places: Box<[Option<(u64, i64)>]>,
+}
 
-/// Writes an effect and its site. An effect that was written lately, with the same request and outcome, is shared.
-pub(super) fn insert(connection: &Connection, packed: &PackedEffect<'_>) -> rusqlite::Result<()> {
+impl Written {
+    const PLACES: usize = 4096;
+
+    pub(super) fn new() -> Written {
+        Written { places: vec![None; Written::PLACES].into() }
+    }
+
+    /// The number of an effect with the same request and outcome.
+    fn same(&self, connection: &Connection, effect: &RecordedEffect) -> rusqlite::Result<Option<i64>> {
+        let hash = Written::hash(effect);
+        let Some((_, id)) = self.places[Written::place(hash)].filter(|it| it.0 == hash) else { return Ok(None) };
+        let mut select = connection.prepare_cached("SELECT outcome FROM effect WHERE id = ?1 AND key = ?2")?;
+        let is_same = select.query_row(params![id, effect.key.0], |row| {
+            Ok(StoredText::read(row.get_ref(0)?).is_ok_and(|it| it == effect.outcome))
+        });
+        Ok(is_same.optional()?.unwrap_or(false).then_some(id))
+    }
+
+    fn remember(&mut self, effect: &RecordedEffect, id: i64) {
+        let hash = Written::hash(effect);
+        self.places[Written::place(hash)] = Some((hash, id));
+    }
+
+    fn hash(effect: &RecordedEffect) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (effect.key.prefix(), &effect.outcome).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn place(hash: u64) -> usize {
+        hash as usize % Written::PLACES
+    }
+}
+
+/// Writes an effect and its site. An effect that was written before, with the same request and outcome, is shared if it is remembered.
+pub(super) fn insert(
+    connection: &Connection,
+    written: &mut Written,
+    packed: &PackedEffect<'_>,
+) -> rusqlite::Result<()> {
     let RecordedEffect { key, kind, model, served, at_ms, site, .. } = packed.effect;
-    let id = match shared(connection, packed.effect)? {
+    let id = match written.same(connection, packed.effect)? {
         Some(id) => id,
         None => {
             let mut insert = connection.prepare_cached(
@@ -68,7 +111,9 @@ pub(super) fn insert(connection: &Connection, packed: &PackedEffect<'_>) -> rusq
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?;
             let (request, outcome) = (&packed.request, &packed.outcome);
-            insert.insert(params![key.prefix(), key.0, kind, model, served, at_ms, request, outcome])?
+            let id = insert.insert(params![key.prefix(), key.0, kind, model, served, at_ms, request, outcome])?;
+            written.remember(packed.effect, id);
+            id
         }
     };
     let mut insert = connection.prepare_cached(
@@ -77,20 +122,6 @@ pub(super) fn insert(connection: &Connection, packed: &PackedEffect<'_>) -> rusq
     let RecordedEffect { case_ix, attempt, reused, .. } = packed.effect;
     insert.execute(params![case_ix, asker_number(site.asker), site.seat, site.turn, attempt, id, reused])?;
     Ok(())
-}
-
-/// A late effect with the same request and outcome.
-fn shared(connection: &Connection, effect: &RecordedEffect) -> rusqlite::Result<Option<i64>> {
-    let mut select = connection.prepare_cached(
-        "SELECT id, outcome FROM effect WHERE key8 = ?1 AND key = ?2 ORDER BY key8 DESC, id DESC LIMIT ?3",
-    )?;
-    let mut rows = select.query(params![effect.key.prefix(), effect.key.0, LOOKED_AT])?;
-    while let Some(row) = rows.next()? {
-        if StoredText::read(row.get_ref(1)?).is_ok_and(|it| it == effect.outcome) {
-            return row.get(0).map(Some);
-        }
-    }
-    Ok(None)
 }
 
 /// The columns of [`read`].
