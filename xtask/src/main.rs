@@ -9,6 +9,7 @@
 //! * [`mod@reference`]: pages of the reference that are made from the program.
 //! * [`mod@bench`]: what comparing, reading and whole runs cost.
 //! * [`servers`]: real servers to test against.
+//! * [`python`]: the Python package.
 //!
 //! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
 //! programs and sees to it that they exist.
@@ -23,6 +24,7 @@ mod conformance;
 mod fuzz;
 mod generated;
 mod program;
+mod python;
 mod reference;
 mod servers;
 mod test;
@@ -32,7 +34,7 @@ use std::process::ExitCode;
 use chore::{Arguments, Chore, Failure};
 
 const CHORES: &[Chore] =
-    &[test::CHORE, conformance::CHORE, fuzz::CHORE, bench::CHORE, generated::CHORE, servers::CHORE];
+    &[test::CHORE, conformance::CHORE, fuzz::CHORE, bench::CHORE, generated::CHORE, servers::CHORE, python::CHORE];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

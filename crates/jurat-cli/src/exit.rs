@@ -1,7 +1,5 @@
 //! What the exit codes mean. They are part of the interface: scripts read them.
 
-use std::process::ExitCode;
-
 use jurat_core::suite::Thresholds;
 use jurat_engine::Conclusion;
 use jurat_report::model::RunReport;
@@ -59,11 +57,5 @@ impl Exit {
             Exit::Nothing => 5,
             Exit::Interrupted => 130,
         }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        exit.code().into()
     }
 }

@@ -22,6 +22,7 @@ use jurat_engine::{
 use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
 use jurat_report::Scope;
+use jurat_sandbox::Program;
 use jurat_store::run::RunReader;
 use jurat_store::{Disk, Project};
 
@@ -135,7 +136,7 @@ fn dollars(text: &str) -> Result<f64, String> {
 }
 
 impl Run {
-    pub(crate) fn run(&self) -> Exit {
+    pub(crate) fn run(&self, worker: Option<Program>) -> Exit {
         let mut definition = definition::read(&self.file);
         if self.replay.is_some() {
             // What code returned is recorded, so it need not be here.
@@ -144,13 +145,13 @@ impl Run {
         if print_problems(&definition).is_err() || definition.has_errors() {
             return Exit::Wrong;
         }
-        self.evaluate(&definition).unwrap_or_else(|message| {
+        self.evaluate(&definition, worker).unwrap_or_else(|message| {
             let _ = writeln!(io::stderr(), "error: {}", jurat_report::visible_line(&message));
             Exit::Wrong
         })
     }
 
-    fn evaluate(&self, definition: &Examined) -> Result<Exit, String> {
+    fn evaluate(&self, definition: &Examined, worker: Option<Program>) -> Result<Exit, String> {
         let Some(plan) = Plan::of_recorded(&definition.suite, &definition.samples) else { return Ok(Exit::Wrong) };
         if self.save_records.is_some() && plan.ask.is_none() {
             return Err("`--save-records` writes what subjects answered, and this suite has no `ask`".to_owned());
@@ -171,7 +172,7 @@ impl Run {
             files: &Disk,
             env: &env,
             functions: &Functions::new(),
-            worker: jurat_sandbox::Program::this().ok(),
+            worker,
             stdin: &mut stdin,
             random: RandomState::new().build_hasher().finish(),
         };

@@ -37,6 +37,7 @@ pub struct SuiteBuilder {
     rows: Vec<Given>,
     files: Option<RowFiles>,
     models: Vec<(String, Vec<Model>)>,
+    functions: Vec<Model>,
     servers: Members,
     scenarios: Vec<Scenario>,
     tasks: Vec<Task>,
@@ -55,6 +56,7 @@ impl SuiteBuilder {
             rows: Vec::new(),
             files: None,
             models: Vec::new(),
+            functions: Vec::new(),
             servers: Members::default(),
             scenarios: Vec::new(),
             tasks: Vec::new(),
@@ -62,6 +64,54 @@ impl SuiteBuilder {
             pass_rate: None,
             is_fed: false,
         }
+    }
+
+    /// The same with members of a definition that the program has as a value, under the names that files have. What else is said about the same member
+    /// replaces it.
+    ///
+    /// ```
+    /// use jurat::Suite;
+    /// use serde_json::json;
+    ///
+    /// let suite = Suite::builder("invoices")
+    ///     .define(json!({
+    ///         "records": [{ "status": "paid" }],
+    ///         "tasks": [{ "id": "paid", "field_path": "status", "operator": "equals", "expected_value": "paid" }],
+    ///     }))
+    ///     .build()?;
+    /// assert_eq!(suite.stages(), [["paid"]]);
+    /// # Ok::<(), jurat::Error>(())
+    /// ```
+    pub fn define(mut self, definition: impl Serialize) -> SuiteBuilder {
+        match given(&definition) {
+            Ok(Val::Map(members)) => {
+                members.into_iter().for_each(|(key, it)| self.members.given(key.into_owned(), Ok(it)))
+            }
+            Ok(_) => self.members.given("define", Err("a definition is an object".to_owned())),
+            Err(reason) => self.members.given("define", Err(reason)),
+        }
+        self
+    }
+
+    /// The same with a function that the definition names as `call/NAME`.
+    ///
+    /// ```
+    /// use jurat::{Model, Suite};
+    /// use serde_json::json;
+    ///
+    /// let suite = Suite::builder("tone")
+    ///     .define(json!({
+    ///         "records": [{ "answer": "Hello!" }],
+    ///         "models": { "judge": "call/yes" },
+    ///         "tasks": [{ "id": "polite", "judge": { "prompt": "Is this polite? ${answer}" } }],
+    ///     }))
+    ///     .function(Model::function("yes", |_| "yes"))
+    ///     .build()?;
+    /// # Ok::<(), jurat::Error>(())
+    /// ```
+    pub fn function(mut self, model: Model) -> SuiteBuilder {
+        self.functions.push(model);
+        self
     }
 
     /// The same with a sentence about what it is for; reports show it.
@@ -206,8 +256,8 @@ impl SuiteBuilder {
 
     /// The suite, or everything that is wrong with it at once.
     pub fn build(self) -> Result<Suite, Error> {
-        let functions = self.models.iter().flat_map(|(_, models)| models).filter_map(|it| it.function.clone());
-        let functions = functions.collect();
+        let models = self.models.iter().flat_map(|(_, models)| models).chain(&self.functions);
+        let functions = models.filter_map(|it| it.function.clone()).collect();
         let directory = self.directory.clone();
         let scenarios = self.scenarios.clone();
         let text = yaml_text(&self.value()?);

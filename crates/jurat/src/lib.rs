@@ -128,15 +128,16 @@ pub use problems::{Problem, Problems};
 pub use prompt::Prompt;
 pub use rows::{RowFiles, RowType};
 pub use run::{Case, Format, Run, TaskResult};
-pub use running::{Progress, Running};
+pub use running::{Progress, Running, Watch};
 pub use suite::Suite;
 pub use task::{Aggregate, Assertion, Judge, Task};
 pub use value::Value;
-pub use worker::serve_as_worker;
+pub use worker::{run_code_with, serve_as_worker};
 
 pub use jurat_core::effect::Usage;
 pub use jurat_core::statistics::Interval;
 pub use jurat_core::suite::Gate;
 pub use jurat_core::verdict::{CaseVerdict, Counts, StopReason};
 pub use jurat_engine::Conclusion;
+pub use jurat_report::columns::{Column, Datum, Kind};
 pub use jurat_report::model::{CaseCounts, Mean, TaskTotal, TaskVerdict};

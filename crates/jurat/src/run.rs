@@ -1,6 +1,7 @@
 //! A run that is over, read back from its file: totals, cases, tasks, and reports drawn from them.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +11,14 @@ use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, StopReason};
 use jurat_engine::Conclusion;
 use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, ParquetWriter, RunView, ViewError};
+use jurat_report::columns::{Column, Datum, columns, rows};
 use jurat_report::model::{CaseCounts, CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_report::{
     CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MOST_MARKDOWN_CASES, MarkdownWriter, Scope, Style,
     TerminalOptions, TerminalWriter, explanation,
 };
 use jurat_store::Project;
-use jurat_store::run::Column;
+use jurat_store::run::Column as StoredColumn;
 
 use crate::scenario::Execution;
 use crate::{Error, Value};
@@ -180,7 +182,24 @@ impl Run {
 
     /// The cases in the order of the rows, read one by one.
     pub fn cases(&self) -> impl Iterator<Item = Result<Case, Error>> + '_ {
-        self.view.reader().cases(0..u64::MAX).map(|stored| {
+        self.cases_from(0..u64::MAX)
+    }
+
+    /// The cases with these places, counted from 0.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, RunOptions, Suite, compare::exists};
+    /// # use serde_json::json;
+    /// # let directory = tempfile::tempdir()?;
+    /// # let rows = (0..9).map(|it| json!({ "id": it.to_string(), "a": it }));
+    /// # let suite = Suite::builder("s").records(rows).task(Assertion::new("there", "a", exists())).build()?;
+    /// # let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// let ids: Vec<String> = run.cases_from(3..5).map(|it| Ok(it?.id().to_owned())).collect::<Result<_, jurat::Error>>()?;
+    /// assert_eq!(ids, ["3", "4"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cases_from(&self, places: Range<u64>) -> impl Iterator<Item = Result<Case, Error>> + '_ {
+        self.view.reader().cases(places).map(|stored| {
             let stored = stored.map_err(|error| unreadable(error.into()))?;
             let report = self.view.case_report(&stored, Detailed::Tasks).map_err(unreadable)?;
             let execution = self.view.execution(&stored).map_err(unreadable)?.map(Execution::new);
@@ -243,6 +262,45 @@ impl Run {
         self.view.answered_rows().map(|row| row.map(Value).map_err(unreadable))
     }
 
+    /// What each task of each case came to, in the [columns](Run::columns) of the formats for data, for the cases in a range. Returns how many cases
+    /// there were.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, Datum, Run, RunOptions, Suite, compare::exists};
+    /// # use serde_json::json;
+    /// # let directory = tempfile::tempdir()?;
+    /// # let suite = Suite::builder("s").record(json!({ "a": 1 })).task(Assertion::new("there", "a", exists())).build()?;
+    /// let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// let verdict = Run::columns().position(|it| it.name == "verdict").expect("there is one");
+    /// let mut verdicts = Vec::new();
+    /// run.read_rows(0..100, &mut |row| {
+    ///     if let Datum::Text(text) = row[verdict] {
+    ///         verdicts.push(text.to_owned());
+    ///     }
+    /// })?;
+    /// assert_eq!(verdicts, ["passed"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_rows(&self, cases: Range<u64>, each: &mut dyn FnMut(&[Datum<'_>])) -> Result<u64, Error> {
+        let columns: Vec<&Column> = Run::columns().collect();
+        let mut n_cases = 0;
+        for case in self.view.cases(cases, Detailed::Tasks) {
+            let case = case.map_err(unreadable)?;
+            n_cases += 1;
+            for row in rows(&self.report, &case) {
+                let row = row.map_err(Error::Write)?;
+                let data: Vec<Datum<'_>> = columns.iter().map(|it| it.read(&row)).collect();
+                each(&data);
+            }
+        }
+        Ok(n_cases)
+    }
+
+    /// The columns of the formats for data, which have a row for each task of each case.
+    pub fn columns() -> impl Iterator<Item = &'static Column> {
+        columns(Scope::Everything)
+    }
+
     /// The tables that the command prints: cases, totals of tasks, and a few closing lines.
     pub fn table(&self) -> Result<String, Error> {
         self.tables(TerminalOptions::default())
@@ -285,7 +343,7 @@ impl Run {
             Format::Markdown => {
                 let writer = MarkdownWriter::new(out, report, scope, MOST_MARKDOWN_CASES);
                 // It shows none that passed.
-                let cases = self.view.find(Column::CASE, &NOT_PASSED, Detailed::Tasks);
+                let cases = self.view.find(StoredColumn::CASE, &NOT_PASSED, Detailed::Tasks);
                 write_cases(&mut writer.map_err(Error::Write)?, cases)
             }
             Format::Effects => {
@@ -304,7 +362,7 @@ impl Run {
         let mut writer = TerminalWriter::new(&mut text, &self.report, options);
         // Of many cases those that passed are passed over: they need not be read.
         if self.report.cases.total() > options.most_cases as u64 {
-            write_cases(&mut writer, self.view.find(Column::CASE, &NOT_PASSED, detailed))?;
+            write_cases(&mut writer, self.view.find(StoredColumn::CASE, &NOT_PASSED, detailed))?;
         } else {
             write_cases(&mut writer, self.view.cases(0..u64::MAX, detailed))?;
         }

@@ -11,8 +11,9 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
-use std::thread::{self, JoinHandle};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::{Duration, Instant};
 
 use jurat_core::expression::Expression;
 use jurat_core::suite::RowSource;
@@ -70,6 +71,28 @@ pub struct Progress {
     pub cost_usd: f64,
 }
 
+/// Watches and stops a run that somebody else waits for; see [`Running::watch`].
+#[derive(Debug, Clone)]
+pub struct Watch {
+    stop: Arc<Stop>,
+    progress: Arc<jurat_engine::Progress>,
+}
+
+impl Watch {
+    /// Stops the run, as [`Running::stop`] does.
+    pub fn stop(&self) {
+        self.stop.interrupt();
+    }
+
+    /// How far the run has come.
+    pub fn progress(&self) -> Progress {
+        let jurat_engine::Progress { done, failed, errors, n_requests, in_flight, nano_usd, .. } = &*self.progress;
+        let [done, failed, errors, requests, in_flight, nano_usd] =
+            [done, failed, errors, n_requests, in_flight, nano_usd].map(|it| it.load(Ordering::Relaxed));
+        Progress { done, failed, errors, requests, in_flight, cost_usd: nano_usd as f64 / 1e9 }
+    }
+}
+
 impl Running {
     pub(crate) fn start(suite: &Suite, options: RunOptions) -> Result<Running, Error> {
         let prepared = Prepared::of(suite, options)?;
@@ -92,6 +115,43 @@ impl Running {
         self.ended.try_recv().expect("a run that did not panic has ended")
     }
 
+    /// Waits for the end, but no longer than this; nothing when it is not over by then.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use jurat::{Assertion, RunOptions, Suite, compare::exists};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let options = RunOptions::in_directory(directory.path());
+    /// # let suite = Suite::builder("s").record([("a", 1)].into_iter().collect::<std::collections::BTreeMap<_, _>>())
+    /// #     .task(Assertion::new("there", "a", exists())).build()?;
+    /// let mut running = suite.start(options)?;
+    /// let run = loop {
+    ///     match running.wait_for(Duration::from_millis(100)) {
+    ///         Some(run) => break run?,
+    ///         None => println!("{} cases are done", running.progress().done),
+    ///     }
+    /// };
+    /// assert_eq!(run.pass_rate(), Some(1.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn wait_for(&mut self, time: Duration) -> Option<Result<Run, Error>> {
+        struct Unpark(Thread);
+        impl Wake for Unpark {
+            fn wake(self: Arc<Self>) {
+                self.0.unpark();
+            }
+        }
+        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let end = Instant::now() + time;
+        loop {
+            if let Poll::Ready(ended) = Pin::new(&mut *self).poll(&mut Context::from_waker(&waker)) {
+                return Some(ended);
+            }
+            let left = end.checked_duration_since(Instant::now()).filter(|it| !it.is_zero())?;
+            thread::park_timeout(left);
+        }
+    }
+
     /// Stops it: nothing new is asked, what is in flight is finished and kept. The second time, what is in flight is dropped. Running the
     /// suite again goes on with it.
     pub fn stop(&self) {
@@ -100,10 +160,12 @@ impl Running {
 
     /// How far it has come.
     pub fn progress(&self) -> Progress {
-        let jurat_engine::Progress { done, failed, errors, n_requests, in_flight, nano_usd, .. } = &*self.progress;
-        let [done, failed, errors, requests, in_flight, nano_usd] =
-            [done, failed, errors, n_requests, in_flight, nano_usd].map(|it| it.load(Ordering::Relaxed));
-        Progress { done, failed, errors, requests, in_flight, cost_usd: nano_usd as f64 / 1e9 }
+        self.watch().progress()
+    }
+
+    /// What can watch and stop it while somebody else waits for it.
+    pub fn watch(&self) -> Watch {
+        Watch { stop: Arc::clone(&self.stop), progress: Arc::clone(&self.progress) }
     }
 
     /// Waits for the thread. If it panicked, that was a function of the caller's or a mistake of ours: either should be heard.

@@ -1,6 +1,7 @@
 //! A suite that is ready to run.
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use jurat_core::scenario::Scenario;
 use jurat_core::suite::source::{Files, ReadError};
 use jurat_engine::{Asking, Definition, Examined, Functions, Selection, outline};
 use jurat_report::Style;
-use jurat_report::plan::write_text;
+use jurat_report::plan::{PlanReport, write_svg, write_text};
 use jurat_store::Disk;
 
 use crate::error::launch_error;
@@ -158,13 +159,29 @@ impl Suite {
     /// # Ok::<(), jurat::Error>(())
     /// ```
     pub fn plan(&self) -> Result<String, Error> {
+        self.drawn(|out, report| write_text(out, report, Style::Plain, None))
+    }
+
+    /// The same as a drawing: its tasks as a graph, in SVG.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, Suite, compare::is_not_empty};
+    /// # let suite = Suite::builder("tone").records_at_run().task(Assertion::new("answered", "answer", is_not_empty())).build()?;
+    /// assert!(suite.plan_svg()?.starts_with("<svg"));
+    /// # Ok::<(), jurat::Error>(())
+    /// ```
+    pub fn plan_svg(&self) -> Result<String, Error> {
+        self.drawn(|out, report| write_svg(out, report))
+    }
+
+    fn drawn(&self, draw: impl Fn(&mut dyn io::Write, &PlanReport) -> io::Result<()>) -> Result<String, Error> {
         let Ready { examined, plan, .. } = &*self.0;
         let definition = Definition { suite: &examined.suite, sources: &examined.sources, plan };
         let asking =
             Asking { models: &[], selection: &Selection::default(), repeat: 1, env: &|name| std::env::var(name).ok() };
         let report = outline(definition, asking).map_err(launch_error)?;
         let mut text = Vec::new();
-        write_text(&mut text, &report, Style::Plain, None).map_err(Error::Write)?;
+        draw(&mut text, &report).map_err(Error::Write)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 

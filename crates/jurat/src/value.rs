@@ -72,6 +72,13 @@ impl Value {
     }
 }
 
+/// From parts of scenarios, which hold such values.
+impl From<jurat_core::value::Value> for Value {
+    fn from(value: jurat_core::value::Value) -> Value {
+        Value(value)
+    }
+}
+
 /// For scenarios, whose parts hold such values.
 impl From<Value> for jurat_core::value::Value {
     fn from(value: Value) -> jurat_core::value::Value {

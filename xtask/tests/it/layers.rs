@@ -1,7 +1,7 @@
 //! Which crate may depend on which.
 //!
 //! ```text
-//! core ← {host, report, model, sandbox, store} ← engine ← jurat ← {cli, python}
+//! core ← {host, report, model, sandbox, store} ← engine ← jurat ← cli ← python
 //! ```
 
 use std::process::Command;
@@ -17,7 +17,9 @@ const LAYERS: &[&[&str]] = &[
     &["jurat-host", "jurat-model", "jurat-report", "jurat-sandbox", "jurat-store", TESTKIT],
     &["jurat-engine"],
     &["jurat"],
-    &["jurat-cli", "jurat-python"],
+    &["jurat-cli"],
+    // The Python package has the command besides.
+    &["jurat-python"],
     &["xtask", "yardstick"],
 ];
 

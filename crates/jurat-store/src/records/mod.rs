@@ -26,6 +26,7 @@ pub use error::SampleError;
 pub use format::Format;
 use head::Head;
 pub use ids::{DuplicateId, IdError, Ids, RowId, RowNames, row_id};
+pub use parquet::write_rows;
 pub use rows::{
     Chunk, ReadSummary, RowAt, RowLimits, RowsError, RowsFault, read_all, read_all_within, sections_by_source,
 };

@@ -12,6 +12,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use jurat_core::value::{Val, parse_json};
 use parquet::arrow::arrow_reader::{
@@ -70,12 +71,9 @@ impl Rows {
         let n_batch = (usual / (n_bytes / n_total.max(1)).max(1)).clamp(1, MOST_ROWS);
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
         let builder = builder.with_batch_size(usize::try_from(n_batch).unwrap_or(1));
-        let key = |(ix, field): (usize, &Arc<Field>)| {
-            format!("{}{}:", if ix == 0 { "" } else { "," }, Val::from(field.name().as_str()))
-        };
         Ok(Rows {
             reader: builder.build().map_err(not_parquet)?,
-            keys: schema.fields().iter().enumerate().map(key).collect(),
+            keys: keys(schema.fields()),
             columns: Vec::new(),
             next: 0,
             n_rows: 0,
@@ -98,19 +96,55 @@ impl Rows {
             (self.next, self.n_rows) = (0, batch.num_rows());
         }
         self.number += 1;
-        json.push(b'{');
-        for (key, column) in self.keys.iter().zip(&self.columns) {
-            json.extend_from_slice(key.as_bytes());
-            column.write(self.next, json).map_err(|odd| SampleError::OddCell {
-                row: self.number,
-                column: odd.column.to_string(),
-                found: odd.found,
-            })?;
-        }
-        json.push(b'}');
+        write_row(&self.keys, &self.columns, self.next, self.number, json)?;
         self.next += 1;
         Ok(true)
     }
+}
+
+/// Writes the rows of a batch as JSON, a line each, as rows of files are written.
+///
+/// # Errors
+/// When JSON has no form for a column or a cell.
+pub fn write_rows(batch: &RecordBatch, json: &mut Vec<u8>) -> Result<(), SampleError> {
+    let fields = batch.schema_ref().fields();
+    let columns = fields.iter().zip(batch.columns()).map(|(field, array)| Column::of(field, array));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    let keys: Vec<String> = keys(fields);
+    for ix in 0..batch.num_rows() {
+        write_row(&keys, &columns, ix, ix as u64 + 1, json)?;
+        json.push(b'\n');
+    }
+    Ok(())
+}
+
+/// What an object has before each value: `,"name":`.
+fn keys(fields: &Fields) -> Vec<String> {
+    let key = |(ix, field): (usize, &Arc<Field>)| {
+        format!("{}{}:", if ix == 0 { "" } else { "," }, Val::from(field.name().as_str()))
+    };
+    fields.iter().enumerate().map(key).collect()
+}
+
+/// Writes a row of a batch; `number` is what people know it by.
+fn write_row(
+    keys: &[String],
+    columns: &[Column],
+    ix: usize,
+    number: u64,
+    json: &mut Vec<u8>,
+) -> Result<(), SampleError> {
+    json.push(b'{');
+    for (key, column) in keys.iter().zip(columns) {
+        json.extend_from_slice(key.as_bytes());
+        column.write(ix, json).map_err(|odd| SampleError::OddCell {
+            row: number,
+            column: odd.column.to_string(),
+            found: odd.found,
+        })?;
+    }
+    json.push(b'}');
+    Ok(())
 }
 
 /// The first rows of a file.

@@ -1,0 +1,234 @@
+//! Tables: rows that come as Arrow, and results that go out as Arrow.
+//!
+//! Rows are written as JSON lines a batch at a time, in the form that rows of Parquet files have. Kinds of columns that differ only in how
+//! they are laid out (large text, views, dictionaries) are made the usual one first.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use jurat::{Datum, Kind};
+use pyo3::prelude::*;
+use pyo3_arrow::PyRecordBatchReader;
+
+use crate::error::{data, raised};
+use crate::rows::Failed;
+
+/// How many cases are in a batch of results.
+const CASES: u64 = 4096;
+
+/// How many rows are written before the next are asked for.
+const ROWS: usize = 1024;
+
+/// Rows that come in batches.
+pub(crate) struct Batches {
+    reader: Box<dyn RecordBatchReader + Send>,
+    failed: Failed,
+}
+
+impl Batches {
+    /// Whatever has a stream of Arrow.
+    pub(crate) fn of(rows: &Bound<'_, PyAny>, failed: Failed) -> PyResult<Batches> {
+        let reader = rows.extract::<PyRecordBatchReader>()?.into_reader()?;
+        Ok(Batches { reader, failed })
+    }
+
+    /// The rows as JSON lines.
+    pub(crate) fn lines(self) -> impl Read + Send + 'static {
+        Lines { batches: self, batch: None, next: 0, lines: Vec::new(), n_read: 0 }
+    }
+
+    fn next(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
+        Some(self.reader.next()?.and_then(|it| usual(&it)))
+    }
+
+    fn fail(&self, message: String) -> io::Error {
+        Python::attach(|py| self.failed.put(data(py, message.clone())));
+        io::Error::other(message)
+    }
+}
+
+struct Lines {
+    batches: Batches,
+    batch: Option<RecordBatch>,
+    next: usize,
+    lines: Vec<u8>,
+    n_read: usize,
+}
+
+impl Lines {
+    fn fill(&mut self) -> io::Result<()> {
+        self.lines.clear();
+        self.n_read = 0;
+        while self.lines.is_empty() {
+            let batch = match self.batch.take() {
+                Some(batch) => batch,
+                None => match self.batches.next() {
+                    None => return Ok(()),
+                    Some(batch) => {
+                        self.next = 0;
+                        batch.map_err(|error| self.batches.fail(error.to_string()))?
+                    }
+                },
+            };
+            let n = ROWS.min(batch.num_rows() - self.next);
+            jurat_store::records::write_rows(&batch.slice(self.next, n), &mut self.lines)
+                .map_err(|error| self.batches.fail(error.to_string()))?;
+            self.next += n;
+            if self.next < batch.num_rows() {
+                self.batch = Some(batch);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Read for Lines {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.n_read == self.lines.len() {
+            self.fill()?;
+        }
+        let n = buffer.len().min(self.lines.len() - self.n_read);
+        buffer[..n].copy_from_slice(&self.lines[self.n_read..self.n_read + n]);
+        self.n_read += n;
+        Ok(n)
+    }
+}
+
+/// The batch with columns of the usual kinds.
+fn usual(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let schema = batch.schema();
+    let fields: Fields = schema.fields().iter().map(|it| usual_field(it)).collect();
+    if fields == *schema.fields() {
+        return Ok(batch.clone());
+    }
+    let column = |(field, column): (&Arc<Field>, &ArrayRef)| cast(column, field.data_type());
+    let columns = fields.iter().zip(batch.columns()).map(column).collect::<Result<Vec<_>, _>>()?;
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+}
+
+fn usual_field(field: &Arc<Field>) -> Arc<Field> {
+    Arc::new(Field::new(field.name(), usual_type(field.data_type()), field.is_nullable()))
+}
+
+fn usual_type(kind: &DataType) -> DataType {
+    match kind {
+        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+        DataType::Dictionary(_, value) => usual_type(value),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _) => DataType::List(usual_field(item)),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(usual_field).collect()),
+        DataType::Date64 => DataType::Date32,
+        DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
+        DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
+        other => other.clone(),
+    }
+}
+
+/// What each task of each case of a run came to, as a stream.
+pub(crate) fn stream<'py>(
+    py: Python<'py>,
+    run: &Path,
+    requested_schema: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    // A run of its own: whoever reads the stream does so later, and on another thread.
+    let run = py.detach(|| jurat::Run::open(run)).map_err(|error| raised(py, &error))?;
+    let reader = Results { run, schema: results_schema(), next: 0 };
+    let reader = Bound::new(py, PyRecordBatchReader::new(Box::new(reader)))?;
+    reader.call_method1("__arrow_c_stream__", (requested_schema,))
+}
+
+fn results_schema() -> SchemaRef {
+    let kind = |kind: Kind| match kind {
+        Kind::Text | Kind::Value => DataType::Utf8,
+        Kind::Number => DataType::Int64,
+        Kind::Float => DataType::Float64,
+        Kind::Flag => DataType::Boolean,
+    };
+    let field = |it: &'static jurat::Column| Field::new(it.name, kind(it.kind), true);
+    Arc::new(Schema::new(jurat::Run::columns().map(field).collect::<Vec<_>>()))
+}
+
+struct Results {
+    run: jurat::Run,
+    schema: SchemaRef,
+    next: u64,
+}
+
+impl Iterator for Results {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut cells: Vec<Cells> = jurat::Run::columns().map(|it| Cells::of(it.kind)).collect();
+        let range = self.next..self.next + CASES;
+        let read = self.run.read_rows(range, &mut |row| {
+            cells.iter_mut().zip(row).for_each(|(cells, datum)| cells.put(*datum));
+        });
+        match read {
+            Err(error) => Some(Err(ArrowError::ExternalError(Box::new(error)))),
+            Ok(0) => None,
+            Ok(_) => {
+                self.next += CASES;
+                let columns = cells.iter_mut().map(Cells::finish).collect();
+                Some(RecordBatch::try_new(Arc::clone(&self.schema), columns))
+            }
+        }
+    }
+}
+
+impl RecordBatchReader for Results {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// A column that is being written. Values of any kind stand as JSON.
+enum Cells {
+    Text(StringBuilder),
+    Number(Int64Builder),
+    Float(Float64Builder),
+    Flag(BooleanBuilder),
+}
+
+impl Cells {
+    fn of(kind: Kind) -> Cells {
+        match kind {
+            Kind::Text | Kind::Value => Cells::Text(StringBuilder::new()),
+            Kind::Number => Cells::Number(Int64Builder::new()),
+            Kind::Float => Cells::Float(Float64Builder::new()),
+            Kind::Flag => Cells::Flag(BooleanBuilder::new()),
+        }
+    }
+
+    fn put(&mut self, datum: Datum<'_>) {
+        match (self, datum) {
+            (Cells::Text(column), Datum::Text(text)) => column.append_value(text),
+            (Cells::Text(column), Datum::Value(value)) => column.append_value(value.to_json()),
+            (Cells::Text(column), _) => column.append_null(),
+            (Cells::Number(column), Datum::Number(number)) => {
+                column.append_value(i64::try_from(number).unwrap_or(i64::MAX));
+            }
+            (Cells::Number(column), _) => column.append_null(),
+            (Cells::Float(column), Datum::Float(number)) if number.is_finite() => column.append_value(number),
+            (Cells::Float(column), _) => column.append_null(),
+            (Cells::Flag(column), Datum::Flag(flag)) => column.append_value(flag),
+            (Cells::Flag(column), _) => column.append_null(),
+        }
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Cells::Text(column) => Arc::new(column.finish()),
+            Cells::Number(column) => Arc::new(column.finish()),
+            Cells::Float(column) => Arc::new(column.finish()),
+            Cells::Flag(column) => Arc::new(column.finish()),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Deterministic checks over the run of an agent, whoever ran it.
+
+use std::path::{Path, PathBuf};
+
+use jurat_core::check::{Check, Rule};
+use jurat_core::compare::Judgement;
+use jurat_core::evidence::run;
+use jurat_core::plan::{Samples, examine};
+use jurat_core::suite::problem::Severity;
+use jurat_core::suite::source::{Files, ReadError};
+use jurat_core::suite::{Task, TaskKind, load};
+use jurat_core::value::{Map, Val};
+use jurat_host::Sight;
+use jurat_host::hook::{self, Ender, HookCall};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::error::named;
+use crate::json;
+
+/// Runs checks, as suites have them, over a run artifact: a list of dicts. Paths are relative to `base_dir`; `python` is the interpreter of hooks.
+#[pyfunction]
+pub(crate) fn run_checks<'py>(
+    py: Python<'py>,
+    artifact: &Bound<'py, PyAny>,
+    checks: &Bound<'py, PyList>,
+    base_dir: PathBuf,
+    allow_hooks: bool,
+    python: PathBuf,
+) -> PyResult<Bound<'py, PyList>> {
+    let tasks = tasks(py, checks, &base_dir)?;
+    let artifact = json::value(artifact)?;
+    let evidence = run::evidence(artifact).map_err(|it| named(py, "DataError", format!("the run artifact: {it}")))?;
+    let sight = |check: &Check| Sight { definition: check.home().to_owned(), run: base_dir.clone() };
+    let list = PyList::empty(py);
+    for task in &tasks {
+        let TaskKind::Check(check) = &task.kind else { continue };
+        let (passed, message) = py.detach(|| match &check.rule {
+            Rule::Hook(_) if !allow_hooks => (None, DISABLED.to_owned()),
+            Rule::Hook(hook) => {
+                let call = HookCall {
+                    hook: hook.clone(),
+                    artifact: evidence.to_json(),
+                    check_id: task.id.value.clone(),
+                    description: task.description.clone(),
+                    source: check.source.clone(),
+                    python: python.clone().into_os_string(),
+                    time_limit: hook::TIME_LIMIT,
+                };
+                match hook::call(&call, &Ender::new()) {
+                    Ok(answer) => (Some(answer.passed), answer.message.unwrap_or_default()),
+                    Err(error) => (None, error),
+                }
+            }
+            _ => match check.run(&evidence, &sight(check)) {
+                Judgement::Passed => (Some(true), String::new()),
+                Judgement::Failed(mismatch) => (Some(false), mismatch.to_string()),
+                Judgement::Error(error) => (None, error.to_string()),
+            },
+        });
+        let dict = PyDict::new(py);
+        dict.set_item("check_id", &task.id.value)?;
+        dict.set_item("kind", check.kind())?;
+        let named: Vec<&str> = task.dimensions.iter().map(|it| it.value.as_str()).collect();
+        let dimensions = if named.is_empty() { check.default_dimensions().to_vec() } else { named };
+        dict.set_item("dimensions", dimensions)?;
+        dict.set_item("passed", passed)?;
+        dict.set_item("message", message)?;
+        list.append(dict)?;
+    }
+    Ok(list)
+}
+
+const DISABLED: &str = "python hooks are disabled: set `allow_local_python_hooks` in the security policy to run them";
+
+/// The checks as tasks of a suite that has nothing else.
+fn tasks(py: Python<'_>, checks: &Bound<'_, PyList>, base_dir: &Path) -> PyResult<Vec<Task>> {
+    let members = [
+        ("suite", Val::from("checks")),
+        ("records", [Val::Map([("id", Val::from("run"))].into_iter().collect())].into_iter().collect()),
+        ("deterministic_checks", json::value(checks)?),
+    ];
+    let suite = Val::Map(members.into_iter().collect::<Map<'_>>());
+    let loaded = load(&base_dir.join("checks.json"), &Memory(suite.to_json()));
+    let problems = loaded.problems.iter().cloned().chain(examine(&loaded.suite, &Samples::default()));
+    let errors: Vec<_> = problems.filter(|it| it.severity() == Severity::Error).collect();
+    if errors.is_empty() {
+        return Ok(loaded.suite.tasks);
+    }
+    let told: Vec<String> = errors.iter().map(|it| it.message.clone()).collect();
+    Err(named(py, "SuiteError", told.join("\n")))
+}
+
+/// A definition that is in no file.
+struct Memory(String);
+
+impl Files for Memory {
+    fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
+        Ok(self.0.clone().into_bytes())
+    }
+}

@@ -1,0 +1,32 @@
+//! The command `jurat`, and workers that run the code of evaluators.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use jurat_sandbox::{Program, worker as sandbox_worker};
+use pyo3::prelude::*;
+
+/// How a worker of this package is started: `python -I -m jurat._worker`.
+const WORKER: [&str; 3] = ["-I", "-m", "jurat._worker"];
+
+/// Runs the command with these arguments, the name of the program first, and returns its exit code. `python` is the interpreter that workers run
+/// in.
+#[pyfunction]
+pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>, python: Option<PathBuf>) -> u8 {
+    let arguments_of_worker = WORKER.into_iter().map(str::to_owned).collect();
+    let worker = python.map(|path| Program { path, arguments: arguments_of_worker });
+    py.detach(|| jurat_cli::run(arguments, worker))
+}
+
+/// Serves as a worker, and returns the exit code.
+#[pyfunction]
+pub(crate) fn worker(py: Python<'_>) -> u8 {
+    py.detach(|| u8::from(sandbox_worker::main() != ExitCode::SUCCESS))
+}
+
+/// Says which interpreter workers of this process run in.
+#[pyfunction]
+pub(crate) fn run_code_with(python: PathBuf) {
+    jurat::run_code_with(python, WORKER);
+}

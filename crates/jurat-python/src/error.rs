@@ -1,0 +1,58 @@
+//! What goes wrong, as exceptions. Their classes are in `jurat.errors`; the text is what the command prints.
+
+use jurat::{Error, Problems};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// An exception of `jurat.errors` by its name.
+pub(crate) fn named(py: Python<'_>, class: &str, message: String) -> PyErr {
+    let made = py.import("jurat.errors").and_then(|it| it.getattr(class)).and_then(|it| it.call1((message,)));
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// A value that is no data.
+pub(crate) fn data(py: Python<'_>, message: String) -> PyErr {
+    named(py, "DataError", message)
+}
+
+/// What was asked for does not fit together.
+pub(crate) fn usage(py: Python<'_>, message: String) -> PyErr {
+    named(py, "UsageError", message)
+}
+
+/// An error as an exception.
+pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
+    let class = match error {
+        Error::Suite(found) => return suite(py, error.to_string(), found),
+        Error::Value { .. } => "DataError",
+        Error::Usage(_) => "UsageError",
+        Error::Model(_) => "ModelError",
+        Error::Read(_) => "ReadError",
+        Error::Write(_) => "WriteError",
+        _ => "RunError",
+    };
+    named(py, class, error.to_string())
+}
+
+fn suite(py: Python<'_>, message: String, found: &Problems) -> PyErr {
+    let made = problems(py, found).and_then(|problems| {
+        let class = py.import("jurat.errors")?.getattr("SuiteError")?;
+        class.call1((message.trim_end(), problems))
+    });
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// Problems as a list of dicts.
+pub(crate) fn problems<'py>(py: Python<'py>, found: &Problems) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for problem in found.iter() {
+        let dict = PyDict::new(py);
+        dict.set_item("code", problem.code())?;
+        dict.set_item("is_error", problem.is_error())?;
+        dict.set_item("message", problem.message())?;
+        dict.set_item("help", problem.help().collect::<Vec<_>>())?;
+        dict.set_item("line", problem.line())?;
+        list.append(dict)?;
+    }
+    Ok(list)
+}

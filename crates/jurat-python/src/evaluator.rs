@@ -1,0 +1,120 @@
+//! What code evaluators return, made label, score and explanation.
+
+use jurat_core::evaluator::{
+    Direction, Evaluation, LabelValue, Language, Object, OutputConfig, OutputKind, check_names, normalise,
+};
+use jurat_core::value::Val;
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList, PySet, PyString,
+    PyTuple,
+};
+
+use crate::error::named;
+use crate::json;
+
+/// What a value of an evaluator means for each of its outputs: a list of dicts with `name`, `label`, `score`, `explanation` and `error`.
+#[pyfunction]
+pub(crate) fn normalize<'py>(
+    py: Python<'py>,
+    returned: &Bound<'py, PyAny>,
+    outputs: &Bound<'py, PyList>,
+    name: &str,
+    language: &str,
+) -> PyResult<Bound<'py, PyList>> {
+    let outputs = json::value(outputs)?;
+    let wrong = |message: String| named(py, "EvaluatorError", message);
+    let known: Vec<&str> = Language::NAMED.iter().map(|(it, _)| *it).collect();
+    let language = Language::NAMED.iter().find(|(it, _)| *it == language).map(|(_, it)| *it);
+    let language = language.ok_or_else(|| wrong(format!("the language must be one of {}", known.join(", "))))?;
+    let configs: Result<Vec<OutputConfig>, String> = outputs.as_list().unwrap_or(&[]).iter().map(config).collect();
+    let configs = configs.map_err(wrong)?;
+    let checked = configs.iter().try_for_each(OutputConfig::check).and_then(|()| check_names(&configs));
+    checked.map_err(|error| wrong(error.message))?;
+    let list = PyList::empty(py);
+    for Evaluation { name, result } in normalise(name, language, &configs, &object(returned)?) {
+        let dict = PyDict::new(py);
+        dict.set_item("name", name)?;
+        let (triple, error) = match result {
+            Ok(triple) => (triple, None),
+            Err(rejection) => (Default::default(), Some(rejection.to_string())),
+        };
+        dict.set_item("label", triple.label)?;
+        dict.set_item("score", triple.score)?;
+        dict.set_item("explanation", triple.explanation)?;
+        dict.set_item("error", error)?;
+        list.append(dict)?;
+    }
+    Ok(list)
+}
+
+/// An output as it is written: `{name, type, …}`, where what it has says its type when it does not.
+fn config(stored: &Val<'_>) -> Result<OutputConfig, String> {
+    let text = |of: &Val<'_>, key: &str| of.get(key).and_then(Val::as_str).map(str::to_owned);
+    let name = text(stored, "name").ok_or("an output needs a `name`")?;
+    let number = |key: &str| stored.get(key).and_then(Val::as_f64);
+    let (lower_bound, upper_bound) = (number("lower_bound"), number("upper_bound"));
+    let kind = match (text(stored, "type").as_deref(), stored.get("values")) {
+        (Some("categorical") | None, Some(values)) => {
+            let value = |it: &Val<'_>| match it.as_str() {
+                Some(label) => Ok(LabelValue { label: label.to_owned(), score: None }),
+                None => {
+                    let label = text(it, "label").ok_or_else(|| format!("a value of `{name}` needs a `label`"))?;
+                    Ok(LabelValue { label, score: it.get("score").and_then(Val::as_f64) })
+                }
+            };
+            let values = values.as_list().ok_or_else(|| format!("`values` of `{name}` must be a list"))?;
+            OutputKind::Categorical(values.iter().map(value).collect::<Result<_, String>>()?)
+        }
+        (Some("categorical"), None) => return Err(format!("the categorical output `{name}` needs `values`")),
+        (Some("continuous") | None, _) => OutputKind::Continuous { lower_bound, upper_bound },
+        (Some("freeform"), _) => OutputKind::Freeform { lower_bound, upper_bound, thresholds: Vec::new() },
+        (Some(other), _) => {
+            return Err(format!("the type of `{name}` must be categorical, continuous or freeform, not `{other}`"));
+        }
+    };
+    let direction = text(stored, "optimization_direction").map(|it| it.to_ascii_lowercase());
+    let direction = direction.map(|it| {
+        let known = Direction::NAMED.iter().find(|(name, _)| *name == it).map(|(_, value)| *value);
+        known.ok_or_else(|| {
+            format!("`optimization_direction` of `{name}` must be maximize, minimize or none, not `{it}`")
+        })
+    });
+    let direction = direction.transpose()?;
+    Ok(OutputConfig { description: text(stored, "description"), direction, kind, name })
+}
+
+/// An object as code returned it, with everything that JSON loses.
+fn object(value: &Bound<'_, PyAny>) -> PyResult<Object> {
+    let items = |list: &Bound<'_, PyAny>| -> PyResult<Vec<Object>> {
+        PyIterator::from_object(list)?.map(|it| object(&it?)).collect()
+    };
+    Ok(if value.is_none() {
+        Object::None
+    } else if let Ok(it) = value.cast_exact::<PyBool>() {
+        Object::Bool(it.is_true())
+    } else if value.is_exact_instance_of::<PyInt>() {
+        match value.extract::<i64>() {
+            Ok(number) => Object::Int(number),
+            Err(_) => Object::integer(value.str()?.to_str()?).unwrap_or(Object::None),
+        }
+    } else if let Ok(it) = value.cast_exact::<PyFloat>() {
+        Object::Float(it.value())
+    } else if let Some(text) = value.cast_exact::<PyString>().ok().and_then(|it| it.to_str().ok()) {
+        Object::Str(text.to_owned())
+    } else if value.is_exact_instance_of::<PyList>() {
+        Object::List(items(value)?)
+    } else if value.is_exact_instance_of::<PyTuple>() {
+        Object::Tuple(items(value)?)
+    } else if value.is_exact_instance_of::<PySet>() || value.is_exact_instance_of::<PyFrozenSet>() {
+        Object::Set(items(value)?)
+    } else if value.is_exact_instance_of::<PyBytes>() || value.is_exact_instance_of::<PyByteArray>() {
+        Object::Bytes(value.extract::<Vec<u8>>()?)
+    } else if let Ok(it) = value.cast_exact::<PyComplex>() {
+        Object::Complex { re: it.real(), im: it.imag() }
+    } else if let Ok(dict) = value.cast_exact::<PyDict>() {
+        Object::Dict(dict.iter().map(|(key, it)| Ok((object(&key)?, object(&it)?))).collect::<PyResult<_>>()?)
+    } else {
+        Object::Other { type_name: value.get_type().name()?.to_string(), repr: value.repr()?.to_string() }
+    })
+}

@@ -1,0 +1,60 @@
+//! The compiled module `jurat._jurat` of the Python package. It is private: what people import is the typed layer in `python/jurat`.
+//!
+//! * [`json`]: objects of Python written as JSON; [`value`]: values as objects of Python; [`error`]: what goes wrong, as exceptions.
+//! * [`suite`], [`running`], [`run`]: definitions, runs on their way, runs that are over; [`rows`]: where rows come from; [`arrow`]: tables;
+//!   [`model`], [`function`]: code of the caller's.
+//! * [`scenario`], [`outcome`], [`primitive`], [`evaluator`], [`check`]: the other kinds of evaluation, one file each.
+//! * [`command`]: the command `jurat`, and workers.
+//!
+//! Nothing is decided here that the crates below do not decide; Python is attached only while an object of Python is read or made.
+
+mod arrow;
+mod check;
+mod command;
+mod error;
+mod evaluator;
+mod function;
+mod json;
+mod model;
+mod outcome;
+mod primitive;
+mod rows;
+mod run;
+mod running;
+mod scenario;
+mod suite;
+mod value;
+
+use pyo3::prelude::*;
+
+/// The compiled module.
+#[pymodule]
+mod _jurat {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::check::run_checks;
+    #[pymodule_export]
+    use super::command::{main, run_code_with, worker};
+    #[pymodule_export]
+    use super::evaluator::normalize;
+    #[pymodule_export]
+    use super::json::to_json;
+    #[pymodule_export]
+    use super::outcome::evaluate_outcome;
+    #[pymodule_export]
+    use super::primitive::{Primitive, normalise_text, operators, primitives};
+    #[pymodule_export]
+    use super::run::{Run, Table, find_run, open_run};
+    #[pymodule_export]
+    use super::running::Running;
+    #[pymodule_export]
+    use super::scenario::{Scenario, ScenarioBuilder, read_checkpoint};
+    #[pymodule_export]
+    use super::suite::{Suite, load_suite};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

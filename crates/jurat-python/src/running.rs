@@ -1,0 +1,68 @@
+//! Runs on their way.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use jurat::Watch;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::{raised, usage};
+use crate::rows::Failed;
+use crate::run::Run;
+
+/// A run on its way, on threads of its own.
+#[pyclass(frozen, module = "jurat._jurat")]
+pub(crate) struct Running {
+    running: Mutex<Option<jurat::Running>>,
+    watch: Watch,
+    failed: Failed,
+}
+
+impl Running {
+    pub(crate) fn new(running: jurat::Running, failed: Failed) -> Running {
+        let watch = running.watch();
+        Running { running: Mutex::new(Some(running)), watch, failed }
+    }
+}
+
+#[pymethods]
+impl Running {
+    /// Waits for the end, but no longer than these seconds; `None` when it is not over by then. Other threads of Python go on meanwhile.
+    fn wait_for(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Run>> {
+        let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let ended = py.detach(|| {
+            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            let ended = running.as_mut().map(|it| it.wait_for(time));
+            if let Some(Some(_)) = ended {
+                *running = None;
+            }
+            ended
+        });
+        match ended {
+            None => Err(usage(py, "the run is over, and its end was told".to_owned())),
+            Some(None) => Ok(None),
+            Some(Some(Ok(run))) => Ok(Some(Run::new(run))),
+            // Rows that could not be read end a run; why is known here alone.
+            Some(Some(Err(error))) => Err(self.failed.take().unwrap_or_else(|| raised(py, &error))),
+        }
+    }
+
+    /// Stops it: nothing new is asked, what is in flight is finished; the second time it is dropped.
+    fn stop(&self) {
+        self.watch.stop();
+    }
+
+    /// How far it has come.
+    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let progress = self.watch.progress();
+        let dict = PyDict::new(py);
+        dict.set_item("done", progress.done)?;
+        dict.set_item("failed", progress.failed)?;
+        dict.set_item("errors", progress.errors)?;
+        dict.set_item("requests", progress.requests)?;
+        dict.set_item("in_flight", progress.in_flight)?;
+        dict.set_item("cost_usd", progress.cost_usd)?;
+        Ok(dict)
+    }
+}

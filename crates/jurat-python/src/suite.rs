@@ -1,0 +1,172 @@
+//! Definitions that are ready to run.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jurat::RunOptions;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use crate::arrow::Batches;
+use crate::error::{problems, raised, usage};
+use crate::json;
+use crate::model::model;
+use crate::rows::{Failed, Items, Lines};
+use crate::running::Running;
+use crate::scenario::Scenario;
+
+/// A definition without errors.
+#[pyclass(frozen, module = "jurat._jurat")]
+pub(crate) struct Suite(jurat::Suite);
+
+#[pymethods]
+impl Suite {
+    /// A definition as a dict, with the functions that it names as `call/NAME` and the scenarios that it has besides.
+    #[new]
+    #[pyo3(signature = (name, definition, *, directory, functions, scenarios))]
+    fn new(
+        py: Python<'_>,
+        name: &str,
+        definition: &Bound<'_, PyDict>,
+        directory: PathBuf,
+        functions: &Bound<'_, PyDict>,
+        scenarios: Vec<PyRef<'_, Scenario>>,
+    ) -> PyResult<Suite> {
+        let definition = jurat::Value::from(json::value(definition)?);
+        let mut builder = jurat::Suite::builder(name).define(definition).directory(directory);
+        for (name, callable) in functions {
+            builder = builder.function(model(name.cast::<PyString>()?.to_str()?, callable.unbind()));
+        }
+        builder = builder.scenarios(scenarios.iter().map(|it| it.definition().clone()));
+        let built = py.detach(|| builder.build());
+        built.map(Suite).map_err(|error| raised(py, &error))
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.0.name()
+    }
+
+    /// Its definition as a file would have it.
+    #[getter]
+    fn definition(&self) -> &str {
+        self.0.definition()
+    }
+
+    /// The ids of its tasks, stage by stage.
+    #[getter]
+    fn stages(&self) -> Vec<Vec<&str>> {
+        self.0.stages()
+    }
+
+    /// What is odd about it: a list of problems.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        problems(py, self.0.warnings())
+    }
+
+    /// The same as text.
+    #[getter]
+    fn warning_text(&self) -> String {
+        if self.0.warnings().is_empty() { String::new() } else { self.0.warnings().to_string() }
+    }
+
+    /// What a run would do, in words.
+    fn plan(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.0.plan()).map_err(|error| raised(py, &error))
+    }
+
+    /// The same as a drawing.
+    fn plan_svg(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.0.plan_svg()).map_err(|error| raised(py, &error))
+    }
+
+    /// Begins to run it.
+    #[pyo3(signature = (options, *, rows = None, items = "rows"))]
+    fn start(
+        &self,
+        py: Python<'_>,
+        options: &Bound<'_, PyDict>,
+        rows: Option<&Bound<'_, PyAny>>,
+        items: &str,
+    ) -> PyResult<Running> {
+        let mut wanted = read(options)?;
+        let failed = Failed::default();
+        if let Some(rows) = rows {
+            wanted = match items {
+                "arrow" => wanted.input(Batches::of(rows, failed.clone())?.lines()),
+                "records" => wanted.input(Lines::of(rows, Items::Records, failed.clone())?),
+                "records_with_ids" => wanted.input(Lines::of(rows, Items::RecordsWithIds, failed.clone())?),
+                _ => wanted.input(Lines::of(rows, Items::Rows, failed.clone())?),
+            };
+        }
+        let running = py.detach(|| self.0.start(wanted)).map_err(|error| raised(py, &error))?;
+        Ok(Running::new(running, failed))
+    }
+}
+
+/// Reads a definition from a file.
+#[pyfunction]
+pub(crate) fn load_suite(py: Python<'_>, path: PathBuf) -> PyResult<Suite> {
+    py.detach(|| jurat::Suite::load(path)).map(Suite).map_err(|error| raised(py, &error))
+}
+
+/// Options by their names.
+fn read(options: &Bound<'_, PyDict>) -> PyResult<RunOptions> {
+    let py = options.py();
+    let directory: Option<PathBuf> = options.get_item("directory")?.map(|it| it.extract()).transpose()?.flatten();
+    let mut read = directory.map_or_else(RunOptions::new, RunOptions::in_directory);
+    for (name, value) in options {
+        let name = name.cast::<PyString>()?.to_str()?.to_owned();
+        if value.is_none() {
+            continue;
+        }
+        let seconds = || -> PyResult<Duration> {
+            Duration::try_from_secs_f64(value.extract()?)
+                .map_err(|error| usage(py, format!("`{name}` is a number of seconds: {error}")))
+        };
+        let set = |yes: fn(RunOptions) -> RunOptions, read: RunOptions| -> PyResult<RunOptions> {
+            Ok(if value.is_truthy()? { yes(read) } else { read })
+        };
+        read = match name.as_str() {
+            "directory" => read,
+            "models" => {
+                for (role, model) in value.cast::<PyDict>()? {
+                    read = read.model(role.extract::<String>()?, model.extract::<String>()?);
+                }
+                read
+            }
+            "variables" => {
+                for (name, value) in value.cast::<PyDict>()? {
+                    read = read.variable(name.extract::<String>()?, value.extract::<String>()?);
+                }
+                read
+            }
+            "limit" => read.limit(value.extract()?),
+            "filter" => read.filter(value.extract::<String>()?),
+            "tags" => read.tags(value.extract::<Vec<String>>()?),
+            "repeat" => read.repeat(value.extract()?),
+            "concurrency" => {
+                let n: NonZeroUsize = value.extract()?;
+                read.concurrency(n)
+            }
+            "budget_usd" => read.budget_usd(value.extract()?),
+            "budget_tokens" => read.budget_tokens(value.extract()?),
+            "budget_calls" => read.budget_calls(value.extract()?),
+            "timeout" => read.timeout(seconds()?),
+            "request_timeout" => read.request_timeout(seconds()?),
+            "max_age" => read.max_age(seconds()?),
+            "replay" => read.replay(value.extract::<PathBuf>()?),
+            "fail_fast" => set(RunOptions::fail_fast, read)?,
+            "fresh" => set(RunOptions::fresh, read)?,
+            "stream" => set(RunOptions::stream, read)?,
+            "keep_all" => set(RunOptions::keep_all, read)?,
+            "durable" => set(RunOptions::durable, read)?,
+            "unsafe_code" => set(RunOptions::unsafe_code, read)?,
+            other => return Err(usage(py, format!("there is no option `{other}`"))),
+        };
+    }
+    Ok(read)
+}

@@ -1,0 +1,38 @@
+//! Values as objects of Python.
+
+use jurat_core::value::Val;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
+
+/// The value as an object: numbers are exact, members keep their order.
+pub(crate) fn object<'py>(py: Python<'py>, value: &Val<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Val::Null => py.None().into_bound(py),
+        Val::Bool(it) => PyBool::new(py, *it).to_owned().into_any(),
+        Val::I(it) => it.into_pyobject(py)?.into_any(),
+        Val::U(it) => it.into_pyobject(py)?.into_any(),
+        Val::F(it) => PyFloat::new(py, *it).into_any(),
+        Val::Big(digits) => {
+            let is_whole = digits.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+            let kind = if is_whole { py.get_type::<PyInt>() } else { py.get_type::<PyFloat>() };
+            kind.call1((&**digits,))?
+        }
+        Val::Str(text) => PyString::new(py, text).into_any(),
+        Val::List(items) => {
+            let items: Vec<Bound<'py, PyAny>> = items.iter().map(|it| object(py, it)).collect::<PyResult<_>>()?;
+            PyList::new(py, items)?.into_any()
+        }
+        Val::Map(members) => {
+            let dict = PyDict::new(py);
+            for (key, value) in members.iter() {
+                dict.set_item(key, object(py, value)?)?;
+            }
+            dict.into_any()
+        }
+    })
+}
+
+/// The value as an object, or nothing.
+pub(crate) fn optional<'py>(py: Python<'py>, value: Option<jurat::Value>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    value.map(|it| object(py, &it.into())).transpose()
+}

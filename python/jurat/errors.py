@@ -1,0 +1,112 @@
+"""What can go wrong, one class for each kind.
+
+All derive from `JuratError`. Those about values that a program gave are `ValueError`s too, and those about files are `OSError`s, so that
+code which expects the built-in ones catches them.
+
+>>> from jurat.scenario import Scenario
+>>> try:
+...     Scenario("empty").validate()
+... except ValueError as error:
+...     print(error)
+the scenario does not say which node it starts with
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+__all__ = [
+    "DataError",
+    "EvaluatorError",
+    "JuratError",
+    "ModelError",
+    "OutcomeError",
+    "OutcomeTypeError",
+    "PrimitiveError",
+    "PrimitiveNotImplementedError",
+    "PrimitiveTypeError",
+    "Problem",
+    "ReadError",
+    "RunError",
+    "ScenarioError",
+    "SuiteError",
+    "UsageError",
+    "WriteError",
+]
+
+
+class JuratError(Exception):
+    """Whatever goes wrong."""
+
+
+class Problem(TypedDict):
+    """One thing that is wrong with a definition. `docs/problems` has a page for every code."""
+
+    code: str
+    is_error: bool
+    message: str
+    help: list[str]
+    line: int | None
+
+
+class SuiteError(JuratError, ValueError):
+    """The definition is wrong: everything that is wrong with it, as `jurat check` prints it."""
+
+    problems: list[Problem]
+
+    def __init__(self, message: str, problems: Sequence[Problem] = ()) -> None:
+        super().__init__(message)
+        self.problems = list(problems)
+
+
+class DataError(JuratError, ValueError):
+    """A value is none that JSON can write, or not what it should be."""
+
+
+class UsageError(JuratError, ValueError):
+    """What was asked for does not fit together, or is not there."""
+
+
+class ScenarioError(JuratError, ValueError):
+    """A scenario is not sound, or a step that builds it is wrong."""
+
+
+class EvaluatorError(JuratError, ValueError):
+    """An evaluator returned what its outputs do not take, or its outputs make no sense."""
+
+
+class PrimitiveError(JuratError, ValueError):
+    """A primitive cannot be made, or cannot judge this value."""
+
+
+class PrimitiveTypeError(PrimitiveError, TypeError):
+    """A primitive cannot judge values of this kind."""
+
+
+class PrimitiveNotImplementedError(PrimitiveError, NotImplementedError):
+    """A primitive cannot be used in this way."""
+
+
+class OutcomeError(JuratError, ValueError):
+    """A criterion could not be decided."""
+
+
+class OutcomeTypeError(OutcomeError, TypeError):
+    """A criterion looked at a value of a kind that it cannot judge."""
+
+
+class ModelError(JuratError):
+    """A model cannot be asked."""
+
+
+class RunError(JuratError):
+    """The run ended before its end. What was asked and answered until then is kept: running again goes on with it."""
+
+
+class ReadError(JuratError, OSError):
+    """A run, a recording or a file cannot be read."""
+
+
+class WriteError(JuratError, OSError):
+    """A report cannot be written."""

@@ -1,0 +1,91 @@
+"""What an evaluation came to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from jurat.run import Case, Run
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+__all__ = ["EvalResults", "GenAIEvalResults"]
+
+
+class GenAIEvalResults:
+    """What an evaluation came to: a case for each record, in the order of the records. `run` has everything."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def as_table(self, show_tasks: bool = False) -> None:
+        """Prints the tables of the command: cases and tasks in total; with `show_tasks` also what each task of each case came to."""
+        print(self.run.table(tasks=show_tasks), end="")
+
+    def __getitem__(self, record_id: str) -> Case:
+        return self.run.case(record_id)
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self.run)
+
+    def __len__(self) -> int:
+        return len(self.run)
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of what was judged that passed; `None` when nothing was judged."""
+        return self.run.pass_rate
+
+    @property
+    def successful_count(self) -> int:
+        """How many records could be judged, whatever came of it."""
+        return len(self.run) - self.failed_count
+
+    @property
+    def failed_count(self) -> int:
+        """How many records could not be judged."""
+        return int(self.run._figures["cases"]["error"])
+
+    @property
+    def errored_tasks(self) -> list[str]:
+        """The ids of the records that could not be judged."""
+        return [it.id for it in self.run if it.verdict == "error"]
+
+    def explain(self, record_id: str, task: str) -> str:
+        """Everything that a verdict rests on, in words."""
+        return self.run.explain(record_id, task)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The results as an object."""
+        return self.run.to_dict()
+
+    def model_dump_json(self) -> str:
+        """The results as JSON."""
+        return self.run.results_json()
+
+    def to_dataframe(self, polars: bool = False) -> Any:
+        """What each task of each record came to, as a data frame of pandas, or of Polars."""
+        return self.run.to_polars() if polars else self.run.to_pandas()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a data frame of pandas."""
+        return self.run.to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """The same as a data frame of Polars."""
+        return self.run.to_polars()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.run.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.run!r}>"
+
+    def _repr_html_(self) -> str:
+        return self.run._repr_html_()
+
+
+#: The same under the name that later releases of its origin have.
+EvalResults = GenAIEvalResults

@@ -1,0 +1,126 @@
+"""Asking a model one prompt. The answer is kept like any other: running the same program again does not pay for it twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Generic, TypeVar
+
+from jurat._jurat import to_json
+from jurat._schema import instance_of, schema_of
+from jurat.errors import ModelError, UsageError
+from jurat.genai.prompt import Prompt
+from jurat.genai.provider import Provider
+from jurat.genai.settings import model_of
+from jurat.run import Run
+from jurat.suite import Suite
+
+__all__ = ["Agent", "AgentResponse"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class AgentResponse(Generic[T]):
+    """What a model answered."""
+
+    #: The answer as an instance of the type that was asked for; its text when none was.
+    structured_output: T
+    #: The text of the answer.
+    text: str
+    #: The tokens that it took, when the provider says.
+    usage: dict[str, int] | None
+    #: Why it ended.
+    finish_reason: str | None
+
+    @property
+    def result(self) -> T:
+        """The same as `structured_output`."""
+        return self.structured_output
+
+
+class Agent:
+    """A provider whose models are asked.
+
+    Asking the same twice gives two answers; asking it in another run of the program gives the same two again.
+    """
+
+    def __init__(
+        self, provider: Provider | str, system_instructions: str | None = None, *, directory: str | PathLike[str] = "."
+    ) -> None:
+        self.provider = Provider.of(provider)
+        self.provider.require()
+        self._system = system_instructions
+        self._directory = directory
+        self._asked: Counter[str] = Counter()
+
+    def execute_prompt(self, prompt: Prompt | str, output_type: Any = None, model: str | None = None) -> AgentResponse[Any]:
+        """Asks, and waits for the answer."""
+        asked, repeat = self._prepared(prompt, output_type, model)
+        run = asked.suite.run(asked.rows, progress=False, repeat=repeat, directory=self._directory)
+        return asked.response(run)
+
+    async def execute_prompt_async(
+        self, prompt: Prompt | str, output_type: Any = None, model: str | None = None
+    ) -> AgentResponse[Any]:
+        """The same in an event loop, which goes on meanwhile."""
+        asked, repeat = self._prepared(prompt, output_type, model)
+        run = await asked.suite.run_async(asked.rows, progress=False, repeat=repeat, directory=self._directory)
+        return asked.response(run)
+
+    def _prepared(self, prompt: Prompt | str, output_type: Any, model: str | None) -> tuple[_Asked, int]:
+        if isinstance(prompt, str):
+            if model is None:
+                raise UsageError("text alone says no model: give `model`, or a `Prompt`")
+            prompt = Prompt(prompt, model=model, provider=self.provider)
+        if prompt.parameters:
+            raise UsageError(f"the prompt has places that nothing fills in: {', '.join(prompt.parameters)}; `bind` them")
+        asked = _Asked.of(prompt, self._system, output_type if output_type is not None else prompt.output_type)
+        # A repeated question has another number, so it is asked anew; what was asked before is found where answers are kept.
+        key = to_json([asked.suite.definition, asked.rows])
+        self._asked[key] += 1
+        return asked, self._asked[key]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One question as a suite with one row."""
+
+    suite: Suite
+    rows: list[dict[str, str]]
+    output_type: Any
+
+    @classmethod
+    def of(cls, prompt: Prompt, system: str | None, output_type: Any) -> _Asked:
+        told = [*([system] if system else []), *prompt.system_instructions]
+        # What is said is the row: nothing in it is filled in again.
+        row = {"said": "\n\n".join(prompt.messages)}
+        ask: dict[str, Any] = {"prompt": "${said}", "model": "subject"}
+        if told:
+            row["told"] = "\n\n".join(told)
+            ask["system"] = "${told}"
+        if output_type is not None:
+            ask["output"] = schema_of(output_type)
+        definition = {
+            "records": "-",
+            "models": {"subject": model_of(prompt)},
+            "ask": ask,
+            "tasks": [{"id": "answered", "field_path": "output", "operator": "exists"}],
+        }
+        return cls(Suite(definition, name="prompt"), [row], output_type)
+
+    def response(self, run: Run) -> AgentResponse[Any]:
+        last = list(run)[-1]
+        task = last.task("answered")
+        if task.verdict != "passed":
+            raise ModelError(task.message)
+        answer = run.answered()[-1]
+        text: str = answer["output"]
+        if self.output_type is None:
+            output: Any = text
+        elif "parsed" in answer:
+            output = instance_of(self.output_type, answer["parsed"])
+        else:
+            raise ModelError(f"the answer is not what was asked for: {text}")
+        return AgentResponse(output, text, answer.get("usage"), answer.get("finish_reason"))

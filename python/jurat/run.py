@@ -1,0 +1,290 @@
+"""Runs that are over: what came of them, read back from their files."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from jurat import _jurat
+from jurat.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from jurat.scenario import ScenarioExecutionResult
+
+__all__ = ["Case", "Counts", "Run", "TaskResult", "Verdict", "open_run"]
+
+Verdict = Literal["passed", "failed", "measured", "skipped", "error", "not_run"]
+
+#: How many cases are read from the file at a time.
+_CHUNK = 256
+
+_FORMATS = {".json": "json", ".jsonl": "jsonl", ".csv": "csv", ".parquet": "parquet", ".xml": "junit", ".md": "markdown"}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many ended how."""
+
+    passed: int = 0
+    failed: int = 0
+    measured: int = 0
+    skipped: int = 0
+    error: int = 0
+    not_run: int = 0
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of what was judged that passed; `None` when nothing was judged."""
+        judged = self.passed + self.failed
+        return self.passed / judged if judged else None
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """What one task of one case came to."""
+
+    id: str
+    kind: str
+    verdict: Verdict
+    is_counted: bool
+    message: str
+    expected: Any
+    actual: Any
+    reply: Any
+    label: str | None
+    score: float | None
+    explanation: str | None
+    cost_usd: float | None
+    seconds: float | None
+    requests: int
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether it passed; `None` when it was not judged."""
+        return {"passed": True, "failed": False}.get(self.verdict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case of a run, with what its tasks came to."""
+
+    id: str
+    verdict: str
+    tasks: tuple[TaskResult, ...]
+    counts: Counts
+    subject: str | None
+    prompt: str | None
+    replicate: int | None
+    seconds: float
+    cost_usd: float | None
+    execution: ScenarioExecutionResult | None
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of its tasks that passed, of those that count and were judged."""
+        return self.counts.pass_rate
+
+    @property
+    def failures(self) -> tuple[TaskResult, ...]:
+        """The tasks that make it fail: those that count and did not pass."""
+        return tuple(it for it in self.tasks if it.is_counted and it.verdict == "failed")
+
+    def task(self, id: str) -> TaskResult:
+        """One of its tasks."""
+        for task in self.tasks:
+            if task.id.lower() == id.lower():
+                return task
+        raise KeyError(id)
+
+
+class Run:
+    """A run, and everything that came of it. All of it is in one file: memory does not grow with the number of cases.
+
+    It can be iterated over, case by case, and is a table of Arrow for whoever takes one.
+    """
+
+    def __init__(self, run: _jurat.Run) -> None:
+        self._run = run
+        self._summary: dict[str, Any] | None = None
+
+    @property
+    def _figures(self) -> dict[str, Any]:
+        if self._summary is None:
+            self._summary = self._run.summary()
+        return self._summary
+
+    @property
+    def id(self) -> str:
+        """What it is called."""
+        return self._run.id
+
+    @property
+    def path(self) -> Path:
+        """Its file."""
+        return Path(self._run.path)
+
+    @property
+    def conclusion(self) -> str:
+        """How it ended: `passed`, `failed`, `undecided`, `limited`, `nothing` or `interrupted`."""
+        return self._run.conclusion
+
+    @property
+    def counts(self) -> Counts:
+        """How many tasks ended how, over all cases."""
+        return Counts(**self._figures["counts"])
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of what was judged that passed; `None` when nothing was judged."""
+        rate: float | None = self._figures["pass_rate"]
+        return rate
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the pass rate."""
+        interval: tuple[float, float] | None = self._figures["interval"]
+        return interval
+
+    @property
+    def missed(self) -> list[str]:
+        """The thresholds that were not reached, in words."""
+        return list(self._figures["missed"])
+
+    @property
+    def stopped(self) -> str | None:
+        """What came before its end; `None` when it came to it."""
+        stopped: str | None = self._figures["stopped"]
+        return stopped
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What all answers cost in dollars, as far as that is known."""
+        cost: float | None = self._figures["cost_usd"]
+        return cost
+
+    @property
+    def answers(self) -> tuple[int, int]:
+        """How many answers of models it rests on, and how many of them were there before it."""
+        asked, reused = self._figures["answers"]
+        return asked, reused
+
+    @property
+    def task_totals(self) -> list[dict[str, Any]]:
+        """Each task over all cases."""
+        return self._run.task_totals()
+
+    def __len__(self) -> int:
+        total: int = self._figures["cases"]["total"]
+        return total
+
+    def __iter__(self) -> Iterator[Case]:
+        start = 0
+        while cases := self._run.cases(start, _CHUNK):
+            yield from map(_case, cases)
+            start += _CHUNK
+
+    def case(self, id: str) -> Case:
+        """The case of a row or scenario, by its id."""
+        for case in self:
+            if case.id == id:
+                return case
+        raise KeyError(id)
+
+    def table(self, *, tasks: bool = False) -> str:
+        """The tables that the command prints; with one of what each task of each case came to, when that is wanted."""
+        return self._run.table(tasks)
+
+    def explain(self, case: str, task: str) -> str:
+        """Everything that a verdict rests on, in words: operands, the context that the task saw, gates, prompt and answers."""
+        return self._run.explain(case, task)
+
+    def answered(self) -> list[dict[str, Any]]:
+        """What subjects answered: each row with what was asked and answered, for another suite to judge."""
+        return self._run.answered()
+
+    def results_json(self) -> str:
+        """The results as JSON, without anything that depends on the day: a replay gives the same text."""
+        return self._run.results_json()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The results as an object: figures of the whole, of tasks, and of each case under `cases`."""
+        results: dict[str, Any] = json.loads(self.results_json())["results"]
+        return results
+
+    def export(self, path: str | PathLike[str], *, format: str | None = None) -> None:
+        """Writes it to a file, in the format that its name tells: JSON, JSON lines, CSV, Parquet, JUnit (`.xml`), Markdown; or `effects`."""
+        found = format or _FORMATS.get(Path(path).suffix)
+        if found is None:
+            raise UsageError(f"`{path}` tells no format; give one of {', '.join([*_FORMATS.values(), 'effects'])}")
+        self._run.export(found, path)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._run.arrow().__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> Any:
+        """What each task of each case came to, as a table of pyarrow."""
+        import pyarrow
+
+        return pyarrow.table(self._run.arrow())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a data frame of pandas."""
+        frame: pandas.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """The same as a data frame of Polars."""
+        import polars
+
+        frame = polars.from_arrow(self.to_arrow())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def __repr__(self) -> str:
+        rate = "nothing judged" if self.pass_rate is None else f"{self.pass_rate:.1%} passed"
+        return f"<Run {self.id}: {len(self)} cases, {rate}, {self.conclusion}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.table())}</pre>"
+
+
+def open_run(path: str | PathLike[str], *, directory: str | PathLike[str] | None = None) -> Run:
+    """Opens a run by its file; with a directory, also by the beginning of its name or as `latest` among the runs of that project.
+
+    >>> import jurat
+    >>> suite = jurat.Suite({"tasks": [{"id": "one", "field_path": "n", "operator": "equals", "expected_value": 1}]})
+    >>> run = suite.run([{"n": 1}])
+    >>> jurat.open_run(run.path).id == run.id
+    True
+    """
+    if directory is None:
+        return Run(_jurat.open_run(path))
+    return Run(_jurat.find_run(directory, str(path)))
+
+
+def _case(case: dict[str, Any]) -> Case:
+    execution = None
+    if case["execution"] is not None:
+        from jurat.scenario import ScenarioExecutionResult
+
+        execution = ScenarioExecutionResult.from_evidence(case["execution"])
+    return Case(
+        id=case["id"],
+        verdict=case["verdict"],
+        tasks=tuple(TaskResult(**it) for it in case["tasks"]),
+        counts=Counts(**case["counts"]),
+        subject=case["subject"],
+        prompt=case["prompt"],
+        replicate=case["replicate"],
+        seconds=case["seconds"],
+        cost_usd=case["cost_usd"],
+        execution=execution,
+    )

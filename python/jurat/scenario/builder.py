@@ -1,0 +1,295 @@
+"""Building scenarios, and what is built."""
+
+from __future__ import annotations
+
+import copy
+import html
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from jurat import _jurat
+from jurat._called import compiled, n_positional, settled, source_of
+from jurat.errors import ScenarioError
+from jurat.scenario.end import END
+from jurat.scenario.question import ModelOverride, Question, ToolFilter
+from jurat.scenario.result import ScenarioExecutionResult
+from jurat.scenario.state import ScenarioState, StateCheck
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from jurat.scenario.nodes import OutcomeNode
+    from jurat.suite import Model, RunOptions
+
+__all__ = ["Scenario", "ScenarioDefinition", "ScenarioEdge", "ScenarioNode", "ScenarioOutcomeCriterion"]
+
+When: TypeAlias = "None | Mapping[str, Any] | Sequence[Mapping[str, Any] | StateCheck] | StateCheck | str | Callable[..., Any]"
+
+
+@dataclass
+class ScenarioOutcomeCriterion:
+    """Something that is concluded about a whole scenario: by a check, or by code where checks do not say enough."""
+
+    name: str
+    description: str = ""
+    check: OutcomeNode | None = None
+    evaluate: Callable[[ScenarioExecutionResult], bool | int | float] | None = None
+    evaluate_source: str | None = None
+
+
+@dataclass(frozen=True)
+class ScenarioEdge:
+    """From a node to the next, or to `END`. Without a condition it is the way that is left when no other is."""
+
+    source: str
+    target: str
+    condition: Any = None
+    condition_source: str | None = None
+    handover: str | None = None
+
+
+@dataclass(frozen=True)
+class ScenarioNode:
+    """One turn of the conversation."""
+
+    node_id: str
+    question: dict[str, Any]
+    metadata: dict[str, Any]
+    state_update_source: str | None = None
+
+
+class Scenario:
+    """Builds a conversation along a graph. Nodes, edges and outcomes come in any order; `validate` says whether they fit together.
+
+    >>> from jurat.scenario import END, Question, Scenario, all_turns
+    >>> scenario = Scenario("capital", description="Is a right answer kept?")
+    >>> scenario.add_node("ask", question=Question("What is the capital of Australia?", "Canberra"))
+    >>> scenario.add_node("doubt", question=Question("Is it not Sydney?", "Canberra"))
+    >>> scenario.add_edge("ask", "doubt", when={"verify_result": True})
+    >>> scenario.add_edge("ask", END)
+    >>> scenario.set_entry("ask")
+    >>> scenario.add_outcome("kept", all_turns(verify_result=True))
+    >>> definition = scenario.validate()
+    >>> definition.node_ids
+    ['ask', 'doubt']
+    >>> definition.run(subject=lambda question: "Canberra").outcome_results
+    {'kept': True}
+    """
+
+    def __init__(self, name: str, description: str = "", **settings: Any) -> None:
+        self.name = name
+        self.description = description
+        self._builder = _jurat.ScenarioBuilder(name, description)
+        self._questions: dict[str, Question] = {}
+        self._outcome_criteria: list[ScenarioOutcomeCriterion] = []
+        if settings:
+            known = ("system", "turn_limit", "turn_timeout", "timeout", "tags", "tools")
+            unknown = [it for it in settings if it not in known]
+            if unknown:
+                raise ScenarioError(f"a scenario has no setting `{unknown[0]}`; it has {', '.join(known)}")
+            self._builder.set(settings)
+
+    def add_node(
+        self,
+        node_id: str,
+        *,
+        question: Question,
+        model_override: ModelOverride | Mapping[str, str] | None = None,
+        tool_filter: ToolFilter | Mapping[str, Any] | None = None,
+        state_update: Callable[..., Any] | str | None = None,
+        agent_identity: str | None = None,
+        **metadata: Any,
+    ) -> None:
+        """Adds a node. The question is copied: what happens to it later does not change the scenario.
+
+        `state_update` is called after each turn with what was accumulated and what was read from the answer, and returns what is accumulated from
+        then on; source text is compiled here.
+        """
+        kept = copy.deepcopy(question)
+        node: dict[str, Any] = {"node_id": node_id, "question": kept.stored(), **kept.beside()}
+        if model_override is not None:
+            node["model_override"] = model_override.stored() if isinstance(model_override, ModelOverride) else dict(model_override)
+        if tool_filter is not None:
+            node["tool_filter"] = tool_filter.stored() if isinstance(tool_filter, ToolFilter) else dict(tool_filter)
+        if agent_identity is not None:
+            node["agent_identity"] = agent_identity
+        if metadata:
+            node["metadata"] = metadata
+        if state_update is None:
+            self._builder.add_node(node_id, node)
+        else:
+            function, source = _code(state_update, f"`state_update` of `{node_id}`")
+            self._builder.add_node(node_id, node, _update(function), source)
+        self._questions[node_id] = kept
+
+    def add_edge(
+        self, source: str, target: str, *, when: When = None, handover: str | Callable[..., Any] | None = None
+    ) -> None:
+        """Adds an edge. Of those with a condition the first that holds is taken, else the one without.
+
+        A condition is a dict with one field and what it must be, a list of such, which must all hold, a `StateCheck`, or a function of what was
+        accumulated and what was read from the answer, or of the whole state; source text is compiled here.
+        """
+        told = None if handover is None else handover if isinstance(handover, str) else _handover(handover)
+        if callable(when) or isinstance(when, str):
+            function, text = _code(when, f"`when` of the edge `{source} -> {target}`")
+            self._builder.add_edge(source, target, condition=_condition(function), source=text, handover=told)
+        else:
+            self._builder.add_edge(source, target, when=_stored(when), handover=told)
+
+    def set_entry(self, node_id: str) -> None:
+        """Says which node it starts with."""
+        self._builder.set_entry(node_id)
+
+    def add_outcome(self, name: str, check: OutcomeNode, *, description: str = "") -> None:
+        """Adds what is concluded about the whole, as a check."""
+        self.add_outcome_criterion(ScenarioOutcomeCriterion(name=name, description=description, check=check))
+
+    def add_outcome_criterion(self, criterion: ScenarioOutcomeCriterion) -> None:
+        """Adds what is concluded about the whole, with everything to it."""
+        if criterion.check is not None:
+            self._builder.add_outcome(criterion.name, criterion.description, check=criterion.check.stored())
+        elif criterion.evaluate is not None:
+            if criterion.evaluate_source is None:
+                criterion.evaluate_source = source_of(criterion.evaluate)
+            self._builder.add_outcome(
+                criterion.name,
+                criterion.description,
+                evaluate=_outcome(criterion.evaluate),
+                source=criterion.evaluate_source,
+            )
+        else:
+            raise ScenarioError(f"the outcome `{criterion.name}` has neither `check` nor `evaluate`: nothing decides it")
+        self._outcome_criteria.append(criterion)
+
+    def validate(self) -> ScenarioDefinition:
+        """The scenario, frozen. What does not fit together is a `ValueError`; a second edge without a condition is a `UserWarning`."""
+        built, odd = self._builder.validate()
+        for name, words in odd:
+            if name == "multiple_unconditional_edges":
+                warnings.warn(words, UserWarning, stacklevel=2)
+        return ScenarioDefinition._of(built, tuple(self._outcome_criteria))
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.name}: {len(self._questions)} nodes>"
+
+
+@dataclass(frozen=True, repr=False)
+class ScenarioDefinition:
+    """A scenario that fits together. It does not change any more."""
+
+    name: str
+    description: str
+    nodes: dict[str, ScenarioNode]
+    edges: tuple[ScenarioEdge, ...]
+    entry_node: str
+    outcome_criteria: tuple[ScenarioOutcomeCriterion, ...]
+    metadata: dict[str, Any]
+    _scenario: _jurat.Scenario
+
+    @classmethod
+    def _of(cls, built: _jurat.Scenario, criteria: tuple[ScenarioOutcomeCriterion, ...]) -> ScenarioDefinition:
+        stored = built.stored()
+        nodes = {
+            id: ScenarioNode(id, it["question"], it["metadata"], it["state_update_source"])
+            for id, it in stored["nodes"].items()
+        }
+        edges = tuple(
+            ScenarioEdge(it["source"], it["target"], it["condition"], it["condition_source"], it["handover"])
+            for it in stored["edges"]
+        )
+        return cls(
+            stored["name"], stored["description"], nodes, edges, stored["entry_node"], criteria, stored["metadata"], built
+        )
+
+    @property
+    def node_ids(self) -> list[str]:
+        """The ids of its nodes, in the order in which they were added."""
+        return list(self.nodes)
+
+    @staticmethod
+    def from_checkpoint(text: str) -> list[ScenarioDefinition]:
+        """Reads scenarios from a checkpoint, or from the dump of one. Text of code is kept and never run."""
+        return [ScenarioDefinition._of(it, ()) for it in _jurat.read_checkpoint(text)]
+
+    def to_checkpoint(self) -> dict[str, Any]:
+        """The scenario as a checkpoint with nothing else. Code is written as its text."""
+        return self._scenario.checkpoint()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario as it is stored. Code is written as its text."""
+        return self._scenario.stored()
+
+    def run(
+        self, *, subject: str | Model, parser: str | Model | None = None, progress: bool | None = None, **options: Unpack[RunOptions]
+    ) -> ScenarioExecutionResult:
+        """Talks to a model along the graph, and tells what happened. `parser` reads and rates answers, where that needs a model."""
+        from jurat.suite import Suite
+
+        models: dict[str, str | Model] = {"subject": subject}
+        if parser is not None:
+            models["parser"] = parser
+        suite = Suite({}, name=self.name, models=models, scenarios=[self])
+        run = suite.run(progress=progress, **options)
+        execution = next(iter(run)).execution
+        if execution is None:
+            raise ScenarioError(f"the scenario `{self.name}` was not run: {run.stopped}")
+        return execution
+
+    def __repr__(self) -> str:
+        return f"<ScenarioDefinition {self.name}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
+
+    def _repr_html_(self) -> str:
+        row = "<tr><td>{}</td><td>{}</td><td>{}</td></tr>"
+        shown = [
+            row.format(html.escape(it.source), "end" if it.target == END else html.escape(it.target), html.escape(_when(it)))
+            for it in self.edges
+        ]
+        head = f"<b>{html.escape(self.name)}</b> starts at {html.escape(self.entry_node)}"
+        return f"<div>{head}<table><tr><th>from</th><th>to</th><th>when</th></tr>{''.join(shown)}</table></div>"
+
+
+def _when(edge: ScenarioEdge) -> str:
+    if edge.condition_source is not None:
+        return edge.condition_source
+    return "otherwise" if edge.condition is None else str(edge.condition)
+
+
+def _code(code: Callable[..., Any] | str, what: str) -> tuple[Callable[..., Any], str]:
+    return (compiled(code, what), code) if isinstance(code, str) else (code, source_of(code))
+
+
+def _stored(when: Any) -> Any:
+    if isinstance(when, StateCheck):
+        return when.stored()
+    if isinstance(when, (list, tuple)):
+        return [_stored(it) for it in when]
+    return when
+
+
+def _condition(function: Callable[..., Any]) -> Callable[[dict[str, Any]], bool]:
+    if n_positional(function) >= 2:
+        return lambda names: bool(settled(function(names["accumulated"], names["parsed"])))
+    return lambda names: bool(settled(function(ScenarioState(names["state"]))))
+
+
+def _update(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
+    takes_parsed = n_positional(function) >= 2
+
+    def call(names: dict[str, Any]) -> Any:
+        accumulated = names["accumulated"]
+        returned = settled(function(accumulated, names["parsed"]) if takes_parsed else function(accumulated))
+        # A function that changes what it was given and returns nothing means what it changed.
+        return accumulated if returned is None else returned
+
+    return call
+
+
+def _outcome(function: Callable[[ScenarioExecutionResult], Any]) -> Callable[[dict[str, Any]], Any]:
+    return lambda names: settled(function(ScenarioExecutionResult.from_evidence(names["result"])))
+
+
+def _handover(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
+    return lambda names: settled(function(names["log"], ScenarioState(names["state"])))

@@ -1,0 +1,113 @@
+"""What happened in a conversation, and what is concluded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from jurat import _jurat
+
+if TYPE_CHECKING:
+    from jurat.scenario.nodes import OutcomeNode
+
+__all__ = ["ScenarioExecutionResult", "TurnRecord", "evaluate_outcome"]
+
+
+@dataclass
+class TurnRecord:
+    """One turn: what was asked, what was answered, what was read from it, and whether it was right."""
+
+    node_id: str
+    question_text: str = ""
+    raw_response: str = ""
+    verify_result: bool | None = None
+    parsed_fields: dict[str, Any] = field(default_factory=dict)
+    parsed_answer: Any = None
+    question_messages: list[Any] = field(default_factory=list)
+    trace_messages: list[Any] = field(default_factory=list)
+    verification_result_id: str | None = None
+    rubric: dict[str, Any] = field(default_factory=dict)
+    failure: dict[str, Any] | None = None
+
+    def evidence(self) -> dict[str, Any]:
+        """As checks see it."""
+        return {
+            "node_id": self.node_id,
+            "question_text": self.question_text,
+            "raw_response": self.raw_response,
+            "verify_result": self.verify_result,
+            "parsed": self.parsed_fields,
+            "rubric": self.rubric,
+            "failure": self.failure,
+        }
+
+
+@dataclass
+class ScenarioExecutionResult:
+    """What happened in a scenario: how it ended, which way it took, every turn, and what its outcomes came to."""
+
+    scenario_id: str
+    status: str = "completed"
+    path: list[str] = field(default_factory=list)
+    turn_count: int = 0
+    history: list[TurnRecord] = field(default_factory=list)
+    turn_results: list[Any] = field(default_factory=list)
+    final_state: Any = None
+    outcome_results: dict[str, bool | int | float] = field(default_factory=dict)
+    outcome_errors: dict[str, str] = field(default_factory=dict)
+    terminal_failure: dict[str, Any] | None = None
+    replicate: int | None = None
+
+    def evidence(self) -> dict[str, Any]:
+        """As checks see it."""
+        return {
+            "scenario_id": self.scenario_id,
+            "status": self.status,
+            "path": self.path,
+            "turn_count": self.turn_count,
+            "history": [it.evidence() for it in self.history],
+            "final_state": self.final_state,
+            "outcome_results": self.outcome_results,
+            "terminal_failure": self.terminal_failure,
+            "replicate": self.replicate,
+        }
+
+    @classmethod
+    def from_evidence(cls, evidence: Mapping[str, Any]) -> ScenarioExecutionResult:
+        """The result of a scenario that was run."""
+        return cls(
+            scenario_id=evidence.get("scenario_id", ""),
+            status=evidence.get("status", ""),
+            path=list(evidence.get("path", ())),
+            turn_count=evidence.get("turn_count", 0),
+            history=[_turn(it) for it in evidence.get("history", ())],
+            final_state=evidence.get("final_state"),
+            outcome_results=dict(evidence.get("outcome_results") or {}),
+            outcome_errors=dict(evidence.get("outcome_errors") or {}),
+            terminal_failure=evidence.get("terminal_failure"),
+            replicate=evidence.get("replicate"),
+        )
+
+
+def _turn(turn: Mapping[str, Any]) -> TurnRecord:
+    return TurnRecord(
+        node_id=turn.get("node_id", ""),
+        question_text=turn.get("question_text", ""),
+        raw_response=turn.get("raw_response") or "",
+        verify_result=turn.get("verify_result"),
+        parsed_fields=dict(turn.get("parsed") or {}),
+        rubric=dict(turn.get("rubric") or {}),
+        failure=turn.get("failure"),
+    )
+
+
+def evaluate_outcome(check: OutcomeNode, result: ScenarioExecutionResult) -> bool | int | float:
+    """What a check comes to: true or false, or a number. What cannot be decided is an `OutcomeError`.
+
+    >>> from jurat.scenario import ScenarioExecutionResult, TurnRecord, count_turns, evaluate_outcome
+    >>> turns = [TurnRecord(node_id="ask", verify_result=it) for it in (True, False, True)]
+    >>> evaluate_outcome(count_turns(verify_result=True), ScenarioExecutionResult("probe", turn_count=3, history=turns))
+    2
+    """
+    return _jurat.evaluate_outcome(check.stored(), result.evidence())

@@ -1,0 +1,1 @@
+"""Names at the places where programs of another origin look for them."""

@@ -1,0 +1,51 @@
+"""What all tests have: a directory of their own, and a scripted model endpoint for those that want one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are kept in the directory where a test is."""
+    monkeypatch.chdir(tmp_path)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """The scripted endpoint: it speaks every provider's wire format, and answers what a schema asks for."""
+
+    url: str
+
+    def stats(self) -> dict[str, Any]:
+        """What it counted."""
+        with urllib.request.urlopen(f"{self.url}/stats") as reply:
+            counted: dict[str, Any] = json.load(reply)
+        return counted
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    """An endpoint that all providers are."""
+    program = os.environ.get("JURAT_ENDPOINT")
+    if program is None:
+        pytest.skip("`cargo xtask test` says where the endpoint is")
+    process = subprocess.Popen([program, "--until-input-ends"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdin is not None
+    url = f"http://127.0.0.1:{process.stdout.readline().strip()}"
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "OLLAMA_HOST"):
+        monkeypatch.setenv(name, url if name != "OPENAI_BASE_URL" else f"{url}/v1")
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(name, "test")
+    yield Endpoint(url)
+    process.stdin.close()
+    process.wait()

@@ -1,0 +1,104 @@
+//! The Python package: built as a wheel, installed into an environment of its own, tested there.
+//!
+//! `python/requirements.txt` says what the tests need besides. A stamp keeps what was installed: as long as it fits there is nothing to do.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::chore::{Arguments, Chore, Failure};
+use crate::program;
+
+pub(crate) const CHORE: Chore = Chore {
+    name: "wheel",
+    arguments: "",
+    about: "builds the wheel of the Python package as it is released, into `target/wheels`",
+    run,
+};
+
+const REQUIREMENTS: &str = "python/requirements.txt";
+
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    arguments.finish()?;
+    let environment = environment()?;
+    let wheel = wheel(&environment, "release")?;
+    println!("{}", wheel.display());
+    Ok(())
+}
+
+/// Builds the package as it is developed, and runs its tests. They start a model endpoint, which is built first.
+pub(crate) fn test() -> Result<(), Failure> {
+    let environment = environment()?;
+    program::run(program::cargo().args(["build", "--locked", "--quiet", "--package", "jurat-testkit"]))?;
+    let wheel = wheel(&environment, "dev")?;
+    let mut pip = pip(&environment);
+    program::output(pip.args(["--no-deps", "--force-reinstall", "--no-index"]).arg(&wheel))?;
+    let endpoint = program::target_directory().join("debug/jurat-endpoint");
+    let mut pytest = Command::new(environment.join("bin/python"));
+    // The tests see what is installed, and not what lies here.
+    pytest.args(["-P", "-m", "pytest", "-q", "python"]).current_dir(program::root());
+    program::run(pytest.env("JURAT_ENDPOINT", endpoint))
+}
+
+/// The wheel, built in this profile.
+fn wheel(environment: &Path, profile: &str) -> Result<PathBuf, Failure> {
+    let directory = program::target_directory().join("wheels").join(profile);
+    let cannot = |error: io::Error| Failure::new(format!("cannot prepare {}: {error}", directory.display()));
+    // An older wheel would be taken for the new one.
+    if directory.exists() {
+        fs::remove_dir_all(&directory).map_err(cannot)?;
+    }
+    let mut maturin = Command::new(environment.join("bin/maturin"));
+    maturin.current_dir(program::root()).args(["build", "--locked", "--profile", profile, "--out"]).arg(&directory);
+    program::run(maturin.env("VIRTUAL_ENV", environment))?;
+    let built = fs::read_dir(&directory).map_err(cannot)?.filter_map(Result::ok).map(|it| it.path());
+    let mut wheels = built.filter(|it| it.extension().is_some_and(|it| it == "whl"));
+    wheels.next().ok_or_else(|| Failure::new(format!("maturin left no wheel in {}", directory.display())))
+}
+
+/// Where the tests run, with everything that they need.
+fn environment() -> Result<PathBuf, Failure> {
+    let environment = program::target_directory().join("python");
+    let cannot = |error: io::Error| Failure::new(format!("cannot prepare {}: {error}", environment.display()));
+    program::ensure("python3")?;
+    let version = program::output(Command::new("python3").args(["-c", "import sys; print(sys.version)"]))?;
+    let wanted = version + &fs::read_to_string(program::root().join(REQUIREMENTS)).map_err(cannot)?;
+    let stamp = environment.join("installed");
+    if fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {
+        return Ok(environment);
+    }
+    eprintln!("installing what the Python package is tested with into {}", environment.display());
+    if environment.exists() {
+        fs::remove_dir_all(&environment).map_err(cannot)?;
+    }
+    program::output(Command::new("python3").args(["-m", "venv"]).arg(&environment)).map_err(|failure| {
+        let remedy = "Python's `venv` is needed; on Debian: `apt-get install python3-venv`";
+        Failure::new(format!("{}\n{remedy}", failure.message()))
+    })?;
+    let mut pip = pip(&environment);
+    program::output(pip.arg("--requirement").arg(program::root().join(REQUIREMENTS))).map_err(|failure| {
+        let remedy = "pip needs PyPI, or an index that its configuration names, and a Python of 3.10 or later";
+        Failure::new(format!("{}\n{remedy}", failure.message()))
+    })?;
+    fs::write(&stamp, wanted).map_err(cannot)?;
+    Ok(environment)
+}
+
+fn pip(environment: &Path) -> Command {
+    let mut pip = Command::new(environment.join("bin/python"));
+    pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]);
+    pip
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_package_is_pinned() {
+        let list = fs::read_to_string(program::root().join(REQUIREMENTS)).expect("there is a list");
+        let packages: Vec<&str> = list.lines().filter(|it| !it.starts_with('#')).collect();
+        assert!(!packages.is_empty() && packages.iter().all(|it| it.contains("==")), "{packages:#?}");
+    }
+}
