@@ -10,6 +10,7 @@ use std::process::Command;
 
 use crate::frame;
 use crate::orders::Orders;
+use crate::process::ARENA;
 use crate::worker::{Channel, harden};
 
 const SHIM: &str = include_str!("shim.py");
@@ -35,7 +36,7 @@ pub(super) fn become_interpreter(
     let mut command = Command::new(executable);
     command.args(["-s", "-B", "-X", "utf8", "-c", SHIM]);
     command.args([channel.requests.as_raw_fd().to_string(), channel.replies.as_raw_fd().to_string()]);
-    command.envs(ENVIRONMENT);
+    command.env_remove(ARENA.0).envs(ENVIRONMENT);
     let place = harden::Place { executable: Some(executable), readable };
     let in_force = harden::give_up(channel, orders, &place)?;
     let report = serde_json::to_vec(&in_force).map_err(|it| vec![it.to_string()])?;
