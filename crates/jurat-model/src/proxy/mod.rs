@@ -21,6 +21,6 @@ mod upstream;
 
 pub use names::Names;
 pub use operation::Operation;
-pub use options::{Answer, Asked, Given, Listen, ProxyLimits, ProxyOptions, Upstream};
+pub use options::{Answer, Asked, Given, Listen, OnSpent, ProxyLimits, ProxyOptions, Upstream};
 pub use record::{Body, Exchange, ProviderFailure, Record, Spent, Tunnelled};
 pub use serve::{Proxy, ProxyError};
