@@ -44,7 +44,7 @@ impl Place {
     pub(crate) fn program(&self, argv: &[&str]) -> Program {
         let seen = self.walls.seen();
         let env: BTreeMap<OsString, OsString> = [
-            ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
+            ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
             ("HOME".into(), seen.home.into()),
             ("TMPDIR".into(), seen.tmp.into()),
         ]
