@@ -5,6 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -119,6 +120,8 @@ struct Running<'w> {
     unsent: Vec<u8>,
     cgroup: Option<Cgroup>,
     kind: Kind,
+    /// Tells that the process has ended.
+    handle: Option<OwnedFd>,
     begun: Instant,
     /// Why it is being ended, and when patience is over.
     ending: Option<(Exit, Instant)>,
@@ -156,7 +159,7 @@ impl<'w> Running<'w> {
             Isolation::Namespaces | Isolation::Host => {
                 let (ours, theirs) = UnixStream::pair()?;
                 let mut command = Command::new(&walls.worker.path);
-                command.args(&walls.worker.arguments).stdin(std::os::fd::OwnedFd::from(theirs)).current_dir("/");
+                command.args(&walls.worker.arguments).stdin(OwnedFd::from(theirs)).current_dir("/");
                 let child = spawned(&mut command, std::iter::empty(), walls.worker.path.as_os_str())?;
                 drop(command);
                 ours.set_nonblocking(true)?;
@@ -183,6 +186,13 @@ impl<'w> Running<'w> {
         kind: Kind,
         begun: Instant,
     ) -> Running<'w> {
+        #[cfg(target_os = "linux")]
+        let handle = i32::try_from(child.id())
+            .ok()
+            .and_then(rustix::process::Pid::from_raw)
+            .and_then(|it| rustix::process::pidfd_open(it, rustix::process::PidfdFlags::empty()).ok());
+        #[cfg(not(target_os = "linux"))]
+        let handle = None;
         Running {
             walls,
             name,
@@ -192,6 +202,7 @@ impl<'w> Running<'w> {
             unsent,
             cgroup: None,
             kind,
+            handle,
             begun,
             ending: None,
             enforced: Vec::new(),
@@ -245,6 +256,7 @@ impl<'w> Running<'w> {
             // Whoever held the other ends is gone with the jail; what they wrote is still there to be read.
             if is_over.is_none() && self.child.try_wait()?.is_some() {
                 is_over = Some(Instant::now());
+                self.handle = None;
             }
             let is_drained = out.is_closed() && err.is_closed();
             if let Some(since) = is_over
@@ -268,8 +280,9 @@ impl<'w> Running<'w> {
         } else if let Some(stdin) = self.child.stdin.as_ref().filter(|_| !self.unsent.is_empty()) {
             fds.push(PollFd::new(stdin, PollFlags::OUT));
         }
-        let glance = if fds.is_empty() { Duration::from_millis(2) } else { GLANCE };
-        let glance = Timespec { tv_sec: 0, tv_nsec: glance.as_nanos().try_into().unwrap_or(0) };
+        // The end of the process is news, too; where the system does not tell, somebody looks.
+        fds.extend(self.handle.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
+        let glance = Timespec { tv_sec: 0, tv_nsec: GLANCE.as_nanos().try_into().unwrap_or(0) };
         rustix::event::poll(&mut fds, Some(&glance)).map(drop).unwrap_or_default();
     }
 

@@ -100,7 +100,7 @@ struct Part {
 
 fn pivot(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
     let system = Broken::at("the system's programs cannot be shown");
-    let (parts, links) = system_parts(orders).map_err(system)?;
+    let shown = system_parts(orders).map_err(system)?;
     let mut writable = Vec::new();
     for (here, there) in &orders.writable {
         writable.push(folder_part(here, there, Attributes::WRITABLE)?);
@@ -127,7 +127,7 @@ fn pivot(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
     rustix::mount::mount("tmpfs", ground, "tmpfs", empty, c"mode=0755,size=16m,nr_inodes=4096")
         .and_then(|()| rustix::process::chdir(ground))
         .map_err(|it| Broken::at("there is no root")(it.into()))?;
-    lay_out(orders, parts, &links, writable, devices).map_err(Broken::at("the root cannot be filled"))?;
+    lay_out(orders, &shown, &writable, &devices).map_err(Broken::at("the root cannot be filled"))?;
     for part in read_only {
         let path = part.target.clone().into_os_string();
         part.put().map_err(|error| Broken::Folder { path, error })?;
@@ -146,27 +146,36 @@ fn pivot(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
         .map_err(Broken::at("the root cannot be closed"))
 }
 
-type Links = Vec<(PathBuf, PathBuf)>;
+/// The system's programs and settings.
+#[derive(Default)]
+struct System {
+    parts: Vec<Part>,
+    /// Where they point, and where they are.
+    links: Vec<(PathBuf, PathBuf)>,
+    /// Small files, as they are now. To copy one costs less than to mount it.
+    copies: Vec<(PathBuf, Vec<u8>)>,
+}
 
-/// The system's programs: links as links, folders as they are.
-fn system_parts(orders: &Orders) -> io::Result<(Vec<Part>, Links)> {
-    let settings = SETTINGS.iter().map(|it| Path::new("/etc").join(it));
-    let mut parts = Vec::new();
-    let mut links = Vec::new();
+/// The largest file that is copied.
+const SMALL: u64 = 256 << 10;
+
+/// Links as links, folders as they are.
+fn system_parts(orders: &Orders) -> io::Result<System> {
+    let mut system = System::default();
+    // Names are asked for only where somebody answers.
+    let resolver = orders.shares_network.then_some("resolv.conf");
+    let settings = SETTINGS.into_iter().chain(resolver).map(|it| Path::new("/etc").join(it));
     for path in SYSTEM.iter().map(PathBuf::from).chain(settings) {
         let Ok(found) = path.symlink_metadata() else { continue };
-        if found.is_symlink() {
-            links.push((fs::read_link(&path)?, path));
-        } else {
-            parts.push(Part::of(path.as_os_str(), path.as_os_str(), Attributes::READ_ONLY)?);
+        if found.is_symlink() && !path.ends_with("resolv.conf") {
+            system.links.push((fs::read_link(&path)?, path));
+        } else if found.is_dir() || found.len() > SMALL {
+            system.parts.push(Part::of(path.as_os_str(), path.as_os_str(), Attributes::READ_ONLY)?);
+        } else if let Ok(bytes) = fs::read(&path) {
+            system.copies.push((path, bytes));
         }
     }
-    // Names are asked for only where somebody answers.
-    let resolver = Path::new("/etc/resolv.conf");
-    if orders.shares_network && resolver.exists() {
-        parts.push(Part::of(resolver.as_os_str(), resolver.as_os_str(), Attributes::READ_ONLY)?);
-    }
-    Ok((parts, links))
+    Ok(system)
 }
 
 fn folder_part(here: &OsStr, there: &OsStr, attributes: Attributes) -> Result<Part, Broken> {
@@ -211,20 +220,17 @@ fn parent(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
-fn lay_out(
-    orders: &Orders,
-    parts: Vec<Part>,
-    links: &Links,
-    writable: Vec<Part>,
-    devices: Vec<Part>,
-) -> io::Result<()> {
+fn lay_out(orders: &Orders, system: &System, writable: &[Part], devices: &[Part]) -> io::Result<()> {
     for folder in ["dev/pts", "dev/shm", "etc", "proc", "root", "run", "var/tmp"] {
         fs::create_dir_all(folder)?;
     }
-    for part in parts.iter().chain(&devices).chain(&writable) {
+    for part in system.parts.iter().chain(devices).chain(writable) {
         part.put()?;
     }
-    for (target, link) in links {
+    for (path, bytes) in &system.copies {
+        fs::write(below(path), bytes)?;
+    }
+    for (target, link) in &system.links {
         let link = below(link);
         parent(&link)?;
         std::os::unix::fs::symlink(target, link)?;
