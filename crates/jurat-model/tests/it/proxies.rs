@@ -12,7 +12,7 @@ use jurat_model::proxy::{
 };
 use jurat_testkit::{Answer, Endpoint, Fault, Reply, Script, Usage, When};
 
-use crate::asking::{KEY, PROVIDERS, model};
+use crate::asking::{KEY, PROVIDERS, model, script};
 
 /// What an agent sends, by the provider whose interface it speaks.
 fn question(provider: &str, is_streamed: bool) -> (&'static str, String) {
@@ -334,4 +334,40 @@ fn what_is_written_down_has_an_end() {
     let exchange = &record.exchanges[0];
     assert_eq!((exchange.reply.text.len(), exchange.request.text.len()), (100, body.len().min(100)));
     assert!(exchange.reply.n_bytes > 5000 && text.len() > 5000);
+}
+
+#[test]
+fn a_script_plays_the_model_of_any_agent() {
+    let lines = concat!(
+        r#"{"match": {"task": "solve", "contains": "hi"}, "tool_calls": [{"name": "shell", "arguments": {"command": "date"}}]}"#,
+        "\n",
+        r#"{"reply": "all done"}"#,
+        "\n",
+        r#"{"fault": "status:500"}"#,
+    );
+    for provider in PROVIDERS.into_iter().filter(|it| *it != "ollama") {
+        for is_streamed in [false, true] {
+            let mut options = ProxyOptions::to(Upstream::Model(Arc::new(script(lines))));
+            options.on_behalf.task = "solve".to_owned();
+            let proxy = started(options);
+            let (path, body) = question(provider, is_streamed);
+            let (status, text) = ask(&proxy, path, DUMMY, &body);
+            assert_eq!(status, 200, "{provider}: {text}");
+            assert!(text.contains("shell") && text.contains("date"), "{provider}: {text}");
+            let (status, text) = ask(&proxy, path, DUMMY, &body);
+            assert!(status == 200 && text.contains("all done"), "{provider}: {text}");
+            let (status, text) = ask(&proxy, path, DUMMY, &body);
+            assert_eq!(status, 500, "{provider}: {text}");
+            let (status, text) = ask(
+                &proxy,
+                path,
+                DUMMY,
+                r#"{"messages":[{"role":"user","content":[{"type":"image"}]}],"input":[{"type":"image"}],"contents":[{"parts":[{"inlineData":1}]}]}"#,
+            );
+            assert!(status == 400 && text.contains("cannot be passed on"), "{provider}: {text}");
+            let record = proxy.finish();
+            assert_eq!((record.n_requests, record.n_failures), (4, 1), "{provider}");
+            assert_eq!(record.failure.and_then(|it| it.status), Some(500), "{provider}");
+        }
+    }
 }

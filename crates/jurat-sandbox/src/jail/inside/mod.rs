@@ -13,10 +13,11 @@ mod namespaces;
 mod root;
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, Signal};
 
 use super::orders::{Orders, Said};
@@ -70,19 +71,20 @@ fn walled(orders: &Orders, mut control: File, stdout: File, stdin: &[u8]) -> Res
     if let Err(broken) = entered {
         return say(&mut control, &broken.said()).map_err(drop);
     }
-    let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(drop)?;
+    // Whoever holds one end of it is told when the other end is gone.
+    let (alive, held) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(drop)?;
     match namespaces::copy().map_err(drop)? {
         Some(first) => {
             // Whoever reads waits for the end of these.
-            drop((control, stdout, theirs));
+            drop((control, stdout, alive));
             quiet().map_err(drop)?;
-            handshake(ours).map_err(drop)?;
-            rustix::process::waitpid(Some(first), rustix::process::WaitOptions::empty()).map(drop).map_err(drop)
+            let ended = rustix::process::waitpid(Some(first), rustix::process::WaitOptions::empty());
+            drop(held);
+            ended.map(drop).map_err(drop)
         }
         None => {
-            drop(ours);
-            let tied = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from);
-            let result = tied.and_then(|()| handshake(theirs)).map_err(Broken::at("the jail cannot be tied to jurat"));
+            drop(held);
+            let result = end_with(&alive).map_err(Broken::at("the jail cannot be tied to jurat"));
             let made = result.and_then(|()| root::build(orders));
             let looked_after = made.and_then(|made| first::look_after(orders, &mut control, stdout, stdin, made));
             if let Err(broken) = looked_after {
@@ -117,10 +119,13 @@ fn end_with_parent(parent: u32) -> io::Result<()> {
     if is_there { Ok(()) } else { Err(io::Error::other("it has ended")) }
 }
 
-/// Both say a word and hear one. The copy is tied to its parent before it speaks, so whoever has heard it knows that the tie holds, and a parent that is gone says nothing.
-fn handshake(mut other: std::os::unix::net::UnixStream) -> io::Result<()> {
-    other.write_all(b"!")?;
-    io::Read::read_exact(&mut other, &mut [0])
+/// Ends when the process ends that holds the other end of a pipe, which is the parent. It may have ended before it could be tied to, and then the pipe is closed; a parent
+/// outside of the namespace has no id here to compare.
+fn end_with(alive: &OwnedFd) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+    let is_gone = rustix::event::poll(&mut [PollFd::new(alive, PollFlags::IN)], Some(&now))? > 0;
+    if is_gone { Err(io::Error::other("it has ended")) } else { Ok(()) }
 }
 
 /// Lets go of standard output and error.
