@@ -2,6 +2,8 @@
 
 mod attacks;
 mod calling;
+mod hostile;
+mod jails;
 mod pools;
 mod refusing;
 mod typescript;
