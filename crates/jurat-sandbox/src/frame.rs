@@ -6,6 +6,11 @@ use std::io::{self, Read, Write};
 pub(crate) const ORDERS: u8 = b'O';
 pub(crate) const JOB: u8 = b'J';
 pub(crate) const BATCH: u8 = b'B';
+/// Kinds of messages to the first process of a jail, and the one from it.
+pub(crate) const JAIL: u8 = b'A';
+pub(crate) const INPUT: u8 = b'I';
+pub(crate) const END: u8 = b'X';
+pub(crate) const SAID: u8 = b'S';
 /// Kinds of messages from a worker.
 pub(crate) const HARDENED: u8 = b'H';
 pub(crate) const REFUSED: u8 = b'R';

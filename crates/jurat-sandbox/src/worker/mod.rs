@@ -27,6 +27,9 @@ use crate::orders::{Orders, Role};
 /// The word that makes a program a worker when it is the first argument. `jurat` itself listens to it.
 pub const WORD: &str = "__worker";
 
+/// The word after it that makes a worker stand between a program and sockets, in a container.
+pub(crate) const FORWARD: &str = "forward";
+
 /// How workers call code. A change of what a call means changes the number, so that what came of calls before it is not used again.
 pub const REVISION: u32 = 1;
 
@@ -35,8 +38,17 @@ pub(crate) const JAVASCRIPT: &str = "quickjs-ng";
 
 /// Is a worker until nobody needs it any more. To be called before the program has started any thread.
 pub fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if std::env::args_os().nth(2).is_some_and(|it| it == FORWARD) {
+        return crate::jail::inside::stand_between(std::env::args_os().skip(3));
+    }
     let Ok(mut channel) = Channel::take() else { return ExitCode::FAILURE };
-    let Ok((frame::ORDERS, body)) = frame::read(&mut channel.requests) else { return ExitCode::FAILURE };
+    let body = match frame::read(&mut channel.requests) {
+        Ok((frame::ORDERS, body)) => body,
+        #[cfg(target_os = "linux")]
+        Ok((frame::JAIL, body)) => return crate::jail::inside::main(channel, &body),
+        _ => return ExitCode::FAILURE,
+    };
     let Ok(orders) = serde_json::from_slice::<Orders>(&body) else { return ExitCode::FAILURE };
     let problem = match &orders.role {
         Role::Python { executable, readable } => {

@@ -5,3 +5,4 @@ mod calling;
 mod pools;
 mod refusing;
 mod typescript;
+mod jails;

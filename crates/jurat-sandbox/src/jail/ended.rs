@@ -1,0 +1,177 @@
+//! How a program ended.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Unavailable, Wall};
+
+/// How a program ended, and what kept it in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// How.
+    pub exit: Exit,
+    /// How long it took, by the clock on the wall.
+    pub wall: Duration,
+    /// Bytes it wrote to standard output, those that were not passed on included.
+    pub stdout_bytes: u64,
+    /// Bytes it wrote to standard error, those that were not passed on included.
+    pub stderr_bytes: u64,
+    /// The most memory it was seen to use, in bytes. None when nobody looked.
+    pub peak_memory_bytes: Option<u64>,
+    /// The most processes and threads it was seen to have. None when nobody looked.
+    pub peak_processes: Option<u64>,
+    /// What enforced each limit. A limit that is not here was not enforced.
+    pub enforced: Vec<(Limit, Mechanism)>,
+    /// The walls that stood.
+    pub walls: Vec<Wall>,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with a status.
+    Code(i32),
+    /// By a signal that was not ours.
+    Signal(i32),
+    /// It went beyond a limit and was ended with everything that it had started.
+    Stopped(Limit),
+    /// It was ended because that was asked for.
+    Interrupted,
+}
+
+impl Exit {
+    /// Whether it ended by itself and says that all is well.
+    pub fn is_success(self) -> bool {
+        self == Exit::Code(0)
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "ended with status {code}"),
+            Exit::Signal(signal) => write!(f, "ended by signal {signal}"),
+            Exit::Stopped(limit) => write!(f, "was stopped: it went beyond its limit of {limit}"),
+            Exit::Interrupted => f.write_str("was interrupted"),
+        }
+    }
+}
+
+/// Something a program may use only so much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Time.
+    Wall,
+    /// Output.
+    Output,
+    /// Processes.
+    Processes,
+    /// Memory.
+    Memory,
+    /// The size of one file.
+    FileSize,
+    /// The size of all files.
+    Disk,
+    /// The number of files.
+    Files,
+}
+
+impl Limit {
+    /// Its name, as a run says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Wall => "time",
+            Limit::Output => "output",
+            Limit::Processes => "processes",
+            Limit::Memory => "memory",
+            Limit::FileSize => "file size",
+            Limit::Disk => "disk space",
+            Limit::Files => "files",
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What enforces a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mechanism {
+    /// jurat's clock.
+    Clock,
+    /// jurat, which reads what is written.
+    Reader,
+    /// A control group: the kernel refuses.
+    Cgroup,
+    /// The largest process id of the namespace: the kernel refuses.
+    PidMax,
+    /// A limit of the system for each user: the kernel refuses.
+    Rlimit,
+    /// Looking ten times a second, and ending what is beyond.
+    Polling,
+    /// The engine of the container.
+    Engine,
+}
+
+impl Mechanism {
+    /// Its name, as a run says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mechanism::Clock => "clock",
+            Mechanism::Reader => "reader",
+            Mechanism::Cgroup => "cgroup",
+            Mechanism::PidMax => "pid_max",
+            Mechanism::Rlimit => "rlimit",
+            Mechanism::Polling => "polling",
+            Mechanism::Engine => "engine",
+        }
+    }
+}
+
+impl fmt::Display for Mechanism {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a program was not run, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum JailError {
+    /// The walls cannot be put up here.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// The program cannot be started.
+    #[error("`{program}` cannot be started: {reason}")]
+    NotStarted {
+        /// The program.
+        program: String,
+        /// Why, in words.
+        reason: String,
+    },
+    /// A folder or file of the walls cannot be used.
+    #[error("`{}` cannot be used: {source}", .path.display())]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// What was asked for cannot be had with this isolation.
+    #[error("{0}")]
+    Unsupported(&'static str),
+    /// The first process of the jail went away, and with it everything in it.
+    #[error("the jail ended before the program in it: {0}")]
+    Lost(String),
+    /// The system refused something.
+    #[error("the jail cannot be made: {0}")]
+    System(#[from] io::Error),
+}

@@ -1,0 +1,203 @@
+//! The first process: it starts the program, looks after everything that comes of it, and ends all of it.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+
+use super::forward::Forwards;
+use super::guard::Guard;
+use super::members::Members;
+use super::root::Made;
+use super::{Broken, say};
+use crate::frame;
+use crate::jail::orders::{Orders, RawExit, Said};
+use crate::jail::{Limit, Wall};
+
+/// How often memory and processes are looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Starts the program and returns when it has ended and has been reported.
+pub(super) fn look_after(
+    orders: &Orders,
+    control: &mut File,
+    stdout: File,
+    stdin: &[u8],
+    made: Made,
+) -> Result<(), Broken> {
+    let Made { sockets, mut enforced } = made;
+    let forwards = Forwards::listen(sockets).map_err(Broken::at("a port cannot be listened on"))?;
+    let guard = Guard::ready(orders, &mut enforced)?;
+    if orders.is_walled {
+        // Whoever has the same user may look into a process, unless it says no.
+        rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+            .map_err(|it| Broken::at("the first process cannot be closed")(it.into()))?;
+    }
+    let program = start(orders, guard, stdout, stdin)?;
+    // Its ends of what the program writes to are the program's now.
+    super::quiet().map_err(Broken::at("standard output cannot be let go of"))?;
+    let pidfd = rustix::process::pidfd_open(program, PidfdFlags::empty());
+    let pidfd = pidfd.map_err(|it| Broken::at("the program cannot be waited for")(it.into()))?;
+    let walls = if orders.is_walled { orders.walls.clone() } else { orders.walls.iter().copied().filter(|it| is_outer(*it)).collect() };
+    // Whoever started us may be gone, and then we end soon.
+    say(control, &Said::Started { enforced, walls }).unwrap_or_default();
+    let mut first =
+        First { orders, program, forwards, memory: 0, processes: 0, exit: None, stopped: None, kill_at: None, is_alone: false };
+    first.to_end(control, &pidfd);
+    Ok(())
+}
+
+/// Walls that stand without namespaces, too.
+fn is_outer(wall: Wall) -> bool {
+    use Wall::{Count, Disk, Ending, Environment, FileSize, Memory, Output, Time};
+    matches!(wall, Environment | Ending | Time | Output | Count | Memory | FileSize | Disk)
+}
+
+#[allow(unsafe_code)]
+fn start(orders: &Orders, mut guard: Guard, stdout: File, stdin: &[u8]) -> Result<Pid, Broken> {
+    let input = input(stdin).map_err(Broken::at("there is no standard input"))?;
+    let mut command = Command::new(&orders.argv[0]);
+    command.args(&orders.argv[1..]).env_clear().envs(orders.env.iter().map(|(name, value)| (name, value)));
+    command.current_dir(&orders.work_dir).stdin(input).stdout(stdout);
+    // SAFETY: this process has one thread, so its copy may do everything that it could do itself. What it does touches nothing that the two share.
+    unsafe { command.pre_exec(move || guard.put_in_force()) };
+    let child = command.spawn().map_err(|error| Broken::Program(error.to_string()))?;
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    id.ok_or_else(|| Broken::Program("the system gave it no id".to_owned()))
+}
+
+/// What the program reads. A file in memory never makes anybody wait.
+fn input(bytes: &[u8]) -> io::Result<File> {
+    if bytes.is_empty() {
+        return File::open("/dev/null");
+    }
+    let descriptor: OwnedFd = rustix::fs::memfd_create("stdin", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let mut file = File::from(descriptor);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+struct First<'o> {
+    orders: &'o Orders,
+    program: Pid,
+    forwards: Forwards,
+    memory: u64,
+    processes: u64,
+    exit: Option<RawExit>,
+    stopped: Option<Limit>,
+    /// When patience is over.
+    kill_at: Option<Instant>,
+    /// Whether whoever started us is gone.
+    is_alone: bool,
+}
+
+impl First<'_> {
+    fn to_end(&mut self, control: &mut File, pidfd: &OwnedFd) {
+        let mut look_at = Instant::now();
+        while self.exit.is_none() && self.stopped.is_none() {
+            self.wait(control, pidfd, look_at);
+            self.forwards.pass_on();
+            self.listen(control);
+            self.bury();
+            if Instant::now() >= look_at {
+                self.look();
+                look_at = Instant::now() + LOOK;
+            }
+            if self.is_alone || self.kill_at.is_some_and(|it| Instant::now() >= it) {
+                break;
+            }
+        }
+        let is_ended = self.orders.has(Wall::Ending) || self.exit.is_none();
+        // What is left ends with us where it is ours alone; where it is not, it is ended one by one.
+        if is_ended && !(self.orders.is_walled && self.orders.has(Wall::Processes)) {
+            self.kill_all();
+        }
+        let exit = self.exit.unwrap_or(RawExit::Signal(libc::SIGKILL));
+        let said = Said::Ended { exit, stopped: self.stopped, memory_bytes: self.memory, processes: self.processes };
+        say(control, &said).unwrap_or_default();
+    }
+
+    fn wait(&self, control: &File, pidfd: &OwnedFd, look_at: Instant) {
+        let own = [PollFd::new(control, PollFlags::IN), PollFd::new(pidfd, PollFlags::IN)];
+        let mut fds: Vec<_> = own.into_iter().chain(self.forwards.interests()).collect();
+        let until = self.kill_at.map_or(look_at, |it| it.min(look_at)).saturating_duration_since(Instant::now());
+        // Rounded up, or the last fraction of a millisecond would be spent asking.
+        let until = until.min(LOOK) + Duration::from_millis(1);
+        let until = Timespec { tv_sec: 0, tv_nsec: until.as_nanos().try_into().unwrap_or(0) };
+        rustix::event::poll(&mut fds, Some(&until)).map(drop).unwrap_or_default();
+    }
+
+    /// Hears what it is told: to end, or nothing more ever.
+    fn listen(&mut self, control: &mut File) {
+        let mut fds = [PollFd::new(&*control, PollFlags::IN)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let is_ready = rustix::event::poll(&mut fds, Some(&now)).is_ok_and(|it| it > 0);
+        if !is_ready {
+            return;
+        }
+        // Whoever speaks sends a message whole and is trusted to.
+        match read_end(control) {
+            Some(grace) => {
+                if !grace.is_zero() {
+                    Members::look().signal(Signal::TERM);
+                }
+                self.kill_at = Some(Instant::now() + grace);
+            }
+            None => self.is_alone = true,
+        }
+    }
+
+    /// Everybody whose parent has ended is ours, and so is burying them.
+    fn bury(&mut self) {
+        while let Ok(Some((id, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+            if id == self.program {
+                self.exit = Some(raw(status));
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        let members = Members::look();
+        self.memory = self.memory.max(members.memory);
+        self.processes = self.processes.max(members.n_tasks);
+        if self.orders.has(Wall::Count) && members.n_tasks > self.orders.processes {
+            self.stopped = Some(Limit::Processes);
+        }
+        let max = self.orders.memory_bytes;
+        if self.orders.has(Wall::Memory) && members.memory > max && members.exact_memory() > max {
+            self.stopped = Some(Limit::Memory);
+        }
+    }
+
+    /// Ends everybody below. Whoever is made meanwhile is ended in the next round, and there are fewer each time.
+    fn kill_all(&mut self) {
+        for _ in 0..1000 {
+            let members = Members::look();
+            if members.is_empty() {
+                return;
+            }
+            members.signal(Signal::KILL);
+            self.bury();
+        }
+    }
+}
+
+fn read_end(control: &mut File) -> Option<Duration> {
+    let mut head = [0; 13];
+    control.read_exact(&mut head).ok()?;
+    let (_, body) = head.split_first_chunk::<5>()?;
+    (head[4] == frame::END).then(|| body.first_chunk::<8>().map(|it| Duration::from_millis(u64::from_le_bytes(*it))))?
+}
+
+fn raw(status: WaitStatus) -> RawExit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => RawExit::Code(code),
+        (None, signal) => RawExit::Signal(signal.unwrap_or(libc::SIGKILL)),
+    }
+}

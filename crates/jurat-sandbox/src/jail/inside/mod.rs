@@ -1,0 +1,129 @@
+//! The inside of a jail: its first process, and how it gets there.
+//!
+//! A worker leaves the machine's namespaces for new ones and starts a copy of itself, which is the first process of the jail. The copy builds the file system, gives
+//! the program what it may have, starts it, and looks after it: it passes on connections, buries what has ended, looks at memory, and ends everything at the end. The
+//! kernel ends the jail with its first process, the first process with the worker, and the worker with whoever started it.
+
+mod calls;
+mod first;
+mod forward;
+mod guard;
+mod members;
+mod namespaces;
+mod root;
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::ExitCode;
+
+use rustix::process::{Pid, Signal};
+
+use super::orders::{Orders, Said};
+use crate::frame;
+use crate::worker::Channel;
+
+pub(crate) use forward::stand_between;
+
+/// Why a jail is not made.
+#[derive(Debug)]
+enum Broken {
+    Walls { step: &'static str, error: io::Error },
+    Folder { path: std::ffi::OsString, error: io::Error },
+    Program(String),
+}
+
+impl Broken {
+    fn at(step: &'static str) -> impl FnOnce(io::Error) -> Broken {
+        move |error| Broken::Walls { step, error }
+    }
+
+    fn said(self) -> Said {
+        let errno = |it: &io::Error| it.raw_os_error().unwrap_or(0);
+        match self {
+            Broken::Walls { step, error } => {
+                Said::NoWalls { step: step.to_owned(), errno: errno(&error), reason: error.to_string() }
+            }
+            Broken::Folder { path, error } => Said::NoFolder { path, errno: errno(&error) },
+            Broken::Program(reason) => Said::NotStarted { reason },
+        }
+    }
+}
+
+/// Is the first process of a jail, or makes it, until the program has ended.
+pub(crate) fn main(channel: Channel, orders: &[u8]) -> ExitCode {
+    let Channel { requests: mut control, replies: stdout } = channel;
+    let Ok(orders) = serde_json::from_slice::<Orders>(orders) else { return ExitCode::FAILURE };
+    let Ok((frame::INPUT, stdin)) = frame::read(&mut control) else { return ExitCode::FAILURE };
+    let result = if orders.is_walled {
+        walled(&orders, control, stdout, &stdin)
+    } else {
+        watched(&orders, control, stdout, &stdin)
+    };
+    if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Makes namespaces, becomes the parent of the first process in them, and waits for its end.
+fn walled(orders: &Orders, mut control: File, stdout: File, stdin: &[u8]) -> Result<(), ()> {
+    let entered = namespaces::enter(orders).and_then(|()| end_with_parent(orders.parent).map_err(Broken::at("the jail cannot be tied to jurat")));
+    if let Err(broken) = entered {
+        return say(&mut control, &broken.said()).map_err(drop);
+    }
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(drop)?;
+    match namespaces::copy().map_err(drop)? {
+        Some(first) => {
+            // Whoever reads waits for the end of these.
+            drop((control, stdout, theirs));
+            quiet().map_err(drop)?;
+            handshake(ours).map_err(drop)?;
+            rustix::process::waitpid(Some(first), rustix::process::WaitOptions::empty()).map(drop).map_err(drop)
+        }
+        None => {
+            drop(ours);
+            let tied = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from);
+            let result = tied.and_then(|()| handshake(theirs)).map_err(Broken::at("the jail cannot be tied to jurat"));
+            let made = result.and_then(|()| root::build(orders));
+            let looked_after = made.and_then(|made| first::look_after(orders, &mut control, stdout, stdin, made));
+            if let Err(broken) = looked_after {
+                say(&mut control, &broken.said()).map_err(drop)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Looks after a program without walls: it inherits what the program leaves behind, and ends it.
+fn watched(orders: &Orders, mut control: File, stdout: File, stdin: &[u8]) -> Result<(), ()> {
+    let heir = Pid::from_raw(i32::try_from(std::process::id()).map_err(drop)?);
+    let inherits = rustix::process::set_child_subreaper(heir).map_err(io::Error::from);
+    let result = inherits.map_err(Broken::at("what the program leaves behind cannot be inherited"));
+    let looked_after = result.and_then(|()| first::look_after(orders, &mut control, stdout, stdin, root::Made::default()));
+    if let Err(broken) = looked_after {
+        say(&mut control, &broken.said()).map_err(drop)?;
+    }
+    Ok(())
+}
+
+fn say(control: &mut File, said: &Said) -> io::Result<()> {
+    frame::write(control, frame::SAID, &serde_json::to_vec(said)?)
+}
+
+/// Ends when whoever started it ends.
+fn end_with_parent(parent: u32) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    let is_there = rustix::process::getppid().is_some_and(|it| u32::try_from(it.as_raw_nonzero().get()) == Ok(parent));
+    if is_there { Ok(()) } else { Err(io::Error::other("it has ended")) }
+}
+
+/// Both say a word and hear one. The copy is tied to its parent before it speaks, so whoever has heard it knows that the tie holds, and a parent that is gone says nothing.
+fn handshake(mut other: std::os::unix::net::UnixStream) -> io::Result<()> {
+    other.write_all(b"!")?;
+    io::Read::read_exact(&mut other, &mut [0])
+}
+
+/// Lets go of standard output and error.
+fn quiet() -> io::Result<()> {
+    let nothing: OwnedFd = File::options().write(true).open("/dev/null")?.into();
+    rustix::stdio::dup2_stdout(&nothing)?;
+    Ok(rustix::stdio::dup2_stderr(&nothing)?)
+}

@@ -1,0 +1,351 @@
+//! The file system of a jail.
+//!
+//! Everything that is going to be seen is taken hold of first. Then there is an empty file system in memory, into which it is put, and which becomes the root. The
+//! machine's own root is let go of, so there is no way back to it, and the new root cannot be written.
+
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::mount::{MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags};
+
+use super::Broken;
+use super::namespaces::ID;
+use crate::jail::orders::Orders;
+use crate::jail::{Limit, Mechanism, Wall};
+
+/// What was made besides the file system.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    /// Sockets of the machine, by the ports that lead to them.
+    pub(super) sockets: Vec<(u16, OwnedFd)>,
+    /// Limits that are in force.
+    pub(super) enforced: Vec<(Limit, Mechanism)>,
+}
+
+/// Builds it and goes there.
+pub(super) fn build(orders: &Orders) -> Result<Made, Broken> {
+    let mut made = Made::default();
+    for (port, socket) in &orders.forwards {
+        let opened = rustix::fs::openat(CWD, socket, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        let opened = opened.map_err(|it| Broken::Folder { path: socket.clone(), error: it.into() })?;
+        made.sockets.push((*port, opened));
+    }
+    private(orders)?;
+    if orders.has(Wall::Ipc) {
+        rustix::system::sethostname(b"jurat").map_err(|it| Broken::at("the host name cannot be set")(it.into()))?;
+    }
+    if orders.has(Wall::Files) {
+        pivot(orders, &mut made)?;
+    }
+    if orders.has(Wall::Network) && !orders.shares_network {
+        loopback().map_err(Broken::at("the loopback cannot be brought up"))?;
+    }
+    Ok(made)
+}
+
+/// What is mounted from here on is of no concern to the machine.
+fn private(_: &Orders) -> Result<(), Broken> {
+    let change = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    rustix::mount::mount_change("/", change).map_err(|it| Broken::at("mounts cannot be made private")(it.into()))
+}
+
+/// Programs and libraries, wherever distributions have them.
+const SYSTEM: [&str; 10] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store", "/run/current-system"];
+
+/// What programs need to find their libraries, certificates and time zones. Nothing of it is a secret.
+const SETTINGS: [&str; 22] = [
+    "alternatives",
+    "bash.bashrc",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "fonts",
+    "gai.conf",
+    "host.conf",
+    "inputrc",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "magic",
+    "mime.types",
+    "nsswitch.conf",
+    "pki",
+    "protocols",
+    "services",
+    "ssl",
+    "terminfo",
+    "timezone",
+];
+
+const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+
+/// What of `/proc` is about the machine and can be written by whoever is root outside.
+const KERNEL: [&str; 6] = ["sys", "sysrq-trigger", "irq", "bus", "fs", "asound"];
+
+/// What of `/proc` shows more of the machine than anybody needs.
+const HIDDEN: [&str; 6] = ["kcore", "keys", "kmsg", "latency_stats", "sched_debug", "timer_list"];
+
+/// Something that is going to be seen.
+struct Part {
+    tree: OwnedFd,
+    target: PathBuf,
+    is_folder: bool,
+}
+
+fn pivot(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
+    let system = Broken::at("the system's programs cannot be shown");
+    let (parts, links) = system_parts(orders).map_err(system)?;
+    let mut writable = Vec::new();
+    for (here, there) in &orders.writable {
+        writable.push(folder_part(here, there, Attributes::WRITABLE)?);
+    }
+    let mut read_only = Vec::new();
+    for path in &orders.read_only {
+        let is_usable = Path::new(path).is_absolute()
+            && ["/", "/proc", "/sys", "/dev"].iter().all(|it| Path::new(path) != Path::new(it))
+            && ["/proc", "/sys", "/dev"].iter().all(|it| !Path::new(path).starts_with(it));
+        if !is_usable {
+            let error = io::Error::from_raw_os_error(libc::EINVAL);
+            return Err(Broken::Folder { path: path.clone(), error });
+        }
+        // What is shown already is not shown twice; but /usr may have something else mounted, so it is looked for.
+        read_only.push(folder_part(path, path, Attributes::READ_ONLY)?);
+    }
+    let devices: io::Result<Vec<Part>> = if Path::new("/dev/null").exists() { DEVICES.iter().map(|it| device(it)).collect() } else { Ok(Vec::new()) };
+    let devices = devices.map_err(Broken::at("devices cannot be shown"))?;
+    // Any folder will do to put it on; this one is ours, and what was in it is taken hold of already.
+    let ground = &orders.writable.last().ok_or_else(|| Broken::Program("there is no folder for temporary files".to_owned()))?.0;
+    let empty = MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount("tmpfs", ground, "tmpfs", empty, c"mode=0755,size=16m,nr_inodes=4096")
+        .and_then(|()| rustix::process::chdir(ground))
+        .map_err(|it| Broken::at("there is no root")(it.into()))?;
+    lay_out(orders, parts, &links, writable, devices).map_err(Broken::at("the root cannot be filled"))?;
+    for part in read_only {
+        let path = part.target.clone().into_os_string();
+        part.put().map_err(|error| Broken::Folder { path, error })?;
+    }
+    processes(orders, made)?;
+    let is_there = || -> rustix::io::Result<()> {
+        rustix::process::pivot_root(".", ".")?;
+        // The old root lies on the new one.
+        rustix::mount::unmount(".", UnmountFlags::DETACH)?;
+        rustix::process::chdir("/")
+    };
+    is_there().map_err(|it| Broken::at("the root cannot be changed")(it.into()))?;
+    let root = rustix::fs::openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    root.map_err(io::Error::from)
+        .and_then(|it| Attributes { is_recursive: false, ..Attributes::READ_ONLY }.set(it.as_fd()))
+        .map_err(Broken::at("the root cannot be closed"))
+}
+
+type Links = Vec<(PathBuf, PathBuf)>;
+
+/// The system's programs: links as links, folders as they are.
+fn system_parts(orders: &Orders) -> io::Result<(Vec<Part>, Links)> {
+    let settings = SETTINGS.iter().map(|it| Path::new("/etc").join(it));
+    let mut parts = Vec::new();
+    let mut links = Vec::new();
+    for path in SYSTEM.iter().map(PathBuf::from).chain(settings) {
+        let Ok(found) = path.symlink_metadata() else { continue };
+        if found.is_symlink() {
+            links.push((fs::read_link(&path)?, path));
+        } else {
+            parts.push(Part::of(path.as_os_str(), path.as_os_str(), Attributes::READ_ONLY)?);
+        }
+    }
+    // Names are asked for only where somebody answers.
+    let resolver = Path::new("/etc/resolv.conf");
+    if orders.shares_network && resolver.exists() {
+        parts.push(Part::of(resolver.as_os_str(), resolver.as_os_str(), Attributes::READ_ONLY)?);
+    }
+    Ok((parts, links))
+}
+
+fn folder_part(here: &OsStr, there: &OsStr, attributes: Attributes) -> Result<Part, Broken> {
+    Part::of(here, there, attributes).map_err(|error| Broken::Folder { path: here.to_owned(), error })
+}
+
+fn device(name: &str) -> io::Result<Part> {
+    let path = OsString::from(format!("/dev/{name}"));
+    Part::of(&path, &path, Attributes::DEVICE)
+}
+
+impl Part {
+    fn of(here: &OsStr, there: &OsStr, attributes: Attributes) -> io::Result<Part> {
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+        let tree = rustix::mount::open_tree(CWD, here, flags)?;
+        attributes.set(tree.as_fd())?;
+        let is_folder = Path::new(here).is_dir();
+        Ok(Part { tree, target: PathBuf::from(there), is_folder })
+    }
+
+    /// Puts it below the new root, which is where we are.
+    fn put(&self) -> io::Result<()> {
+        let target = below(&self.target);
+        if target.symlink_metadata().is_err() {
+            if self.is_folder {
+                fs::create_dir_all(&target)?;
+            } else {
+                parent(&target)?;
+                fs::File::create(&target)?;
+            }
+        }
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        Ok(rustix::mount::move_mount(&self.tree, c"", CWD, &target, flags)?)
+    }
+}
+
+fn below(path: &Path) -> PathBuf {
+    path.strip_prefix("/").unwrap_or(path).to_owned()
+}
+
+fn parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}
+
+fn lay_out(orders: &Orders, parts: Vec<Part>, links: &Links, writable: Vec<Part>, devices: Vec<Part>) -> io::Result<()> {
+    for folder in ["dev/pts", "dev/shm", "etc", "proc", "root", "run", "var/tmp"] {
+        fs::create_dir_all(folder)?;
+    }
+    for part in parts.iter().chain(&devices).chain(&writable) {
+        part.put()?;
+    }
+    for (target, link) in links {
+        let link = below(link);
+        parent(&link)?;
+        std::os::unix::fs::symlink(target, link)?;
+    }
+    for (target, link) in [("/proc/self/fd", "dev/fd"), ("fd/0", "dev/stdin"), ("fd/1", "dev/stdout"), ("fd/2", "dev/stderr"), ("pts/ptmx", "dev/ptmx")] {
+        std::os::unix::fs::symlink(target, link)?;
+    }
+    let home = orders.writable.get(1).map(|(_, there)| there.to_string_lossy().into_owned()).unwrap_or_default();
+    fs::write("etc/passwd", format!("agent:x:{ID}:{ID}:agent:{home}:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"))?;
+    fs::write("etc/group", format!("agent:x:{ID}:\nnogroup:x:65534:\n"))?;
+    fs::write("etc/hosts", "127.0.0.1 localhost jurat\n::1 localhost\n")?;
+    fs::write("etc/hostname", "jurat\n")?;
+    let closed = MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount("tmpfs", "dev/shm", "tmpfs", closed, c"mode=1777,size=64m,nr_inodes=4096")?;
+    // Terminals of its own; some agents run shells in them. Where there are none they do without.
+    let terminals = MountFlags::NOSUID | MountFlags::NOEXEC;
+    rustix::mount::mount("devpts", "dev/pts", "devpts", terminals, c"newinstance,ptmxmode=0666,mode=0620").unwrap_or_default();
+    Ok(())
+}
+
+/// Its own processes, and what else `/proc` has, without what changes the machine.
+fn processes(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
+    if !orders.has(Wall::Processes) {
+        let shown = Part::of(OsStr::new("/proc"), OsStr::new("/proc"), Attributes::DEVICE).and_then(|it| it.put());
+        return shown.map_err(Broken::at("`/proc` cannot be shown"));
+    }
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    rustix::mount::mount("proc", "proc", "proc", flags, None::<&CStr>)
+        .map_err(|it| Broken::at("`/proc` cannot be mounted anew")(it.into()))?;
+    // The kernel gives each namespace of processes a largest id of its own since 6.14, and there is no way around that. It has a least value, too.
+    const LEAST: u64 = 301;
+    if orders.has(Wall::Count) && orders.processes >= LEAST && kernel_is_since(6, 14) && fs::write("proc/sys/kernel/pid_max", orders.processes.to_string()).is_ok() {
+        made.enforced.push((Limit::Processes, Mechanism::PidMax));
+    }
+    if !orders.has(Wall::Kernel) {
+        return Ok(());
+    }
+    let close = || -> io::Result<()> {
+        for name in KERNEL.iter().map(|it| Path::new("proc").join(it)).filter(|it| it.exists()) {
+            let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            let tree = rustix::mount::open_tree(CWD, &name, flags)?;
+            Attributes { is_recursive: false, ..Attributes::READ_ONLY }.set(tree.as_fd())?;
+            rustix::mount::move_mount(&tree, c"", CWD, &name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        }
+        for name in HIDDEN.iter().map(|it| Path::new("proc").join(it)).filter(|it| it.exists()) {
+            let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            let tree = rustix::mount::open_tree(CWD, "dev/null", flags)?;
+            rustix::mount::move_mount(&tree, c"", CWD, &name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        }
+        Ok(())
+    };
+    close().map_err(Broken::at("`/proc` cannot be closed"))
+}
+
+/// Before that the setting is one for the whole machine, and root outside could change it.
+fn kernel_is_since(major: u32, minor: u32) -> bool {
+    let release = rustix::system::uname();
+    let release = release.release().to_string_lossy();
+    let mut numbers = release.split(|it: char| !it.is_ascii_digit()).map(str::parse::<u32>);
+    let (Some(Ok(first)), Some(Ok(second))) = (numbers.next(), numbers.next()) else { return false };
+    (first, second) >= (major, minor)
+}
+
+/// What a mount allows. The kernel adds them to what it forbids already.
+#[derive(Clone, Copy)]
+struct Attributes {
+    bits: u64,
+    is_recursive: bool,
+}
+
+const RDONLY: u64 = 0x1;
+const NOSUID: u64 = 0x2;
+const NODEV: u64 = 0x4;
+const NOEXEC: u64 = 0x8;
+
+impl Attributes {
+    const READ_ONLY: Attributes = Attributes { bits: RDONLY | NOSUID | NODEV, is_recursive: true };
+    const WRITABLE: Attributes = Attributes { bits: NOSUID | NODEV, is_recursive: true };
+    const DEVICE: Attributes = Attributes { bits: NOSUID | NOEXEC, is_recursive: true };
+
+    #[allow(unsafe_code)]
+    fn set(self, tree: impl AsFd) -> io::Result<()> {
+        /// As the kernel has it.
+        #[repr(C)]
+        struct MountAttr {
+            set: u64,
+            clear: u64,
+            propagation: u64,
+            user_namespace: u64,
+        }
+        let attributes = MountAttr { set: self.bits, clear: 0, propagation: 0, user_namespace: 0 };
+        let recursive = if self.is_recursive { libc::AT_RECURSIVE } else { 0 };
+        let empty = CString::default();
+        // SAFETY: the kernel reads an empty text and a value of the type and size that it is told, both of which outlive the call.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_mount_setattr,
+                tree.as_fd().as_raw_fd(),
+                empty.as_ptr(),
+                libc::AT_EMPTY_PATH | recursive,
+                std::ptr::from_ref(&attributes),
+                size_of::<MountAttr>(),
+            )
+        };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}
+
+/// Brings the loopback of a new network up.
+#[allow(unsafe_code)]
+fn loopback() -> io::Result<()> {
+    use std::net::UdpSocket;
+    // Any socket will do to speak of interfaces; an address is not needed for that.
+    let socket = UdpSocket::bind("0.0.0.0:0")?;
+    // SAFETY: all of it is numbers, for which zero is a value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = libc::c_char::try_from(*from).unwrap_or_default();
+    }
+    request.ifr_ifru.ifru_flags = libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or_default();
+    // SAFETY: the descriptor is a socket, and the kernel reads a value of exactly this type, which outlives the call.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, std::ptr::from_ref(&request)) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn links_of_the_system_are_absolute_or_below() {
+        assert_eq!(super::below(std::path::Path::new("/usr/bin")), std::path::Path::new("usr/bin"));
+    }
+}

@@ -1,0 +1,62 @@
+//! What the first process of a jail is told, and what it says.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Limit, Mechanism, Wall};
+
+/// What the first process of a jail is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Orders {
+    pub(crate) argv: Vec<OsString>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) work_dir: OsString,
+    /// Whether there are namespaces, or only somebody who looks after the program.
+    pub(crate) is_walled: bool,
+    /// Folders that can be written: where they are, and where they are seen.
+    pub(crate) writable: Vec<(OsString, OsString)>,
+    pub(crate) read_only: Vec<OsString>,
+    /// Whether it shares the network of the machine.
+    pub(crate) shares_network: bool,
+    /// Ports of its loopback, and the sockets they lead to.
+    pub(crate) forwards: Vec<(u16, OsString)>,
+    pub(crate) processes: u64,
+    pub(crate) memory_bytes: u64,
+    pub(crate) file_bytes: u64,
+    /// The walls to put up.
+    pub(crate) walls: BTreeSet<Wall>,
+    /// Who ends it.
+    pub(crate) parent: u32,
+}
+
+impl Orders {
+    pub(crate) fn has(&self, wall: Wall) -> bool {
+        self.walls.contains(&wall)
+    }
+}
+
+/// What the first process of a jail says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Said {
+    /// The program runs.
+    Started { enforced: Vec<(Limit, Mechanism)>, walls: BTreeSet<Wall> },
+    /// The walls cannot be put up.
+    NoWalls { step: String, reason: String, errno: i32 },
+    /// A folder cannot be used.
+    NoFolder { path: OsString, errno: i32 },
+    /// The program cannot be started.
+    NotStarted { reason: String },
+    /// The program has ended, and what it left is being ended.
+    Ended { exit: RawExit, stopped: Option<Limit>, memory_bytes: u64, processes: u64 },
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RawExit {
+    Code(i32),
+    Signal(i32),
+}

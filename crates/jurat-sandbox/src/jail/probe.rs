@@ -1,0 +1,81 @@
+//! Whether walls can be put up here, found out by doing.
+
+use std::fmt;
+use std::path::Path;
+
+use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Program, StopFlag, Wall, Walls, run};
+
+/// What this machine can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Available {
+    /// The walls that stand.
+    pub walls: Vec<Wall>,
+    /// What enforces each limit.
+    pub enforced: Vec<(Limit, Mechanism)>,
+}
+
+/// Why walls cannot be put up here, and what to change.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Unavailable {
+    /// What failed, in words.
+    pub reason: String,
+    /// What to change, in words.
+    pub remedy: String,
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "agents are not run here without walls: {}; {}", self.reason, self.remedy)
+    }
+}
+
+/// Finds out by doing whether programs can be run in namespaces: one is, and does nothing. `folder` is a place for its files.
+///
+/// # Errors
+/// When they cannot; the error names what to change.
+pub fn probe(worker: crate::Program, folder: &Path) -> Result<Available, JailError> {
+    let folders = ["workspace", "home", "tmp"].map(|it| folder.join(it));
+    for path in &folders {
+        std::fs::create_dir_all(path).map_err(|source| JailError::Folder { path: path.clone(), source })?;
+    }
+    let [workspace, home, tmp] = folders;
+    let walls = Walls::new(worker, Isolation::Namespaces, workspace, home, tmp);
+    let program = Program { argv: vec!["/bin/sh".into(), "-c".into(), ":".into()], work_dir: walls.seen().workspace, ..Program::default() };
+    let Ended { exit, walls, enforced, .. } = run(&program, &walls, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new())?;
+    if exit != Exit::Code(0) {
+        return Err(JailError::Lost(format!("a program that does nothing {exit}")));
+    }
+    Ok(Available { walls, enforced })
+}
+
+/// What to change where a step failed.
+#[cfg(target_os = "linux")]
+pub(super) fn unavailable(step: &str, reason: &str, errno: i32) -> Unavailable {
+    let setting = |path: &str| std::fs::read_to_string(path).ok().map(|it| it.trim().to_owned());
+    let is_zero = |path: &str| setting(path).is_some_and(|it| it == "0");
+    let is_one = |path: &str| setting(path).is_some_and(|it| it == "1");
+    let change = if is_zero("/proc/sys/kernel/unprivileged_userns_clone") {
+        "allow namespaces: `sysctl kernel.unprivileged_userns_clone=1`"
+    } else if is_zero("/proc/sys/user/max_user_namespaces") {
+        "allow namespaces: `sysctl user.max_user_namespaces=10000`"
+    } else if is_one("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") {
+        "AppArmor keeps programs from making namespaces: `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, or give jurat a profile with `userns`"
+    } else if Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists() {
+        "this is a container that may not make others: start it with `--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined`"
+    } else if errno == libc::ENOSYS {
+        "a kernel of version 5.13 or later can"
+    } else {
+        "ask whoever runs this machine to allow user namespaces"
+    };
+    let remedy = format!("{change}; or run agents in a container, or without walls with `--unsafe-host`");
+    Unavailable { reason: format!("{step}: {reason}"), remedy }
+}
+
+/// What there is instead on other systems.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn unavailable_here() -> Unavailable {
+    Unavailable {
+        reason: "only Linux has namespaces".to_owned(),
+        remedy: "run agents in a container, or without walls with `--unsafe-host`".to_owned(),
+    }
+}

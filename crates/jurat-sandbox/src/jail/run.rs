@@ -1,0 +1,530 @@
+//! Running a program to its end, seen from outside.
+//!
+//! One thread does all of it, the one that asks: it starts the jail, reads what comes, looks at the clock, and returns when nothing is left. The system ties the
+//! jail to that thread, so it ends with it.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+use super::cgroup::Cgroup;
+use super::orders::{Orders, RawExit, Said};
+use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Network, Program, StopFlag, Wall, Walls};
+use super::{container, size};
+use crate::frame;
+
+/// Takes what a program writes, as it comes.
+pub trait Sink {
+    /// Takes the next bytes. They may be cut anywhere.
+    fn take(&mut self, bytes: &[u8]);
+}
+
+impl<F: FnMut(&[u8])> Sink for F {
+    fn take(&mut self, bytes: &[u8]) {
+        self(bytes);
+    }
+}
+
+/// How often flags and clocks are looked at when nothing comes.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// How long the jail may take to end once it should.
+const LAST: Duration = Duration::from_secs(5);
+
+/// How long a jail may take to be made.
+const START: Duration = Duration::from_secs(30);
+
+/// What one read takes at most.
+const CHUNK: usize = 64 << 10;
+
+/// Runs a program behind walls to its end. What it writes goes to the sinks as it comes, up to the limit. When this returns, nothing of the program is left, also
+/// when it is an error; on the host that holds on Linux only.
+///
+/// # Errors
+/// When the walls cannot be put up, or the program cannot be started. That a program fails or is stopped is no error: [`Ended`] says so.
+pub fn run(
+    program: &Program,
+    walls: &Walls,
+    stdout: &mut dyn Sink,
+    stderr: &mut dyn Sink,
+    stop: &StopFlag,
+) -> Result<Ended, JailError> {
+    if program.argv.is_empty() {
+        return Err(JailError::NotStarted { program: String::new(), reason: "no program is named".to_owned() });
+    }
+    if walls.isolation == Isolation::Host && !walls.network.forwards().is_empty() {
+        return Err(JailError::Unsupported("on the host there are no forwards; listen on a port of the machine instead"));
+    }
+    let folders = [walls.workspace.as_path(), &walls.home, &walls.tmp];
+    for path in folders {
+        let problem = |source| JailError::Folder { path: path.to_owned(), source };
+        if !path.metadata().map_err(problem)?.is_dir() {
+            return Err(problem(io::ErrorKind::NotADirectory.into()));
+        }
+    }
+    let (over, n_looks) = mpsc::channel();
+    let (end, ended) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        if walls.has(Wall::Disk) {
+            scope.spawn(move || watch_size(&folders, walls, &over, &ended));
+        }
+        let result = Running::start(program, walls).and_then(|mut it| it.to_end(stdout, stderr, stop, &n_looks));
+        drop(end);
+        result
+    })
+}
+
+/// Looks at the folders of a program until it has ended. Looking takes time with many files, so there are pauses in proportion.
+fn watch_size(folders: &[&Path], walls: &Walls, over: &mpsc::Sender<Limit>, ended: &mpsc::Receiver<()>) {
+    let mut pause = Duration::from_millis(200);
+    while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(pause) {
+        let begun = Instant::now();
+        if let Some(limit) = size::excess(folders, walls.limits.disk_bytes, walls.limits.files) {
+            over.send(limit).unwrap_or_default();
+            return;
+        }
+        pause = (begun.elapsed() * 5).max(Duration::from_millis(200));
+    }
+}
+
+/// Who looks after the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    /// The first process of the jail.
+    Jail,
+    /// An engine, which knows it by this name.
+    Container(String),
+    /// Nobody but us.
+    #[cfg(not(target_os = "linux"))]
+    Direct,
+}
+
+/// A program that runs.
+struct Running<'w> {
+    walls: &'w Walls,
+    name: String,
+    child: Child,
+    /// How the first process of the jail is spoken to. Containers have none.
+    control: Option<UnixStream>,
+    came: Vec<u8>,
+    unsent: Vec<u8>,
+    cgroup: Option<Cgroup>,
+    kind: Kind,
+    begun: Instant,
+    /// Why it is being ended, and when patience is over.
+    ending: Option<(Exit, Instant)>,
+    enforced: Vec<(Limit, Mechanism)>,
+    stood: Vec<Wall>,
+    last: Option<Said>,
+}
+
+impl<'w> Running<'w> {
+    fn start(program: &Program, walls: &'w Walls) -> Result<Running<'w>, JailError> {
+        let name = program.argv[0].to_string_lossy().into_owned();
+        let begun = Instant::now();
+        let mut running = match &walls.isolation {
+            Isolation::Container { engine, image } => {
+                let (container, arguments) = container::arguments(program, walls, image);
+                let mut command = Command::new(engine);
+                command.args(arguments).stdin(Stdio::piped());
+                let child = spawned(&mut command, std::env::vars_os().collect::<Vec<_>>().iter().map(|(name, value)| (name, value)), engine.as_os_str())?;
+                Running::of(walls, name, child, None, program.stdin.clone(), Kind::Container(container), begun)
+            }
+            #[cfg(not(target_os = "linux"))]
+            Isolation::Namespaces => return Err(super::probe::unavailable_here().into()),
+            #[cfg(not(target_os = "linux"))]
+            Isolation::Host => {
+                let mut command = Command::new(&program.argv[0]);
+                command.args(&program.argv[1..]).current_dir(&program.work_dir).stdin(Stdio::piped());
+                let child = spawned(&mut command, program.env.iter(), &program.argv[0])?;
+                Running::of(walls, name, child, None, program.stdin.clone(), Kind::Direct, begun)
+            }
+            #[cfg(target_os = "linux")]
+            Isolation::Namespaces | Isolation::Host => {
+                let (ours, theirs) = UnixStream::pair()?;
+                let mut command = Command::new(&walls.worker.path);
+                command.args(&walls.worker.arguments).stdin(std::os::fd::OwnedFd::from(theirs)).current_dir("/");
+                let child = spawned(&mut command, std::iter::empty(), walls.worker.path.as_os_str())?;
+                drop(command);
+                ours.set_nonblocking(true)?;
+                let orders = serde_json::to_vec(&orders(program, walls)).map_err(io::Error::from)?;
+                let mut unsent = frame::framed(frame::JAIL, &orders);
+                unsent.extend(frame::framed(frame::INPUT, &program.stdin));
+                Running::of(walls, name, child, Some(ours), unsent, Kind::Jail, begun)
+            }
+        };
+        running.enforced.extend(running.outer_limits());
+        if walls.isolation == Isolation::Namespaces {
+            // Before it is told anything, so that everything that it starts is in it.
+            running.cgroup = Cgroup::make(&running.child, &walls.limits, |it| walls.has(it));
+        }
+        Ok(running)
+    }
+
+    fn of(
+        walls: &'w Walls,
+        name: String,
+        child: Child,
+        control: Option<UnixStream>,
+        unsent: Vec<u8>,
+        kind: Kind,
+        begun: Instant,
+    ) -> Running<'w> {
+        Running {
+            walls,
+            name,
+            child,
+            control,
+            came: Vec::new(),
+            unsent,
+            cgroup: None,
+            kind,
+            begun,
+            ending: None,
+            enforced: Vec::new(),
+            stood: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// What is enforced by who looks on, whatever runs.
+    fn outer_limits(&self) -> Vec<(Limit, Mechanism)> {
+        let own = [
+            (Wall::Time, Limit::Wall, Mechanism::Clock),
+            (Wall::Output, Limit::Output, Mechanism::Reader),
+            (Wall::Disk, Limit::Disk, Mechanism::Polling),
+            (Wall::Disk, Limit::Files, Mechanism::Polling),
+        ];
+        let own = own.into_iter().filter(|(wall, ..)| self.walls.has(*wall)).map(|(_, limit, by)| (limit, by));
+        let engine = [Limit::Processes, Limit::Memory, Limit::FileSize].map(|it| (it, Mechanism::Engine));
+        own.chain(engine.into_iter().filter(|_| matches!(self.kind, Kind::Container(_)))).collect()
+    }
+
+    fn to_end(
+        &mut self,
+        stdout: &mut dyn Sink,
+        stderr: &mut dyn Sink,
+        stop: &StopFlag,
+        sizes: &mpsc::Receiver<Limit>,
+    ) -> Result<Ended, JailError> {
+        let (mut out, mut err) = (Pipe::new(self.child.stdout.take()), Pipe::new(self.child.stderr.take()));
+        let mut passed = 0;
+        let max = if self.walls.has(Wall::Output) { self.walls.limits.output_bytes } else { u64::MAX };
+        let mut is_over = None;
+        loop {
+            self.wait(&out, &err);
+            self.write();
+            let n_read = out.read(stdout, &mut passed, max)? + err.read(stderr, &mut passed, max)?;
+            self.read()?;
+            if out.n_bytes + err.n_bytes > max {
+                self.end(Exit::Stopped(Limit::Output));
+            }
+            if stop.is_raised() {
+                self.end(Exit::Interrupted);
+            }
+            if self.walls.has(Wall::Time) && self.begun.elapsed() > self.walls.limits.wall {
+                self.end(Exit::Stopped(Limit::Wall));
+            }
+            if let Ok(limit) = sizes.try_recv() {
+                self.end(Exit::Stopped(limit));
+            }
+            self.insist();
+            // Whoever held the other ends is gone with the jail; what they wrote is still there to be read.
+            if is_over.is_none() && self.child.try_wait()?.is_some() {
+                is_over = Some(Instant::now());
+            }
+            let is_drained = out.is_closed() && err.is_closed();
+            if let Some(since) = is_over
+                && (is_drained || (n_read == 0 && since.elapsed() > LAST))
+            {
+                break;
+            }
+        }
+        self.read()?;
+        self.ended(out.n_bytes, err.n_bytes)
+    }
+
+    /// Waits for something to happen, for a glance at most.
+    fn wait(&self, out: &Pipe<impl std::os::fd::AsFd>, err: &Pipe<impl std::os::fd::AsFd>) {
+        let mut fds = Vec::with_capacity(4);
+        fds.extend(out.source.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
+        fds.extend(err.source.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
+        let writes = if self.unsent.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
+        if let Some(control) = &self.control {
+            fds.push(PollFd::new(control, PollFlags::IN | writes));
+        } else if let Some(stdin) = self.child.stdin.as_ref().filter(|_| !self.unsent.is_empty()) {
+            fds.push(PollFd::new(stdin, PollFlags::OUT));
+        }
+        let glance = if fds.is_empty() { Duration::from_millis(2) } else { GLANCE };
+        let glance = Timespec { tv_sec: 0, tv_nsec: glance.as_nanos().try_into().unwrap_or(0) };
+        rustix::event::poll(&mut fds, Some(&glance)).map(drop).unwrap_or_default();
+    }
+
+    /// Sends what is left to be said, as far as it goes.
+    fn write(&mut self) {
+        let target: &mut dyn io::Write = match (&mut self.control, &mut self.child.stdin) {
+            (Some(control), _) => control,
+            (None, Some(stdin)) => stdin,
+            (None, None) => return,
+        };
+        while !self.unsent.is_empty() {
+            match target.write(&self.unsent[..self.unsent.len().min(CHUNK)]) {
+                Ok(n) => drop(self.unsent.drain(..n)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // Nobody listens; what there is to know about that comes another way.
+                Err(_) => self.unsent.clear(),
+            }
+        }
+        // The end of its input is all that a container waits for.
+        if self.control.is_none() {
+            self.child.stdin = None;
+        }
+    }
+
+    /// Reads what the first process says.
+    fn read(&mut self) -> Result<(), JailError> {
+        let Some(control) = &mut self.control else { return Ok(()) };
+        let mut chunk = [0; 4096];
+        let is_closed = loop {
+            match control.read(&mut chunk) {
+                Ok(0) => break true,
+                Ok(n) => self.came.extend_from_slice(&chunk[..n]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break false,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => break true,
+            }
+        };
+        if is_closed {
+            self.control = None;
+        }
+        while let Ok(Some((frame::SAID, body))) = frame::take(&mut self.came, 1 << 20) {
+            match serde_json::from_slice(&body).map_err(io::Error::from)? {
+                Said::Started { enforced, walls } => {
+                    self.enforced.extend(enforced);
+                    self.stood = walls.into_iter().collect();
+                }
+                said => self.last = Some(said),
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins to end the program, once.
+    fn end(&mut self, why: Exit) {
+        if self.ending.is_some() || self.last.is_some() {
+            return;
+        }
+        // A program that takes too much is not asked: it would take more meanwhile.
+        let is_asked = matches!(why, Exit::Interrupted | Exit::Stopped(Limit::Wall));
+        let grace = if is_asked { self.walls.limits.grace } else { Duration::ZERO };
+        self.ending = Some((why, Instant::now() + grace + LAST));
+        match (&self.kind, &self.walls.isolation) {
+            (Kind::Container(container), Isolation::Container { engine, .. }) => {
+                let seconds = grace.as_secs().to_string();
+                let words: &[&str] = if is_asked { &["stop", "--time", &seconds, container] } else { &["kill", container] };
+                quietly(engine.as_os_str(), words);
+            }
+            #[cfg(not(target_os = "linux"))]
+            (Kind::Direct, _) => {
+                let signal = if is_asked { rustix::process::Signal::TERM } else { rustix::process::Signal::KILL };
+                self.signal_group(signal);
+            }
+            _ => {
+                let millis = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+                self.unsent.extend(frame::framed(frame::END, &millis.to_le_bytes()));
+                self.write();
+            }
+        }
+    }
+
+    /// Ends what did not end when it was asked to, and what does not start.
+    fn insist(&mut self) {
+        let is_late = self.ending.is_some_and(|(_, until)| Instant::now() > until);
+        let is_stuck = self.stood.is_empty()
+            && self.control.is_some()
+            && self.walls.isolation == Isolation::Namespaces
+            && self.begun.elapsed() > START;
+        if is_late || is_stuck {
+            self.kill();
+        }
+    }
+
+    fn kill(&mut self) {
+        if let (Kind::Container(container), Isolation::Container { engine, .. }) = (&self.kind, &self.walls.isolation) {
+            quietly(engine.as_os_str(), &["rm", "--force", container]);
+        }
+        #[cfg(not(target_os = "linux"))]
+        self.signal_group(rustix::process::Signal::KILL);
+        // Whoever is first in the jail ends with its parent, and with it everything in the jail.
+        self.child.kill().unwrap_or_default();
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn signal_group(&self, signal: rustix::process::Signal) {
+        let group = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
+        group.map(|it| rustix::process::kill_process_group(it, signal).unwrap_or_default()).unwrap_or_default();
+    }
+
+    fn ended(&mut self, stdout_bytes: u64, stderr_bytes: u64) -> Result<Ended, JailError> {
+        let wall = self.begun.elapsed();
+        let status = self.child.wait()?;
+        let killed_by_kernel = self.cgroup.as_ref().is_some_and(Cgroup::ran_out_of_memory);
+        let (mut memory, mut processes) = (None, None);
+        let own = match self.last.take() {
+            Some(Said::Ended { exit, stopped, memory_bytes, processes: n_processes }) => {
+                (memory, processes) = (Some(memory_bytes), Some(n_processes));
+                match (stopped, exit) {
+                    (Some(limit), _) => Exit::Stopped(limit),
+                    (None, RawExit::Signal(_)) if killed_by_kernel => Exit::Stopped(Limit::Memory),
+                    (None, RawExit::Signal(libc::SIGXFSZ)) => Exit::Stopped(Limit::FileSize),
+                    (None, RawExit::Signal(signal)) => Exit::Signal(signal),
+                    (None, RawExit::Code(code)) => Exit::Code(code),
+                }
+            }
+            Some(Said::NoFolder { path, errno }) => {
+                return Err(JailError::Folder { path: path.into(), source: io::Error::from_raw_os_error(errno) });
+            }
+            Some(Said::NotStarted { reason }) => {
+                return Err(JailError::NotStarted { program: self.name.clone(), reason });
+            }
+            #[cfg(target_os = "linux")]
+            Some(Said::NoWalls { step, reason, errno }) => {
+                return Err(super::probe::unavailable(&step, &reason, errno).into());
+            }
+            _ if self.kind != Kind::Jail => match (status.code(), std::os::unix::process::ExitStatusExt::signal(&status)) {
+                (Some(code), _) => Exit::Code(code),
+                (None, signal) => Exit::Signal(signal.unwrap_or(0)),
+            },
+            _ if self.ending.is_some() => Exit::Interrupted,
+            _ => return Err(JailError::Lost(format!("its first process ended with {status}"))),
+        };
+        let exit = self.ending.map_or(own, |(why, _)| why);
+        let by_cgroup = self.cgroup.as_ref().map(Cgroup::enforces).unwrap_or_default();
+        self.enforced.retain(|(limit, _)| !by_cgroup.iter().any(|(it, _)| it == limit));
+        self.enforced.extend(by_cgroup);
+        self.enforced.sort_unstable();
+        let (enforced, walls) = (std::mem::take(&mut self.enforced), std::mem::take(&mut self.stood));
+        Ok(Ended {
+            exit,
+            wall,
+            stdout_bytes,
+            stderr_bytes,
+            peak_memory_bytes: memory,
+            peak_processes: processes,
+            enforced,
+            walls,
+        })
+    }
+}
+
+/// An error on the way must not leave anything behind either.
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            self.kill();
+            self.child.wait().map(drop).unwrap_or_default();
+        }
+    }
+}
+
+/// What a program writes to.
+struct Pipe<R> {
+    source: Option<R>,
+    n_bytes: u64,
+}
+
+impl<R: io::Read + std::os::fd::AsFd> Pipe<R> {
+    fn new(source: Option<R>) -> Pipe<R> {
+        if let Some(source) = &source
+            && let Ok(flags) = rustix::fs::fcntl_getfl(source)
+        {
+            rustix::fs::fcntl_setfl(source, flags | rustix::fs::OFlags::NONBLOCK).unwrap_or_default();
+        }
+        Pipe { source, n_bytes: 0 }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.source.is_none()
+    }
+
+    /// Reads what is there, passes on what may be, and returns how much it was. Not all of it at once: clocks are looked at in between.
+    fn read(&mut self, sink: &mut dyn Sink, passed: &mut u64, max: u64) -> io::Result<u64> {
+        let Some(source) = &mut self.source else { return Ok(0) };
+        let mut chunk = [0; CHUNK];
+        let mut n_read = 0;
+        for _ in 0..16 {
+            match source.read(&mut chunk) {
+                Ok(0) => {
+                    self.source = None;
+                    break;
+                }
+                Ok(n) => {
+                    n_read += n as u64;
+                    let n_passed = usize::try_from(max - *passed).unwrap_or(usize::MAX).min(n);
+                    if n_passed > 0 {
+                        sink.take(&chunk[..n_passed]);
+                        *passed += n_passed as u64;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.n_bytes += n_read;
+        Ok(n_read)
+    }
+}
+
+fn spawned<'e>(
+    command: &mut Command,
+    env: impl Iterator<Item = (&'e OsString, &'e OsString)>,
+    name: &OsStr,
+) -> Result<Child, JailError> {
+    // Ctrl-C in a terminal is not for it: it is ended in order.
+    command.env_clear().envs(env).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let not_started = |error: io::Error| JailError::NotStarted {
+        program: name.to_string_lossy().into_owned(),
+        reason: error.to_string(),
+    };
+    command.spawn().map_err(not_started)
+}
+
+fn quietly(program: &OsStr, words: &[&str]) {
+    let command = Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if let Ok(mut command) = command {
+        std::thread::spawn(move || command.wait().map(drop).unwrap_or_default());
+    }
+}
+
+fn orders(program: &Program, walls: &Walls) -> Orders {
+    let seen = walls.seen();
+    let folders = [(&walls.workspace, &seen.workspace), (&walls.home, &seen.home), (&walls.tmp, &seen.tmp)];
+    let writable = folders.map(|(here, there)| (here.as_os_str().to_owned(), there.as_os_str().to_owned())).to_vec();
+    let mut env: Vec<_> = program.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    if !walls.has(Wall::Environment) {
+        env.extend(std::env::vars_os());
+    }
+    Orders {
+        argv: program.argv.clone(),
+        env,
+        work_dir: program.work_dir.clone().into_os_string(),
+        is_walled: walls.isolation == Isolation::Namespaces,
+        writable,
+        read_only: walls.read_only.iter().map(|it| it.as_os_str().to_owned()).collect(),
+        shares_network: walls.network == Network::Host,
+        forwards: walls.network.forwards().iter().map(|it| (it.port, it.socket.as_os_str().to_owned())).collect(),
+        processes: walls.limits.processes,
+        memory_bytes: walls.limits.memory_bytes,
+        file_bytes: walls.limits.file_bytes,
+        walls: Wall::ALL.into_iter().filter(|it| walls.has(*it)).collect(),
+        parent: std::process::id(),
+    }
+}
