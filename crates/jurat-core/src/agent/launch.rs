@@ -80,10 +80,10 @@ pub enum Wire {
 impl Wire {
     /// Each, by the name of the codec that speaks it.
     pub const NAMED: [(&'static str, Wire); 4] = [
-        ("openai-chat", Wire::OpenAiChat),
-        ("openai-responses", Wire::OpenAiResponses),
-        ("anthropic-messages", Wire::Anthropic),
-        ("gemini-generate", Wire::Gemini),
+        ("openai_chat", Wire::OpenAiChat),
+        ("openai_responses", Wire::OpenAiResponses),
+        ("anthropic_messages", Wire::Anthropic),
+        ("gemini_generate", Wire::Gemini),
     ];
 
     /// Its name.
