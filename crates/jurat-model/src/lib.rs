@@ -4,6 +4,7 @@
 //! * [`codec`] has the five ways to write requests and to read replies, purely;
 //! * [`Model`] is one that is ready to be asked: over HTTP, a [`script`] of answers, a program, or a [`Function`];
 //! * [`Transport`] asks: limits, retries, time-outs, budgets, connections;
+//! * [`proxy`] stands between an agent and its model, and writes down what passes;
 //! * [`tool`] asks servers for their tools and calls them;
 //! * [`price`] knows what tokens cost, and [`dotenv`] reads `.env` files.
 
@@ -15,6 +16,7 @@ mod function;
 mod model;
 pub mod price;
 pub mod provider;
+pub mod proxy;
 pub mod script;
 pub mod tool;
 mod transport;

@@ -203,30 +203,49 @@ impl Dialer {
         }
     }
 
-    async fn open(&self, target: &Target) -> Result<Connection, DialError> {
-        let mut connector = self.connector.clone();
-        let proxy = self.proxy(target);
-        if let Some(scheme) = proxy.as_ref().and_then(|it| it.uri().scheme_str()).filter(|it| *it != "http") {
-            return Err(DialError::last(format!(
-                "a proxy is asked over `http`, not `{scheme}`; change the variables for proxies"
-            )));
+    /// A bare connection to a host, through the proxy where there is one.
+    pub(crate) async fn tunnel(&self, host: &str, port: u16) -> Result<tokio::net::TcpStream, DialError> {
+        let unknown = || DialError::last(format!("`{host}` is no name"));
+        let target = Target::read(&format!("https://{host}:{port}")).ok_or_else(unknown)?;
+        match tokio::time::timeout(self.timeout, self.bare(&target)).await {
+            Ok(opened) => opened,
+            Err(_) => Err(DialError::new(format!("no connection within {}", seconds(self.timeout)))),
         }
-        let refused = |error: &(dyn Error + 'static)| DialError::new(words(error));
-        match proxy {
-            None if target.is_tls() => {
-                let stream = connector.call(target.origin.clone()).await.map_err(|it| refused(&it))?;
-                self.secured(target, stream.into_inner()).await
-            }
-            None => Connection::over(connector.call(target.origin.clone()).await.map_err(|it| refused(&it))?).await,
-            Some(proxy) if target.is_tls() => {
-                let mut tunnel = Tunnel::new(proxy.uri().clone(), connector);
-                if let Some(auth) = proxy.basic_auth() {
-                    tunnel = tunnel.with_auth(auth.clone());
-                }
-                let failed =
-                    |error: &(dyn Error + 'static)| DialError::new(format!("through the proxy: {}", words(error)));
-                let stream = tunnel.call(target.origin.clone()).await.map_err(|it| failed(&it))?;
-                self.secured(target, stream.into_inner()).await
+    }
+
+    async fn bare(&self, target: &Target) -> Result<tokio::net::TcpStream, DialError> {
+        let mut connector = self.connector.clone();
+        let Some(proxy) = self.usable_proxy(target)? else {
+            let stream = connector.call(target.origin.clone()).await.map_err(|it| DialError::new(words(&it)))?;
+            return Ok(stream.into_inner());
+        };
+        let mut tunnel = Tunnel::new(proxy.uri().clone(), connector);
+        if let Some(auth) = proxy.basic_auth() {
+            tunnel = tunnel.with_auth(auth.clone());
+        }
+        let failed = |error: &(dyn Error + 'static)| DialError::new(format!("through the proxy: {}", words(error)));
+        Ok(tunnel.call(target.origin.clone()).await.map_err(|it| failed(&it))?.into_inner())
+    }
+
+    fn usable_proxy(&self, target: &Target) -> Result<Option<Intercept>, DialError> {
+        let proxy = self.proxy(target);
+        match proxy.as_ref().and_then(|it| it.uri().scheme_str()).filter(|it| *it != "http") {
+            None => Ok(proxy),
+            Some(scheme) => Err(DialError::last(format!(
+                "a proxy is asked over `http`, not `{scheme}`; change the variables for proxies"
+            ))),
+        }
+    }
+
+    async fn open(&self, target: &Target) -> Result<Connection, DialError> {
+        if target.is_tls() {
+            return self.secured(target, self.bare(target).await?).await;
+        }
+        let mut connector = self.connector.clone();
+        match self.usable_proxy(target)? {
+            None => {
+                let stream = connector.call(target.origin.clone()).await.map_err(|it| DialError::new(words(&it)))?;
+                Connection::over(stream).await
             }
             Some(proxy) => {
                 let failed = |error: &(dyn Error + 'static)| DialError::new(format!("to the proxy: {}", words(error)));

@@ -153,7 +153,8 @@ mod tests {
         let mounts = "--mount type=bind,\"source=/opt/agent\",\"target=/opt/agent\",readonly \
             --mount type=bind,\"source=/opt/jurat\",\"target=/run/jurat/worker\",readonly \
             --mount type=bind,\"source=/runs/1/proxy.sock\",\"target=/run/jurat/8080.sock\"";
-        let command = "/run/jurat/worker node:24 __worker forward 8080=/run/jurat/8080.sock -- node agent.js --task say hi";
+        let command =
+            "/run/jurat/worker node:24 __worker forward 8080=/run/jurat/8080.sock -- node agent.js --task say hi";
         assert_eq!(shown(&walls), format!("{head} {mounts} {MIDDLE} {command}"));
     }
 

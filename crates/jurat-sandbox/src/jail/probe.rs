@@ -40,8 +40,13 @@ pub fn probe(worker: crate::Program, folder: &Path) -> Result<Available, JailErr
     }
     let [workspace, home, tmp] = folders;
     let walls = Walls::new(worker, Isolation::Namespaces, workspace, home, tmp);
-    let program = Program { argv: vec!["/bin/sh".into(), "-c".into(), ":".into()], work_dir: walls.seen().workspace, ..Program::default() };
-    let Ended { exit, walls, enforced, .. } = run(&program, &walls, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new())?;
+    let program = Program {
+        argv: vec!["/bin/sh".into(), "-c".into(), ":".into()],
+        work_dir: walls.seen().workspace,
+        ..Program::default()
+    };
+    let Ended { exit, walls, enforced, .. } =
+        run(&program, &walls, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new())?;
     if exit != Exit::Code(0) {
         return Err(JailError::Lost(format!("a program that does nothing {exit}")));
     }

@@ -60,7 +60,9 @@ pub fn run(
         return Err(JailError::NotStarted { program: String::new(), reason: "no program is named".to_owned() });
     }
     if walls.isolation == Isolation::Host && !walls.network.forwards().is_empty() {
-        return Err(JailError::Unsupported("on the host there are no forwards; listen on a port of the machine instead"));
+        return Err(JailError::Unsupported(
+            "on the host there are no forwards; listen on a port of the machine instead",
+        ));
     }
     let folders = [walls.workspace.as_path(), &walls.home, &walls.tmp];
     for path in folders {
@@ -75,7 +77,7 @@ pub fn run(
         if walls.has(Wall::Disk) {
             scope.spawn(move || watch_size(&folders, walls, &over, &ended));
         }
-        let result = Running::start(program, walls).and_then(|mut it| it.to_end(stdout, stderr, stop, &n_looks));
+        let result = Running::start(program, walls).and_then(|mut it| it.watch(stdout, stderr, stop, &n_looks));
         drop(end);
         result
     })
@@ -134,7 +136,11 @@ impl<'w> Running<'w> {
                 let (container, arguments) = container::arguments(program, walls, image);
                 let mut command = Command::new(engine);
                 command.args(arguments).stdin(Stdio::piped());
-                let child = spawned(&mut command, std::env::vars_os().collect::<Vec<_>>().iter().map(|(name, value)| (name, value)), engine.as_os_str())?;
+                let child = spawned(
+                    &mut command,
+                    std::env::vars_os().collect::<Vec<_>>().iter().map(|(name, value)| (name, value)),
+                    engine.as_os_str(),
+                )?;
                 Running::of(walls, name, child, None, program.stdin.clone(), Kind::Container(container), begun)
             }
             #[cfg(not(target_os = "linux"))]
@@ -207,7 +213,7 @@ impl<'w> Running<'w> {
         own.chain(engine.into_iter().filter(|_| matches!(self.kind, Kind::Container(_)))).collect()
     }
 
-    fn to_end(
+    fn watch(
         &mut self,
         stdout: &mut dyn Sink,
         stderr: &mut dyn Sink,
@@ -328,7 +334,8 @@ impl<'w> Running<'w> {
         match (&self.kind, &self.walls.isolation) {
             (Kind::Container(container), Isolation::Container { engine, .. }) => {
                 let seconds = grace.as_secs().to_string();
-                let words: &[&str] = if is_asked { &["stop", "--time", &seconds, container] } else { &["kill", container] };
+                let words: &[&str] =
+                    if is_asked { &["stop", "--time", &seconds, container] } else { &["kill", container] };
                 quietly(engine.as_os_str(), words);
             }
             #[cfg(not(target_os = "linux"))]
@@ -398,10 +405,12 @@ impl<'w> Running<'w> {
             Some(Said::NoWalls { step, reason, errno }) => {
                 return Err(super::probe::unavailable(&step, &reason, errno).into());
             }
-            _ if self.kind != Kind::Jail => match (status.code(), std::os::unix::process::ExitStatusExt::signal(&status)) {
-                (Some(code), _) => Exit::Code(code),
-                (None, signal) => Exit::Signal(signal.unwrap_or(0)),
-            },
+            _ if self.kind != Kind::Jail => {
+                match (status.code(), std::os::unix::process::ExitStatusExt::signal(&status)) {
+                    (Some(code), _) => Exit::Code(code),
+                    (None, signal) => Exit::Signal(signal.unwrap_or(0)),
+                }
+            }
             _ if self.ending.is_some() => Exit::Interrupted,
             _ => return Err(JailError::Lost(format!("its first process ended with {status}"))),
         };
@@ -498,7 +507,8 @@ fn spawned<'e>(
 }
 
 fn quietly(program: &OsStr, words: &[&str]) {
-    let command = Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let command =
+        Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     if let Ok(mut command) = command {
         std::thread::spawn(move || command.wait().map(drop).unwrap_or_default());
     }

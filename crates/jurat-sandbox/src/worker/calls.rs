@@ -69,7 +69,11 @@ fn close(first: RawFd, last: RawFd) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-pub(crate) fn program(rules: Rules, otherwise: SeccompAction, matching: SeccompAction) -> Result<BpfProgram, Box<dyn Error>> {
+pub(crate) fn program(
+    rules: Rules,
+    otherwise: SeccompAction,
+    matching: SeccompAction,
+) -> Result<BpfProgram, Box<dyn Error>> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
     Ok(SeccompFilter::new(rules, otherwise, matching, architecture)?.try_into()?)
 }

@@ -87,6 +87,14 @@ fn says(isolation: Isolation, script: &str, stdout: &str) {
 
 #[test]
 fn a_program_sees_its_folders_and_itself() {
-    says(Isolation::Namespaces, "pwd; echo $HOME; id -u; id -un; hostname; echo $$", "/workspace\n/home/agent\n1000\nagent\njurat\n2\n");
-    says(Isolation::Namespaces, "ls /; ls /home", "bin\ndev\netc\nhome\nlib\nlib64\nproc\nroot\nrun\nsbin\ntmp\nusr\nvar\nworkspace\nagent\n");
+    says(
+        Isolation::Namespaces,
+        "pwd; echo $HOME; id -u; id -un; hostname; echo $$",
+        "/workspace\n/home/agent\n1000\nagent\njurat\n2\n",
+    );
+    says(
+        Isolation::Namespaces,
+        "ls /; ls /home",
+        "bin\ndev\netc\nhome\nlib\nlib64\nproc\nroot\nrun\nsbin\ntmp\nusr\nvar\nworkspace\nagent\n",
+    );
 }

@@ -2,7 +2,7 @@
 
 mod attacks;
 mod calling;
+mod jails;
 mod pools;
 mod refusing;
 mod typescript;
-mod jails;

@@ -121,7 +121,12 @@ fn conditional() -> Result<Rules, Box<dyn Error>> {
     // Writing into a terminal as if its user had.
     let mut ioctl = Vec::new();
     for request in [libc::TIOCSTI, libc::TIOCLINUX] {
-        ioctl.push(SeccompRule::new(vec![Condition::new(1, Width::Dword, Is::Eq, u64::from(u32::try_from(request)?))?])?);
+        ioctl.push(SeccompRule::new(vec![Condition::new(
+            1,
+            Width::Dword,
+            Is::Eq,
+            u64::from(u32::try_from(request)?),
+        )?])?);
     }
     rules.insert(libc::SYS_ioctl, ioctl);
     // Devices. Pipes and sockets are files like others.
@@ -132,7 +137,12 @@ fn conditional() -> Result<Rules, Box<dyn Error>> {
     for (call, argument) in calls {
         let mut made = Vec::new();
         for device in [libc::S_IFCHR, libc::S_IFBLK] {
-            made.push(SeccompRule::new(vec![Condition::new(argument, Width::Dword, Is::MaskedEq(kind), u64::from(device))?])?);
+            made.push(SeccompRule::new(vec![Condition::new(
+                argument,
+                Width::Dword,
+                Is::MaskedEq(kind),
+                u64::from(device),
+            )?])?);
         }
         rules.insert(call, made);
     }

@@ -43,12 +43,25 @@ pub(super) fn look_after(
     super::quiet().map_err(Broken::at("standard output cannot be let go of"))?;
     let pidfd = rustix::process::pidfd_open(program, PidfdFlags::empty());
     let pidfd = pidfd.map_err(|it| Broken::at("the program cannot be waited for")(it.into()))?;
-    let walls = if orders.is_walled { orders.walls.clone() } else { orders.walls.iter().copied().filter(|it| is_outer(*it)).collect() };
+    let walls = if orders.is_walled {
+        orders.walls.clone()
+    } else {
+        orders.walls.iter().copied().filter(|it| is_outer(*it)).collect()
+    };
     // Whoever started us may be gone, and then we end soon.
     say(control, &Said::Started { enforced, walls }).unwrap_or_default();
-    let mut first =
-        First { orders, program, forwards, memory: 0, processes: 0, exit: None, stopped: None, kill_at: None, is_alone: false };
-    first.to_end(control, &pidfd);
+    let mut first = First {
+        orders,
+        program,
+        forwards,
+        memory: 0,
+        processes: 0,
+        exit: None,
+        stopped: None,
+        kill_at: None,
+        is_alone: false,
+    };
+    first.watch(control, &pidfd);
     Ok(())
 }
 
@@ -98,7 +111,7 @@ struct First<'o> {
 }
 
 impl First<'_> {
-    fn to_end(&mut self, control: &mut File, pidfd: &OwnedFd) {
+    fn watch(&mut self, control: &mut File, pidfd: &OwnedFd) {
         let mut look_at = Instant::now();
         while self.exit.is_none() && self.stopped.is_none() {
             self.wait(control, pidfd, look_at);

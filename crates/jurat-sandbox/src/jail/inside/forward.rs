@@ -135,7 +135,8 @@ impl Buffer {
         to: &mut T,
         close: impl FnOnce(&T) -> io::Result<()>,
     ) -> io::Result<()> {
-        let would_block = |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted);
+        let would_block =
+            |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted);
         if self.wants_more() {
             let mut chunk = [0; BUFFER];
             match from.read(&mut chunk) {
@@ -182,7 +183,8 @@ pub(crate) fn stand_between(mut words: impl Iterator<Item = OsString>) -> ExitCo
         }
     };
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let Some((id, pidfd)) = id.and_then(|it| Some((it, rustix::process::pidfd_open(it, PidfdFlags::empty()).ok()?))) else {
+    let Some((id, pidfd)) = id.and_then(|it| Some((it, rustix::process::pidfd_open(it, PidfdFlags::empty()).ok()?)))
+    else {
         return ExitCode::from(125);
     };
     loop {

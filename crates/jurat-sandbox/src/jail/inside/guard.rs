@@ -8,8 +8,8 @@ use std::io;
 use std::os::fd::RawFd;
 
 use landlock::{
-    ABI, AccessFs, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset, RulesetAttr as _,
-    RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope,
+    ABI, AccessFs, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset, RulesetAttr as _, RulesetCreated,
+    RulesetCreatedAttr as _, RulesetStatus, Scope,
 };
 use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
@@ -18,7 +18,6 @@ use seccompiler::BpfProgram;
 use super::{Broken, calls};
 use crate::jail::orders::Orders;
 use crate::jail::{Limit, Mechanism, Wall};
-
 
 /// What is going to be put in force.
 pub(super) struct Guard {
@@ -125,7 +124,10 @@ fn writable_only(orders: &Orders) -> Result<RulesetCreated, Box<dyn Error>> {
     for (_, there) in &orders.writable {
         rules = rules.add_rule(PathBeneath::new(PathFd::new(there)?, write | newer))?;
     }
-    for (path, access) in [("/dev/shm", write | newer), ("/dev", (AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev) & (write | newer))] {
+    for (path, access) in [
+        ("/dev/shm", write | newer),
+        ("/dev", (AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev) & (write | newer)),
+    ] {
         rules = rules.add_rule(PathBeneath::new(PathFd::new(path)?, access))?;
     }
     Ok(rules)

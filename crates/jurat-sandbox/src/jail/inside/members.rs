@@ -102,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_process_says_who_its_parent_is_and_what_it_uses() {
-        let text = "Name:\tPPid: 7\nPPid:\t12\nRssAnon:\t    100 kB\nRssFile:\t 5000 kB\nRssShmem:\t 28 kB\nThreads:\t3\n";
+        let text =
+            "Name:\tPPid: 7\nPPid:\t12\nRssAnon:\t    100 kB\nRssFile:\t 5000 kB\nRssShmem:\t 28 kB\nThreads:\t3\n";
         assert_eq!(Status::read(text), Status { parent: 12, threads: 3, memory: 128 << 10 });
     }
 }

@@ -65,7 +65,8 @@ pub(crate) fn main(channel: Channel, orders: &[u8]) -> ExitCode {
 
 /// Makes namespaces, becomes the parent of the first process in them, and waits for its end.
 fn walled(orders: &Orders, mut control: File, stdout: File, stdin: &[u8]) -> Result<(), ()> {
-    let entered = namespaces::enter(orders).and_then(|()| end_with_parent(orders.parent).map_err(Broken::at("the jail cannot be tied to jurat")));
+    let entered = namespaces::enter(orders)
+        .and_then(|()| end_with_parent(orders.parent).map_err(Broken::at("the jail cannot be tied to jurat")));
     if let Err(broken) = entered {
         return say(&mut control, &broken.said()).map_err(drop);
     }
@@ -97,7 +98,8 @@ fn watched(orders: &Orders, mut control: File, stdout: File, stdin: &[u8]) -> Re
     let heir = Pid::from_raw(i32::try_from(std::process::id()).map_err(drop)?);
     let inherits = rustix::process::set_child_subreaper(heir).map_err(io::Error::from);
     let result = inherits.map_err(Broken::at("what the program leaves behind cannot be inherited"));
-    let looked_after = result.and_then(|()| first::look_after(orders, &mut control, stdout, stdin, root::Made::default()));
+    let looked_after =
+        result.and_then(|()| first::look_after(orders, &mut control, stdout, stdin, root::Made::default()));
     if let Err(broken) = looked_after {
         say(&mut control, &broken.said()).map_err(drop)?;
     }

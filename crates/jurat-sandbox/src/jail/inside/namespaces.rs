@@ -17,10 +17,7 @@ pub(super) const ID: u32 = 1000;
 pub(super) fn enter(orders: &Orders) -> Result<(), Broken> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let mut flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS;
-    let optional = [
-        (Wall::Processes, UnshareFlags::NEWPID),
-        (Wall::Ipc, UnshareFlags::NEWIPC | UnshareFlags::NEWUTS),
-    ];
+    let optional = [(Wall::Processes, UnshareFlags::NEWPID), (Wall::Ipc, UnshareFlags::NEWIPC | UnshareFlags::NEWUTS)];
     for (wall, flag) in optional {
         flags |= if orders.has(wall) { flag } else { UnshareFlags::empty() };
     }

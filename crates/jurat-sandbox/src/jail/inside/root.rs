@@ -117,10 +117,12 @@ fn pivot(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
         // What is shown already is not shown twice; but /usr may have something else mounted, so it is looked for.
         read_only.push(folder_part(path, path, Attributes::READ_ONLY)?);
     }
-    let devices: io::Result<Vec<Part>> = if Path::new("/dev/null").exists() { DEVICES.iter().map(|it| device(it)).collect() } else { Ok(Vec::new()) };
+    let devices: io::Result<Vec<Part>> =
+        if Path::new("/dev/null").exists() { DEVICES.iter().map(|it| device(it)).collect() } else { Ok(Vec::new()) };
     let devices = devices.map_err(Broken::at("devices cannot be shown"))?;
     // Any folder will do to put it on; this one is ours, and what was in it is taken hold of already.
-    let ground = &orders.writable.last().ok_or_else(|| Broken::Program("there is no folder for temporary files".to_owned()))?.0;
+    let ground =
+        &orders.writable.last().ok_or_else(|| Broken::Program("there is no folder for temporary files".to_owned()))?.0;
     let empty = MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount("tmpfs", ground, "tmpfs", empty, c"mode=0755,size=16m,nr_inodes=4096")
         .and_then(|()| rustix::process::chdir(ground))
@@ -209,7 +211,13 @@ fn parent(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
-fn lay_out(orders: &Orders, parts: Vec<Part>, links: &Links, writable: Vec<Part>, devices: Vec<Part>) -> io::Result<()> {
+fn lay_out(
+    orders: &Orders,
+    parts: Vec<Part>,
+    links: &Links,
+    writable: Vec<Part>,
+    devices: Vec<Part>,
+) -> io::Result<()> {
     for folder in ["dev/pts", "dev/shm", "etc", "proc", "root", "run", "var/tmp"] {
         fs::create_dir_all(folder)?;
     }
@@ -221,11 +229,20 @@ fn lay_out(orders: &Orders, parts: Vec<Part>, links: &Links, writable: Vec<Part>
         parent(&link)?;
         std::os::unix::fs::symlink(target, link)?;
     }
-    for (target, link) in [("/proc/self/fd", "dev/fd"), ("fd/0", "dev/stdin"), ("fd/1", "dev/stdout"), ("fd/2", "dev/stderr"), ("pts/ptmx", "dev/ptmx")] {
+    for (target, link) in [
+        ("/proc/self/fd", "dev/fd"),
+        ("fd/0", "dev/stdin"),
+        ("fd/1", "dev/stdout"),
+        ("fd/2", "dev/stderr"),
+        ("pts/ptmx", "dev/ptmx"),
+    ] {
         std::os::unix::fs::symlink(target, link)?;
     }
     let home = orders.writable.get(1).map(|(_, there)| there.to_string_lossy().into_owned()).unwrap_or_default();
-    fs::write("etc/passwd", format!("agent:x:{ID}:{ID}:agent:{home}:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"))?;
+    fs::write(
+        "etc/passwd",
+        format!("agent:x:{ID}:{ID}:agent:{home}:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"),
+    )?;
     fs::write("etc/group", format!("agent:x:{ID}:\nnogroup:x:65534:\n"))?;
     fs::write("etc/hosts", "127.0.0.1 localhost jurat\n::1 localhost\n")?;
     fs::write("etc/hostname", "jurat\n")?;
@@ -233,7 +250,8 @@ fn lay_out(orders: &Orders, parts: Vec<Part>, links: &Links, writable: Vec<Part>
     rustix::mount::mount("tmpfs", "dev/shm", "tmpfs", closed, c"mode=1777,size=64m,nr_inodes=4096")?;
     // Terminals of its own; some agents run shells in them. Where there are none they do without.
     let terminals = MountFlags::NOSUID | MountFlags::NOEXEC;
-    rustix::mount::mount("devpts", "dev/pts", "devpts", terminals, c"newinstance,ptmxmode=0666,mode=0620").unwrap_or_default();
+    rustix::mount::mount("devpts", "dev/pts", "devpts", terminals, c"newinstance,ptmxmode=0666,mode=0620")
+        .unwrap_or_default();
     Ok(())
 }
 
@@ -248,7 +266,11 @@ fn processes(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
         .map_err(|it| Broken::at("`/proc` cannot be mounted anew")(it.into()))?;
     // The kernel gives each namespace of processes a largest id of its own since 6.14, and there is no way around that. It has a least value, too.
     const LEAST: u64 = 301;
-    if orders.has(Wall::Count) && orders.processes >= LEAST && kernel_is_since(6, 14) && fs::write("proc/sys/kernel/pid_max", orders.processes.to_string()).is_ok() {
+    if orders.has(Wall::Count)
+        && orders.processes >= LEAST
+        && kernel_is_since(6, 14)
+        && fs::write("proc/sys/kernel/pid_max", orders.processes.to_string()).is_ok()
+    {
         made.enforced.push((Limit::Processes, Mechanism::PidMax));
     }
     if !orders.has(Wall::Kernel) {

@@ -1,0 +1,26 @@
+//! A proxy between an agent and its model, which writes down what passes.
+//!
+//! The agent is told an address on its loopback and a key that opens nothing. Here its requests get the real key and go where the suite says; replies pass as they come,
+//! and what they cost is counted. When a limit is reached, requests are refused in the words of the provider's interface. What passed is in the [`Record`].
+//!
+//! * [`Proxy`] listens, on a unix socket or on this machine's loopback, until it is finished;
+//! * [`ProxyOptions`] say who answers ([`Upstream`]), how much may be asked ([`ProxyLimits`]), and which names programs may reach beside the model ([`Names`]);
+//! * [`Record`] has every [`Exchange`], the sum of tokens, what was refused, and what the provider failed at.
+//!
+//! Only what asks models is passed on: the key is worth more than that, and an agent must not have more of it.
+
+mod names;
+mod operation;
+mod options;
+mod record;
+mod refusal;
+mod serve;
+mod tap;
+mod tunnel;
+mod upstream;
+
+pub use names::Names;
+pub use operation::Operation;
+pub use options::{Answer, Asked, Given, Listen, ProxyLimits, ProxyOptions, Upstream};
+pub use record::{Body, Exchange, ProviderFailure, Record, Spent, Tunnelled};
+pub use serve::{Proxy, ProxyError};

@@ -1,0 +1,164 @@
+//! How a proxy is made.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::{Names, Operation};
+use crate::Model;
+use crate::codec::Codec;
+use crate::price::Price;
+use crate::transport::Proxies;
+
+/// How a proxy is made.
+#[derive(Debug)]
+pub struct ProxyOptions {
+    /// Who answers.
+    pub upstream: Upstream,
+    /// How much may be asked.
+    pub limits: ProxyLimits,
+    /// What tokens cost; without it the price of the model.
+    pub price: Option<Price>,
+    /// Names that programs may reach beside the model.
+    pub names: Names,
+    /// Whether requests name the model themselves. Otherwise all of them go to the model of the suite, whichever they name: agents like to ask small models
+    /// for small things.
+    pub keeps_model: bool,
+    /// How much of each request and each reply is written down, in bytes.
+    pub recorded_bytes: usize,
+    /// How long the beginning of a reply may take.
+    pub patience: Duration,
+    /// How long a connection may take to be opened.
+    pub connect_timeout: Duration,
+    /// The proxies of this machine.
+    pub proxies: Proxies,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: fn() -> u64,
+    /// Called once, when a limit has been reached: whoever runs the agent may want to end it.
+    pub on_spent: Option<OnSpent>,
+}
+
+impl ProxyOptions {
+    /// A proxy to somebody who answers, with the usual settings and without limits.
+    pub fn to(upstream: Upstream) -> ProxyOptions {
+        ProxyOptions {
+            upstream,
+            limits: ProxyLimits::default(),
+            price: None,
+            names: Names::default(),
+            keeps_model: false,
+            recorded_bytes: 1 << 20,
+            patience: Duration::from_secs(600),
+            connect_timeout: Duration::from_secs(30),
+            proxies: Proxies::default(),
+            now_ms: || 0,
+            on_spent: None,
+        }
+    }
+}
+
+/// What is called when a limit has been reached.
+pub struct OnSpent(pub Box<dyn Fn() + Send + Sync>);
+
+impl fmt::Debug for OnSpent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnSpent")
+    }
+}
+
+/// Where a proxy listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listen {
+    /// On a unix socket, which is made.
+    Unix(PathBuf),
+    /// On a free port of 127.0.0.1.
+    Loopback,
+}
+
+/// How much may be asked. A limit that is reached holds for every request after it; those that are under way go on.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ProxyLimits {
+    /// Requests.
+    pub requests: Option<u64>,
+    /// Tokens, read and written.
+    pub tokens: Option<u64>,
+    /// Dollars. Without a price nothing is known to cost anything.
+    pub usd: Option<f64>,
+}
+
+/// Who answers.
+#[derive(Clone)]
+pub enum Upstream {
+    /// A model that is asked over HTTP.
+    Model(Arc<Model>),
+    /// Somebody in this program.
+    Answer(Arc<dyn Answer>),
+    /// Nobody: there are only names to reach.
+    Nobody,
+}
+
+impl fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Upstream::Model(model) => f.debug_tuple("Model").field(model).finish(),
+            Upstream::Answer(_) => f.write_str("Answer"),
+            Upstream::Nobody => f.write_str("Nobody"),
+        }
+    }
+}
+
+/// Somebody in this program who answers requests.
+pub trait Answer: Send + Sync {
+    /// Answers a request in the form in which it was made.
+    fn answer(&self, asked: &Asked) -> Given;
+}
+
+impl<F: Fn(&Asked) -> Given + Send + Sync> Answer for F {
+    fn answer(&self, asked: &Asked) -> Given {
+        self(asked)
+    }
+}
+
+/// A request, as an agent made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// What it asks for.
+    pub operation: Operation,
+    /// Whether the reply is wanted in pieces.
+    pub is_streamed: bool,
+    /// Its body.
+    pub body: Bytes,
+}
+
+impl Asked {
+    /// The form that the request and its reply have.
+    pub fn codec(&self) -> Option<Codec> {
+        self.operation.codec()
+    }
+}
+
+/// A reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// The status.
+    pub status: u16,
+    /// What the body is.
+    pub content_type: String,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl Given {
+    /// A reply of JSON.
+    pub fn json(text: impl Into<String>) -> Given {
+        Given { status: 200, content_type: "application/json".to_owned(), body: Bytes::from(text.into()) }
+    }
+
+    /// A reply in pieces, as server-sent events.
+    pub fn events(text: impl Into<String>) -> Given {
+        Given { status: 200, content_type: "text/event-stream".to_owned(), body: Bytes::from(text.into()) }
+    }
+}

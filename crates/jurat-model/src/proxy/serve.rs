@@ -1,0 +1,482 @@
+//! Listening, and what is done with each request.
+
+use std::convert::Infallible;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Either, Full, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use jurat_core::effect::Usage;
+use tokio::sync::oneshot;
+
+use super::refusal::refusal;
+use super::tap::{Reading, Tap};
+use super::upstream::{passed, without_key};
+use super::{Asked, Body, Exchange, Given, Listen, Operation, ProviderFailure, ProxyOptions, Record, Spent, Upstream};
+use crate::codec::{Codec, Failure};
+use crate::model::Kind;
+use crate::price::cost;
+use crate::transport::connection::{Connection, Dialer};
+use crate::transport::http::Http;
+
+/// The largest request that is passed on.
+const MAX_REQUEST: usize = 64 << 20;
+
+/// How many connections wait for another request.
+const IDLE: usize = 16;
+
+/// A proxy that listens, on a thread of its own. It stops when it is finished or dropped.
+#[derive(Debug)]
+pub struct Proxy {
+    shared: Arc<Shared>,
+    port: Option<u16>,
+    socket: Option<PathBuf>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Why a proxy cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ProxyError {
+    /// It cannot listen.
+    #[error("the proxy cannot listen: {0}")]
+    Listen(#[from] io::Error),
+    /// The model is not one that requests can be passed on to.
+    #[error("`{0}` cannot be asked by an agent: it is not asked over HTTP; give the agent a model with an address")]
+    NoAddress(String),
+}
+
+impl Proxy {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// When it cannot, or when the model has no address.
+    pub fn start(listen: &Listen, options: ProxyOptions) -> Result<Proxy, ProxyError> {
+        if let Upstream::Model(model) = &options.upstream
+            && !matches!(model.kind, Kind::Http(_))
+        {
+            return Err(ProxyError::NoAddress(model.endpoint.model.clone()));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let _entered = runtime.enter();
+        let (listener, port, socket) = match listen {
+            Listen::Unix(path) => {
+                let listener = Listener::Unix(tokio::net::UnixListener::bind(path)?);
+                (listener, None, Some(path.clone()))
+            }
+            Listen::Loopback => {
+                let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+                listener.set_nonblocking(true)?;
+                let port = listener.local_addr()?.port();
+                (Listener::Tcp(tokio::net::TcpListener::from_std(listener)?), Some(port), None)
+            }
+        };
+        drop(_entered);
+        let dialer = Dialer::new(&options.proxies, options.connect_timeout);
+        let record = Record { cost_usd: price(&options).map(|_| 0.0), ..Record::default() };
+        let state = Mutex::new(State { record });
+        let shared = Arc::new(Shared { options, dialer, state, idle: Mutex::new(Vec::new()) });
+        let (stop, stopped) = oneshot::channel();
+        let served = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("proxy".to_owned()).spawn(move || {
+            runtime.block_on(serve(listener, served, stopped));
+            // Requests that are under way are given up; they write down how far they came.
+            runtime.shutdown_background();
+        })?;
+        Ok(Proxy { shared, port, socket, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// The port, when it listens on one.
+    pub fn port(&self) -> Option<u16> {
+        self.port
+    }
+
+    /// What passed so far.
+    pub fn record(&self) -> Record {
+        self.shared.state().record.clone()
+    }
+
+    /// The limit that was reached.
+    pub fn spent(&self) -> Option<Spent> {
+        self.shared.state().record.spent
+    }
+
+    /// Stops, and returns what passed.
+    pub fn finish(mut self) -> Record {
+        self.stop();
+        std::mem::take(&mut self.shared.state().record)
+    }
+
+    fn stop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            stop.send(()).unwrap_or_default();
+        }
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap_or_default();
+        }
+        if let Some(socket) = self.socket.take() {
+            std::fs::remove_file(socket).unwrap_or_default();
+        }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+#[derive(Debug)]
+enum Listener {
+    Unix(tokio::net::UnixListener),
+    Tcp(tokio::net::TcpListener),
+}
+
+/// What all requests share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) options: ProxyOptions,
+    pub(super) dialer: Dialer,
+    state: Mutex<State>,
+    idle: Mutex<Vec<Connection>>,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) record: Record,
+}
+
+async fn serve(listener: Listener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
+    loop {
+        let accepted = async {
+            match &listener {
+                Listener::Unix(it) => it.accept().await.map(|(it, _)| Box::new(it) as Box<dyn Stream>),
+                Listener::Tcp(it) => it.accept().await.map(|(it, _)| Box::new(it) as Box<dyn Stream>),
+            }
+        };
+        let accepted = tokio::select! {
+            _ = &mut stopped => return,
+            accepted = accepted => accepted,
+        };
+        match accepted {
+            Ok(stream) => drop(tokio::spawn(connection(stream, Arc::clone(&shared)))),
+            // Out of descriptors, most likely; some will be free again.
+            Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    }
+}
+
+trait Stream: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin {}
+impl<T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin> Stream for T {}
+
+async fn connection(stream: Box<dyn Stream>, shared: Arc<Shared>) {
+    let service = service_fn(|request| {
+        let shared = Arc::clone(&shared);
+        async move { Ok::<_, Infallible>(answered(shared, request).await) }
+    });
+    // It ends with the client; what went wrong on the way is in the exchange that met it.
+    http1::Builder::new().serve_connection(TokioIo::new(stream), service).with_upgrades().await.unwrap_or_default();
+}
+
+type Reply = Response<Either<Tap, Full<Bytes>>>;
+
+async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
+    if request.method() == Method::CONNECT {
+        return shared.tunnel(request).await.map(Either::Right);
+    }
+    let begun = Instant::now();
+    let (head, body) = request.into_parts();
+    let operation = Operation::read(&head.method, head.uri.path());
+    let body = match Limited::new(body, MAX_REQUEST).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(_) => return given(refusal(operation.as_ref(), 413, "the request is too large, or ended before its end")),
+    };
+    let model = shared.model();
+    let asked = operation.as_ref().map(|it| passed(it, &body, model.filter(|_| !shared.options.keeps_model)));
+    let requested_model = asked.as_ref().and_then(|it| it.requested_model.clone());
+    let exchange = shared.begin(&head, requested_model, &body);
+    let refused = |status: u16, message: &str| {
+        let refusal = refusal(operation.as_ref(), status, message);
+        shared.refuse(exchange, &refusal, message, begun.elapsed());
+        given(refusal)
+    };
+    let (Some(operation), Some(asked)) = (&operation, asked) else {
+        return refused(404, "jurat passes on requests to models, and this is none");
+    };
+    if operation.is_asking()
+        && let Err(spent) = shared.reserve()
+    {
+        let message = format!("the limit of {} for this run is reached; no more requests are answered", spent.name());
+        return refused(429, &message);
+    }
+    match &shared.options.upstream {
+        Upstream::Nobody => refused(404, "this run has no model"),
+        Upstream::Answer(answer) => {
+            let asked = Asked { operation: operation.clone(), is_streamed: asked.is_streamed, body: asked.body };
+            let answer = answer.answer(&asked);
+            shared.conclude_given(exchange, operation, &answer, begun.elapsed());
+            given(answer)
+        }
+        Upstream::Model(it) => {
+            let Kind::Http(http) = &it.kind else { return refused(404, "this model has no address") };
+            let model = model.filter(|_| !shared.options.keeps_model);
+            let sent = shared.send(http, operation, (head.method, &head.uri, &head.headers), model, asked.body).await;
+            match sent {
+                Err(message) => {
+                    let message = http.secrets.scrubbed(message);
+                    shared.fail(operation, None, &message);
+                    refused(502, &format!("the model cannot be asked: {message}"))
+                }
+                Ok((connection, response)) => {
+                    pass_back(Arc::clone(&shared), http, operation, (exchange, begun), connection, response).await
+                }
+            }
+        }
+    }
+}
+
+/// Passes a reply back as it comes. What is an error comes whole, because providers like to say which key was wrong.
+async fn pass_back(
+    shared: Arc<Shared>,
+    http: &Http,
+    operation: &Operation,
+    (exchange, begun): (usize, Instant),
+    connection: Connection,
+    response: Response<Incoming>,
+) -> Reply {
+    let (head, body) = response.into_parts();
+    let content_type = head.headers.get(CONTENT_TYPE).cloned();
+    let mut reply = if head.status.is_success() {
+        let is_streamed =
+            content_type.as_ref().and_then(|it| it.to_str().ok()).is_some_and(|it| it.starts_with("text/event-stream"));
+        let codec = operation.codec().filter(|_| operation.is_asking());
+        let reading = Reading::of(codec, is_streamed);
+        let status = head.status.as_u16();
+        Response::new(Either::Left(Tap::new(body, connection, shared, (exchange, begun), status, reading)))
+    } else {
+        let whole = Limited::new(body, MAX_REQUEST).collect().await.map(|it| it.to_bytes()).unwrap_or_default();
+        shared.keep(connection);
+        let text = http.secrets.scrubbed(String::from_utf8_lossy(&whole).into_owned());
+        let content_type =
+            content_type.as_ref().and_then(|it| it.to_str().ok()).unwrap_or("application/json").to_owned();
+        let answer = Given { status: head.status.as_u16(), content_type, body: Bytes::from(text) };
+        shared.conclude_given(exchange, operation, &answer, begun.elapsed());
+        given(answer)
+    };
+    *reply.status_mut() = head.status;
+    for (name, value) in &head.headers {
+        if !HOP.contains(name) {
+            reply.headers_mut().insert(name, value.clone());
+        }
+    }
+    reply
+}
+
+/// Headers of a reply that concern one connection.
+const HOP: [HeaderName; 5] = [
+    http::header::CONNECTION,
+    http::header::CONTENT_LENGTH,
+    http::header::TRANSFER_ENCODING,
+    http::header::SET_COOKIE,
+    HeaderName::from_static("keep-alive"),
+];
+
+fn given(given: Given) -> Reply {
+    let is_error = given.status >= 400;
+    let mut response = Response::new(Either::Right(Full::new(given.body)));
+    *response.status_mut() = StatusCode::from_u16(given.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    if let Ok(value) = HeaderValue::try_from(given.content_type) {
+        response.headers_mut().insert(CONTENT_TYPE, value);
+    }
+    if is_error {
+        // The clients of two providers honour it: asking again is useless.
+        response.headers_mut().insert(HeaderName::from_static("x-should-retry"), HeaderValue::from_static("false"));
+    }
+    response
+}
+
+fn price(options: &ProxyOptions) -> Option<crate::Price> {
+    options.price.or(match &options.upstream {
+        Upstream::Model(model) => model.price,
+        Upstream::Answer(_) | Upstream::Nobody => None,
+    })
+}
+
+impl Shared {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn idle_connection(&self) -> Option<Connection> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|it| !it.is_closed());
+        idle.pop()
+    }
+
+    pub(super) fn keep(&self, connection: Connection) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE && !connection.is_closed() {
+            idle.push(connection);
+        }
+    }
+
+    /// The model that requests go to.
+    fn model(&self) -> Option<&str> {
+        match &self.options.upstream {
+            Upstream::Model(model) => Some(&model.endpoint.model),
+            Upstream::Answer(_) | Upstream::Nobody => None,
+        }
+    }
+
+    /// Text to be written down, without keys.
+    fn shown(&self, bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        match &self.options.upstream {
+            Upstream::Model(model) => match &model.kind {
+                Kind::Http(http) => http.secrets.scrubbed(text),
+                _ => text,
+            },
+            Upstream::Answer(_) | Upstream::Nobody => text,
+        }
+    }
+
+    fn body(&self, bytes: &[u8], n_bytes: u64) -> Body {
+        let kept = &bytes[..bytes.len().min(self.options.recorded_bytes)];
+        Body { text: self.shown(kept), n_bytes }
+    }
+
+    /// Writes a request down and returns its place.
+    fn begin(&self, head: &Parts, requested_model: Option<String>, body: &Bytes) -> usize {
+        let (path, query) = without_key(&head.uri);
+        let exchange = Exchange {
+            at_ms: (self.options.now_ms)(),
+            method: head.method.to_string(),
+            path: query.map_or(path.clone(), |it| format!("{path}?{it}")),
+            requested_model,
+            request: self.body(body, body.len() as u64),
+            status: None,
+            reply: Body::default(),
+            usage: None,
+            error: None,
+            duration: Duration::ZERO,
+        };
+        let exchanges = &mut self.state().record.exchanges;
+        exchanges.push(exchange);
+        exchanges.len() - 1
+    }
+
+    /// Counts a request, unless there may be no more.
+    fn reserve(&self) -> Result<(), Spent> {
+        let limits = &self.options.limits;
+        let mut state = self.state();
+        let record = &mut state.record;
+        let is_reached =
+            |spent: Option<f64>, limit: Option<f64>| spent.zip(limit).is_some_and(|(spent, limit)| spent >= limit);
+        let spent = match () {
+            () if record.spent.is_some() => record.spent,
+            () if limits.requests.is_some_and(|it| record.n_requests >= it) => Some(Spent::Requests),
+            () if limits.tokens.is_some_and(|it| record.usage.total() >= it) => Some(Spent::Tokens),
+            () if is_reached(record.cost_usd, limits.usd) => Some(Spent::Usd),
+            () => None,
+        };
+        let Some(spent) = spent else {
+            record.n_requests += 1;
+            return Ok(());
+        };
+        let is_first = record.spent.replace(spent).is_none();
+        drop(state);
+        if is_first && let Some(on_spent) = &self.options.on_spent {
+            (on_spent.0)();
+        }
+        Err(spent)
+    }
+
+    /// Writes down a refusal of our own.
+    fn refuse(&self, exchange: usize, given: &Given, message: &str, duration: Duration) {
+        let reply = self.body(&given.body, given.body.len() as u64);
+        let mut state = self.state();
+        if let Some(it) = state.record.exchanges.get_mut(exchange) {
+            (it.status, it.reply, it.duration) = (Some(given.status), reply, duration);
+            it.error = Some(message.to_owned());
+        }
+    }
+
+    /// Writes down that the provider failed.
+    fn fail(&self, operation: &Operation, status: Option<u16>, message: &str) {
+        if !operation.is_asking() {
+            return;
+        }
+        let record = &mut self.state().record;
+        record.n_failures += 1;
+        record.failure = Some(ProviderFailure { status, message: message.to_owned() });
+    }
+
+    fn conclude_given(&self, exchange: usize, operation: &Operation, given: &Given, duration: Duration) {
+        let is_streamed = given.content_type.starts_with("text/event-stream");
+        let is_success = (200..300).contains(&given.status);
+        let codec: Option<Codec> = operation.codec().filter(|_| operation.is_asking());
+        let mut reading = Reading::of(codec, is_streamed && is_success);
+        reading.take(&given.body);
+        let read = reading.finish(given.status);
+        self.conclude(exchange, given.status, (&given.body, given.body.len() as u64), read, None, duration);
+    }
+
+    /// Writes down what came back, and counts it.
+    pub(super) fn conclude(
+        &self,
+        exchange: usize,
+        status: u16,
+        (kept, n_bytes): (&[u8], u64),
+        read: Result<Option<Usage>, Failure>,
+        note: Option<&str>,
+        duration: Duration,
+    ) {
+        let reply = self.body(kept, n_bytes);
+        let (usage, failure) = match read {
+            Ok(usage) => (usage, None),
+            Err(Failure::Api(error)) => (None, Some((Some(error.status), error.message))),
+            Err(Failure::Garbled(message)) => (None, Some((Some(status), message))),
+            Err(Failure::Cut) => (None, Some((Some(status), "the reply ended before it was complete".to_owned()))),
+        };
+        let failure = failure.map(|(status, message)| (status, self.shown(message.as_bytes())));
+        let mut state = self.state();
+        let record = &mut state.record;
+        let Some(it) = record.exchanges.get_mut(exchange) else { return };
+        (it.status, it.reply, it.usage, it.duration) = (Some(status), reply, usage, duration);
+        it.error = failure.as_ref().map(|(_, message)| message.clone()).or_else(|| note.map(str::to_owned));
+        let is_asking = Operation::read(&Method::POST, it.path.split('?').next().unwrap_or_default())
+            .is_some_and(|it| it.is_asking());
+        if !is_asking {
+            return;
+        }
+        match (usage, failure) {
+            (Some(usage), _) => {
+                record.usage.merge(&usage);
+                record.cost_usd =
+                    record.cost_usd.zip(price(&self.options)).map(|(sum, price)| sum + cost(&usage, &price));
+            }
+            (None, Some((status, message))) => {
+                // That a request is wrong is the agent's own doing.
+                if !matches!(status, Some(400 | 413 | 422)) {
+                    record.n_failures += 1;
+                    record.failure = Some(ProviderFailure { status, message });
+                }
+                return;
+            }
+            (None, None) => record.n_uncounted += 1,
+        }
+        if note.is_none() {
+            record.failure = None;
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A reply on its way to the agent, looked at as it passes.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use jurat_core::effect::Usage;
+
+use super::serve::Shared;
+use crate::codec::{Codec, Failure, Received, StreamDecoder};
+use crate::transport::connection::Connection;
+
+/// The largest reply whose tokens are counted when it comes in one piece.
+const MAX_WHOLE: usize = 64 << 20;
+
+/// Reads a reply as it passes.
+pub(super) enum Reading {
+    /// In pieces.
+    Stream(Box<StreamDecoder>, Result<(), Failure>),
+    /// In one piece, once it is complete.
+    Whole(Codec, Vec<u8>),
+    /// Not at all.
+    Nothing,
+}
+
+impl Reading {
+    pub(super) fn of(codec: Option<Codec>, is_streamed: bool) -> Reading {
+        match codec {
+            None => Reading::Nothing,
+            Some(codec) if is_streamed => Reading::Stream(Box::new(codec.stream()), Ok(())),
+            Some(codec) => Reading::Whole(codec, Vec::new()),
+        }
+    }
+
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        match self {
+            Reading::Stream(decoder, read @ Ok(())) => *read = decoder.push(bytes),
+            Reading::Whole(_, whole) if whole.len() + bytes.len() <= MAX_WHOLE => whole.extend_from_slice(bytes),
+            Reading::Stream(..) | Reading::Whole(..) | Reading::Nothing => {}
+        }
+    }
+
+    /// The tokens of a reply, or what is wrong with it.
+    pub(super) fn finish(self, status: u16) -> Result<Option<Usage>, Failure> {
+        let reply = match self {
+            Reading::Nothing => return Ok(None),
+            Reading::Stream(decoder, Ok(())) => decoder.finish(),
+            Reading::Stream(_, Err(failure)) => Err(failure),
+            Reading::Whole(codec, whole) => {
+                codec.decode(&Received { status, header: &|_| None, body: &whole, at_ms: 0 })
+            }
+        };
+        reply.map(|it| it.usage)
+    }
+}
+
+/// A reply on its way.
+pub(super) struct Tap {
+    inner: Incoming,
+    connection: Option<Connection>,
+    shared: Arc<Shared>,
+    /// Which exchange it belongs to.
+    exchange: usize,
+    status: u16,
+    begun: Instant,
+    reading: Reading,
+    kept: Vec<u8>,
+    n_bytes: u64,
+}
+
+impl Tap {
+    pub(super) fn new(
+        inner: Incoming,
+        connection: Connection,
+        shared: Arc<Shared>,
+        (exchange, begun): (usize, Instant),
+        status: u16,
+        reading: Reading,
+    ) -> Tap {
+        Tap {
+            inner,
+            connection: Some(connection),
+            shared,
+            exchange,
+            status,
+            begun,
+            reading,
+            kept: Vec::new(),
+            n_bytes: 0,
+        }
+    }
+
+    fn take(&mut self, bytes: &Bytes) {
+        let room = self.shared.options.recorded_bytes.saturating_sub(self.kept.len());
+        self.kept.extend_from_slice(&bytes[..room.min(bytes.len())]);
+        self.n_bytes += bytes.len() as u64;
+        self.reading.take(bytes);
+    }
+
+    /// Writes down what passed, once.
+    fn conclude(&mut self, end: End) {
+        let Some(connection) = self.connection.take() else { return };
+        if end == End::Complete {
+            self.shared.keep(connection);
+        }
+        let reading = std::mem::replace(&mut self.reading, Reading::Nothing);
+        let read = match end {
+            End::Complete => reading.finish(self.status),
+            End::Cut => Err(Failure::Cut),
+            // What it counted so far counts: it was worked for.
+            End::NotWaitedFor => Ok(reading.finish(self.status).ok().flatten()),
+        };
+        let note = (end == End::NotWaitedFor).then_some("the agent did not wait for the end");
+        self.shared.conclude(self.exchange, self.status, (&self.kept, self.n_bytes), read, note, self.begun.elapsed());
+    }
+}
+
+/// How a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Complete,
+    Cut,
+    NotWaitedFor,
+}
+
+impl Body for Tap {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let polled = Pin::new(&mut self.inner).poll_frame(context);
+        match &polled {
+            Poll::Ready(Some(Ok(frame))) => {
+                if let Some(bytes) = frame.data_ref() {
+                    self.take(&bytes.clone());
+                }
+                if self.inner.is_end_stream() {
+                    self.conclude(End::Complete);
+                }
+            }
+            Poll::Ready(Some(Err(_))) => self.conclude(End::Cut),
+            Poll::Ready(None) => self.conclude(End::Complete),
+            Poll::Pending => {}
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl Drop for Tap {
+    fn drop(&mut self) {
+        // A reply without a body is never asked for a piece.
+        let end = if self.inner.is_end_stream() { End::Complete } else { End::NotWaitedFor };
+        self.conclude(end);
+    }
+}

@@ -1,0 +1,214 @@
+//! Passing a request on to the provider.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use http::header::{self, HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION};
+use http::{HeaderMap, Method, Request, Response, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use serde_json::value::RawValue;
+
+use super::Operation;
+use super::serve::Shared;
+use crate::transport::connection::{Connection, Target, words};
+use crate::transport::http::Http;
+
+/// Headers that concern one connection, or that are ours to say.
+const OWN: [HeaderName; 14] = [
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::COOKIE,
+    header::EXPECT,
+    header::FORWARDED,
+    header::HOST,
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    // What is compressed cannot be counted.
+    header::ACCEPT_ENCODING,
+    HeaderName::from_static("keep-alive"),
+];
+
+/// The places where clients put a key.
+pub(super) const KEYS: [HeaderName; 4] = [
+    header::AUTHORIZATION,
+    HeaderName::from_static("x-api-key"),
+    HeaderName::from_static("x-goog-api-key"),
+    HeaderName::from_static("api-key"),
+];
+
+/// What an agent asked, as it is passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Passed {
+    pub(super) body: Bytes,
+    pub(super) requested_model: Option<String>,
+    pub(super) is_streamed: bool,
+}
+
+/// Has a request ask the right model, and for its tokens. What is no JSON passes as it is; its receiver will say so.
+pub(super) fn passed(operation: &Operation, body: &Bytes, model: Option<&str>) -> Passed {
+    let is_streamed = matches!(operation, Operation::Generate { is_streamed: true, .. });
+    let untouched =
+        |is_streamed| Passed { body: body.clone(), requested_model: operation.model().map(str::to_owned), is_streamed };
+    // Members stay as they were written; only their order may change.
+    let Ok(mut members) = serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(body) else {
+        return untouched(is_streamed);
+    };
+    let text = |it: &RawValue| serde_json::from_str::<String>(it.get()).ok();
+    let is_streamed = is_streamed || members.get("stream").is_some_and(|it| it.get() == "true");
+    if operation.model().is_some() {
+        return untouched(is_streamed);
+    }
+    let requested_model = members.get("model").and_then(|it| text(it));
+    let mut is_changed = false;
+    if let Some(model) = model.filter(|it| requested_model.as_deref() != Some(*it))
+        && let Ok(model) = serde_json::value::to_raw_value(model)
+    {
+        members.insert("model".to_owned(), model);
+        is_changed = true;
+    }
+    if *operation == Operation::Chat && is_streamed && !members.contains_key("stream_options") {
+        let options = RawValue::from_string(r#"{"include_usage":true}"#.to_owned());
+        members.insert("stream_options".to_owned(), options.expect("it is JSON"));
+        is_changed = true;
+    }
+    let changed = if is_changed { serde_json::to_vec(&members).ok().map(Bytes::from) } else { None };
+    Passed { body: changed.unwrap_or_else(|| body.clone()), requested_model, is_streamed }
+}
+
+/// A path without a key in it, and the rest of its query.
+pub(super) fn without_key(uri: &Uri) -> (String, Option<String>) {
+    let query = uri.query().map(|query| {
+        let is_key = |it: &&str| !it.starts_with("key=");
+        query.split('&').filter(is_key).collect::<Vec<_>>().join("&")
+    });
+    (uri.path().to_owned(), query.filter(|it| !it.is_empty()))
+}
+
+/// The headers of a request to the provider: the agent's own, with the real key in the place of its key.
+fn headers(http: &Http, asked: &HeaderMap) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in asked {
+        let is_forwarded = name.as_str().starts_with("x-forwarded-") || name.as_str().starts_with("proxy-");
+        if !OWN.contains(name) && !KEYS.contains(name) && !is_forwarded {
+            headers.append(name, value.clone());
+        }
+    }
+    let key = KEYS.iter().find_map(|it| http.headers.get(it)).and_then(|it| it.to_str().ok());
+    let key = key.map(|it| it.strip_prefix("Bearer ").unwrap_or(it));
+    for name in KEYS.iter().filter(|it| asked.contains_key(*it)) {
+        let value =
+            key.map(|key| if *name == header::AUTHORIZATION { format!("Bearer {key}") } else { key.to_owned() });
+        if let Some(Ok(mut value)) = value.map(HeaderValue::try_from) {
+            value.set_sensitive(true);
+            headers.insert(name.clone(), value);
+        }
+    }
+    for (name, value) in &http.headers {
+        // What the agent says about its own request is right.
+        let is_said = headers.contains_key(name) && !KEYS.contains(name);
+        if !is_said {
+            headers.insert(name, value.clone());
+        }
+    }
+    headers.insert(HOST, http.target.authority.clone());
+    headers
+}
+
+impl Shared {
+    /// Sends a request to the provider and waits for the beginning of its reply.
+    pub(super) async fn send(
+        &self,
+        http: &Http,
+        operation: &Operation,
+        (method, uri, asked): (Method, &Uri, &HeaderMap),
+        model: Option<&str>,
+        body: Bytes,
+    ) -> Result<(Connection, Response<Incoming>), String> {
+        let mut path = operation.path_at(http.codec, &http.target.base_path, model);
+        if let (_, Some(query)) = without_key(uri) {
+            path = format!("{path}?{query}");
+        }
+        let mut headers = headers(http, asked);
+        let proxy = self.dialer.plain_proxy(&http.target);
+        if let Some(proxy) = &proxy {
+            path = format!("{}{path}", http.target.origin.to_string().trim_end_matches('/'));
+            if let Some(auth) = proxy.basic_auth() {
+                headers.insert(PROXY_AUTHORIZATION, auth.clone());
+            }
+        }
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = Uri::try_from(path).map_err(|it| format!("no address: {it}"))?;
+        *request.headers_mut() = headers;
+        let sending = self.send_over(&http.target, request);
+        match tokio::time::timeout(self.options.patience, sending).await {
+            Ok(sent) => sent,
+            Err(_) => Err(format!("no reply within {} s", self.options.patience.as_secs_f64())),
+        }
+    }
+
+    /// Sends over a connection that waits, or over a new one. One that was closed meanwhile is no failure.
+    async fn send_over(
+        &self,
+        target: &Target,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<(Connection, Response<Incoming>), String> {
+        loop {
+            let idle = self.idle_connection();
+            let is_new = idle.is_none();
+            let mut connection = match idle {
+                Some(connection) => connection,
+                None => self.dialer.dial(target).await.map_err(|it| format!("no connection: {}", it.message))?,
+            };
+            if connection.sender.ready().await.is_err() {
+                if is_new {
+                    return Err("the connection was closed".to_owned());
+                }
+                continue;
+            }
+            match connection.sender.try_send_request(request).await {
+                Ok(response) => return Ok((connection, response)),
+                Err(mut error) => match error.take_message() {
+                    Some(unsent) if !is_new => request = unsent,
+                    _ => return Err(format!("the connection ended: {}", words(error.error()))),
+                },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn becomes(operation: &Operation, body: &'static str, changed: &str) {
+        let passed = passed(operation, &Bytes::from(body), Some("m"));
+        assert_eq!(String::from_utf8_lossy(&passed.body), changed);
+    }
+
+    #[test]
+    fn requests_ask_the_model_of_the_suite_and_for_their_tokens() {
+        becomes(&Operation::Messages, r#"{"model":"small","n":1.50}"#, r#"{"model":"m","n":1.50}"#);
+        becomes(&Operation::Messages, r#"{ "model": "m" }"#, r#"{ "model": "m" }"#);
+        let counted = r#"{"model":"m","stream":true,"stream_options":{"include_usage":true}}"#;
+        becomes(&Operation::Chat, r#"{"stream":true,"model":"x"}"#, counted);
+        becomes(&Operation::Chat, r#"{"model":"m","stream":false}"#, r#"{"model":"m","stream":false}"#);
+        becomes(&Operation::Chat, "no JSON", "no JSON");
+        let generate = Operation::Generate { model: "g".to_owned(), is_streamed: true };
+        becomes(&generate, r#"{"model":"x"}"#, r#"{"model":"x"}"#);
+    }
+
+    #[test]
+    fn keys_are_not_in_paths() {
+        let uri: Uri = "/v1beta/models/g:generateContent?key=secret&alt=sse".parse().expect("it is an address");
+        assert_eq!(without_key(&uri), ("/v1beta/models/g:generateContent".to_owned(), Some("alt=sse".to_owned())));
+        let uri: Uri = "/x?key=secret".parse().expect("it is an address");
+        assert_eq!(without_key(&uri), ("/x".to_owned(), None));
+    }
+}
