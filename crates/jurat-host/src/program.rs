@@ -132,8 +132,9 @@ impl Needs<'_> {
             self.read_only.insert(packages);
             return;
         }
-        // `bin` of an environment, of an interpreter or of anything else that is installed as a whole.
-        let whole = folder.parent().filter(|_| folder.ends_with("bin")).filter(|it| it.components().count() > 2);
+        // `bin` of an environment, of an interpreter or of anything else that is installed as a whole; `shims` of what chooses between such.
+        let is_part = folder.ends_with("bin") || folder.ends_with("shims");
+        let whole = folder.parent().filter(|_| is_part).filter(|it| it.components().count() > 2);
         let Some(whole) = whole else {
             self.read_only.insert(program.to_owned());
             return;
@@ -155,7 +156,9 @@ impl Needs<'_> {
         let mut line = [0; 256];
         let n = File::open(path).and_then(|mut it| it.read(&mut line)).unwrap_or(0);
         let line = line[..n].split(|it| *it == b'\n').next().unwrap_or_default();
-        let Some(line) = line.strip_prefix(b"#!").and_then(|it| std::str::from_utf8(it).ok()) else { return Vec::new() };
+        let Some(line) = line.strip_prefix(b"#!").and_then(|it| std::str::from_utf8(it).ok()) else {
+            return Vec::new();
+        };
         let mut words = line.split_whitespace();
         let Some(first) = words.next() else { return Vec::new() };
         if Path::new(first).file_name() != Some(OsStr::new("env")) {

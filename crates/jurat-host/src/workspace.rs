@@ -59,7 +59,8 @@ fn copy_below(root: &Path, from: &Path, to: &Path, depth: usize) -> io::Result<(
         } else if kind.is_file() {
             fs::copy(&path, &target)?;
         } else {
-            let message = format!("`{}` is neither a file nor a directory; a template has nothing else", path.display());
+            let message =
+                format!("`{}` is neither a file nor a directory; a template has nothing else", path.display());
             return Err(io::Error::other(message));
         }
     }

@@ -55,7 +55,9 @@ mod tests {
         let file = folder.path().join("agent.sqlite");
         let connection = Connection::open(&file).expect("a database");
         connection
-            .execute_batch("CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB)")
+            .execute_batch(
+                "CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB)",
+            )
             .expect("a table");
         let packed = zstd::encode_all(&br#"{"type":"second"}"#[..], 1).expect("packed");
         let insert = "INSERT INTO transcript_events VALUES ('s', ?1, ?2, ?3)";

@@ -63,8 +63,11 @@ fn examine_case(roles: &Roles<'_>, case: &AgentCaseText, agent: &AgentText, prob
         _ => {}
     }
     if case.turns.len() > 1 && !runner.takes_turns() {
-        let message = format!("`{}` can be told one thing in a run, and this case has {}", runner.name(), case.turns.len());
-        let problem = Problem::new(&codes::CONFLICT, message).at(case.turns_span, "several turns").at(agent.runner, "this runner");
+        let message =
+            format!("`{}` can be told one thing in a run, and this case has {}", runner.name(), case.turns.len());
+        let problem = Problem::new(&codes::CONFLICT, message)
+            .at(case.turns_span, "several turns")
+            .at(agent.runner, "this runner");
         problems.push(problem.help("make one `task` of it, or give it to another agent"));
     }
     if case.turns.is_empty() && runner != Runner::Recorded && case.artifact.is_none() {

@@ -90,7 +90,8 @@ fn nothing_to_do(suite: &Suite) -> Vec<Problem> {
     // About an `ask` without rows there is more to say.
     if suite.records.is_empty() && !has_cases && !suite.lost.cases && suite.ask.is_none() {
         let problem = whole_suite(suite, &codes::NO_CASES, "a suite without anything to evaluate");
-        problems.push(problem.help("add `records`: a file of rows, or the rows; or `scenarios`, or `cases` for agents"));
+        problems
+            .push(problem.help("add `records`: a file of rows, or the rows; or `scenarios`, or `cases` for agents"));
     }
     problems
 }
@@ -284,7 +285,10 @@ impl Plan {
 
     /// Whether running it asks anybody.
     pub fn asks(&self) -> bool {
-        self.ask.is_some() || !self.scenarios.is_empty() || !self.cases.is_empty() || self.tasks.iter().any(PlannedTask::asks)
+        self.ask.is_some()
+            || !self.scenarios.is_empty()
+            || !self.cases.is_empty()
+            || self.tasks.iter().any(PlannedTask::asks)
     }
 
     /// Whether some task is not for every row, so that names and tags of rows matter.

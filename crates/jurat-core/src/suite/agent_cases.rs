@@ -113,13 +113,29 @@ static CASE: Keys = Keys {
     keys: &[
         Key::optional("id", Form::Text, "its name, when it stands in a list").or(&["case_id"]),
         Key::optional("description", Form::Text, "what it is for; shown in reports").or(&["title"]),
-        Key::optional("agent", Form::Either(&[Form::Text, agents::ONE]), "an entry of `agents`, or an agent; the only one unless said"),
+        Key::optional(
+            "agent",
+            Form::Either(&[Form::Text, agents::ONE]),
+            "an entry of `agents`, or an agent; the only one unless said",
+        ),
         Key::optional("task", PROMPT, "what the agent is told"),
         Key::optional("turns", Form::List(&PROMPT), "what it is told, one thing after the other in one session"),
         Key::optional("system", PROMPT, "what it is told to be, beside what its program tells it"),
-        Key::optional("attachments", Form::List(&Form::Text), "text files that are shown to it behind the first thing it is told"),
-        Key::optional("workspace", Form::Text, "the directory that its workspace is a fresh copy of; an empty one unless said"),
-        Key::optional("key_outputs", Form::List(&Form::Text), "the files that it should leave, relative to its workspace; they are kept as output artifacts"),
+        Key::optional(
+            "attachments",
+            Form::List(&Form::Text),
+            "text files that are shown to it behind the first thing it is told",
+        ),
+        Key::optional(
+            "workspace",
+            Form::Text,
+            "the directory that its workspace is a fresh copy of; an empty one unless said",
+        ),
+        Key::optional(
+            "key_outputs",
+            Form::List(&Form::Text),
+            "the files that it should leave, relative to its workspace; they are kept as output artifacts",
+        ),
         Key::optional("artifact", Form::Text, "the file of a run artifact, for the runner `recorded`"),
         Key::optional("network", agents::NETWORK, "what it sees of the network in this case"),
         Key::optional("limits", Form::Object(&agents::LIMITS), "what it may take in this case"),
@@ -261,7 +277,9 @@ fn named(reading: &mut Reading<'_>, key: Option<Spanned<String>>, fields: &Field
         (None, None) => {
             if !fields.may_mean("id") {
                 let problem = Problem::new(&codes::MISSING_KEY, "a case in a list needs `id`");
-                reading.problem(problem.at(fields.head(), "without an id").help("reports and selections name it by its id"));
+                reading.problem(
+                    problem.at(fields.head(), "without an id").help("reports and selections name it by its id"),
+                );
             }
             None
         }

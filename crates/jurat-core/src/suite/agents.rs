@@ -54,7 +54,11 @@ const RUNNERS: [&str; Runner::NAMED.len()] = {
 
 static ALLOW: Keys = Keys {
     what: "`network`",
-    keys: &[Key::required("allow", Form::List(&Form::Text), "the names of hosts that may be spoken to, through a proxy")],
+    keys: &[Key::required(
+        "allow",
+        Form::List(&Form::Text),
+        "the names of hosts that may be spoken to, through a proxy",
+    )],
 };
 
 static CONTAINER: Keys = Keys {
@@ -65,10 +69,8 @@ static CONTAINER: Keys = Keys {
     ],
 };
 
-static SANDBOX: Keys = Keys {
-    what: "`sandbox`",
-    keys: &[Key::required("container", Form::Object(&CONTAINER), "a container")],
-};
+static SANDBOX: Keys =
+    Keys { what: "`sandbox`", keys: &[Key::required("container", Form::Object(&CONTAINER), "a container")] };
 
 pub(super) static LIMITS: Keys = Keys {
     what: "`limits`",
@@ -96,13 +98,41 @@ static AGENT: Keys = Keys {
         Key::optional("program", Form::Text, "the agent's program, when it is not found by its usual name"),
         Key::optional("args", Form::List(&Form::Text), "arguments behind those that the runner gives"),
         Key::optional("env", Form::Map(&Form::Text), "variables"),
-        Key::optional("pass_env", Form::List(&Form::Text), "variables of jurat's own environment that it gets; their values are kept nowhere"),
-        Key::optional("model", Form::Text, "a role under `models`, or `provider/model`; the role `subject` where the runner needs a model"),
-        Key::optional("output", Form::Choice(&["events", "text"]), "what a `command` prints: JSON lines, or what it has to say; `events` unless said"),
-        Key::optional("tools", Form::List(&Form::Text), "for `llm_probe`: `exec_shell`, `read_file`, `write_file`, and names under `tools`"),
-        Key::optional("network", NETWORK, "what it sees of the network: its model (`loopback`), nothing (`off`), some names (`allow`), everything (`host`)"),
-        Key::optional("read_only", Form::List(&Form::Text), "directories that it may read, beside those of the system and its own program"),
-        Key::optional("sandbox", Form::Either(&[Form::Choice(&["namespaces"]), Form::Object(&SANDBOX)]), "where it runs; `namespaces` unless said"),
+        Key::optional(
+            "pass_env",
+            Form::List(&Form::Text),
+            "variables of jurat's own environment that it gets; their values are kept nowhere",
+        ),
+        Key::optional(
+            "model",
+            Form::Text,
+            "a role under `models`, or `provider/model`; the role `subject` where the runner needs a model",
+        ),
+        Key::optional(
+            "output",
+            Form::Choice(&["events", "text"]),
+            "what a `command` prints: JSON lines, or what it has to say; `events` unless said",
+        ),
+        Key::optional(
+            "tools",
+            Form::List(&Form::Text),
+            "for `llm_probe`: `exec_shell`, `read_file`, `write_file`, and names under `tools`",
+        ),
+        Key::optional(
+            "network",
+            NETWORK,
+            "what it sees of the network: its model (`loopback`), nothing (`off`), some names (`allow`), everything (`host`)",
+        ),
+        Key::optional(
+            "read_only",
+            Form::List(&Form::Text),
+            "directories that it may read, beside those of the system and its own program",
+        ),
+        Key::optional(
+            "sandbox",
+            Form::Either(&[Form::Choice(&["namespaces"]), Form::Object(&SANDBOX)]),
+            "where it runs; `namespaces` unless said",
+        ),
         Key::optional("limits", Form::Object(&LIMITS), "what it may take"),
     ],
 };
@@ -143,7 +173,12 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
                 agent.program = words.next();
                 agent.args = words.collect();
             }
-            (runner, _) => conflict(reading, &fields, "command", format!("`command` is for the runner `command`, and this one is `{}`", runner.name())),
+            (runner, _) => conflict(
+                reading,
+                &fields,
+                "command",
+                format!("`command` is for the runner `command`, and this one is `{}`", runner.name()),
+            ),
         }
     } else if runner == Runner::Command && fields.get("program").is_none() {
         let problem = Problem::new(&codes::MISSING_KEY, "the runner `command` needs a `command`");
@@ -171,7 +206,12 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
         let is_text = reading.choice("`output`", &[("events", false), ("text", true)], node);
         agent.prints_text = is_text.unwrap_or(false);
         if runner != Runner::Command {
-            conflict(reading, &fields, "output", format!("`output` is for the runner `command`; what `{}` prints is known", runner.name()));
+            conflict(
+                reading,
+                &fields,
+                "output",
+                format!("`output` is for the runner `command`; what `{}` prints is known", runner.name()),
+            );
         }
     }
     let mut servers = Vec::new();
@@ -183,7 +223,12 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
         }
     }
     if fields.get("tools").is_some() && runner != Runner::LlmProbe {
-        conflict(reading, &fields, "tools", format!("`tools` is for the runner `llm_probe`; `{}` has its own", runner.name()));
+        conflict(
+            reading,
+            &fields,
+            "tools",
+            format!("`tools` is for the runner `llm_probe`; `{}` has its own", runner.name()),
+        );
     }
     agent.servers = servers.iter().map(|it| it.value.clone()).collect();
     agent.network = fields.get("network").and_then(|it| network(reading, it));
@@ -250,7 +295,8 @@ fn isolation(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Isolation> {
     let container = fields.get("container")?;
     let fields = Fields::read(reading, &CONTAINER, container)?;
     let image = fields.get("image").and_then(|it| reading.text("`image`", it))?.value;
-    let engine = fields.get("engine").map(|it| reading.choice("`engine`", &[("docker", "docker"), ("podman", "podman")], it));
+    let engine =
+        fields.get("engine").map(|it| reading.choice("`engine`", &[("docker", "docker"), ("podman", "podman")], it));
     let engine = engine.flatten().unwrap_or("docker").to_owned();
     Some(Isolation::Container { image, engine })
 }

@@ -7,8 +7,8 @@ use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
 use super::{
-    Records, RowSource, Suite, agent_cases, agents, ask, check, codes, evaluators, id, models, records, rubric, scenario, task, template,
-    tools,
+    Records, RowSource, Suite, agent_cases, agents, ask, check, codes, evaluators, id, models, records, rubric,
+    scenario, task, template, tools,
 };
 use crate::value::{Content, Node, Span, Spanned, Val};
 

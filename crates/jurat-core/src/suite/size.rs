@@ -32,7 +32,8 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
     if bytes.is_none() {
         let message = format!("{what} must be an amount of bytes, not {}", node.phrase());
         let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "no amount");
-        reading.problem(problem.help("write a number and `kB`, `MB`, `GB`, `KiB`, `MiB` or `GiB`, for example `512MiB`"));
+        reading
+            .problem(problem.help("write a number and `kB`, `MB`, `GB`, `KiB`, `MiB` or `GiB`, for example `512MiB`"));
     }
     bytes
 }

@@ -11,8 +11,8 @@ use super::outcome;
 use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
 use super::{
-    AgentCaseText, Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison, evaluators, scenario,
-    tools,
+    AgentCaseText, Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison,
+    evaluators, scenario, tools,
 };
 use crate::compare::{Operator, WhenMissing};
 use crate::template::Trait;
@@ -100,8 +100,7 @@ pub fn value(suite: &Suite) -> Value {
         map.put("evaluators", Val::Map(evaluators));
     }
     if !suite.agents.is_empty() {
-        let agents: Map<'static> =
-            suite.agents.iter().map(|it| (it.name.value.clone(), it.written.clone())).collect();
+        let agents: Map<'static> = suite.agents.iter().map(|it| (it.name.value.clone(), it.written.clone())).collect();
         map.put("agents", Val::Map(agents));
     }
     map.list("cases", suite.cases.iter().map(|it| agent_case(it, &suite.tasks)));

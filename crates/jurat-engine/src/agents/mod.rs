@@ -25,7 +25,7 @@ use crate::Models;
 use crate::perform::Doer;
 
 pub use ready::AgentError;
-pub(crate) use ready::Surroundings;
+pub(crate) use ready::{Surroundings, check_wire, endpoint_value};
 
 /// The agents of a plan, ready to run.
 #[derive(Debug)]

@@ -61,7 +61,9 @@ pub enum AgentError {
         name: String,
     },
     /// Its program speaks to models in another way than its model is spoken to.
-    #[error("agent `{agent}` asks its model as `{speaks}`, and `{model}` is asked as `{asked}`; give it a model of {remedy}")]
+    #[error(
+        "agent `{agent}` asks its model as `{speaks}`, and `{model}` is asked as `{asked}`; give it a model of {remedy}"
+    )]
     OtherWire {
         /// The agent.
         agent: String,
@@ -75,7 +77,9 @@ pub enum AgentError {
         remedy: &'static str,
     },
     /// The program that asks cannot put up walls.
-    #[error("agents run behind walls that this program cannot put up: call `jurat::serve_as_worker()` first thing in `main`")]
+    #[error(
+        "agents run behind walls that this program cannot put up: call `jurat::serve_as_worker()` first thing in `main`"
+    )]
     NoWorkers,
 }
 
@@ -139,7 +143,9 @@ fn program_of(case: &AgentCase, surroundings: &Surroundings) -> Result<Option<Fo
         error,
         remedy: match install(agent.runner) {
             Some(install) => format!("install it with `{install}`, or say where it is with `program`"),
-            None => "`command` names a program that is found where programs are, or a path beside the definition".to_owned(),
+            None => {
+                "`command` names a program that is found where programs are, or a path beside the definition".to_owned()
+            }
         },
     })
 }
@@ -189,7 +195,8 @@ fn ready(
     }
     let mut secrets = Vec::new();
     for name in &agent.pass_env {
-        let value = env(name).ok_or_else(|| AgentError::NoVariable { agent: agent.name.clone(), name: name.clone() })?;
+        let value =
+            env(name).ok_or_else(|| AgentError::NoVariable { agent: agent.name.clone(), name: name.clone() })?;
         secrets.push((name.clone(), value));
     }
     Ok(Ready { case: Arc::clone(case), program, digest, secrets })
