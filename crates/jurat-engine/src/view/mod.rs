@@ -22,7 +22,7 @@ use jurat_core::suite::Suite;
 use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_report::model::{CaseReport, RunReport};
-use jurat_store::run::{Code, Column, RunFileError, RunReader, StoredCase, StoredEffect, Variant};
+use jurat_store::run::{Code, Column, RunFileError, RunHead, RunReader, StoredCase, StoredEffect, Variant};
 
 pub use explain::ExplainError;
 pub use listed::listed;
@@ -82,6 +82,11 @@ impl RunView {
     /// The file, for what is not told here.
     pub fn reader(&self) -> &RunReader {
         &self.reader
+    }
+
+    /// What was known of it before its first case.
+    pub fn head(&self) -> &RunHead {
+        self.reader.head()
     }
 
     /// The suite that was run.
@@ -191,6 +196,16 @@ impl RunView {
         let ix = usize::try_from(place.number.checked_sub(1)?).ok()?;
         let found = self.plan.cases.get(ix)?;
         (is_last && found.id == case.id).then_some(found)
+    }
+
+    /// What an agent did in a case: the evidence that its tasks saw. `None` when the case is none, or was not run.
+    pub fn agent_run(&self, case: &StoredCase) -> Result<Option<Value>, ViewError> {
+        if self.agent_case(case).is_none() {
+            return Ok(None);
+        }
+        let text = self.reader.row_text(case)?;
+        let evidence = parse_json(&text).map(|it| it.value.into_owned()).unwrap_or(Value::Null);
+        Ok(evidence.get("identity").is_some().then_some(evidence))
     }
 
     /// What happened in a scenario: the evidence that its tasks saw. `None` when the case is none, or was not run.
