@@ -304,6 +304,9 @@ impl AgentRun<'_> {
         put("replicate", Val::from(self.replicate));
         put("place", Val::from(self.place));
         put("network", self.case.agent.network().to_value());
+        if let Some(Ending::Exited(code)) = self.turns.last().map(|it| &it.ending).filter(|_| self.program.is_some()) {
+            put("exit_status", Val::from(*code));
+        }
         if let Some((version, digest)) = &self.program {
             let version = version.clone().or_else(|| self.turns.iter().find_map(|it| it.told.version.clone()));
             let mut program: Map<'static> = Map::default();

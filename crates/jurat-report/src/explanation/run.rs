@@ -85,6 +85,10 @@ impl Writer<'_> {
                 writeln!(self.out, "  last word")?;
                 self.quoted(&plain("content"))
             }
+            _ if text("name") == "turn_ended" => {
+                let ending = event.get("detail").and_then(|it| it.get("ending")).and_then(Val::as_str);
+                self.line("ended", &visible_line(ending.unwrap_or_default()))
+            }
             _ => {
                 let noted = format!("{} {}", text("name"), plain("detail"));
                 self.line("note", &visible_line(&cut(noted.trim_end(), 2 * ROOM)))
