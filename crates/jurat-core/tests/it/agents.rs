@@ -6,9 +6,14 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use jurat_core::agent::{Printed, Runner, Told, read};
-use jurat_core::artifact::{Event, Happening};
+use jurat_core::agent::{
+    Agent, AgentCase, AgentRun, Ending, Errand, Exchanges, FaultSource, Kept, Limit, ModelAt, Places, Printed, Runner,
+    Told, ToldFault, TurnRun, Wire, launch, read,
+};
+use jurat_core::artifact::{Event, Happening, RunArtifact};
 use jurat_core::value::Val;
 use proptest::prelude::*;
 
@@ -133,4 +138,139 @@ proptest! {
             let _ = read(runner, Printed { stdout: &text, side: &text, is_text: false });
         }
     }
+}
+
+/// A run of one turn that ended so, and what its status and the code of its error are.
+#[track_caller]
+fn concluded(ending: Ending, told: Told, exchanges: Option<Exchanges>, expected: &str) {
+    let mut agent = Agent::new("mine", Runner::Command);
+    agent.limits.time = Duration::from_secs(2);
+    let case = AgentCase {
+        id: "Case 1".to_owned(),
+        description: None,
+        agent: Arc::new(agent),
+        system: None,
+        turns: vec!["do it".to_owned()],
+        attachments: Vec::new(),
+        workspace: None,
+        key_outputs: Vec::new(),
+        artifact: None,
+        tags: Vec::new(),
+        metadata: Val::Null,
+    };
+    let turn =
+        TurnRun { message: "do it".to_owned(), told, ending, stderr: String::new(), took: Duration::from_millis(5) };
+    let run = AgentRun {
+        case: &case,
+        run_id: "r1".to_owned(),
+        suite: "My suite",
+        model: None,
+        turns: vec![turn],
+        exchanges,
+        kept: Kept::default(),
+        began_ms: 1_000,
+        ended_ms: 1_500,
+        place: "namespaces",
+        enforced: Vec::new(),
+        program: None,
+        replicate: 0,
+    };
+    let artifact = run.artifact();
+    let error = artifact.error.as_ref().map_or(String::new(), |it| format!(" {}", it.code));
+    assert_eq!(format!("{}{error}", artifact.status.name()), expected);
+    assert_eq!(RunArtifact::read(&artifact.to_value()).as_ref(), Ok(&artifact), "what is made reads back");
+}
+
+fn said(response: &str) -> Told {
+    Told { response: Some(response.to_owned()), ..Told::default() }
+}
+
+fn faulty(source: FaultSource) -> Told {
+    let fault = ToldFault { source, code: "code".to_owned(), message: "why".to_owned() };
+    Told { fault: Some(fault), ..Told::default() }
+}
+
+#[test]
+fn how_a_run_ended_is_its_status() {
+    concluded(Ending::Exited(0), said("done"), None, "success");
+    concluded(Ending::Exited(0), said(" \n"), None, "invalid empty_output");
+    concluded(Ending::Exited(0), Told::default(), None, "invalid empty_output");
+    concluded(Ending::Exited(3), said("done"), None, "failed exit_status");
+    concluded(Ending::Signalled(9), said("done"), None, "failed signal");
+    concluded(Ending::Limited(Limit::Time), said("done"), None, "timed_out timeout");
+    concluded(Ending::Limited(Limit::Memory), said("done"), None, "failed limit_memory");
+    concluded(Ending::NotStarted("no".to_owned()), Told::default(), None, "failed not_started");
+    concluded(Ending::Exited(1), faulty(FaultSource::Provider), None, "provider_error code");
+    concluded(Ending::Exited(1), faulty(FaultSource::Configuration), None, "invalid code");
+    concluded(Ending::Exited(1), faulty(FaultSource::Agent), None, "failed code");
+    concluded(Ending::Exited(1), faulty(FaultSource::Stream), None, "failed exit_status");
+    concluded(Ending::Exited(0), faulty(FaultSource::Stream), None, "failed code");
+    concluded(Ending::Exited(2), faulty(FaultSource::Time), None, "timed_out code");
+}
+
+/// What the proxy saw decides only where the agent itself did not come through.
+#[test]
+fn what_an_endpoint_did_wrong_counts_when_it_was_the_end() {
+    let failed =
+        || Some(Exchanges { failed: Some(("status_500".to_owned(), "away".to_owned())), ..Exchanges::default() });
+    let refused = || Some(Exchanges { refused: Some(Limit::Requests), ..Exchanges::default() });
+    concluded(Ending::Exited(0), said("done"), failed(), "success");
+    concluded(Ending::Exited(1), faulty(FaultSource::Agent), failed(), "provider_error status_500");
+    concluded(Ending::Exited(0), said("done"), refused(), "success");
+    concluded(Ending::Exited(1), faulty(FaultSource::Provider), refused(), "failed limit_requests");
+}
+
+/// How each program is started, in the first and in a later turn: `tests/agents/RUNNER/launch.txt`.
+#[test]
+fn every_program_is_started_as_it_was_when_it_was_tried() {
+    let places =
+        Places { workspace: "/workspace".to_owned(), home: "/home/agent".to_owned(), tmp: "/tmp".to_owned() };
+    let mut stale = Vec::new();
+    for of_runner in entries(&folder()) {
+        let runner = runner(&of_runner);
+        let mut agent = Agent::new("it", runner);
+        agent.args = vec!["--extra".to_owned()];
+        agent.env = vec![("EXTRA".to_owned(), "1".to_owned())];
+        agent.limits.turns = Some(9);
+        let model = ModelAt {
+            wire: runner.wire().unwrap_or(Wire::OpenAiChat),
+            base_url: "http://127.0.0.1:8099".to_owned(),
+            model: "some-model".to_owned(),
+            key: "dummy".to_owned(),
+            price: Some((1.0, 2.0)),
+            max_tokens: Some(4096),
+        };
+        let mut text = String::new();
+        for (turn, message) in ["do it", "-and again"].into_iter().enumerate().take(if runner.takes_turns() { 2 } else { 1 }) {
+            let errand = Errand {
+                agent: &agent,
+                program: "program",
+                places: &places,
+                turn,
+                n_turns: if runner.takes_turns() { 2 } else { 1 },
+                message,
+                system: Some("Be brief."),
+                session: "5e551011-0000-4000-8000-000000000000",
+            };
+            let launch = launch(runner, &errand, Some(&model)).expect("it starts a program");
+            writeln!(text, "turn {turn}\n  {:?}", launch.argv).expect("memory");
+            for (name, value) in &launch.env {
+                writeln!(text, "  {name}={value}").expect("memory");
+            }
+            for file in &launch.files {
+                writeln!(text, "  ~/{}\n{}", file.path, file.text.trim_end()).expect("memory");
+            }
+            if !launch.stdin.is_empty() {
+                writeln!(text, "  stdin {}", launch.stdin.trim_end()).expect("memory");
+            }
+        }
+        let file = of_runner.join("launch.txt");
+        if std::env::var_os("JURAT_BLESS").is_some() {
+            fs::write(&file, &text).expect("the file can be written");
+        }
+        if fs::read_to_string(&file).unwrap_or_default() != text {
+            stale.push(format!("{}:\n{text}", file.display()));
+        }
+    }
+    assert_eq!(stale, Vec::<String>::new());
 }
