@@ -10,12 +10,14 @@
 //! * [`mod@bench`]: what comparing, reading and whole runs cost.
 //! * [`servers`]: real servers to test against.
 //! * [`python`]: the Python package.
+//! * [`agents`]: real agents to drive.
 //!
 //! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
 //! programs and sees to it that they exist.
 //!
 //! Rules about the source itself (which crate may know which, what the core may not touch) are tests in `tests/it`.
 
+mod agents;
 mod bench;
 mod builtin_reference;
 mod check_reference;
@@ -33,8 +35,16 @@ use std::process::ExitCode;
 
 use chore::{Arguments, Chore, Failure};
 
-const CHORES: &[Chore] =
-    &[test::CHORE, conformance::CHORE, fuzz::CHORE, bench::CHORE, generated::CHORE, servers::CHORE, python::CHORE];
+const CHORES: &[Chore] = &[
+    test::CHORE,
+    conformance::CHORE,
+    fuzz::CHORE,
+    bench::CHORE,
+    generated::CHORE,
+    servers::CHORE,
+    python::CHORE,
+    agents::CHORE,
+];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use crate::chore::{Arguments, Chore, Failure};
-use crate::{bench, fuzz, generated, program, python, servers};
+use crate::{agents, bench, fuzz, generated, program, python, servers};
 
 pub(crate) const CHORE: Chore = Chore {
     name: "test",
@@ -41,6 +41,7 @@ const STEPS: &[Step] = &[
     Step { name: "tests", when: When::Always, work: Work::Cargo(&["test", "--locked", "--workspace"], &[]) },
     Step { name: "python package", when: When::Full, work: Work::Function(python::test) },
     Step { name: "real models", when: When::Full, work: Work::Function(servers::real_models) },
+    Step { name: "real agents", when: When::Full, work: Work::Function(agents::some) },
     Step { name: "fuzz targets", when: When::Full, work: Work::Function(fuzz::briefly) },
     Step { name: "instructions", when: When::Full, work: Work::Function(bench::gate) },
 ];

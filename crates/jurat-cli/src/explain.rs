@@ -6,7 +6,8 @@ use clap::Args;
 use jurat_core::suite::problem::listed_all;
 use jurat_engine::view::{Detailed, RunView};
 use jurat_report::explanation::{
-    Explanation, Transcript, write_brief, write_json, write_text, write_transcript, write_transcript_json,
+    Explanation, Transcript, write_brief, write_json, write_run, write_run_json, write_text, write_transcript,
+    write_transcript_json,
 };
 use jurat_store::run::{StoredCase, Variant};
 
@@ -60,6 +61,12 @@ impl Explain {
                 for transcript in &transcripts {
                     write_transcript_json(&mut out, transcript)?;
                 }
+                for case in cases.iter().filter(|_| self.task.is_none()) {
+                    if let Some(run) = view.agent_run(case)? {
+                        let head = view.head();
+                        write_run_json(&mut out, &head.suite, &head.id, &case.id, &run)?;
+                    }
+                }
                 for (ix, explanation) in explanations.iter().enumerate() {
                     match format {
                         Format::Json => write_json(&mut out, explanation)?,
@@ -109,6 +116,9 @@ impl Explain {
             write_brief(out, &report, &view.case_report(case, Detailed::Tasks)?, style(&io::stdout()), width)?;
             if let Some(transcript) = view.transcript(case)? {
                 write_transcript(out, &transcript, style(&io::stdout()))?;
+            }
+            if let Some(run) = view.agent_run(case)? {
+                write_run(out, &run, style(&io::stdout()))?;
             }
             writeln!(out)?;
         }

@@ -105,6 +105,9 @@ pub(crate) struct Run {
     /// Runs the code of evaluators even where the system cannot keep it from files, network and other processes; the run says so
     #[arg(long, help_heading = "Code")]
     unsafe_code: bool,
+    /// Runs agents on this machine itself, as you, with all of its files and its network, instead of behind walls; the run says so
+    #[arg(long, help_heading = "Code")]
+    unsafe_host: bool,
     /// Prints only what a replay reproduces byte for byte
     #[arg(long)]
     results_only: bool,
@@ -207,6 +210,7 @@ impl Run {
                 fresh: self.fresh,
                 replay_of: self.replay.clone(),
                 unsafe_code: self.unsafe_code,
+                unsafe_host: self.unsafe_host,
             },
             selection: Selection { limit: self.limit, filter, tags: self.tags.clone() },
             threads: self.concurrency.map_or(cores, |it| it.min(cores)),

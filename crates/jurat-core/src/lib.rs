@@ -9,6 +9,7 @@
 //! * [`scenario`]: conversations along a graph;
 //! * [`template`]: what is read from an answer, and how it is rated;
 //! * [`outcome`]: criteria over a whole scenario;
+//! * [`agent`]: how agents are started, and what they tell;
 //! * [`artifact`]: what a run of an agent leaves;
 //! * [`check`]: deterministic checks of it;
 //! * [`suite`]: what authors write, read with positions;
@@ -21,6 +22,7 @@
 //! * [`verdict`]: what is concluded;
 //! * [`statistics`]: how sure a figure is.
 
+pub mod agent;
 pub mod artifact;
 pub mod case;
 pub mod check;

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_core::case::CaseState;
 use jurat_core::effect::{Asker, Outcome, Request, StepSite};
-use jurat_core::evidence::probe;
 use jurat_core::evidence::scenario::cut_short;
+use jurat_core::evidence::{probe, run};
 use jurat_core::plan::Plan;
 use jurat_core::scenario::{End, ReadyScenario, Traversal};
 use jurat_core::value::{Val, parse_json};
@@ -24,13 +24,14 @@ use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
 
+use crate::agents;
 use crate::clock::Clock;
 use crate::effects::{At, Effects};
 use crate::kept::{Done, Keeping};
 use crate::perform::{Act, Perform, Surroundings};
 use crate::record_lane::OpenCase;
 use crate::rows::{Rows, id_text};
-use crate::scenarios::with_name;
+use crate::scenarios::{with_case_name, with_name};
 use crate::variants::Asked;
 use crate::{CaseLabel, Progress, RunError, Stop};
 
@@ -59,6 +60,8 @@ pub(crate) struct EffectLane<'r> {
     pub(crate) only: Option<&'r CaseRanges>,
     /// Where files for subjects are written; `None` when nobody would read them.
     pub(crate) home: Option<&'r Path>,
+    /// Where what agents leave is kept.
+    pub(crate) kept: &'r Path,
     /// Who has tools for one case; `None` when nobody is asked.
     pub(crate) own_tools: Option<&'r dyn Perform>,
 }
@@ -131,6 +134,10 @@ impl EffectLane<'_> {
         let row = parse_json(&case.text).map(|it| it.value).unwrap_or(Val::Null);
         if let Some(ix) = case.scenario {
             self.scenario(&case, ix, started).await?;
+            return Ok(case.case_ix);
+        }
+        if let Some(ix) = case.agent {
+            self.agent(&case, ix, started).await?;
             return Ok(case.case_ix);
         }
         let id = id_text(&case.id);
@@ -242,9 +249,49 @@ impl EffectLane<'_> {
         let task = site.asker.task().and_then(|it| self.plan.tasks.get(it.index()));
         let check = task.and_then(|it| it.check.as_ref());
         let definition = check.map(|it| it.home().to_owned()).unwrap_or_default();
-        let run = self.rows.home(case.place.source).map_or_else(|| definition.clone(), Path::to_owned);
+        let run = match case.agent.map(|ix| &self.plan.cases[ix]) {
+            Some(agent) => match &agent.artifact {
+                Some(artifact) => artifact.parent().map(Path::to_owned),
+                None => agents::directory_of(evidence, self.kept),
+            },
+            None => self.rows.home(case.place.source).map(Path::to_owned),
+        };
+        let run = run.unwrap_or_else(|| definition.clone());
         let source = check.map(|it| it.source.clone()).unwrap_or_default();
         Surroundings { sight: Sight { definition, run }, source, evidence }
+    }
+
+    /// Has an agent run a case, then judges what it left.
+    async fn agent(&self, case: &OpenCase, ix: usize, started: Instant) -> Result<(), RunError> {
+        let agent = &*self.plan.cases[ix];
+        let place = (case.case_ix % self.asked.len().max(1) as u64) as usize;
+        let asked = &self.asked[place];
+        let name = CaseLabel { id: &agent.id, variant: self.variants.get(place) };
+        // The subject may be several models; any other role is one.
+        let model = agent.agent.asks().map(|it| if it == "subject" { asked.model.as_str() } else { it });
+        let deed = agents::deed(agent, model, asked.replicate);
+        let at = At { case_ix: case.case_ix, name, site: SUBJECT, node: None, clock: None };
+        let patience = agent.agent.limits.time.saturating_add(PATIENCE);
+        let act = Act { deed: &deed, callable: None, tools: None, surroundings: None, patience };
+        let outcome = self.effects.done(at, act).await?;
+        let evidence = match outcome {
+            Outcome::Returned(returned) => run::evidence(returned.value).map_err(Verdict::error),
+            Outcome::Fault(fault) => Err(Verdict::error(format!("the agent could not be run: {}", fault.message))),
+            Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
+            Outcome::Answer(_) => Err(Verdict::error("a model is no agent")),
+        };
+        match &evidence {
+            Ok(evidence) => {
+                let text = evidence.to_json();
+                let state = with_case_name(agent, |case| CaseState::start_for(self.plan, evidence, case));
+                let state = self.judged(state, case, name).await?;
+                self.put_text(case, &text, evidence, &state, started)
+            }
+            Err(verdict) => {
+                let state = with_case_name(agent, |case| CaseState::without_evidence(self.plan, case, verdict));
+                self.put_text(case, "{}", &Val::Null, &state, started)
+            }
+        }
     }
 
     /// Talks to a subject along a graph, then judges what happened.
@@ -383,7 +430,7 @@ impl EffectLane<'_> {
             base,
             state,
             took: started.elapsed(),
-            is_scenario: case.scenario.is_some(),
+            is_scenario: case.scenario.is_some() || case.agent.is_some(),
         };
         let verdict = self.keeping.put(&mut self.block.borrow_mut(), &done);
         self.progress.done.fetch_add(1, Ordering::Relaxed);

@@ -29,10 +29,11 @@ use jurat_store::run::RecordedEffect;
 use jurat_store::run::{RunLog, RunWriter};
 use tokio::sync::oneshot;
 
+use crate::agents;
 use crate::clock::{Asked, Clock};
 use crate::perform::{Act, Perform, Question};
 use crate::recording::Recording;
-use crate::tally::Tally;
+use crate::tally::{Tally, taken};
 use crate::{CaseLabel, Progress, RunError, Stop};
 
 /// An answer that took longer is kept for other runs even if it was free.
@@ -198,6 +199,7 @@ impl Effects<'_> {
         // Calling an evaluator again is often quicker than looking up what it came to.
         let is_worth_it = |it: &Outcome| match (act.deed, it) {
             (Deed::Evaluate { .. }, Outcome::Returned(it)) => it.latency > LONG,
+            (Deed::Run { .. }, it) => agents::may_stand(it),
             _ => true,
         };
         let found = |outcome, is_reused, attempt| Found {
@@ -214,6 +216,7 @@ impl Effects<'_> {
             if logged.key == key
                 && (doer.is_reusable || matches!(act.deed, Deed::Look { .. } | Deed::Hook { .. }))
                 && let outcome @ Outcome::Returned(_) = read_outcome(&logged.outcome)?
+                && (!matches!(act.deed, Deed::Run { .. }) || agents::may_stand(&outcome))
             {
                 return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });
             }
@@ -235,6 +238,8 @@ impl Effects<'_> {
         if let Some(asked) = &asked {
             asked.sent();
         }
+        let is_run = u64::from(matches!(act.deed, Deed::Run { .. }));
+        self.progress.in_flight.fetch_add(is_run, Ordering::Relaxed);
         let outcome = tokio::select! {
             biased;
             outcome = perform.act(act) => outcome,
@@ -246,6 +251,7 @@ impl Effects<'_> {
                 reason => Outcome::NotRun(reason),
             },
         };
+        self.progress.in_flight.fetch_sub(is_run, Ordering::Relaxed);
         Ok(found(outcome, false, attempt))
     }
 
@@ -455,9 +461,7 @@ impl Effects<'_> {
 
     /// Adds an outcome to what the run took.
     pub(crate) fn count(&self, case_ix: u64, outcome: &Outcome, is_reused: bool) {
-        if let Outcome::Answer(answer) = outcome
-            && let Some(cost) = answer.cost_usd
-        {
+        if let Some((_, Some(cost))) = taken(outcome) {
             self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
         }
         self.tally.add(case_ix, outcome, is_reused);

@@ -17,6 +17,7 @@ use jurat_store::Project;
 use jurat_store::records::RowNames;
 use jurat_store::run::{Document, RunFileError, RunHead, SourceFile, SourceHead, TaskHead, Variant, unfinished};
 
+use crate::agents::{self, AgentError, Agents};
 use crate::definition::{documents, suite_hash};
 use crate::evaluators::{Evaluators, Workers};
 use crate::models::main_folder;
@@ -102,6 +103,9 @@ pub enum LaunchError {
     /// An evaluator cannot be run.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
+    /// An agent cannot be run.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
     /// The run failed.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -138,7 +142,7 @@ pub fn launch(
     begun: Begun<'_>,
 ) -> Result<Launched, LaunchError> {
     let Definition { suite, sources, plan } = definition;
-    if how.options.repeat > 1 && plan.ask.is_none() && plan.scenarios.is_empty() {
+    if how.options.repeat > 1 && plan.ask.is_none() && plan.scenarios.is_empty() && plan.cases.is_empty() {
         return Err(LaunchError::NothingToRepeat);
     }
     let roles = Roles::of(plan, suite, sources, &how.options.models, world.env)?;
@@ -165,6 +169,7 @@ pub fn launch(
             )?;
             let workers = Workers { program: world.worker.clone(), is_unsafe: how.options.unsafe_code };
             let models = models.with(Evaluators::open(plan, &main_folder(sources), &workers)?);
+            let models = models.with_agents(agents_of(definition, how, world, &roles)?);
             (Some(models), if asks { Some(world.project.journal()?) } else { None })
         }
     };
@@ -181,6 +186,7 @@ pub fn launch(
         records: &suite.records,
         selection: &how.selection,
         home: world.project.root().parent().unwrap_or(Path::new("")).to_owned(),
+        kept: world.project.root().join(KEPT),
         variants,
         asked,
         mode,
@@ -196,8 +202,39 @@ pub fn launch(
     Ok(Launched { ran, resumed: resumed.is_some(), is_budget_exhausted })
 }
 
+/// Those who run cases, made ready.
+fn agents_of(
+    definition: Definition<'_>,
+    how: &How<'_>,
+    world: &World<'_>,
+    roles: &Roles,
+) -> Result<Agents, AgentError> {
+    let Definition { suite, plan, .. } = definition;
+    for case in &plan.cases {
+        let played = roles.models.iter().filter(|it| {
+            let role = it.role.split('#').next().unwrap_or_default();
+            case.agent.asks() == Some(role) || case.agent.asks() == Some(it.role.as_str())
+        });
+        for model in played {
+            agents::check_wire(case, &model.model.name, &model.model.endpoint.codec)?;
+        }
+    }
+    let surroundings = agents::Surroundings {
+        worker: world.worker.clone(),
+        is_on_host: how.options.unsafe_host,
+        kept: world.project.root().join(KEPT),
+        suite: suite.name.as_ref().map_or("suite", |it| it.value.as_str()).to_owned(),
+        search: (world.env)("PATH").map(Into::into),
+        concurrency: how.transport.concurrency.min(how.threads.get()),
+    };
+    Agents::open(plan, surroundings, world.env)
+}
+
+/// Where what agents leave is kept, in the directory of the project.
+const KEPT: &str = "agents";
+
 pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
-    if plan.ask.is_none() && plan.scenarios.is_empty() {
+    if plan.ask.is_none() && plan.scenarios.is_empty() && plan.cases.is_empty() {
         return (Vec::new(), Vec::new());
     }
     variants(plan.ask.as_ref(), subjects, repeat)
@@ -220,6 +257,9 @@ fn head(
     let mut sources = source_heads(&suite.records, world.project);
     if !plan.scenarios.is_empty() {
         sources.push(SourceHead { name: "scenarios".to_owned(), file: None });
+    }
+    if !plan.cases.is_empty() {
+        sources.push(SourceHead { name: "cases".to_owned(), file: None });
     }
     let tasks = suite.tasks.iter().enumerate().map(|(ix, task)| TaskHead {
         id: task.id.value.clone(),

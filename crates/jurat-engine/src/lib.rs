@@ -12,6 +12,7 @@
 //! * [`forecast`]: what a run would do; [`Progress`]: how far one has come;
 //! * [`view`]: a run, read back.
 
+mod agents;
 mod budget;
 mod case_label;
 mod clock;
@@ -41,6 +42,7 @@ mod tally;
 mod variants;
 pub mod view;
 
+pub use agents::AgentError;
 pub use budget::{Amount, Budget, BudgetLimits, Reserved, Spent};
 pub use case_label::CaseLabel;
 pub use conclusion::Conclusion;

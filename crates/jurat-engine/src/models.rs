@@ -18,10 +18,11 @@ use jurat_core::verdict::StopReason;
 use jurat_host::hook::{self, Ender, HookCall};
 use jurat_model::provider::describe;
 use jurat_model::{
-    Asker, Bound, Function, Meter, Model, OpenError, Price, Reservation, ResolveError, ResolvedModel, Settled, Toolbox,
-    ToolboxError, ToolboxOptions, Transport, TransportOptions,
+    Asker, Bound, Function, Meter, Model, OpenError, Price, Proxies, Reservation, ResolveError, ResolvedModel, Settled,
+    Toolbox, ToolboxError, ToolboxOptions, Transport, TransportOptions,
 };
 
+use crate::agents::{self, Agents};
 use crate::budget::{Amount, Reserved, Spent};
 use crate::evaluators::Evaluators;
 use crate::perform::{Act, Asked, Doer, LocalFuture, Perform, Question, Surroundings};
@@ -69,7 +70,7 @@ pub enum ModelError {
     Tools(#[from] ToolboxError),
     /// Scenarios and `ask` would talk to different subjects.
     #[error(
-        "scenarios talk to the role `subject`, and `ask` asks {asked}; let `ask` ask `subject`, or make two suites of them"
+        "scenarios and agents talk to the role `subject`, and `ask` asks {asked}; let `ask` ask `subject`, or make two suites of them"
     )]
     OtherSubjects {
         /// Whom `ask` asks.
@@ -182,9 +183,29 @@ impl Roles {
                 }
             }
         }
+        for case in &plan.cases {
+            let Some(role) = case.agent.asks().filter(|it| *it != SUBJECT) else { continue };
+            if roles.has(role) {
+                continue;
+            }
+            let asker = || format!("agent `{}`", case.agent.name);
+            let mut played = resolve(role, &asker)?;
+            match (played.pop(), played.len()) {
+                (Some((model, folder)), 0) => roles.models.push(RoleModel { role: role.to_owned(), model, folder }),
+                (_, n) => {
+                    let remedy = "name a role with one model; where `subject` is asked, each of its models is";
+                    return Err(ModelError::Several { asker: asker(), remedy, role: role.to_owned(), n: n + 1 });
+                }
+            }
+        }
         let subjects = subject_roles(plan)?;
         for role in &subjects {
-            let played = resolve(role, &|| if plan.ask.is_some() { "`ask`" } else { "a scenario" }.to_owned())?;
+            let asker = || match (&plan.ask, plan.scenarios.is_empty()) {
+                (Some(_), _) => "`ask`",
+                (None, false) => "a scenario",
+                (None, true) => "an agent",
+            };
+            let played = resolve(role, &|| asker().to_owned())?;
             let n = played.len();
             for (ix, (model, folder)) in played.into_iter().enumerate() {
                 let key = if n == 1 { (*role).to_owned() } else { format!("{role}#{}", ix + 1) };
@@ -194,8 +215,8 @@ impl Roles {
                 }
             }
         }
-        if roles.subjects.is_empty() && !plan.scenarios.is_empty() {
-            // Every node says whom it asks.
+        if roles.subjects.is_empty() && !(plan.scenarios.is_empty() && plan.cases.is_empty()) {
+            // Every node and every agent says whom it asks, or asks nobody.
             roles.subjects.push(Subject { role: SUBJECT.to_owned(), name: String::new() });
         }
         number_equal_names(&mut roles.subjects);
@@ -242,7 +263,8 @@ pub(crate) fn main_folder(sources: &Sources) -> std::path::PathBuf {
 /// The roles that make the matrix of subjects: those that `ask` asks, or the one that scenarios talk to.
 fn subject_roles(plan: &Plan) -> Result<Vec<&str>, ModelError> {
     let asked: Vec<&str> = plan.ask.iter().flat_map(|it| &it.models).map(String::as_str).collect();
-    let talks = plan.scenarios.iter().flat_map(|it| &it.nodes).any(|it| it.subject.is_none());
+    let talks = plan.scenarios.iter().flat_map(|it| &it.nodes).any(|it| it.subject.is_none())
+        || plan.cases.iter().any(|it| it.agent.asks() == Some(SUBJECT));
     match (asked.as_slice(), talks) {
         ([], true) => Ok(vec![SUBJECT]),
         ([_, ..], true) if asked != [SUBJECT] => Err(ModelError::OtherSubjects { asked: listed_all(asked) }),
@@ -258,7 +280,8 @@ fn asked_roles(plan: &Plan) -> Vec<&str> {
     let subjects = subject_roles(plan).unwrap_or_default();
     let nodes = plan.scenarios.iter().flat_map(|it| &it.nodes);
     let nodes = nodes.flat_map(|it| it.subject.iter().chain(Some(&it.parser).filter(|_| it.needs_parser())));
-    let mut roles: Vec<&str> = judges.chain(nodes).map(String::as_str).chain(subjects).collect();
+    let agents = plan.cases.iter().filter_map(|it| it.agent.asks());
+    let mut roles: Vec<&str> = judges.chain(nodes).map(String::as_str).chain(agents).chain(subjects).collect();
     roles.sort_unstable();
     roles.dedup();
     roles
@@ -291,13 +314,18 @@ pub struct Models {
     /// What each server is known by in keys, and whether what its tools return stands for other cases.
     servers: BTreeMap<String, Doer>,
     evaluators: Evaluators,
+    agents: Agents,
+    /// The proxies of this machine.
+    proxies: Proxies,
     /// The interpreter that hooks run in.
     python: std::ffi::OsString,
 }
 
 #[derive(Debug)]
 struct Ready {
-    model: Model,
+    model: Arc<Model>,
+    /// What people call it.
+    name: String,
     endpoint: Arc<Endpoint>,
     key: EndpointKey,
 }
@@ -316,6 +344,7 @@ impl Models {
         roles.allow(&limits)?;
         let mut by_role = BTreeMap::new();
         for RoleModel { role, model, folder } in &roles.models {
+            let name = model.name.clone();
             let function = (model.endpoint.codec == CALL).then(|| functions.get(&model.endpoint.model)).flatten();
             let model = match function {
                 Some(function) => Model::call(model.clone(), Arc::clone(function)),
@@ -323,7 +352,7 @@ impl Models {
             };
             let endpoint = Arc::new(model.endpoint().clone());
             let key = EndpointKey::new(&endpoint);
-            by_role.insert(role.clone(), Ready { model, endpoint, key });
+            by_role.insert(role.clone(), Ready { model: Arc::new(model), name, endpoint, key });
         }
         let tool_options = ToolboxOptions { proxies: options.proxies.clone(), ..ToolboxOptions::default() };
         let tools = Toolbox::open(servers, env, tool_options)?;
@@ -331,6 +360,7 @@ impl Models {
             |it: &ServerSpec| (it.name.value.clone(), Doer { digest: server_digest(it), is_reusable: it.reuse });
         let servers = servers.iter().map(server).collect();
         let python = hook::interpreter(env);
+        let proxies = options.proxies.clone();
         Ok(Models {
             by_role,
             transport: Transport::new(options),
@@ -338,6 +368,8 @@ impl Models {
             tools,
             servers,
             evaluators: Evaluators::default(),
+            agents: Agents::default(),
+            proxies,
             python,
         })
     }
@@ -345,6 +377,26 @@ impl Models {
     /// With those who run the code of evaluators.
     pub(crate) fn with(self, evaluators: Evaluators) -> Models {
         Models { evaluators, ..self }
+    }
+
+    /// With those who run cases.
+    pub(crate) fn with_agents(self, agents: Agents) -> Models {
+        Models { agents, ..self }
+    }
+
+    /// The model that plays a role.
+    pub(crate) fn model(&self, role: &str) -> Option<Arc<Model>> {
+        self.by_role.get(role).map(|it| Arc::clone(&it.model))
+    }
+
+    /// What people call the model that plays a role.
+    pub(crate) fn name(&self, role: &str) -> Option<String> {
+        self.by_role.get(role).map(|it| it.name.clone())
+    }
+
+    /// The proxies of this machine.
+    pub(crate) fn proxies(&self) -> &Proxies {
+        &self.proxies
     }
 
     /// What may be spent, and what was.
@@ -361,7 +413,7 @@ impl Models {
 
 impl Perform for Models {
     fn asked(&self, role: &str) -> Option<Asked<'_>> {
-        let Ready { model, endpoint, key } = self.by_role.get(role)?;
+        let Ready { model, endpoint, key, .. } = self.by_role.get(role)?;
         Some(Asked { endpoint, key, is_paid: !model.is_local() })
     }
 
@@ -386,6 +438,11 @@ impl Perform for Models {
                 Doer { is_reusable: false, ..self.servers.get(server).cloned().unwrap_or_else(nobody) }
             }
             Deed::Evaluate { source, .. } => self.evaluators.doer(source).cloned().unwrap_or_else(nobody),
+            Deed::Run { case, definition, .. } => {
+                let role = definition.get("model").and_then(Value::as_str);
+                let endpoint = role.and_then(|it| self.by_role.get(it)).map(|it| agents::endpoint_value(&it.endpoint));
+                self.agents.doer(case, endpoint).unwrap_or_else(nobody)
+            }
             Deed::Call { .. } | Deed::Look { .. } | Deed::Hook { .. } => nobody(),
         }
     }
@@ -400,6 +457,7 @@ impl Perform for Models {
                 Deed::Call { name, arguments } => called(name, callable, arguments),
                 Deed::Evaluate { source, arguments, .. } => self.evaluators.call(source, arguments).await,
                 Deed::Look { looks } => looked(looks, surroundings),
+                Deed::Run { case, definition, .. } => self.agents.run(self, tools, case, definition).await,
                 Deed::Hook { hook, check_id, description } => {
                     let call = |around: &Surroundings<'_>| HookCall {
                         hook: hook.clone(),

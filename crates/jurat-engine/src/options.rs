@@ -28,6 +28,9 @@ pub struct RunOptions {
     /// Whether the code of evaluators was run even where the system could not keep it from everything else.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unsafe_code: bool,
+    /// Whether agents ran on the machine itself, with nothing between.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unsafe_host: bool,
 }
 
 impl RunOptions {

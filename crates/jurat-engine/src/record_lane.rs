@@ -29,6 +29,8 @@ pub(crate) struct OpenCase {
     pub(crate) text: Arc<str>,
     /// The scenario, by its place, when it is one.
     pub(crate) scenario: Option<usize>,
+    /// The task for an agent, by its place, when it is one.
+    pub(crate) agent: Option<usize>,
 }
 
 /// How many ids are kept for finding a second row with the same one at once. Whoever repeats ids mostly does so from the beginning.
@@ -167,6 +169,7 @@ impl RecordLane<'_> {
             place: place(at),
             text: text.clone(),
             scenario: None,
+            agent: None,
         }));
         Ok(())
     }

@@ -54,6 +54,8 @@ pub struct Job<'j> {
     pub selection: &'j Selection,
     /// The directory that holds `.jurat`.
     pub home: PathBuf,
+    /// Where what agents leave is kept.
+    pub kept: PathBuf,
     /// What each row is made into; empty when a row is one case.
     pub(crate) variants: Vec<Variant>,
     pub(crate) asked: Vec<Asked>,
@@ -198,7 +200,11 @@ impl Going<'_> {
         // Cases that ask have to arrive in order: with several threads a chunk of rows apart, those that are ahead would wait for room in
         // the window while those that make room wait behind them.
         let n_threads = if asks { 1 } else { job.threads.get() };
-        let rows = if asks { Rows::asked_about(job.records, job.plan.scenarios.len()) } else { Rows::of(job.records) };
+        let rows = if asks {
+            Rows::asked_about(job.records, job.plan.scenarios.len() + job.plan.cases.len())
+        } else {
+            Rows::of(job.records)
+        };
         let tally = Tally::new(job.plan.tasks.len(), job.variants.len());
         let keeping = Keeping { plan: job.plan, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
         let failure: Mutex<Option<RunError>> = Mutex::new(None);
@@ -325,6 +331,7 @@ impl Going<'_> {
                 Mode::Ask { .. } => Some(&job.home),
                 Mode::Replay(_) => None,
             },
+            kept: &job.kept,
             own_tools: match job.mode {
                 Mode::Ask { perform, .. } => Some(perform),
                 Mode::Replay(_) => None,

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use jurat_core::effect::{Outcome, Usage};
 use jurat_core::judge::Marks;
 use jurat_core::plan::TaskIx;
+use jurat_core::value::Val;
 use jurat_store::run::{Column, SummaryRow, Variant};
 use serde::{Deserialize, Serialize};
 
@@ -69,17 +70,41 @@ impl Taken {
             self.requests += u64::from(n_requests);
             self.failed_requests += u64::from(n_failed);
         }
-        let Outcome::Answer(answer) = outcome else { return };
-        let usage = answer.usage.unwrap_or_default();
+        let Some((usage, cost_usd)) = taken(outcome) else { return };
         self.answers += 1;
         self.input += usage.input;
         self.output += usage.output;
         self.cached += usage.cached;
         self.reasoning += usage.reasoning;
-        match answer.cost_usd {
+        match cost_usd {
             Some(cost) => self.nano_usd += (cost * 1e9).round() as u64,
             None => self.unpriced += 1,
         }
+    }
+}
+
+/// What an answer took and cost; what a whole run of an agent did.
+pub(crate) fn taken(outcome: &Outcome) -> Option<(Usage, Option<f64>)> {
+    match outcome {
+        Outcome::Answer(answer) => Some((answer.usage.unwrap_or_default(), answer.cost_usd)),
+        Outcome::Returned(returned) => {
+            returned.value.get("identity")?.get("runner_type")?;
+            let usage = returned.value.get("usage").unwrap_or(&Val::Null);
+            let tokens = usage.get("normalized").unwrap_or(&Val::Null);
+            let count = |key: &str| match tokens.get(key) {
+                Some(Val::I(count)) => u64::try_from(*count).unwrap_or(0),
+                _ => 0,
+            };
+            let usage = Usage {
+                input: count("input_tokens"),
+                output: count("output_tokens"),
+                cached: count("cached_input_tokens"),
+                reasoning: count("reasoning_tokens"),
+            };
+            let cost = returned.value.get("usage").and_then(|it| it.get("cost_usd")).and_then(Val::as_f64);
+            Some((usage, cost))
+        }
+        Outcome::Fault(_) | Outcome::NotRun(_) => None,
     }
 }
 

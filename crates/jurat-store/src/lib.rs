@@ -10,6 +10,7 @@
 //! * [`journal`]: paid answers, for all runs of a project.
 //! * [`Project`]: where both are.
 //! * [`ParquetTable`]: tables for other programs.
+//! * [`openclaw_transcript`]: what an agent keeps in a database of its own.
 
 mod bounded;
 mod database;
@@ -21,8 +22,10 @@ mod parquet_table;
 mod project;
 pub mod records;
 pub mod run;
+mod transcript;
 
 pub use database::DatabaseError;
 pub use definitions::Disk;
 pub use parquet_table::{Cell, CellType, ParquetTable};
 pub use project::{Project, ProjectError, RunName};
+pub use transcript::openclaw_transcript;

@@ -83,6 +83,44 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Agents
+//!
+//! A suite can give tasks to agents and judge what they leave. `runner` says which: a program of your own (`command`), one of those that jurat
+//! knows, or `recorded`, an artifact that is there already. A program that runs agents calls [`serve_as_worker`] first thing in `main`, because the walls around them
+//! are put up by a process of its own.
+//!
+//! ```
+//! use jurat::{RunOptions, Suite};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let artifact = r#"{
+//!     "identity": {"schema_version": 1, "run_id": "r1", "case_id": "report", "suite_id": "notes", "run_profile_id": "p", "runner_type": "command"},
+//!     "status": "success",
+//!     "request": {"requested_model": "none"},
+//!     "trace": [
+//!         {"sequence": 0, "event_type": "tool_call", "call_id": "1", "tool_name": "write_file", "parsed_arguments": {"path": "report.md"}},
+//!         {"sequence": 1, "event_type": "final_output", "content": "report.md is written"}
+//!     ]
+//! }"#;
+//! std::fs::write(directory.join("report.json"), artifact)?;
+//! let suite = Suite::from_yaml(
+//!     "
+//! suite: notes
+//! agents: { earlier: { runner: recorded } }
+//! cases: [{ id: report, artifact: report.json }]
+//! tasks:
+//!   - { id: succeeded, check: { kind: status_is, expected: success } }
+//!   - { id: written, check: { kind: tool_called, tool: write_file, arguments: { path: report.md } } }
+//!   - { id: said, field_path: final_response, operator: contains, expected_value: report.md }
+//! ",
+//!     directory,
+//! )?;
+//! let run = suite.run(RunOptions::in_directory(directory))?;
+//! assert_eq!(run.pass_rate(), Some(1.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # What is where
 //!
 //! * [`Suite`]: built with a [`SuiteBuilder`], or [loaded](Suite::load) from the YAML that the command reads. Whatever is wrong with it is

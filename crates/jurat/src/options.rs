@@ -48,6 +48,7 @@ pub struct RunOptions {
     pub(crate) keep_all: bool,
     pub(crate) durable: bool,
     pub(crate) unsafe_code: bool,
+    pub(crate) unsafe_host: bool,
 }
 
 impl RunOptions {
@@ -227,6 +228,13 @@ impl RunOptions {
     /// says so ever after.
     pub fn unsafe_code(mut self) -> RunOptions {
         self.unsafe_code = true;
+        self
+    }
+
+    /// The same, but agents run on this machine itself, with all of its files and its network, instead of behind walls. The run says so ever
+    /// after.
+    pub fn unsafe_host(mut self) -> RunOptions {
+        self.unsafe_host = true;
         self
     }
 

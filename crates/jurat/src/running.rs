@@ -284,6 +284,7 @@ fn how<'h>(
             fresh: options.fresh,
             replay_of: options.replay.clone(),
             unsafe_code: options.unsafe_code,
+            unsafe_host: options.unsafe_host,
         },
         selection: Selection { limit: options.limit, filter, tags: options.tags.clone() },
         threads: options.concurrency.map_or(cores, |it| it.min(cores)),

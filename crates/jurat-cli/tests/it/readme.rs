@@ -53,6 +53,7 @@ fn examples_do_what_their_pages_say() {
         ("examples/appliances/README.md", 3),
         ("examples/scenarios/README.md", 2),
         ("examples/evaluators/README.md", 3),
+        ("examples/agents/README.md", 3),
     ] {
         let clone = clone();
         let page = fs::read_to_string(root().join(page)).unwrap();

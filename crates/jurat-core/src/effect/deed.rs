@@ -1,4 +1,5 @@
-//! What is asked of others than models: a tool called, a server asked for its tools, code of the embedding program or of an evaluator called, files looked at.
+//! What is asked of others than models: a tool called, a server asked for its tools, code of the embedding program or of an evaluator called, files looked at, an
+//! agent run.
 
 use std::time::Duration;
 
@@ -52,6 +53,15 @@ pub enum Deed {
         /// What that is for.
         description: Option<String>,
     },
+    /// An agent runs a case.
+    Run {
+        /// Who runs it, by the name of its runner.
+        runner: String,
+        /// The case.
+        case: String,
+        /// Everything that decides what the run comes to, beside who does it.
+        definition: Value,
+    },
 }
 
 impl Deed {
@@ -68,7 +78,11 @@ impl Deed {
                 let members = members.into_iter().filter_map(|(key, it)| Some((key, it?)));
                 Some(Value::Map(members.collect::<Map<'static>>()))
             }
-            Deed::ListTools { .. } | Deed::CallTool { .. } | Deed::Call { .. } | Deed::Evaluate { .. } => None,
+            Deed::ListTools { .. }
+            | Deed::CallTool { .. }
+            | Deed::Call { .. }
+            | Deed::Evaluate { .. }
+            | Deed::Run { .. } => None,
         }
     }
 
@@ -81,6 +95,7 @@ impl Deed {
             Deed::Evaluate { .. } => "evaluate",
             Deed::Look { .. } => "look",
             Deed::Hook { .. } => "hook",
+            Deed::Run { .. } => "run",
         }
     }
 
@@ -92,6 +107,7 @@ impl Deed {
             Deed::Evaluate { evaluator, .. } => evaluator,
             Deed::Look { .. } => "files",
             Deed::Hook { hook, .. } => &hook.callable_name,
+            Deed::Run { runner, .. } => runner,
         }
     }
 }
@@ -100,7 +116,7 @@ impl Deed {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Returned {
     /// The value: the tools of a server, `{text, structured}` of a tool, whatever code returned, that of an evaluator in the form of [`crate::evaluator::transport`],
-    /// what was seen at each path.
+    /// what was seen at each path, the artifact of an agent's run.
     pub value: Value,
     /// Whether it is an error that the tool or the code reports.
     pub is_error: bool,

@@ -126,6 +126,8 @@ pub fn deed_key(doer: &Value, deed: &Deed) -> EffectKey {
             framing.text(b'k', source);
             framing.value(arguments);
         }
+        // What a case is called decides nothing.
+        Deed::Run { definition, .. } => framing.value(definition),
         Deed::Look { .. } | Deed::Hook { .. } => framing.value(&deed.asked_of_host().unwrap_or(Val::Null)),
     }
     framing.key()

@@ -72,6 +72,10 @@ impl Bases {
 
 /// The cases of a suite; `None` when there may be others.
 fn all_cases(suite: &Suite) -> Option<Cases> {
+    // What agents leave has parts of its own, which their runners decide.
+    if !suite.cases.is_empty() {
+        return None;
+    }
     match (suite.records.is_empty() && suite.ask.is_none(), suite.scenarios.is_empty()) {
         (_, true) => Some(Cases::Rows),
         (_, false) if suite.lost.cases => None,
@@ -82,8 +86,9 @@ fn all_cases(suite: &Suite) -> Option<Cases> {
 
 /// The cases that a task is for.
 fn cases_of(suite: &Suite, task: &Task) -> Option<Cases> {
-    if task.scope.is_some() {
-        return Some(Cases::Scenarios);
+    if let Some(scope) = &task.scope {
+        let is_scenario = suite.scenarios.iter().any(|it| it.name.value == scope.value);
+        return is_scenario.then_some(Cases::Scenarios);
     }
     let some = |n: usize, all: usize| match n {
         0 => Cases::Rows,
@@ -95,10 +100,16 @@ fn cases_of(suite: &Suite, task: &Task) -> Option<Cases> {
         Selection::Kind(CaseKind::Scenarios) => Some(Cases::Scenarios),
         Selection::Kind(CaseKind::Cases) => None,
         Selection::Ids(ids) => {
+            if ids.iter().any(|id| suite.cases.iter().any(|it| it.id.value == id.value)) {
+                return None;
+            }
             let is_scenario = |id: &str| suite.scenarios.iter().any(|it| it.name.value == id);
             Some(some(ids.iter().filter(|it| is_scenario(&it.value)).count(), ids.len()))
         }
         Selection::Tag(tag) => {
+            if suite.cases.iter().any(|it| it.tags.contains(&tag.value)) {
+                return None;
+            }
             let has_tag = suite.scenarios.iter().any(|it| it.scenario.tags.contains(&tag.value));
             if has_tag { all_cases(suite) } else { Some(Cases::Rows) }
         }

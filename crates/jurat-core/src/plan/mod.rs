@@ -4,6 +4,7 @@
 //! [`examine`] finds the problems, [`Plan::build`] makes the plan of a suite without errors. Both are functions of the
 //! suite and of a few sample rows; neither reads anything.
 
+mod agents;
 mod base;
 mod context;
 mod gates;
@@ -19,6 +20,7 @@ mod types;
 
 use std::sync::Arc;
 
+use crate::agent::AgentCase;
 use crate::check::Check as RunCheck;
 use crate::compare::Assertion;
 use crate::effect::Schema;
@@ -62,6 +64,7 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let roles = Roles::of(suite);
     judges::examine(suite, &roles, &mut problems);
     scenarios::examine(suite, &roles, &mut problems);
+    agents::examine(suite, &roles, &mut problems);
     names::examine(suite, &graph, &mut problems);
     selection::examine(suite, &graph, samples, &mut problems);
     let rows = shape::of_rows(samples);
@@ -78,14 +81,17 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
 /// A suite without tasks, or without anything to run them on.
 fn nothing_to_do(suite: &Suite) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if suite.tasks.is_empty() && suite.scenarios.is_empty() && !suite.lost.tasks && suite.lost.task_ids.is_empty() {
+    let has_tasks = !suite.tasks.is_empty() || suite.lost.tasks || !suite.lost.task_ids.is_empty();
+    let has_cases = !suite.scenarios.is_empty() || !suite.cases.is_empty();
+    if !has_tasks && suite.scenarios.is_empty() {
         let problem = whole_suite(suite, &codes::NO_TASKS, "a suite without tasks");
         problems.push(problem.help("add `tasks`: a list of what is judged"));
     }
     // About an `ask` without rows there is more to say.
-    if suite.records.is_empty() && suite.scenarios.is_empty() && !suite.lost.cases && suite.ask.is_none() {
+    if suite.records.is_empty() && !has_cases && !suite.lost.cases && suite.ask.is_none() {
         let problem = whole_suite(suite, &codes::NO_CASES, "a suite without anything to evaluate");
-        problems.push(problem.help("add `records`: a file of rows, or the rows; or `scenarios`"));
+        problems
+            .push(problem.help("add `records`: a file of rows, or the rows; or `scenarios`, or `cases` for agents"));
     }
     problems
 }
@@ -125,6 +131,8 @@ pub struct Plan {
     pub ask: Option<PlannedAsk>,
     /// The conversations.
     pub scenarios: Vec<Arc<ReadyScenario>>,
+    /// The tasks for agents.
+    pub cases: Vec<Arc<AgentCase>>,
     /// What is read of each row.
     pub footprint: Projection,
     /// The paths whose values make slices of the summary.
@@ -268,6 +276,7 @@ impl Plan {
             stages: graph.stages,
             ask,
             scenarios,
+            cases: suite.cases.iter().filter_map(|it| it.resolve(suite)).map(Arc::new).collect(),
             footprint: footprint(suite),
             group_by,
             allows_hooks: suite.allows_hooks,
@@ -276,7 +285,10 @@ impl Plan {
 
     /// Whether running it asks anybody.
     pub fn asks(&self) -> bool {
-        self.ask.is_some() || !self.scenarios.is_empty() || self.tasks.iter().any(PlannedTask::asks)
+        self.ask.is_some()
+            || !self.scenarios.is_empty()
+            || !self.cases.is_empty()
+            || self.tasks.iter().any(PlannedTask::asks)
     }
 
     /// Whether some task is not for every row, so that names and tags of rows matter.
@@ -345,7 +357,7 @@ fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: depends_on.to_vec(),
         gate: task.gate,
-        on: CaseSet::of(task),
+        on: CaseSet::of(suite, task),
         sees_the_end: match &task.kind {
             TaskKind::Outcome(check) => looks_at_the_end(check),
             TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Evaluate(_) => reads_the_end(),

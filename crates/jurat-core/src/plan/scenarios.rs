@@ -47,7 +47,7 @@ fn no_models(suite: &Suite, roles: &Roles<'_>, text: &ScenarioText) -> Vec<Probl
     problems
 }
 
-fn unknown_server(servers: &[ServerSpec], name: &Spanned<String>) -> Problem {
+pub(super) fn unknown_server(servers: &[ServerSpec], name: &Spanned<String>) -> Problem {
     let message = format!("there is no server with tools `{}`", name.value);
     let problem = Problem::new(&codes::UNKNOWN_SERVER, message).at(name.span, "unknown server");
     let names = || servers.iter().map(|it| it.name.value.as_str());

@@ -36,12 +36,16 @@ pub enum CaseSet {
     Tag(String),
     /// One scenario, by its name.
     Scenario(String),
+    /// One task for an agent, by its id.
+    Case(String),
 }
 
 impl CaseSet {
-    pub(super) fn of(task: &Task) -> CaseSet {
-        if let Some(scenario) = &task.scope {
-            return CaseSet::Scenario(scenario.value.clone());
+    pub(super) fn of(suite: &Suite, task: &Task) -> CaseSet {
+        if let Some(scope) = &task.scope {
+            let name = scope.value.clone();
+            let is_case = suite.cases.iter().any(|it| it.id.value == name);
+            return if is_case { CaseSet::Case(name) } else { CaseSet::Scenario(name) };
         }
         match &task.on {
             Selection::All => CaseSet::All,
@@ -59,18 +63,20 @@ impl CaseSet {
             CaseSet::Ids(ids) => ids.contains(case.id),
             CaseSet::Tag(tag) => case.tags.contains(&tag.as_str()),
             CaseSet::Scenario(name) => case.kind == CaseKind::Scenarios && name == case.id,
+            CaseSet::Case(id) => case.kind == CaseKind::Cases && id == case.id,
         }
     }
 
-    /// Whether all cases of another set are certainly in this one, whatever the data, in a suite with or without scenarios.
-    fn has_all_of(&self, other: &CaseSet, has_scenarios: bool) -> bool {
+    /// Whether all cases of another set are certainly in this one, whatever the data, in a suite with or without other cases than rows.
+    fn has_all_of(&self, other: &CaseSet, has_others: bool) -> bool {
         match (self, other) {
             (CaseSet::All, _) => true,
-            // Without scenarios every case is a row of `records`.
-            (CaseSet::Kind(CaseKind::Records), _) if !has_scenarios => true,
+            // Without others every case is a row of `records`.
+            (CaseSet::Kind(CaseKind::Records), _) if !has_others => true,
+            (CaseSet::Kind(CaseKind::Cases), CaseSet::Case(_)) => true,
             (CaseSet::Kind(CaseKind::Scenarios), CaseSet::Scenario(_)) => true,
             (CaseSet::Ids(ids), CaseSet::Ids(others)) => ids.is_superset(others),
-            (CaseSet::Ids(ids), CaseSet::Scenario(name)) => ids.contains(name),
+            (CaseSet::Ids(ids), CaseSet::Scenario(name) | CaseSet::Case(name)) => ids.contains(name),
             _ => self == other,
         }
     }
@@ -84,6 +90,7 @@ impl CaseSet {
             CaseSet::Kind(CaseKind::Scenarios) => "for scenarios only".to_owned(),
             CaseSet::Ids(_) => "for some ids only".to_owned(),
             CaseSet::Scenario(name) => format!("for the scenario {} only", shown(&Val::from(name.as_str()))),
+            CaseSet::Case(id) => format!("for the case {} only", shown(&Val::from(id.as_str()))),
             CaseSet::Tag(tag) => format!("for cases with the tag {} only", shown(&Val::from(tag.as_str()))),
         }
     }
@@ -109,15 +116,15 @@ pub fn row_tags<'r>(row: &'r Val<'_>) -> impl Iterator<Item = &'r str> {
 pub(super) const TAGS: &str = "tags";
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems: &mut Problems) {
-    let sets: Vec<CaseSet> = suite.tasks.iter().map(CaseSet::of).collect();
-    let has_scenarios = !suite.scenarios.is_empty();
+    let sets: Vec<CaseSet> = suite.tasks.iter().map(|it| CaseSet::of(suite, it)).collect();
+    let has_others = !suite.scenarios.is_empty() || !suite.cases.is_empty();
     for (ix, task) in suite.tasks.iter().enumerate() {
         for other in graph.depends_on[ix].iter().map(|it| it.index()) {
             // What could not be read of a task may be its `on`.
             let is_known = !task.is_flawed && !suite.tasks[other].is_flawed;
             if is_known
                 && problems.has_room(&codes::NARROWER_DEPENDENCY)
-                && !sets[other].has_all_of(&sets[ix], has_scenarios)
+                && !sets[other].has_all_of(&sets[ix], has_others)
             {
                 problems.push(narrower_dependency((task, &sets[ix]), (&suite.tasks[other], &sets[other])));
             }
@@ -142,7 +149,14 @@ fn narrower_dependency((task, set): (&Task, &CaseSet), (other, others): (&Task, 
 fn known_tags<'s>(suite: &'s Suite, samples: &'s Samples) -> HashSet<&'s str> {
     let sections = suite.records.iter().flat_map(|it| &it.tags).map(|it| it.value.as_str());
     let scenarios = suite.scenarios.iter().flat_map(|it| &it.scenario.tags).map(String::as_str);
-    sections.chain(scenarios).chain(samples.rows.iter().flat_map(|it| row_tags(it))).collect()
+    let cases = suite.cases.iter().flat_map(|it| &it.tags).map(String::as_str);
+    sections.chain(scenarios).chain(cases).chain(samples.rows.iter().flat_map(|it| row_tags(it))).collect()
+}
+
+/// The ids of all cases that stand in the definition.
+fn case_ids(suite: &Suite) -> impl Iterator<Item = &str> {
+    let scenarios = suite.scenarios.iter().map(|it| it.name.value.as_str());
+    scenarios.chain(suite.cases.iter().map(|it| it.id.value.as_str()))
 }
 
 /// A task that applies to nothing is never counted, and nobody would miss it.
@@ -150,6 +164,7 @@ fn no_such_case(suite: &Suite, task: &Task, tags: Option<&HashSet<&str>>) -> Opt
     let code = &codes::NO_SUCH_CASE;
     let problem = match &task.on {
         Selection::Kind(CaseKind::Scenarios) if !suite.scenarios.is_empty() || suite.lost.cases => return None,
+        Selection::Kind(CaseKind::Cases) if !suite.cases.is_empty() || suite.lost.cases => return None,
         Selection::Kind(kind @ (CaseKind::Cases | CaseKind::Scenarios)) => {
             let kind = if *kind == CaseKind::Cases { "cases" } else { "scenarios" };
             let message = format!("`{}` applies to no case: the suite has no `{kind}`", task.id.value);
@@ -163,11 +178,11 @@ fn no_such_case(suite: &Suite, task: &Task, tags: Option<&HashSet<&str>>) -> Opt
         Selection::Ids(ids)
             if suite.records.is_empty()
                 && !suite.lost.cases
-                && let Some(id) = ids.iter().find(|id| suite.scenarios.iter().all(|it| it.name.value != id.value)) =>
+                && let Some(id) = ids.iter().find(|id| case_ids(suite).all(|it| it != id.value)) =>
         {
             let message = format!("there is no case {}", shown(&Val::from(id.value.as_str())));
-            let known = suite.scenarios.iter().map(|it| it.name.value.as_str());
-            Problem::new(code, message).at(id.span, "no scenario has this name").did_you_mean(&id.value, known)
+            let problem = Problem::new(code, message).at(id.span, "no scenario or case has this name");
+            problem.did_you_mean(&id.value, case_ids(suite))
         }
         Selection::Tag(tag) if tags.is_some_and(|it| !it.contains(tag.value.as_str())) => {
             let written = shown(&Val::from(tag.value.as_str()));

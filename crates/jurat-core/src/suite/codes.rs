@@ -66,6 +66,7 @@ codes! {
     NO_CODE = Error "plan::no_code", "the text of code without the code";
     UNKNOWN_TEMPLATE = Error "plan::unknown_template", "a template that nobody defines";
     UNKNOWN_RUBRIC = Error "plan::unknown_rubric", "a rubric that nobody defines";
+    UNKNOWN_AGENT = Error "plan::unknown_agent", "a case for an agent that nobody defines";
     UNKNOWN_SERVER = Error "plan::unknown_server", "a server with tools that nobody defines";
 
     SECOND_FALLBACK = Warning "plan::second_fallback", "a second edge without a condition, which is never taken";

@@ -3,6 +3,8 @@
 //! Text becomes a tree with positions ([`yaml`]); hand-shaped readers turn the tree into a [`Suite`], checking keys and
 //! types against tables that also make the JSON [`schema`]. Nothing here resolves names between tasks: that is `plan`.
 
+mod agent_cases;
+mod agents;
 mod ask;
 mod check;
 pub mod codes;
@@ -23,6 +25,7 @@ mod rubric;
 mod scenario;
 pub mod schema;
 mod sections;
+mod size;
 pub mod source;
 mod task;
 mod template;
@@ -30,6 +33,8 @@ mod tools;
 pub mod write;
 mod yaml;
 
+pub use agent_cases::{AgentCaseText, AgentName};
+pub use agents::AgentText;
 pub use ask::{Ask, AskPrompt};
 pub use check::kinds as check_kinds;
 pub use comparison::{ExpectedValue, TaskComparison};
@@ -81,6 +86,10 @@ pub struct Suite {
     pub rubrics: Vec<(Spanned<String>, Vec<Trait>)>,
     /// Code that judges, and built-in evaluators.
     pub evaluators: Vec<Evaluator>,
+    /// Those who are given cases.
+    pub agents: Vec<AgentText>,
+    /// The tasks for agents.
+    pub cases: Vec<AgentCaseText>,
     /// The conversations to evaluate.
     pub scenarios: Vec<ScenarioText>,
     /// The tasks, in the order they were written; those of scenarios included.
@@ -132,6 +141,10 @@ pub(crate) struct Lost {
     pub(crate) tools: bool,
     /// The names of servers of which nothing else could be read.
     pub(crate) server_names: Vec<String>,
+    /// Whether there may be agents whose names are not known.
+    pub(crate) agents: bool,
+    /// The names of agents of which nothing else could be read.
+    pub(crate) agent_names: Vec<String>,
 }
 
 impl Lost {
@@ -144,6 +157,7 @@ impl Lost {
     fn file(&mut self) {
         (self.tasks, self.cases, self.ask, self.models, self.dimensions) = (true, true, true, true, true);
         (self.templates, self.rubrics, self.tools, self.evaluators) = (true, true, true, true);
+        self.agents = true;
     }
 
     /// Whether there may be a task with this id.
@@ -171,6 +185,11 @@ impl Lost {
         self.tools || self.server_names.iter().any(|it| it == name)
     }
 
+    /// Whether there may be an agent with this name.
+    pub(crate) fn has_agent(&self, name: &str) -> bool {
+        self.agents || self.agent_names.iter().any(|it| it == name)
+    }
+
     /// Whether there may be a role with this name.
     pub(crate) fn has_role(&self, name: &str) -> bool {
         self.models || self.roles.iter().any(|it| it == name)
@@ -181,12 +200,13 @@ impl Lost {
 impl PartialEq for Suite {
     fn eq(&self, other: &Self) -> bool {
         let Suite { name, description, models, records, ask, tasks, dimensions, group_by, thresholds, .. } = self;
-        let Suite { templates, rubrics, tools, scenarios, evaluators, .. } = self;
+        let Suite { templates, rubrics, tools, scenarios, evaluators, agents, cases, .. } = self;
         (name, description, models, records) == (&other.name, &other.description, &other.models, &other.records)
             && (tasks, dimensions, group_by) == (&other.tasks, &other.dimensions, &other.group_by)
             && (ask, thresholds) == (&other.ask, &other.thresholds)
             && (templates, rubrics, tools) == (&other.templates, &other.rubrics, &other.tools)
             && (scenarios, evaluators) == (&other.scenarios, &other.evaluators)
+            && (agents, cases) == (&other.agents, &other.cases)
             && self.allows_hooks == other.allows_hooks
     }
 }

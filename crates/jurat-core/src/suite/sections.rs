@@ -7,8 +7,8 @@ use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
 use super::{
-    Records, RowSource, Suite, ask, check, codes, evaluators, id, models, records, rubric, scenario, task, template,
-    tools,
+    Records, RowSource, Suite, agent_cases, agents, ask, check, codes, evaluators, id, models, records, rubric,
+    scenario, task, template, tools,
 };
 use crate::value::{Content, Node, Span, Spanned, Val};
 
@@ -37,7 +37,7 @@ const fn reserved(name: &'static str, doc: &'static str) -> Section {
     Section { key: Key::reserved(name, doc), read: nothing }
 }
 
-static SECTIONS: [Section; 21] = [
+static SECTIONS: [Section; 22] = [
     section(Key::optional("suite", Form::Text, "the name of the suite"), |reading, suite, at| {
         let name = reading.text("`suite`", at.node);
         suite.name = if at.is_main { name } else { suite.name.take() };
@@ -119,7 +119,10 @@ static SECTIONS: [Section; 21] = [
         },
     ),
     section(Key::optional("thresholds", Form::Object(&THRESHOLDS), "what counts as good enough"), read_thresholds),
-    reserved("cases", "tasks given to an agent"),
+    section(Key::optional("agents", agents::FORM, "those who are given cases, by name"), read_agents),
+    section(Key::optional("cases", agent_cases::FORM, "tasks that are given to agents"), |reading, suite, at| {
+        agent_cases::read(reading, suite, at.node);
+    }),
     reserved("evaluation", "an evaluation profile"),
     section(
         Key::optional("security_policy", Form::Object(&SECURITY_POLICY), "what code may run"),
@@ -157,8 +160,8 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &m
             (section.read)(reading, suite, At { node, key_span, is_main });
         }
     }
-    // What other versions evaluate are cases too, and bring their own tasks.
-    let other_cases = fields.has_reserved("cases") || fields.may_mean("scenarios");
+    // Scenarios and cases bring their own tasks.
+    let other_cases = fields.may_mean("cases") || fields.may_mean("scenarios");
     let lost = &mut suite.lost;
     lost.tasks |= other_cases || fields.may_mean("tasks");
     lost.cases |= other_cases || fields.may_mean("records");
@@ -168,6 +171,7 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &m
     lost.templates |= fields.may_mean("templates");
     lost.rubrics |= fields.may_mean("rubrics");
     lost.tools |= fields.may_mean("tools");
+    lost.agents |= fields.may_mean("agents");
     lost.evaluators |= fields.may_mean("evaluators");
 }
 
@@ -267,6 +271,31 @@ fn keep<T>(
                 reading.problem(problem.help("keep one of them"));
             }
             None => kept.push((name, value)),
+        }
+    }
+}
+
+fn read_agents(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
+    let Some(entries) = at.node.entries() else {
+        reading.wrong_type("`agents`", "an object of names and agents", at.node);
+        suite.lost.agents = true;
+        return;
+    };
+    for entry in entries {
+        let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
+        let name = read_id(reading, "a name in `agents`", &name);
+        let agent = name.and_then(|name| agents::read(reading, name, &entry.value));
+        let Some(agent) = agent else {
+            suite.lost.agent_names.push(entry.key.clone().into_owned());
+            continue;
+        };
+        match suite.agents.iter().find(|it| it.name.value == agent.name.value) {
+            Some(earlier) => {
+                let message = format!("the agent `{}` is defined twice", agent.name.value);
+                let problem = Problem::new(&codes::CONFLICT, message).at(agent.name.span, "again here");
+                reading.problem(problem.at(earlier.name.span, "first here").help("keep one of them"));
+            }
+            None => suite.agents.push(agent),
         }
     }
 }

@@ -11,8 +11,8 @@ use super::outcome;
 use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
 use super::{
-    Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison, evaluators, scenario,
-    tools,
+    AgentCaseText, Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison,
+    evaluators, scenario, tools,
 };
 use crate::compare::{Operator, WhenMissing};
 use crate::template::Trait;
@@ -99,8 +99,26 @@ pub fn value(suite: &Suite) -> Value {
             suite.evaluators.iter().map(|it| (it.name.value.clone(), evaluators::written(it))).collect();
         map.put("evaluators", Val::Map(evaluators));
     }
+    if !suite.agents.is_empty() {
+        let agents: Map<'static> = suite.agents.iter().map(|it| (it.name.value.clone(), it.written.clone())).collect();
+        map.put("agents", Val::Map(agents));
+    }
+    map.list("cases", suite.cases.iter().map(|it| agent_case(it, &suite.tasks)));
     map.list("tasks", suite.tasks.iter().filter(|it| it.scope.is_none()).map(task));
     Val::Map(map.0)
+}
+
+/// A case with its tasks.
+fn agent_case(case: &AgentCaseText, tasks: &[Task]) -> Value {
+    let mut members = Members::default();
+    members.put("id", Val::from(case.id.value.clone()));
+    for (key, value) in case.written.as_map().into_iter().flat_map(Map::iter) {
+        if !matches!(key, "id" | "case_id") {
+            members.0.insert(Cow::Owned(key.to_owned()), value.clone());
+        }
+    }
+    members.list("tasks", tasks.iter().filter(|it| it.scope.as_ref() == Some(&case.id)).map(task));
+    Val::Map(members.0)
 }
 
 /// The members of an object being written.

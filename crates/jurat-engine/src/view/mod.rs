@@ -15,13 +15,14 @@ mod transcript;
 use std::ops::Range;
 use std::path::Path;
 
+use jurat_core::agent::AgentCase;
 use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::scenario::ReadyScenario;
 use jurat_core::suite::Suite;
 use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_report::model::{CaseReport, RunReport};
-use jurat_store::run::{Code, Column, RunFileError, RunReader, StoredCase, StoredEffect, Variant};
+use jurat_store::run::{Code, Column, RunFileError, RunHead, RunReader, StoredCase, StoredEffect, Variant};
 
 pub use explain::ExplainError;
 pub use listed::listed;
@@ -81,6 +82,11 @@ impl RunView {
     /// The file, for what is not told here.
     pub fn reader(&self) -> &RunReader {
         &self.reader
+    }
+
+    /// What was known of it before its first case.
+    pub fn head(&self) -> &RunHead {
+        self.reader.head()
     }
 
     /// The suite that was run.
@@ -175,11 +181,31 @@ impl RunView {
 
     fn scenario_ix(&self, case: &StoredCase) -> Option<usize> {
         let place = case.row.place;
-        // Rows come from the sources before it.
-        let is_last = place.source as usize + 1 == self.reader.head().sources.len();
+        // Rows come from the sources before it, and tasks for agents from the one behind.
+        let n_behind = usize::from(!self.plan.cases.is_empty());
+        let is_last = place.source as usize + 1 + n_behind == self.reader.head().sources.len();
         let ix = usize::try_from(place.number.checked_sub(1)?).ok()?;
         let found = self.plan.scenarios.get(ix)?;
         (is_last && found.scenario.name == case.id).then_some(ix)
+    }
+
+    /// The task for an agent that a case is, when it is one.
+    pub fn agent_case(&self, case: &StoredCase) -> Option<&AgentCase> {
+        let place = case.row.place;
+        let is_last = place.source as usize + 1 == self.reader.head().sources.len();
+        let ix = usize::try_from(place.number.checked_sub(1)?).ok()?;
+        let found = self.plan.cases.get(ix)?;
+        (is_last && found.id == case.id).then_some(found)
+    }
+
+    /// What an agent did in a case: the evidence that its tasks saw. `None` when the case is none, or was not run.
+    pub fn agent_run(&self, case: &StoredCase) -> Result<Option<Value>, ViewError> {
+        if self.agent_case(case).is_none() {
+            return Ok(None);
+        }
+        let text = self.reader.row_text(case)?;
+        let evidence = parse_json(&text).map(|it| it.value.into_owned()).unwrap_or(Value::Null);
+        Ok(evidence.get("identity").is_some().then_some(evidence))
     }
 
     /// What happened in a scenario: the evidence that its tasks saw. `None` when the case is none, or was not run.
@@ -197,7 +223,10 @@ impl RunView {
         let variants = &self.reader.head().variants;
         let n_variants = variants.len() as u64;
         // Scenarios come before rows, and rows that nobody is asked about are one case each.
-        if n_variants == 0 || self.plan.ask.is_none() && case_ix / n_variants >= self.plan.scenarios.len() as u64 {
+        if n_variants == 0
+            || self.plan.ask.is_none()
+                && case_ix / n_variants >= (self.plan.scenarios.len() + self.plan.cases.len()) as u64
+        {
             return None;
         }
         variants.get((case_ix % n_variants) as usize)

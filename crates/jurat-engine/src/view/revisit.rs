@@ -19,7 +19,8 @@ use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
 use super::{RunView, ViewError};
 use crate::effect_lane::{SUBJECT, answered};
 use crate::rows::Rows;
-use crate::scenarios::with_name;
+use crate::scenarios::{with_case_name, with_name};
+use crate::tally::taken;
 
 /// How much is told of each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +124,24 @@ impl RunView {
                 None => CaseState::start_for(&self.plan, &row, name),
             });
             let state = concluded(state, outcome);
+            return Ok(tell(Revisited { base: &row, state: &state, happened }));
+        }
+        if let Some(agent) = self.agent_case(case) {
+            let outcome =
+                |site: StepSite| happened.iter().find(|it| it.effect.site == site).map(|it| it.outcome.clone());
+            let evidence = match outcome(SUBJECT) {
+                // The row is what its tasks saw.
+                Some(Outcome::Returned(_)) => Ok(&row),
+                Some(Outcome::Fault(fault)) => {
+                    Err(Verdict::error(format!("the agent could not be run: {}", fault.message)))
+                }
+                Some(Outcome::NotRun(reason)) => Err(Verdict::NotRun(reason)),
+                Some(Outcome::Answer(_)) | None => Err(Verdict::error("the run does not say what the agent did")),
+            };
+            let state = with_case_name(agent, |name| match evidence {
+                Ok(evidence) => concluded(CaseState::start_for(&self.plan, evidence, name), outcome),
+                Err(verdict) => CaseState::without_evidence(&self.plan, name, &verdict),
+            });
             return Ok(tell(Revisited { base: &row, state: &state, happened }));
         }
         let rows = Rows::of(&self.suite.records);
@@ -271,17 +290,20 @@ pub(super) fn case_verdict(code: Code) -> CaseVerdict {
 fn total_usage<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<Usage> {
     let mut total: Option<Usage> = None;
     for outcome in outcomes {
-        if let Outcome::Answer(answer) = outcome
-            && let Some(usage) = &answer.usage
-        {
-            total.get_or_insert_default().merge(usage);
+        match outcome {
+            Outcome::Answer(answer) if answer.usage.is_none() => {}
+            outcome => {
+                if let Some((usage, _)) = taken(outcome) {
+                    total.get_or_insert_default().merge(&usage);
+                }
+            }
         }
     }
     total
 }
 
 fn total_cost<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<f64> {
-    let costs = outcomes.filter_map(|it| if let Outcome::Answer(answer) = it { answer.cost_usd } else { None });
+    let costs = outcomes.filter_map(|it| taken(it).and_then(|(_, cost)| cost));
     let nano: Vec<u64> = costs.map(|it| (it * 1e9).round() as u64).collect();
     (!nano.is_empty()).then(|| nano.iter().sum::<u64>() as f64 / 1e9)
 }

@@ -209,9 +209,12 @@ fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
         resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
         replay_of: options.replay_of,
         unsafe_code: options.unsafe_code,
-        notes: Vec::new(),
+        notes: if options.unsafe_host { vec![ON_HOST.to_owned()] } else { Vec::new() },
     })
 }
+
+/// What a reader of such a run must know.
+const ON_HOST: &str = "agents ran on the machine itself, with nothing between (`--unsafe-host`)";
 
 /// A path as somebody here would type it.
 fn shown_path(path: &Path) -> String {

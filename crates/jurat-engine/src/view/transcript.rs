@@ -265,6 +265,6 @@ fn deed_words(deed: &Deed) -> String {
         Deed::CallTool { server, tool, .. } => format!("{server}/{tool}"),
         Deed::Call { name, .. } => name.clone(),
         Deed::Evaluate { evaluator, .. } => evaluator.clone(),
-        Deed::Look { .. } | Deed::Hook { .. } => deed.doer().to_owned(),
+        Deed::Look { .. } | Deed::Hook { .. } | Deed::Run { .. } => deed.doer().to_owned(),
     }
 }

@@ -1,10 +1,12 @@
 //! Why a task of a case ended as it did: everything that its verdict rests on.
 //!
 //! An [`Explanation`] is plain data, filled by somebody who can read the run. [`write_text`] tells it to people, [`write_json`] to
-//! programs. [`write_brief`] tells a whole case in a few lines, and [`write_transcript`] what was said in a scenario.
+//! programs. [`write_brief`] tells a whole case in a few lines, [`write_transcript`] what was said in a scenario, and
+//! [`write_run`] what an agent did.
 
 mod brief;
 mod json;
+mod run;
 mod text;
 mod transcript;
 
@@ -19,6 +21,7 @@ use crate::model::TaskVerdict;
 
 pub use brief::write_brief;
 pub use json::write_json;
+pub use run::{write_run, write_run_json};
 pub use text::write_text;
 pub use transcript::{
     EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn, write_transcript, write_transcript_json,

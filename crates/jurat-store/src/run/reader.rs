@@ -238,10 +238,12 @@ impl RunReader {
         let groups: Vec<Group> =
             self.all(select, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?;
         let of_kind = |kind: &'static str| groups.iter().filter(move |it| it.0 == kind);
+        // What a whole run of an agent came to counts as one.
+        let answers = || of_kind("model").chain(of_kind("run"));
         Ok(EffectStats {
-            asked: of_kind("model").map(|it| it.2).sum(),
-            reused: of_kind("model").map(|it| it.3).sum(),
-            oldest_reused_ms: of_kind("model").filter_map(|it| it.4).min(),
+            asked: answers().map(|it| it.2).sum(),
+            reused: answers().map(|it| it.3).sum(),
+            oldest_reused_ms: answers().filter_map(|it| it.4).min(),
             served: of_kind("model").map(|it| (it.1.clone(), it.2)).collect(),
             tool_calls: of_kind("tool").map(|it| it.2).sum(),
             reused_tool_calls: of_kind("tool").map(|it| it.3).sum(),

@@ -22,7 +22,10 @@ impl Format for AnthropicMessages {
             return Err("max_tokens: Field required".to_owned());
         }
         let said: Vec<(String, String)> = turns(incoming.list("messages")?).collect();
-        if let Some((role, _)) = said.iter().find(|(role, _)| !matches!(role.as_str(), "user" | "assistant")) {
+        // Who asks for the beta may put the system's words in the middle; agents do.
+        let is_beta = incoming.header("anthropic-beta").is_some();
+        let is_role = |it: &str| matches!(it, "user" | "assistant") || is_beta && it == "system";
+        if let Some((role, _)) = said.iter().find(|(role, _)| !is_role(role)) {
             return Err(format!("messages: the role `{role}` is none of `user`, `assistant`"));
         }
         let system = body.get("system").map(|it| ("system".to_owned(), text_of(it)));

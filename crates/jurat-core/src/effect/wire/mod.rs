@@ -80,6 +80,7 @@ pub fn read_deed(text: &str) -> Result<Deed, WireError> {
         "tool" => Deed::CallTool { server: wire.who, tool: wire.tool.unwrap_or_default(), arguments },
         "call" => Deed::Call { name: wire.who, arguments },
         "evaluate" => Deed::Evaluate { evaluator: wire.who, source: wire.source.unwrap_or_default(), arguments },
+        "run" => Deed::Run { runner: wire.who, case: wire.source.unwrap_or_default(), definition: arguments },
         "look" => {
             let looks = arguments.as_list().unwrap_or(&[]).iter().map(Look::from_value).collect::<Option<_>>();
             Deed::Look { looks: looks.ok_or_else(|| WireError::Unknown(arguments.to_json()))? }

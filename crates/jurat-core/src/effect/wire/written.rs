@@ -55,6 +55,10 @@ pub(super) fn deed(deed: &Deed) -> String {
                 members.text("source", source);
                 members.value("arguments", arguments);
             }
+            Deed::Run { case, definition, .. } => {
+                members.text("source", case);
+                members.value("arguments", definition);
+            }
             Deed::Look { .. } | Deed::Hook { .. } => {
                 if let Some(arguments) = deed.asked_of_host() {
                     members.value("arguments", &arguments);

@@ -236,6 +236,13 @@ pub(super) fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, name: Optio
         suite.tasks.truncate(n_tasks);
         return;
     }
+    if let Some(first) = suite.cases.iter().find(|it| it.id == text.name) {
+        let message = format!("a scenario and a case are both called `{}`", text.name.value);
+        let problem = Problem::new(&codes::DUPLICATE_ID, message).at(text.name.span, "again here");
+        reading.problem(problem.at(first.id.span, "first here").help("rename one of them"));
+        suite.tasks.truncate(n_tasks);
+        return;
+    }
     suite.scenarios.push(text);
 }
 

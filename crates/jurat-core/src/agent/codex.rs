@@ -1,0 +1,175 @@
+//! `codex`: Codex, headless.
+
+use super::launch::{Errand, Launch, ModelAt, toml_text};
+use super::lines::{Line, lines};
+use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use crate::artifact::{Happening, Tokens};
+use crate::value::{Map, Val, Value};
+
+pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(errand);
+    launch.args(["exec"]);
+    if errand.turn > 0 {
+        launch.args(["resume"]);
+    }
+    launch.args(["--json", "--skip-git-repo-check"]);
+    if errand.turn > 0 {
+        launch.args([errand.session]);
+    }
+    launch.args([errand.message]);
+    launch.env("CODEX_HOME", &errand.places.at_home(".codex"));
+    launch.env("JURAT_API_KEY", &model.key);
+    let system = errand.system.map_or(String::new(), |it| format!("developer_instructions = {}\n", toml_text(it)));
+    // Its own sandbox needs what the walls around it take away, and its questions would wait for nobody.
+    let config = format!(
+        "model = {}\nmodel_provider = \"jurat\"\napproval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n\
+         check_for_update_on_startup = false\n{system}\n\
+         [analytics]\nenabled = false\n\n\
+         [model_providers.jurat]\nname = \"jurat\"\nbase_url = {}\nenv_key = \"JURAT_API_KEY\"\nwire_api = \"responses\"\n",
+        toml_text(&model.model),
+        toml_text(&model.under("/v1")),
+    );
+    launch.home_file(errand, ".codex/config.toml", &config);
+    launch.finished(errand)
+}
+
+pub(super) fn read(stream: &str) -> Told {
+    let mut told = Told::default();
+    let mut has_end = false;
+    // The last thing that went wrong on the way: what is tried again may still come right.
+    let mut complaint: Option<String> = None;
+    for line in lines(stream) {
+        let event = match line {
+            Line::Event(event) => event,
+            Line::Printed(printed) => {
+                told.note(None, "printed", Val::from(printed.to_owned()));
+                continue;
+            }
+        };
+        match text(&event, "type") {
+            Some("thread.started") => {
+                told.session = owned_text(&event, "thread_id");
+                told.note(None, "thread.started", picked(&event, &["thread_id"]));
+            }
+            Some("turn.started") => told.note(None, "turn.started", Val::Null),
+            Some("item.started") => started(&mut told, event.get("item").unwrap_or(&Val::Null)),
+            Some("item.completed") => completed(&mut told, event.get("item").unwrap_or(&Val::Null)),
+            // What is not yet done comes again when it is.
+            Some("item.updated") => {}
+            Some("turn.completed") => {
+                has_end = true;
+                if let Some(usage) = event.get("usage") {
+                    told.took(&tokens(usage));
+                    told.usage.raw_provider_usage = Some(usage.clone().into_owned());
+                }
+            }
+            Some("turn.failed") => {
+                has_end = true;
+                let error = event.get("error").unwrap_or(&Val::Null);
+                let message = owned_text(error, "message").or(complaint.take());
+                fail(&mut told, message.unwrap_or_else(|| "the program does not say why".to_owned()));
+            }
+            Some("error") => {
+                complaint = owned_text(&event, "message");
+                told.note(None, "error", picked(&event, &["message"]));
+            }
+            other => told.note(None, other.unwrap_or("event"), event.clone().into_owned()),
+        }
+    }
+    if !has_end {
+        match complaint {
+            Some(message) => fail(&mut told, message),
+            None => told.fail(
+                FaultSource::Stream,
+                "stream_broken_off",
+                "the stream ends without `turn.completed` or `turn.failed`",
+            ),
+        }
+    }
+    if told.fault.is_some() {
+        told.response = None;
+    }
+    told
+}
+
+fn fail(told: &mut Told, message: String) {
+    const OF_ENDPOINT: [&str; 5] =
+        ["unexpected status", "stream disconnected", "error sending request", "stream error", "exceeded retry limit"];
+    let is_provider = OF_ENDPOINT.iter().any(|it| message.contains(it));
+    let (source, code) =
+        if is_provider { (FaultSource::Provider, "provider_error") } else { (FaultSource::Agent, "turn_failed") };
+    told.fail(source, code, message);
+}
+
+/// What is called, and with what, by the kind of an item.
+fn call(item: &Val<'_>) -> Option<(String, Value)> {
+    let kind = text(item, "type")?;
+    match kind {
+        "command_execution" => Some((kind.to_owned(), picked(item, &["command"]))),
+        "file_change" => Some((kind.to_owned(), picked(item, &["changes"]))),
+        "web_search" => Some((kind.to_owned(), picked(item, &["query"]))),
+        "mcp_tool_call" => {
+            let name = [text(item, "server"), text(item, "tool")].into_iter().flatten().collect::<Vec<_>>().join(".");
+            let arguments = item.get("arguments").cloned().unwrap_or_else(|| Val::Map(Map::default()));
+            Some((name, arguments.into_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn has_call(told: &Told, id: Option<&str>) -> bool {
+    let is_it = |it: &crate::artifact::Event| matches!(&it.what, Happening::ToolCall { call_id, .. } if call_id.as_deref() == id);
+    told.events.iter().any(is_it)
+}
+
+fn started(told: &mut Told, item: &Val<'_>) {
+    if let Some((name, arguments)) = call(item) {
+        told.called(None, owned_text(item, "id"), name, &arguments);
+    }
+}
+
+fn completed(told: &mut Told, item: &Val<'_>) {
+    let id = owned_text(item, "id");
+    if let Some((name, arguments)) = call(item) {
+        // Some items are told only once they are done.
+        if !has_call(told, id.as_deref()) {
+            told.called(None, id.clone(), name, &arguments);
+        }
+        let is_error = match text(item, "status") {
+            Some("completed") => {
+                item.get("exit_code").map_or(Some(false), |it| Some(!matches!(it, Val::I(0) | Val::Null)))
+            }
+            Some(_) => Some(true),
+            None => None,
+        };
+        let keys = ["aggregated_output", "result", "error"];
+        let output = keys.iter().find_map(|key| item.get(key).filter(|it| !matches!(it, Val::Null)));
+        told.returned(None, id, is_error, output.map_or(Val::Null, |it| it.clone().into_owned()));
+        // What was said before a call is not the last word.
+        told.response = None;
+        return;
+    }
+    match text(item, "type") {
+        Some("agent_message") => {
+            let said = owned_text(item, "text").unwrap_or_default();
+            told.response = Some(said.clone());
+            told.said(None, "assistant", said);
+        }
+        Some(kind @ ("reasoning" | "todo_list" | "error")) => {
+            told.note(None, kind, picked(item, &["text", "items", "message"]));
+        }
+        other => told.note(None, format!("item.{}", other.unwrap_or("unknown")), item.clone().into_owned()),
+    }
+}
+
+fn tokens(usage: &Val<'_>) -> Tokens {
+    let (input, output) = (count(usage, "input_tokens"), count(usage, "output_tokens"));
+    Tokens {
+        input,
+        output,
+        total: input.zip(output).map(|(input, output)| input + output),
+        reasoning: count(usage, "reasoning_output_tokens"),
+        cached_input: count(usage, "cached_input_tokens"),
+        cache_write: count(usage, "cache_write_input_tokens"),
+    }
+}

@@ -1,0 +1,155 @@
+//! `command`: any program. It reads one JSON object with its task from standard input, and tells what happens in JSON lines; or it
+//! prints what it has to say, when its author says so (`output: text`).
+//!
+//! ```json
+//! {"type": "message", "role": "assistant", "text": "I look at the file first."}
+//! {"type": "tool_call", "id": "1", "name": "read", "arguments": {"path": "a.md"}}
+//! {"type": "tool_result", "id": "1", "output": "…", "is_error": false}
+//! {"type": "usage", "input_tokens": 120, "output_tokens": 30, "cost_usd": 0.001}
+//! {"type": "note", "name": "retry", "detail": "the endpoint was busy"}
+//! {"type": "error", "source": "provider", "message": "the endpoint does not answer"}
+//! {"type": "final", "text": "done"}
+//! ```
+
+use super::launch::{Errand, Launch, ModelAt, object};
+use super::lines::{Line, lines};
+use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use crate::artifact::Tokens;
+use crate::value::{Map, Val, Value};
+
+pub(super) fn launch(errand: &Errand<'_>, model: Option<&ModelAt>) -> Launch {
+    let mut launch = Launch::of(errand);
+    launch.stdin = format!("{}\n", asked(errand, model).to_json());
+    launch.env("JURAT_TURN", &errand.turn.to_string());
+    launch.env("JURAT_SESSION", errand.session);
+    if let Some(model) = model {
+        launch.env("JURAT_BASE_URL", &model.base_url);
+        launch.env("JURAT_API_KEY", &model.key);
+        launch.env("JURAT_MODEL", &model.model);
+    }
+    launch.finished(errand)
+}
+
+fn asked(errand: &Errand<'_>, model: Option<&ModelAt>) -> Value {
+    let mut members: Map<'static> = [
+        ("task", Val::from(errand.message.to_owned())),
+        ("turn", Val::from(errand.turn as u64)),
+        ("turns", Val::from(errand.n_turns as u64)),
+        ("session", Val::from(errand.session.to_owned())),
+        ("workspace", Val::from(errand.places.workspace.clone())),
+    ]
+    .into_iter()
+    .collect();
+    if let Some(system) = errand.system {
+        members.insert("system".into(), Val::from(system.to_owned()));
+    }
+    if let Some(model) = model {
+        let model = object([
+            ("api", Val::from(model.wire.name())),
+            ("base_url", Val::from(model.base_url.clone())),
+            ("model", Val::from(model.model.clone())),
+            ("api_key", Val::from(model.key.clone())),
+        ]);
+        members.insert("model".into(), model);
+    }
+    Val::Map(members)
+}
+
+/// What a program that has no events printed.
+pub(super) fn read_text(printed: &str) -> Told {
+    let said = printed.trim();
+    let mut told = Told::default();
+    if !said.is_empty() {
+        told.said(None, "assistant", said.to_owned());
+        told.response = Some(said.to_owned());
+    }
+    told
+}
+
+/// What a stream of events tells.
+pub(super) fn read(stream: &str) -> Told {
+    let mut told = Told::default();
+    let mut has_final = false;
+    for line in lines(stream) {
+        let event = match line {
+            Line::Event(event) => event,
+            Line::Printed(printed) => {
+                told.note(None, "printed", Val::from(printed.to_owned()));
+                continue;
+            }
+        };
+        let at = owned_text(&event, "timestamp");
+        match text(&event, "type") {
+            Some("message") => {
+                let role = text(&event, "role").unwrap_or("assistant");
+                let said = event.get("text").or_else(|| event.get("content")).unwrap_or(&Val::Null);
+                match role {
+                    "system" | "user" | "assistant" | "tool" => told.said(at, role, said.clone().into_owned()),
+                    other => told.note(at, format!("message.{other}"), event.clone().into_owned()),
+                }
+            }
+            Some("tool_call") => {
+                let name = owned_text(&event, "name").unwrap_or_default();
+                let arguments = event.get("arguments").unwrap_or(&Val::Null);
+                told.called(at, owned_text(&event, "id"), name, arguments);
+            }
+            Some("tool_result") => {
+                let is_error = match event.get("is_error") {
+                    Some(Val::Bool(is_error)) => Some(*is_error),
+                    _ => None,
+                };
+                let output = event.get("output").cloned().unwrap_or(Val::Null).into_owned();
+                told.returned(at, owned_text(&event, "id"), is_error, output);
+            }
+            Some("usage") => took(&mut told, &event),
+            Some("note") => {
+                let name = owned_text(&event, "name").unwrap_or_else(|| "note".to_owned());
+                told.note(at, name, event.get("detail").cloned().unwrap_or(Val::Null).into_owned());
+            }
+            Some("session") => {
+                told.session = owned_text(&event, "id");
+                told.version = owned_text(&event, "version");
+                told.model = owned_text(&event, "model");
+                told.note(at, "session", picked(&event, &["id", "version", "model"]));
+            }
+            Some("error") => {
+                let message = text(&event, "message").unwrap_or("the program does not say why");
+                let source = match text(&event, "source") {
+                    Some("provider") => FaultSource::Provider,
+                    Some("configuration") => FaultSource::Configuration,
+                    _ => FaultSource::Agent,
+                };
+                let code = text(&event, "code").unwrap_or(match source {
+                    FaultSource::Provider => "provider_error",
+                    FaultSource::Configuration => "configuration_refused",
+                    _ => "agent_error",
+                });
+                told.fail(source, code, message);
+            }
+            Some("final") => {
+                has_final = true;
+                told.response = owned_text(&event, "text");
+            }
+            other => told.note(at, other.unwrap_or("event"), event.clone().into_owned()),
+        }
+    }
+    if !has_final {
+        told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without its `final` event");
+    }
+    told
+}
+
+fn took(told: &mut Told, event: &Val<'_>) {
+    let (input, output) = (count(event, "input_tokens"), count(event, "output_tokens"));
+    told.took(&Tokens {
+        input,
+        output,
+        total: count(event, "total_tokens").or_else(|| input.zip(output).map(|(input, output)| input + output)),
+        reasoning: count(event, "reasoning_tokens"),
+        cached_input: count(event, "cached_input_tokens"),
+        cache_write: count(event, "cache_write_tokens"),
+    });
+    if let Some(cost) = event.get("cost_usd").and_then(Val::as_f64).filter(|it| *it >= 0.0) {
+        *told.usage.cost_usd.get_or_insert(0.0) += cost;
+    }
+}

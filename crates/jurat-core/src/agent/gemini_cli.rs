@@ -1,0 +1,124 @@
+//! `gemini_cli`: Gemini CLI, headless.
+
+use super::launch::{Errand, Launch, ModelAt};
+use super::lines::{Line, lines};
+use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use crate::artifact::Tokens;
+use crate::value::Val;
+
+pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(errand);
+    launch.args(["-p", errand.message, "--output-format", "stream-json", "--yolo", "--model", &model.model]);
+    match errand.turn {
+        0 => launch.args(["--session-id", errand.session]),
+        // A home of its own has one session.
+        _ => launch.args(["--resume", "latest"]),
+    }
+    launch.env("GOOGLE_GEMINI_BASE_URL", &model.base_url);
+    launch.env("GEMINI_API_KEY", &model.key);
+    launch.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
+    // Without a chosen way of signing in the program ends at once.
+    let turns = errand.agent.limits.turns.map_or(String::new(), |it| format!(r#","model":{{"maxSessionTurns":{it}}}"#));
+    let settings = format!(
+        r#"{{"security":{{"auth":{{"selectedType":"gemini-api-key"}}}},"general":{{"enableAutoUpdate":false}},"privacy":{{"usageStatisticsEnabled":false}}{turns}}}
+"#
+    );
+    launch.home_file(errand, ".gemini/settings.json", &settings);
+    if let Some(system) = errand.system {
+        launch.home_file(errand, ".gemini/GEMINI.md", system);
+    }
+    launch.finished(errand)
+}
+
+pub(super) fn read(stream: &str) -> Told {
+    let mut told = Told::default();
+    let mut has_result = false;
+    // What the agent says comes in pieces.
+    let mut saying: Option<(Option<String>, String)> = None;
+    let finish = |told: &mut Told, saying: &mut Option<(Option<String>, String)>| {
+        if let Some((at, said)) = saying.take() {
+            told.response = Some(said.clone());
+            told.said(at, "assistant", said);
+        }
+    };
+    for line in lines(stream) {
+        let event = match line {
+            Line::Event(event) => event,
+            Line::Printed(printed) => {
+                told.note(None, "printed", Val::from(printed.to_owned()));
+                continue;
+            }
+        };
+        let at = owned_text(&event, "timestamp");
+        let is_piece = text(&event, "type") == Some("message")
+            && text(&event, "role") == Some("assistant")
+            && event.get("delta") == Some(&Val::Bool(true));
+        if is_piece {
+            let (_, said) = saying.get_or_insert_with(|| (at.clone(), String::new()));
+            said.push_str(text(&event, "content").unwrap_or_default());
+            continue;
+        }
+        finish(&mut told, &mut saying);
+        match text(&event, "type") {
+            Some("init") => {
+                told.session = owned_text(&event, "session_id");
+                told.model = owned_text(&event, "model");
+                told.note(at, "init", picked(&event, &["session_id", "model"]));
+            }
+            Some("message") => {
+                let said = owned_text(&event, "content").unwrap_or_default();
+                let role = text(&event, "role").unwrap_or("assistant");
+                if role == "assistant" {
+                    told.response = Some(said.clone());
+                }
+                told.said(at, role, said);
+            }
+            Some("tool_use") => {
+                let name = owned_text(&event, "tool_name").unwrap_or_default();
+                told.called(at, owned_text(&event, "tool_id"), name, event.get("parameters").unwrap_or(&Val::Null));
+                // What was said before a call is not the last word.
+                told.response = None;
+            }
+            Some("tool_result") => {
+                let is_error = text(&event, "status").map(|it| it != "success");
+                let output = event.get("output").or_else(|| event.get("error")).unwrap_or(&Val::Null);
+                told.returned(at, owned_text(&event, "tool_id"), is_error, output.clone().into_owned());
+            }
+            Some("error") => told.note(at, "error", picked(&event, &["severity", "message"])),
+            Some("result") => {
+                has_result = true;
+                result(&mut told, at, &event);
+            }
+            other => told.note(at, other.unwrap_or("event"), event.clone().into_owned()),
+        }
+    }
+    finish(&mut told, &mut saying);
+    if !has_result {
+        told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without its `result` event");
+    }
+    told
+}
+
+fn result(told: &mut Told, at: Option<String>, event: &Val<'_>) {
+    if let Some(stats) = event.get("stats") {
+        let (input, output) = (count(stats, "input_tokens"), count(stats, "output_tokens"));
+        told.took(&Tokens {
+            input,
+            output,
+            total: count(stats, "total_tokens"),
+            cached_input: count(stats, "cached"),
+            ..Tokens::default()
+        });
+        told.usage.raw_provider_usage = Some(stats.clone().into_owned());
+        told.note(at, "result", picked(stats, &["duration_ms", "tool_calls"]));
+    }
+    if text(event, "status") == Some("success") {
+        return;
+    }
+    told.response = None;
+    let error = event.get("error").unwrap_or(&Val::Null);
+    let message = text(error, "message").unwrap_or("the program does not say why");
+    let is_provider = message.contains("API Error");
+    let code = if is_provider { "provider_error" } else { text(error, "type").unwrap_or("error") };
+    told.fail(if is_provider { FaultSource::Provider } else { FaultSource::Agent }, code, message);
+}

@@ -1,0 +1,204 @@
+//! How a program is started for a turn.
+
+use super::Agent;
+use crate::value::{Map, Val, Value};
+
+/// How a program is started for a turn. Paths are those that it sees.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Launch {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Its variables, beside those of the place it runs in.
+    pub env: Vec<(String, String)>,
+    /// Files that it finds in its home.
+    pub files: Vec<ConfigFile>,
+    /// What it reads from standard input.
+    pub stdin: String,
+}
+
+/// A file that a program finds in its home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigFile {
+    /// Where, relative to the home.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// What is asked of an agent in a turn.
+#[derive(Debug, Clone, Copy)]
+pub struct Errand<'e> {
+    /// The agent.
+    pub agent: &'e Agent,
+    /// Its program, as it is found where it runs.
+    pub program: &'e str,
+    /// Where it works.
+    pub places: &'e Places,
+    /// Which turn it is, from 0.
+    pub turn: usize,
+    /// How many turns there will be.
+    pub n_turns: usize,
+    /// What it is told.
+    pub message: &'e str,
+    /// What it is told to be.
+    pub system: Option<&'e str>,
+    /// What all turns of this run share: a UUID, or what the program called its session in the first turn.
+    pub session: &'e str,
+}
+
+/// Where an agent works, as it sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// Its workspace.
+    pub workspace: String,
+    /// Its home.
+    pub home: String,
+    /// Where it puts what need not stay.
+    pub tmp: String,
+}
+
+impl Places {
+    /// A path below the home.
+    pub fn at_home(&self, path: &str) -> String {
+        format!("{}/{path}", self.home)
+    }
+}
+
+/// How models are asked over HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    /// `POST /chat/completions`, as OpenAI has it.
+    OpenAiChat,
+    /// `POST /responses`, as OpenAI has it.
+    OpenAiResponses,
+    /// `POST /messages`, as Anthropic has it.
+    Anthropic,
+    /// `POST …:generateContent`, as Gemini has it.
+    Gemini,
+}
+
+impl Wire {
+    /// Each, by the name of the codec that speaks it.
+    pub const NAMED: [(&'static str, Wire); 4] = [
+        ("openai_chat", Wire::OpenAiChat),
+        ("openai_responses", Wire::OpenAiResponses),
+        ("anthropic_messages", Wire::Anthropic),
+        ("gemini_generate", Wire::Gemini),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// The model of an agent, where the agent finds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelAt {
+    /// How it is asked.
+    pub wire: Wire,
+    /// The address, without what comes after the port.
+    pub base_url: String,
+    /// What it is called there.
+    pub model: String,
+    /// What stands for the key, which the agent never sees.
+    pub key: String,
+    /// Dollars for a million tokens read and written.
+    pub price: Option<(f64, f64)>,
+    /// How many tokens one answer may have.
+    pub max_tokens: Option<u64>,
+}
+
+impl ModelAt {
+    /// The address with a path behind it.
+    pub(super) fn under(&self, path: &str) -> String {
+        format!("{}{path}", self.base_url)
+    }
+
+    /// The model as two of the programs describe it: an entry of a list of models. Prices are for a million tokens.
+    pub(super) fn entry(&self) -> Value {
+        let (input, output) = self.price.unwrap_or_default();
+        let cost = object([
+            ("input", Val::F(input)),
+            ("output", Val::F(output)),
+            ("cacheRead", Val::F(input)),
+            ("cacheWrite", Val::F(input)),
+        ]);
+        object([
+            ("id", Val::from(self.model.clone())),
+            ("name", Val::from(self.model.clone())),
+            ("reasoning", Val::Bool(false)),
+            ("input", [Val::from("text")].into_iter().collect()),
+            ("cost", cost),
+            ("contextWindow", Val::from(CONTEXT_WINDOW)),
+            ("maxTokens", Val::from(self.max_tokens.unwrap_or(MAX_TOKENS))),
+        ])
+    }
+}
+
+/// How much the programs that want to know think that the model can read.
+const CONTEXT_WINDOW: u64 = 200_000;
+
+/// How much the programs that want to know let the model write, unless its settings say.
+const MAX_TOKENS: u64 = 16_384;
+
+impl Launch {
+    /// Of the agent's program, with the arguments that its author adds.
+    pub(super) fn of(errand: &Errand<'_>) -> Launch {
+        Launch { argv: vec![errand.program.to_owned()], ..Launch::default() }
+    }
+
+    pub(super) fn args<'a>(&mut self, args: impl IntoIterator<Item = &'a str>) {
+        self.argv.extend(args.into_iter().map(str::to_owned));
+    }
+
+    pub(super) fn env(&mut self, name: &str, value: &str) {
+        self.env.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// A file in the home. Those of the first turn are still there in later ones.
+    pub(super) fn home_file(&mut self, errand: &Errand<'_>, path: &str, text: &str) {
+        if errand.turn == 0 {
+            self.files.push(ConfigFile { path: path.to_owned(), text: text.to_owned() });
+        }
+    }
+
+    /// With what the author adds: arguments behind all others, variables over all others.
+    pub(super) fn finished(mut self, errand: &Errand<'_>) -> Launch {
+        self.argv.extend(errand.agent.args.iter().cloned());
+        for (name, value) in &errand.agent.env {
+            self.env.retain(|(known, _)| known != name);
+            self.env.push((name.clone(), value.clone()));
+        }
+        self
+    }
+}
+
+/// A text as TOML writes it.
+pub(super) fn toml_text(text: &str) -> String {
+    let mut written = String::with_capacity(text.len() + 2);
+    written.push('"');
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => {
+                written.push('\\');
+                written.push(char);
+            }
+            control if control.is_control() => written.push_str(&format!("\\u{:04X}", u32::from(control))),
+            char => written.push(char),
+        }
+    }
+    written.push('"');
+    written
+}
+
+/// An object from its members.
+pub(super) fn object<const N: usize>(members: [(&'static str, Value); N]) -> Value {
+    Val::Map(members.into_iter().collect::<Map<'static>>())
+}
+
+/// A moment given in milliseconds since 1970, as dates are written.
+pub(super) fn moment(millis: u64) -> Option<String> {
+    let moment = jiff::Timestamp::from_millisecond(i64::try_from(millis).ok()?).ok()?;
+    Some(format!("{moment:.3}"))
+}

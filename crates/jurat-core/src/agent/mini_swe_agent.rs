@@ -1,0 +1,126 @@
+//! `mini_swe_agent`: mini-swe-agent. It leaves no stream but one document, its trajectory; and it ends only with a command that submits what it did.
+
+use super::launch::{Errand, Launch, ModelAt};
+use super::lines::document;
+use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use crate::artifact::{Happening, Tokens};
+use crate::value::{Val, parse_json};
+
+/// Where the trajectory is, below its home.
+pub(super) const TRAJECTORY: &str = "trajectory.json";
+
+/// How many steps it may take unless its author says: it would go on for ever with a model that never submits.
+const MOST_STEPS: u32 = 250;
+
+pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(errand);
+    launch.args(["-m", &format!("openai/{}", model.model), "-t", errand.message, "-y", "--exit-immediately"]);
+    launch.args(["-o", &errand.places.at_home(TRAJECTORY), "-c", "mini.yaml"]);
+    let steps = errand.agent.limits.turns.unwrap_or(MOST_STEPS);
+    launch.args(["-c", &format!("agent.step_limit={steps}")]);
+    launch.env("OPENAI_API_BASE", &model.under("/v1"));
+    launch.env("OPENAI_API_KEY", &model.key);
+    launch.env("MSWEA_CONFIGURED", "true");
+    launch.env("MSWEA_COST_TRACKING", "ignore_errors");
+    launch.env("MSWEA_SILENT_STARTUP", "1");
+    launch.env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
+    launch.finished(errand)
+}
+
+/// What a trajectory tells.
+pub(super) fn read(trajectory: &str) -> Told {
+    let mut told = Told::default();
+    let Some(document) = document(trajectory) else {
+        told.fail(FaultSource::Stream, "no_trajectory", "the program left no trajectory");
+        return told;
+    };
+    for message in document.get("messages").and_then(Val::as_list).unwrap_or_default() {
+        take(&mut told, message);
+    }
+    let info = document.get("info").unwrap_or(&Val::Null);
+    told.version = owned_text(info, "mini_version");
+    told.note(None, "info", picked(info, &["exit_status", "model_stats", "mini_version"]));
+    let cost = info.get("model_stats").and_then(|it| it.get("instance_cost")).and_then(Val::as_f64);
+    told.usage.cost_usd = cost.filter(|it| *it > 0.0);
+    match text(info, "exit_status") {
+        Some("Submitted") => told.response = owned_text(info, "submission").filter(|it| !it.trim().is_empty()),
+        Some(status) => {
+            let why = last_words(&document).unwrap_or_else(|| format!("it ended with `{status}`"));
+            let is_provider = status.ends_with("Error") && OF_ENDPOINT.iter().any(|it| status.contains(it));
+            let source = if is_provider { FaultSource::Provider } else { FaultSource::Agent };
+            told.fail(source, status, why);
+        }
+        None => told.fail(FaultSource::Stream, "stream_broken_off", "the trajectory does not say how the run ended"),
+    }
+    told
+}
+
+/// Parts of the names that errors of an endpoint have.
+const OF_ENDPOINT: [&str; 7] =
+    ["Authentication", "RateLimit", "API", "Timeout", "ServiceUnavailable", "BadRequest", "InternalServer"];
+
+fn last_words(document: &Val<'_>) -> Option<String> {
+    let last = document.get("messages")?.as_list()?.last()?;
+    let extra = last.get("extra").unwrap_or(&Val::Null);
+    let said = text(extra, "exception_str").or_else(|| text(last, "content")).map(str::trim);
+    said.filter(|it| !it.is_empty()).map(str::to_owned)
+}
+
+fn take(told: &mut Told, message: &Val<'_>) {
+    let extra = message.get("extra").unwrap_or(&Val::Null);
+    let at = extra.get("timestamp").and_then(Val::as_f64).filter(|it| *it > 0.0);
+    let at = at.and_then(|it| super::launch::moment((it * 1000.0) as u64));
+    let content = message.get("content").unwrap_or(&Val::Null);
+    match text(message, "role") {
+        Some(role @ ("system" | "user")) => told.said(at, role, content.clone().into_owned()),
+        Some("assistant") => {
+            if let Some(said) = content.as_str().filter(|it| !it.is_empty()) {
+                told.said(at.clone(), "assistant", said.to_owned());
+            }
+            for call in message.get("tool_calls").and_then(Val::as_list).unwrap_or_default() {
+                let function = call.get("function").unwrap_or(&Val::Null);
+                let written = owned_text(function, "arguments").unwrap_or_default();
+                let parsed =
+                    parse_json(&written).ok().map(|it| it.value.into_owned()).filter(|it| it.as_map().is_some());
+                told.push(
+                    at.clone(),
+                    Happening::ToolCall {
+                        call_id: owned_text(call, "id"),
+                        tool_name: owned_text(function, "name").unwrap_or_default(),
+                        raw_arguments: Val::from(written),
+                        parsed_arguments: parsed,
+                    },
+                );
+            }
+            let response = extra.get("response").unwrap_or(&Val::Null);
+            told.model = owned_text(response, "model").or(told.model.take());
+            if let Some(usage) = response.get("usage") {
+                told.took(&tokens(usage));
+                told.usage.raw_provider_usage = Some(usage.clone().into_owned());
+            }
+        }
+        Some("tool") => {
+            let output = extra.get("raw_output").filter(|it| it.as_str().is_some()).unwrap_or(content);
+            let is_error = match extra.get("returncode") {
+                Some(Val::I(code)) => Some(*code != 0),
+                _ => None,
+            };
+            told.returned(at, owned_text(message, "tool_call_id"), is_error, output.clone().into_owned());
+        }
+        // What it ended with stands in `info`, too.
+        Some("exit") => {}
+        other => told.note(at, format!("message.{}", other.unwrap_or("unknown")), message.clone().into_owned()),
+    }
+}
+
+fn tokens(usage: &Val<'_>) -> Tokens {
+    let details = |key: &str, name: &str| usage.get(key).and_then(|it| count(it, name));
+    Tokens {
+        input: count(usage, "prompt_tokens"),
+        output: count(usage, "completion_tokens"),
+        total: count(usage, "total_tokens"),
+        reasoning: details("completion_tokens_details", "reasoning_tokens"),
+        cached_input: details("prompt_tokens_details", "cached_tokens"),
+        cache_write: None,
+    }
+}

@@ -1,0 +1,35 @@
+//! Agents: programs that are given a task and left to themselves with it.
+//!
+//! Each [`Runner`] knows two things about one kind of agent, both of them without touching the world: how the program is started for a turn
+//! ([`launch`]), and what it told about that turn ([`read`]). Somebody at the rim starts it, catches what it prints and writes, and hands
+//! that back. From all turns together [`AgentRun::artifact`] makes the run artifact, which looks the same whoever ran.
+//!
+//! Nothing is guessed: an event that a reader does not know is kept as it is, as an event of the runner; a stream that breaks off is a fault in words.
+
+mod anthropic_stream;
+mod claude_code;
+mod codex;
+mod command;
+mod definition;
+mod gemini_cli;
+mod launch;
+mod lines;
+mod mini_swe_agent;
+mod openclaw;
+mod opencode;
+mod pi;
+mod pi_messages;
+mod probe;
+mod qwen_code;
+mod run;
+mod runner;
+mod told;
+mod workspace;
+
+pub use definition::{Agent, AgentCase, Isolation, KEY_OUTPUT_BYTES, Limits, Network, ProbeTool, plain_relative_path};
+pub use launch::{ConfigFile, Errand, Launch, ModelAt, Places, Wire};
+pub use probe::{Probe, ProbeStep, SHELL_SECONDS};
+pub use run::{AgentRun, Ending, Exchanges, Kept, Limit, Mechanism, TurnRun};
+pub use runner::{Printed, Runner, SideFile, launch, read};
+pub use told::{FaultSource, Told, ToldFault};
+pub use workspace::{FileKind, Walked, WalkedFile, Workspace};

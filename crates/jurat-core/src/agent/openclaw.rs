@@ -1,0 +1,157 @@
+//! `openclaw`: OpenClaw without a gateway: one isolated turn, or several in one session.
+//!
+//! It prints one document at its end. What happened on the way stands in its transcript, which this version keeps in a database and earlier ones in
+//! files of JSON lines; whoever runs it hands over the lines.
+
+use super::launch::{Errand, Launch, ModelAt, object};
+use super::lines::{Line, document, lines};
+use super::pi_messages;
+use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use crate::artifact::Tokens;
+use crate::value::{Map, Val, Value};
+
+/// Where its state is kept below its home.
+pub(super) const STATE: &str = ".openclaw-state";
+
+const CONFIG: &str = "openclaw.json";
+
+pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(errand);
+    let (config, state) = (errand.places.at_home(CONFIG), errand.places.at_home(STATE));
+    let seconds = errand.agent.limits.time.as_secs().max(1).to_string();
+    if errand.n_turns == 1 {
+        launch.args(["agent", "exec", errand.message, "--config", &config, "--cwd", &errand.places.workspace]);
+        launch.args(["--state-dir", &state, "--json", "--timeout", &seconds]);
+    } else {
+        launch.args(["agent", "--local", "--json", "--agent", "main", "--session-id", errand.session]);
+        launch.args(["--message", errand.message, "--timeout", &seconds]);
+        launch.env("OPENCLAW_CONFIG_PATH", &config);
+        launch.env("OPENCLAW_STATE_DIR", &state);
+    }
+    launch.home_file(errand, CONFIG, &format!("{}\n", config_of(errand, model).to_json()));
+    // The directory has to be there.
+    launch.home_file(errand, &format!("{STATE}/.keep"), "");
+    launch.finished(errand)
+}
+
+fn config_of(errand: &Errand<'_>, model: &ModelAt) -> Value {
+    let name = format!("jurat/{}", model.model);
+    let alias = object([("alias", Val::from("subject"))]);
+    let known = Val::Map([(name.clone(), alias)].into_iter().collect::<Map<'static>>());
+    let mut defaults = vec![
+        ("workspace", Val::from(errand.places.workspace.clone())),
+        // Its own files in the workspace would be in the way of who looks at what the agent changed.
+        ("skipBootstrap", Val::Bool(true)),
+        ("model", object([("primary", Val::from(name))])),
+        ("models", known),
+    ];
+    if let Some(system) = errand.system {
+        defaults.push(("systemPromptOverride", Val::from(system.to_owned())));
+    }
+    let provider = object([
+        ("baseUrl", Val::from(model.under("/v1"))),
+        ("apiKey", Val::from(model.key.clone())),
+        ("api", Val::from("openai-completions")),
+        ("models", [model.entry()].into_iter().collect()),
+    ]);
+    let defaults = Val::Map(defaults.into_iter().collect::<Map<'static>>());
+    object([
+        ("agents", object([("defaults", defaults)])),
+        ("models", object([("mode", Val::from("merge")), ("providers", object([("jurat", provider)]))])),
+    ])
+}
+
+/// What a turn tells: the document it printed, and the transcript as lines.
+pub(super) fn read(printed: &str, transcript: &str) -> Told {
+    let mut told = Told::default();
+    for line in lines(transcript) {
+        let event = match line {
+            Line::Event(event) => event,
+            Line::Printed(line) => {
+                told.note(None, "transcript", Val::from(line.to_owned()));
+                continue;
+            }
+        };
+        let at = owned_text(&event, "timestamp");
+        match text(&event, "type") {
+            Some("session") => {
+                told.session = owned_text(&event, "id");
+                told.note(at, "session", picked(&event, &["id", "version"]));
+            }
+            Some("message") => pi_messages::take(&mut told, at, event.get("message").unwrap_or(&Val::Null)),
+            Some("model_change") => told.note(at, "model_change", picked(&event, &["provider", "modelId"])),
+            Some("thinking_level_change") => {
+                told.note(at, "thinking_level_change", picked(&event, &["thinkingLevel"]));
+            }
+            // What the program notes for itself.
+            Some("custom") => told.note(at, "custom", picked(&event, &["customType"])),
+            other => told.note(at, other.unwrap_or("event"), event.clone().into_owned()),
+        }
+    }
+    let has_transcript = !told.events.is_empty();
+    match document(printed) {
+        Some(envelope) => take_envelope(&mut told, &envelope, has_transcript),
+        None => told.fail(FaultSource::Stream, "no_envelope", "the program printed no document at its end"),
+    }
+    if !has_transcript {
+        told.fail(FaultSource::Stream, "no_transcript", "the program left no transcript of what happened");
+    }
+    if told.fault.is_some() {
+        told.response = None;
+    }
+    told
+}
+
+/// The document of `agent exec`, or that of `agent --local`, whose parts stand elsewhere.
+fn take_envelope(told: &mut Told, envelope: &Val<'_>, has_transcript: bool) {
+    let meta = envelope.get("meta").unwrap_or(&Val::Null);
+    let of_agent = meta.get("agentMeta").unwrap_or(&Val::Null);
+    let keys = ["status", "assistantTurns", "toolSummary", "codeModeEngaged"];
+    let summary = match meta {
+        Val::Null => picked(envelope, &keys),
+        _ => picked(meta, &["durationMs", "stopReason", "aborted", "toolSummary"]),
+    };
+    told.note(None, "envelope", summary);
+    told.session =
+        told.session.take().or_else(|| owned_text(envelope, "sessionId")).or_else(|| owned_text(of_agent, "sessionId"));
+    told.model = told.model.take().or_else(|| owned_text(envelope, "model")).or_else(|| owned_text(of_agent, "model"));
+    if let Some(usage) = envelope.get("usage").or_else(|| of_agent.get("usage")) {
+        // The transcript says it message by message; without one this has to do.
+        if !has_transcript {
+            let (read, write) = (count(usage, "cacheRead"), count(usage, "cacheWrite"));
+            let input = count(usage, "input").map(|it| it + read.unwrap_or(0) + write.unwrap_or(0));
+            let output = count(usage, "output");
+            let total = input.zip(output).map(|(input, output)| input + output);
+            told.took(&Tokens { input, output, total, reasoning: None, cached_input: read, cache_write: write });
+        }
+        told.usage.raw_provider_usage = Some(usage.clone().into_owned());
+    }
+    let texts = envelope.get("payloads").and_then(Val::as_list).unwrap_or_default();
+    let texts: Vec<&str> = texts.iter().filter_map(|it| text(it, "text")).collect();
+    let said = text(envelope, "final").or_else(|| text(meta, "finalAssistantVisibleText"));
+    told.response = said.map(str::to_owned).or_else(|| (!texts.is_empty()).then(|| texts.join("\n")));
+    let error = envelope.get("error").or_else(|| meta.get("error")).filter(|it| !matches!(it, Val::Null));
+    let message = error.and_then(|it| it.as_str().or_else(|| text(it, "message")));
+    let kind = error.and_then(|it| text(it, "kind")).unwrap_or("error");
+    match text(envelope, "status") {
+        Some("timeout") => told.fail(FaultSource::Time, "timeout", message.unwrap_or("the program ran out of time")),
+        Some("ok") | None if error.is_none() && meta.get("aborted") != Some(&Val::Bool(true)) => {}
+        _ => {
+            let message = message.unwrap_or("the program does not say why");
+            told.fail(source(kind, message), kind, message);
+        }
+    }
+}
+
+fn source(kind: &str, message: &str) -> FaultSource {
+    const OF_ENDPOINT: [&str; 7] = ["auth", "provider", "rate", "billing", "overload", "network", "model"];
+    if kind.contains("config") {
+        FaultSource::Configuration
+    } else if kind.contains("timeout") {
+        FaultSource::Time
+    } else if OF_ENDPOINT.iter().any(|it| kind.contains(it)) || message.contains("HTTP ") {
+        FaultSource::Provider
+    } else {
+        FaultSource::Agent
+    }
+}

@@ -1,0 +1,160 @@
+//! `opencode`: OpenCode, headless.
+
+use super::launch::{Errand, Launch, ModelAt, object};
+use super::lines::{Line, lines};
+use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use crate::artifact::Tokens;
+use crate::value::{Map, Val};
+
+pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(errand);
+    launch.args(["run", "--format", "json"]);
+    if errand.turn > 0 {
+        launch.args(["--session", errand.session]);
+    }
+    launch.args([errand.message]);
+    launch.env("OPENCODE_DISABLE_AUTOUPDATE", "1");
+    launch.env("OPENCODE_DISABLE_MODELS_FETCH", "1");
+    launch.env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1");
+    launch.home_file(errand, ".config/opencode/opencode.json", &config(errand, model));
+    if let Some(system) = errand.system {
+        launch.home_file(errand, ".config/opencode/AGENTS.md", system);
+    }
+    launch.finished(errand)
+}
+
+fn config(errand: &Errand<'_>, model: &ModelAt) -> String {
+    let text = |it: &str| Val::from(it.to_owned());
+    let options = object([("baseURL", text(&model.under("/v1"))), ("apiKey", text(&model.key))]);
+    let named = object([("name", text(&model.model))]);
+    let models = Val::Map([(model.model.clone(), named)].into_iter().collect::<Map<'static>>());
+    let provider = object([
+        ("npm", text("@ai-sdk/openai-compatible")),
+        ("name", text("jurat")),
+        ("options", options),
+        ("models", models),
+    ]);
+    let mut members = vec![
+        ("model", text(&format!("jurat/{}", model.model))),
+        // Titles of sessions are asked for, too; a second model would be asked in vain.
+        ("small_model", text(&format!("jurat/{}", model.model))),
+        ("autoupdate", Val::Bool(false)),
+        ("share", text("disabled")),
+        ("permission", object([("*", text("allow"))])),
+        ("provider", object([("jurat", provider)])),
+    ];
+    if let Some(turns) = errand.agent.limits.turns {
+        members.push(("agent", object([("build", object([("steps", Val::from(turns))]))])));
+    }
+    let mut json = Val::Map(members.into_iter().collect::<Map<'static>>()).to_json();
+    json.push('\n');
+    json
+}
+
+pub(super) fn read(stream: &str) -> Told {
+    let mut told = Told::default();
+    let mut last_reason: Option<String> = None;
+    for line in lines(stream) {
+        let event = match line {
+            Line::Event(event) => event,
+            Line::Printed(printed) => {
+                told.note(None, "printed", Val::from(printed.to_owned()));
+                continue;
+            }
+        };
+        told.session = told.session.take().or_else(|| owned_text(&event, "sessionID"));
+        let at = millis(&event, "timestamp");
+        let part = event.get("part").unwrap_or(&Val::Null);
+        match text(&event, "type") {
+            Some("step_start") => {
+                told.note(at, "step_start", Val::Null);
+                // The last word is what the last step says.
+                told.response = None;
+                last_reason = None;
+            }
+            Some("text") => {
+                let said = owned_text(part, "text").unwrap_or_default();
+                match &mut told.response {
+                    Some(before) => {
+                        before.push('\n');
+                        before.push_str(&said);
+                    }
+                    None => told.response = Some(said.clone()),
+                }
+                told.said(at, "assistant", said);
+            }
+            Some("reasoning") => told.note(at, "reasoning", picked(part, &["text"])),
+            Some("tool_use") => tool(&mut told, at, part),
+            Some("step_finish") => {
+                last_reason = owned_text(part, "reason");
+                if let Some(used) = part.get("tokens") {
+                    told.took(&tokens(used));
+                }
+                if let Some(cost) = part.get("cost").and_then(Val::as_f64).filter(|it| *it > 0.0) {
+                    *told.usage.cost_usd.get_or_insert(0.0) += cost;
+                }
+                told.note(at, "step_finish", picked(part, &["reason"]));
+            }
+            Some("error") => {
+                let error = event.get("error").unwrap_or(&Val::Null);
+                let data = error.get("data").unwrap_or(error);
+                let message = text(data, "message").or_else(|| text(error, "name"));
+                let is_provider = text(error, "name").is_some_and(|it| it.contains("API") || it.contains("Provider"));
+                let source = if is_provider { FaultSource::Provider } else { FaultSource::Agent };
+                let code = if is_provider { "provider_error" } else { text(error, "name").unwrap_or("error") };
+                told.fail(source, code, message.unwrap_or("the program does not say why"));
+                told.note(at, "error", error.clone().into_owned());
+            }
+            other => told.note(at, other.unwrap_or("event"), event.clone().into_owned()),
+        }
+    }
+    // There is no event for the end: what ends in the middle of a step, or with one that calls tools, broke off.
+    if last_reason.as_deref().is_none_or(|it| it == "tool-calls") {
+        told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends before its last step is finished");
+    }
+    if told.fault.is_some() {
+        told.response = None;
+    }
+    told
+}
+
+/// A call and what came back, in one event.
+fn tool(told: &mut Told, at: Option<String>, part: &Val<'_>) {
+    let (id, name) = (owned_text(part, "callID"), owned_text(part, "tool").unwrap_or_default());
+    let state = part.get("state").unwrap_or(&Val::Null);
+    let times = state.get("time").unwrap_or(&Val::Null);
+    let began = millis(times, "start").or_else(|| at.clone());
+    told.called(began, id.clone(), name, state.get("input").unwrap_or(&Val::Null));
+    let status = text(state, "status");
+    let output = state.get("output").or_else(|| state.get("error")).cloned().unwrap_or(Val::Null);
+    let exit = state.get("metadata").and_then(|it| it.get("exit"));
+    let is_error = match (status, exit) {
+        (Some("completed"), Some(Val::I(code))) => Some(*code != 0),
+        (Some("completed"), _) => Some(false),
+        (Some("error"), _) => Some(true),
+        _ => None,
+    };
+    told.returned(millis(times, "end").or(at), id, is_error, output.into_owned());
+}
+
+/// `input` is what was not in a cache.
+fn tokens(used: &Val<'_>) -> Tokens {
+    let cache = used.get("cache").unwrap_or(&Val::Null);
+    let (read, write) = (count(cache, "read"), count(cache, "write"));
+    let input = count(used, "input").map(|it| it + read.unwrap_or(0) + write.unwrap_or(0));
+    let reasoning = count(used, "reasoning");
+    let output = count(used, "output").map(|it| it + reasoning.unwrap_or(0));
+    Tokens {
+        input,
+        output,
+        total: input.zip(output).map(|(input, output)| input + output),
+        reasoning,
+        cached_input: read,
+        cache_write: write,
+    }
+}
+
+/// A moment that is written in milliseconds since 1970.
+fn millis(value: &Val<'_>, key: &str) -> Option<String> {
+    count(value, key).and_then(super::launch::moment)
+}

@@ -1,0 +1,99 @@
+//! `pi`: the pi coding agent, headless.
+
+use super::launch::{Errand, Launch, ModelAt, object};
+use super::lines::{Line, lines};
+use super::pi_messages;
+use super::told::{FaultSource, Told, owned_text, picked, text};
+use crate::value::Val;
+
+pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(errand);
+    launch.args(["-p", "--mode", "json", "--provider", "jurat", "--model", &model.model]);
+    if errand.turn > 0 {
+        // A home of its own has one session.
+        launch.args(["--continue"]);
+    }
+    if let Some(system) = errand.system {
+        launch.args(["--append-system-prompt", system]);
+    }
+    launch.args([errand.message]);
+    launch.env("PI_OFFLINE", "1");
+    launch.env("PI_TELEMETRY", "0");
+    let provider = object([
+        ("baseUrl", Val::from(model.under("/v1"))),
+        ("api", Val::from("openai-completions")),
+        ("apiKey", Val::from(model.key.clone())),
+        ("models", [model.entry()].into_iter().collect()),
+    ]);
+    let models = object([("providers", object([("jurat", provider)]))]);
+    launch.home_file(errand, ".pi/agent/models.json", &format!("{}\n", models.to_json()));
+    launch.finished(errand)
+}
+
+pub(super) fn read(stream: &str) -> Told {
+    let mut told = Told::default();
+    let mut has_end = false;
+    for line in lines(stream) {
+        let event = match line {
+            Line::Event(event) => event,
+            Line::Printed(printed) => {
+                told.note(None, "printed", Val::from(printed.to_owned()));
+                continue;
+            }
+        };
+        match text(&event, "type") {
+            Some("session") => {
+                told.session = owned_text(&event, "id");
+                told.note(owned_text(&event, "timestamp"), "session", picked(&event, &["id", "version"]));
+            }
+            Some("message_end") => {
+                let message = event.get("message").unwrap_or(&Val::Null);
+                pi_messages::take(&mut told, None, message);
+                match text(message, "role") {
+                    Some("assistant") => {
+                        told.response = pi_messages::last_word(message);
+                        told.fault = None;
+                        failed(&mut told, message);
+                    }
+                    Some("toolResult") => told.response = None,
+                    _ => {}
+                }
+            }
+            Some("agent_end") => has_end = true,
+            // All of these are told again by the message that they belong to.
+            Some(
+                "agent_start"
+                | "turn_start"
+                | "turn_end"
+                | "message_start"
+                | "message_update"
+                | "tool_execution_start"
+                | "tool_execution_update"
+                | "tool_execution_end",
+            ) => {}
+            other => told.note(None, other.unwrap_or("event"), event.clone().into_owned()),
+        }
+    }
+    if !has_end {
+        told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without `agent_end`");
+    }
+    if told.fault.is_some() {
+        told.response = None;
+    }
+    told
+}
+
+/// A message that ended in an error; one that was tried again is not the last.
+fn failed(told: &mut Told, message: &Val<'_>) {
+    match text(message, "stopReason") {
+        Some("error") => {
+            let why = text(message, "errorMessage").unwrap_or("the program does not say why");
+            told.fail(FaultSource::Provider, "provider_error", why);
+        }
+        Some("aborted") => {
+            let why = text(message, "errorMessage").unwrap_or("the answer was given up");
+            told.fail(FaultSource::Agent, "aborted", why);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,375 @@
+//! From what happened to the run artifact: one form for all runners, and one rule for how a run ended.
+
+use std::time::Duration;
+
+use super::told::{FaultSource, Told, add};
+use super::{AgentCase, ModelAt, Workspace};
+use crate::artifact::{
+    Event, Happening, Identity, OutputArtifact, Provider, RunArtifact, RunFault, RunRequest, RunStatus, RunUsage,
+    Timing, Tokens, is_identifier,
+};
+use crate::check::is_blank;
+use crate::value::{Map, Val, Value};
+
+/// A run that is over.
+#[derive(Debug, Clone)]
+pub struct AgentRun<'r> {
+    /// The case.
+    pub case: &'r AgentCase,
+    /// What the run is known by.
+    pub run_id: String,
+    /// The suite.
+    pub suite: &'r str,
+    /// The model as it is called where it is asked for, and the address the agent had of it.
+    pub model: Option<(&'r str, Option<&'r ModelAt>)>,
+    /// The turns that were run; one that fails is the last.
+    pub turns: Vec<TurnRun>,
+    /// What was asked of its model, as far as jurat saw it.
+    pub exchanges: Option<Exchanges>,
+    /// What is kept of it.
+    pub kept: Kept,
+    /// When it began and ended, in milliseconds since 1970.
+    pub began_ms: u64,
+    /// See `began_ms`.
+    pub ended_ms: u64,
+    /// Where it ran, in one word: `namespaces`, `container`, `host`, `jurat`.
+    pub place: &'static str,
+    /// What held each limit.
+    pub enforced: Vec<(Limit, Mechanism)>,
+    /// The version of the program and the hash of the file that is started, where they are known.
+    pub program: Option<(Option<String>, String)>,
+    /// Which repetition it is.
+    pub replicate: u32,
+}
+
+/// One turn of a run.
+#[derive(Debug, Clone)]
+pub struct TurnRun {
+    /// What the agent was told.
+    pub message: String,
+    /// What its program told.
+    pub told: Told,
+    /// How the program ended.
+    pub ending: Ending,
+    /// The end of what it printed beside its events, for people.
+    pub stderr: String,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By a signal that jurat did not send.
+    Signalled(i32),
+    /// By jurat, because it took too much of this.
+    Limited(Limit),
+    /// It was never started, for this reason.
+    NotStarted(String),
+}
+
+/// What a run may not take more of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    /// Time.
+    Time,
+    /// Bytes printed.
+    Output,
+    /// Processes.
+    Processes,
+    /// Memory.
+    Memory,
+    /// Bytes in its workspace.
+    Workspace,
+    /// Requests to its model.
+    Requests,
+    /// Tokens of its model.
+    Tokens,
+    /// Dollars.
+    Cost,
+    /// Steps.
+    Turns,
+}
+
+impl Limit {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Time => "time",
+            Limit::Output => "output",
+            Limit::Processes => "processes",
+            Limit::Memory => "memory",
+            Limit::Workspace => "workspace",
+            Limit::Requests => "requests",
+            Limit::Tokens => "tokens",
+            Limit::Cost => "cost_usd",
+            Limit::Turns => "turns",
+        }
+    }
+}
+
+/// What holds a limit, in one word.
+pub type Mechanism = String;
+
+/// What was asked of a model on behalf of an agent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Exchanges {
+    /// How many requests there were.
+    pub n_requests: u64,
+    /// What they took, as far as the endpoint said.
+    pub tokens: Tokens,
+    /// The limit that was reached, after which requests were refused.
+    pub refused: Option<Limit>,
+    /// What went wrong at the endpoint, when that was the last it did: a code and a sentence.
+    pub failed: Option<(String, String)>,
+}
+
+/// What is kept of a run outside of its artifact.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Kept {
+    /// The name of the directory that it is in; empty when nothing is.
+    pub directory: String,
+    /// What became of the workspace.
+    pub workspace: Workspace,
+    /// The key outputs.
+    pub outputs: Vec<OutputArtifact>,
+    /// Logs and raw traces, as references of their own kinds.
+    pub logs: Vec<OutputArtifact>,
+    /// Key outputs that are not there, or could not be kept, each with why.
+    pub missing: Vec<(String, String)>,
+}
+
+impl AgentRun<'_> {
+    /// The artifact.
+    pub fn artifact(&self) -> RunArtifact {
+        let runner = self.case.agent.runner.name();
+        let (status, error) = self.conclusion();
+        let duration = Duration::from_millis(self.ended_ms.saturating_sub(self.began_ms));
+        let last = self.turns.last();
+        RunArtifact {
+            identity: Identity {
+                run_id: self.run_id.clone(),
+                case_id: identifier(&self.case.id),
+                suite_id: identifier(self.suite),
+                run_profile_id: identifier(&self.case.agent.name),
+                runner_type: runner.to_owned(),
+            },
+            status,
+            timing: Timing {
+                queued_at: None,
+                started_at: super::launch::moment(self.began_ms),
+                completed_at: super::launch::moment(self.ended_ms),
+                duration_seconds: Some(duration.as_secs_f64()),
+            },
+            request: RunRequest {
+                requested_model: self.model.map_or_else(|| "none".to_owned(), |(name, _)| name.to_owned()),
+                gateway: None,
+                execution_parameters: self.parameters(),
+                metadata: self.case.metadata.clone(),
+            },
+            provider: Provider { provider_model_id: last.and_then(|it| it.told.model.clone()), ..Provider::default() },
+            usage: self.usage(),
+            trace: self.trace(),
+            output_artifacts: self.kept.outputs.clone(),
+            error,
+            runner_metadata: self.metadata(),
+        }
+    }
+
+    fn parameters(&self) -> Value {
+        let limits = &self.case.agent.limits;
+        let mut members: Map<'static> = [("timeout_seconds", Val::F(limits.time.as_secs_f64()))].into_iter().collect();
+        if let Some(turns) = limits.turns {
+            members.insert("max_turns".into(), Val::from(turns));
+        }
+        Val::Map(members)
+    }
+
+    /// What the program says, and what the endpoint said where the program says nothing. A price that the author gave is worth more than any.
+    fn usage(&self) -> RunUsage {
+        let mut usage = RunUsage::default();
+        for turn in &self.turns {
+            add(&mut usage.normalized, &turn.told.usage.normalized);
+            if let Some(cost) = turn.told.usage.cost_usd {
+                *usage.cost_usd.get_or_insert(0.0) += cost;
+            }
+            usage.raw_provider_usage = turn.told.usage.raw_provider_usage.clone().or(usage.raw_provider_usage);
+        }
+        if usage.normalized == Tokens::default()
+            && let Some(exchanges) = &self.exchanges
+        {
+            usage.normalized = exchanges.tokens;
+        }
+        let price = self.model.and_then(|(_, at)| at?.price);
+        if let (Some((input, output)), Tokens { input: Some(read), output: Some(written), .. }) =
+            (price, usage.normalized)
+        {
+            usage.cost_usd = Some((read as f64 * input + written as f64 * output) / 1e6);
+        }
+        usage
+    }
+
+    fn trace(&self) -> Vec<Event> {
+        let mut trace = Vec::new();
+        let event = |what| Event { timestamp: None, metadata: None, what };
+        for (ix, turn) in self.turns.iter().enumerate() {
+            let is_told = turn.told.events.iter().find_map(|it| match &it.what {
+                Happening::Message { role, .. } if role != "system" => Some(role == "user"),
+                Happening::ToolCall { .. } => Some(false),
+                _ => None,
+            });
+            if is_told != Some(true) {
+                let content = Val::from(turn.message.clone());
+                trace.push(event(Happening::Message { role: "user".to_owned(), content, name: None }));
+            }
+            trace.extend(turn.told.events.iter().cloned());
+            if let Some(response) = &turn.told.response {
+                trace.push(event(Happening::FinalOutput { content: Some(response.clone()) }));
+            }
+            let detail = [
+                ("turn", Val::from(ix as u64 + 1)),
+                ("seconds", Val::F((turn.took.as_secs_f64() * 1e4).round() / 1e4)),
+                ("ending", Val::from(ending_words(&turn.ending))),
+            ];
+            let detail = Val::Map(detail.into_iter().collect::<Map<'static>>());
+            trace.push(event(Happening::Runner { name: "turn_ended".to_owned(), detail }));
+        }
+        trace
+    }
+
+    /// How the run ended: by a limit or not; then whose fault it is; then whether anything was said.
+    fn conclusion(&self) -> (RunStatus, Option<RunFault>) {
+        let Some(turn) = self.turns.last() else {
+            return failed(RunStatus::Failed, "not_started", "no turn was run".to_owned(), None);
+        };
+        let said = |message: String| match turn.stderr.trim() {
+            "" => message,
+            stderr => format!("{message}; it printed: {stderr}"),
+        };
+        match &turn.ending {
+            Ending::NotStarted(why) => return failed(RunStatus::Failed, "not_started", why.clone(), None),
+            Ending::Limited(Limit::Time) => {
+                let seconds = self.case.agent.limits.time.as_secs_f64();
+                let message = format!("the agent took longer than {seconds} seconds");
+                return failed(RunStatus::TimedOut, "timeout", message, Some(true));
+            }
+            Ending::Limited(limit) => return limited(*limit),
+            Ending::Exited(_) | Ending::Signalled(_) => {}
+        }
+        let fault = turn.told.fault.as_ref();
+        if let Some(fault) = fault.filter(|it| it.source == FaultSource::Time) {
+            return failed(RunStatus::TimedOut, &fault.code, fault.message.clone(), Some(true));
+        }
+        let exchanges = self.exchanges.as_ref();
+        let has_word = turn.told.response.as_deref().is_some_and(|it| !is_blank(it));
+        let is_fine = turn.ending == Ending::Exited(0) && fault.is_none() && has_word;
+        if let Some(limit) = exchanges.and_then(|it| it.refused).filter(|_| !is_fine) {
+            return limited(limit);
+        }
+        if let Some((code, message)) = exchanges.and_then(|it| it.failed.clone()).filter(|_| !is_fine) {
+            return failed(RunStatus::ProviderError, &code, message, Some(true));
+        }
+        match (fault, &turn.ending) {
+            (Some(fault), _) if fault.source == FaultSource::Provider => {
+                failed(RunStatus::ProviderError, &fault.code, fault.message.clone(), Some(true))
+            }
+            (Some(fault), _) if fault.source == FaultSource::Configuration => {
+                failed(RunStatus::Invalid, &fault.code, fault.message.clone(), Some(false))
+            }
+            // A program that ends badly breaks off its stream, too; that it ended badly says more.
+            (None | Some(_), Ending::Exited(code))
+                if *code != 0 && fault.is_none_or(|it| it.source == FaultSource::Stream) =>
+            {
+                failed(RunStatus::Failed, "exit_status", said(format!("the program ended with status {code}")), None)
+            }
+            (_, Ending::Signalled(signal)) => {
+                failed(RunStatus::Failed, "signal", said(format!("the program was ended by signal {signal}")), None)
+            }
+            (Some(fault), _) => failed(RunStatus::Failed, &fault.code, said(fault.message.clone()), None),
+            (None, _) if !has_word => {
+                failed(RunStatus::Invalid, "empty_output", "the agent ended without a last word".to_owned(), None)
+            }
+            (None, _) => (RunStatus::Success, None),
+        }
+    }
+
+    fn metadata(&self) -> Value {
+        let mut members: Map<'static> = Map::default();
+        let mut put = |key: &'static str, value: Value| {
+            members.insert(key.into(), value);
+        };
+        put("agent", Val::from(self.case.agent.name.clone()));
+        put("replicate", Val::from(self.replicate));
+        put("place", Val::from(self.place));
+        put("network", self.case.agent.network().to_value());
+        if let Some(Ending::Exited(code)) = self.turns.last().map(|it| &it.ending).filter(|_| self.program.is_some()) {
+            put("exit_status", Val::from(*code));
+        }
+        if let Some((version, digest)) = &self.program {
+            let version = version.clone().or_else(|| self.turns.iter().find_map(|it| it.told.version.clone()));
+            let mut program: Map<'static> = Map::default();
+            if let Some(version) = version {
+                program.insert("version".into(), Val::from(version));
+            }
+            program.insert("blake3".into(), Val::from(digest.clone()));
+            put("program", Val::Map(program));
+        }
+        if let Some(exchanges) = &self.exchanges {
+            put("requests", Val::from(exchanges.n_requests));
+        }
+        if !self.enforced.is_empty() {
+            let by = self.enforced.iter().map(|(limit, by)| (limit.name(), Val::from(by.clone())));
+            put("enforced_by", Val::Map(by.collect::<Map<'static>>()));
+        }
+        if !self.kept.directory.is_empty() {
+            put("directory", Val::from(self.kept.directory.clone()));
+        }
+        if !self.kept.logs.is_empty() {
+            put("logs", self.kept.logs.iter().map(OutputArtifact::to_value).collect());
+        }
+        if !self.kept.missing.is_empty() {
+            let missing = self.kept.missing.iter().map(|(path, why)| (path.clone(), Val::from(why.clone())));
+            put("missing_key_outputs", Val::Map(missing.collect::<Map<'static>>()));
+        }
+        put("workspace", self.kept.workspace.to_value());
+        Val::Map(members)
+    }
+}
+
+fn failed(status: RunStatus, code: &str, message: String, retryable: Option<bool>) -> (RunStatus, Option<RunFault>) {
+    let fault =
+        RunFault { code: code.to_owned(), message, error_type: None, retryable, provider_code: None, metadata: None };
+    (status, Some(fault))
+}
+
+fn limited(limit: Limit) -> (RunStatus, Option<RunFault>) {
+    let name = limit.name();
+    let message =
+        format!("the agent was stopped at its limit of `{name}`; `limits` in its definition says how much it may take");
+    failed(RunStatus::Failed, &format!("limit_{name}"), message, Some(false))
+}
+
+fn ending_words(ending: &Ending) -> String {
+    match ending {
+        Ending::Exited(code) => format!("status {code}"),
+        Ending::Signalled(signal) => format!("signal {signal}"),
+        Ending::Limited(limit) => format!("limit of {}", limit.name()),
+        Ending::NotStarted(_) => "not started".to_owned(),
+    }
+}
+
+/// A name as artifacts allow it: small letters, digits, `_` and `-`.
+fn identifier(name: &str) -> String {
+    if is_identifier(name) {
+        return name.to_owned();
+    }
+    let lower = name.to_lowercase();
+    let plain: String = lower
+        .chars()
+        .map(|it| if it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_' { it } else { '-' })
+        .collect();
+    let plain = plain.trim_start_matches(['-', '_']);
+    if plain.is_empty() { "unnamed".to_owned() } else { plain.to_owned() }
+}

@@ -1,0 +1,149 @@
+//! What a program told about a turn.
+
+use crate::artifact::{Event, Happening, RunUsage, Tokens};
+use crate::value::{Map, Val, Value};
+
+/// What a program told about a turn.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Told {
+    /// What happened, in order. The last word is not among them.
+    pub events: Vec<Event>,
+    /// What it took, as far as the program says.
+    pub usage: RunUsage,
+    /// The last word of the agent.
+    pub response: Option<String>,
+    /// What went wrong, in the program's words.
+    pub fault: Option<ToldFault>,
+    /// What the program calls the session, for the next turn.
+    pub session: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// The version of the program.
+    pub version: Option<String>,
+}
+
+/// What went wrong, as a program tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToldFault {
+    /// Where it comes from.
+    pub source: FaultSource,
+    /// One word.
+    pub code: String,
+    /// A sentence.
+    pub message: String,
+}
+
+/// Where a fault comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultSource {
+    /// The agent gave up.
+    Agent,
+    /// The endpoint of its model failed.
+    Provider,
+    /// Its configuration was refused.
+    Configuration,
+    /// What it told cannot be read, or breaks off.
+    Stream,
+    /// It ran out of time by its own clock.
+    Time,
+}
+
+impl Told {
+    /// Adds something that happened.
+    pub(super) fn push(&mut self, timestamp: Option<String>, what: Happening) {
+        self.events.push(Event { timestamp, metadata: None, what });
+    }
+
+    /// Adds an event that is about the program rather than the agent, or one that nobody knows.
+    pub(super) fn note(&mut self, timestamp: Option<String>, name: impl Into<String>, detail: Value) {
+        self.push(timestamp, Happening::Runner { name: name.into(), detail });
+    }
+
+    pub(super) fn said(&mut self, timestamp: Option<String>, role: &str, content: impl Into<Value>) {
+        self.push(timestamp, Happening::Message { role: role.to_owned(), content: content.into(), name: None });
+    }
+
+    pub(super) fn called(&mut self, timestamp: Option<String>, id: Option<String>, name: String, arguments: &Val<'_>) {
+        let raw = arguments.clone().into_owned();
+        let parsed = raw.as_map().is_some().then(|| raw.clone());
+        let what = Happening::ToolCall { call_id: id, tool_name: name, raw_arguments: raw, parsed_arguments: parsed };
+        self.push(timestamp, what);
+    }
+
+    pub(super) fn returned(
+        &mut self,
+        timestamp: Option<String>,
+        id: Option<String>,
+        is_error: Option<bool>,
+        output: Value,
+    ) {
+        self.push(timestamp, Happening::ToolResult { call_id: id, is_error, output });
+    }
+
+    /// Notes what went wrong, unless something is known to have gone wrong already: the first fault is the cause.
+    pub(super) fn fail(&mut self, source: FaultSource, code: impl Into<String>, message: impl Into<String>) {
+        if self.fault.is_none() {
+            self.fault = Some(ToldFault { source, code: code.into(), message: message.into() });
+        }
+    }
+
+    /// Adds tokens to what the turn took.
+    pub(super) fn took(&mut self, tokens: &Tokens) {
+        add(&mut self.usage.normalized, tokens);
+    }
+}
+
+/// Adds counts; what neither knows stays unknown.
+pub(super) fn add(sum: &mut Tokens, more: &Tokens) {
+    let plus = |sum: &mut Option<u64>, more: Option<u64>| {
+        if let Some(more) = more {
+            *sum = Some(sum.unwrap_or(0).saturating_add(more));
+        }
+    };
+    plus(&mut sum.input, more.input);
+    plus(&mut sum.output, more.output);
+    plus(&mut sum.total, more.total);
+    plus(&mut sum.reasoning, more.reasoning);
+    plus(&mut sum.cached_input, more.cached_input);
+    plus(&mut sum.cache_write, more.cache_write);
+}
+
+/// A text member.
+pub(super) fn text<'v>(value: &'v Val<'_>, key: &str) -> Option<&'v str> {
+    value.get(key).and_then(Val::as_str)
+}
+
+/// A text member of one's own.
+pub(super) fn owned_text(value: &Val<'_>, key: &str) -> Option<String> {
+    text(value, key).map(str::to_owned)
+}
+
+/// A count.
+pub(super) fn count(value: &Val<'_>, key: &str) -> Option<u64> {
+    match value.get(key)? {
+        Val::I(number) => u64::try_from(*number).ok(),
+        Val::U(number) => Some(*number),
+        Val::F(number) if *number >= 0.0 && number.fract() == 0.0 && *number < 9e15 => Some(*number as u64),
+        _ => None,
+    }
+}
+
+/// The members of an object that say something, by these keys.
+pub(super) fn picked(value: &Val<'_>, keys: &[&str]) -> Value {
+    let member = |key: &&str| {
+        let value = value.get(key).filter(|it| !matches!(it, Val::Null))?;
+        Some(((*key).to_owned(), value.clone().into_owned()))
+    };
+    Val::Map(keys.iter().filter_map(member).collect::<Map<'static>>())
+}
+
+/// What parts of a message say: their text when all of them are text, else the parts as they are.
+pub(super) fn joined(content: &Val<'_>) -> Value {
+    let Some(parts) = content.as_list() else { return content.clone().into_owned() };
+    let texts: Option<Vec<&str>> =
+        parts.iter().map(|it| if text(it, "type") == Some("text") { text(it, "text") } else { None }).collect();
+    match texts {
+        Some(texts) => Val::from(texts.join("\n")),
+        None => content.clone().into_owned(),
+    }
+}

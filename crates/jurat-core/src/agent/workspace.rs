@@ -1,0 +1,216 @@
+//! The workspace of a run: what was in it before, what after, and what that changed.
+
+use std::collections::BTreeMap;
+
+use crate::value::{Map, Val, Value};
+
+/// Everything that was found in a directory, by its path relative to it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Walked {
+    /// What was found.
+    pub files: BTreeMap<String, WalkedFile>,
+    /// Whether there is more than was looked at.
+    pub is_cut: bool,
+}
+
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WalkedFile {
+    /// What it is.
+    pub kind: FileKind,
+    /// How large it is.
+    pub size: u64,
+    /// Whether it may be run.
+    pub is_executable: bool,
+    /// The SHA-256 of what is in it; of a link, where it leads.
+    pub digest: String,
+}
+
+/// What something in a directory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A link, which nobody follows.
+    Link,
+    /// Something else: a pipe, a socket.
+    Other,
+}
+
+impl FileKind {
+    /// As evidence has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FileKind::File => "file",
+            FileKind::Directory => "directory",
+            FileKind::Link => "link",
+            FileKind::Other => "other",
+        }
+    }
+}
+
+impl Walked {
+    /// A hash of it all: paths, kinds, whether it may be run, where links lead, content. `None` when there is more than was looked at.
+    pub fn digest(&self) -> Option<String> {
+        if self.is_cut {
+            return None;
+        }
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        for (path, file) in &self.files {
+            add(path);
+            add(file.kind.name());
+            add(if file.is_executable { "x" } else { "" });
+            add(&file.digest);
+        }
+        Some(hasher.finalize().to_hex().to_string())
+    }
+}
+
+/// What a run made of its workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Workspace {
+    /// What was not there before.
+    pub added: Vec<String>,
+    /// What is another now.
+    pub changed: Vec<String>,
+    /// What is gone.
+    pub removed: Vec<String>,
+    /// Everything after the run.
+    pub after: Walked,
+    /// The texts that are kept, each with whether there is more of it.
+    pub texts: BTreeMap<String, (String, bool)>,
+}
+
+impl Workspace {
+    /// What changed between two looks. Directories count as what is in them; one that is empty counts itself.
+    pub fn between(before: &Walked, after: Walked) -> Workspace {
+        let counts = |walked: &Walked, path: &str, file: &WalkedFile| {
+            file.kind != FileKind::Directory || !has_below(walked, path)
+        };
+        let mut workspace = Workspace::default();
+        for (path, file) in after.files.iter().filter(|(path, file)| counts(&after, path, file)) {
+            match before.files.get(path) {
+                None => workspace.added.push(path.clone()),
+                Some(earlier) if earlier != file => workspace.changed.push(path.clone()),
+                Some(_) => {}
+            }
+        }
+        for (path, file) in &before.files {
+            if counts(before, path, file) && !after.files.contains_key(path) {
+                workspace.removed.push(path.clone());
+            }
+        }
+        workspace.after = after;
+        workspace
+    }
+
+    /// The files whose texts are worth keeping, in the order in which they are: what is new or other first.
+    pub fn worth_reading(&self) -> Vec<&str> {
+        let is_file = |path: &&str| self.after.files.get(*path).is_some_and(|it| it.kind == FileKind::File);
+        let touched: Vec<&str> = self.added.iter().chain(&self.changed).map(String::as_str).collect();
+        let others = self.after.files.keys().map(String::as_str).filter(|it| !touched.contains(it));
+        touched.iter().copied().chain(others).filter(is_file).collect()
+    }
+
+    /// As evidence has it.
+    pub fn to_value(&self) -> Value {
+        let list = |paths: &[String]| -> Value { paths.iter().map(|it| Val::from(it.clone())).collect() };
+        let file = |(path, file): (&String, &WalkedFile)| {
+            let mut members: Map<'static> =
+                [("kind", Val::from(file.kind.name())), ("size", Val::from(file.size))].into_iter().collect();
+            if matches!(file.kind, FileKind::File) {
+                members.insert("sha256".into(), Val::from(file.digest.clone()));
+            }
+            if let Some((text, is_cut)) = self.texts.get(path) {
+                members.insert("text".into(), Val::from(text.clone()));
+                if *is_cut {
+                    members.insert("is_cut".into(), Val::Bool(true));
+                }
+            }
+            (path.clone(), Val::Map(members))
+        };
+        let mut members: Map<'static> = [
+            ("added", list(&self.added)),
+            ("changed", list(&self.changed)),
+            ("removed", list(&self.removed)),
+            ("files", Val::Map(self.after.files.iter().map(file).collect::<Map<'static>>())),
+        ]
+        .into_iter()
+        .collect();
+        if self.after.is_cut {
+            members.insert("is_cut".into(), Val::Bool(true));
+        }
+        Val::Map(members)
+    }
+}
+
+/// Whether something stands below a directory. Paths are in order, so what is below comes soon after.
+fn has_below(walked: &Walked, path: &str) -> bool {
+    let prefix = format!("{path}/");
+    walked.files.range(prefix.clone()..).next().is_some_and(|(it, _)| it.starts_with(&prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walked(files: &[(&str, FileKind, &str)]) -> Walked {
+        let file = |(path, kind, digest): &(&str, FileKind, &str)| {
+            let file = WalkedFile { kind: *kind, size: 1, is_executable: false, digest: (*digest).to_owned() };
+            ((*path).to_owned(), file)
+        };
+        Walked { files: files.iter().map(file).collect(), is_cut: false }
+    }
+
+    #[test]
+    fn what_changed_is_told_by_content() {
+        use FileKind::{Directory, File, Link};
+        let before = walked(&[
+            ("a.md", File, "1"),
+            ("b.md", File, "2"),
+            ("d", Directory, ""),
+            ("d/c.md", File, "3"),
+            ("gone", Directory, ""),
+            ("l", Link, "a.md"),
+        ]);
+        let after = walked(&[
+            ("a.md", File, "1"),
+            ("b.md", File, "other"),
+            ("d", Directory, ""),
+            ("e", Directory, ""),
+            ("empty.md", File, ""),
+            ("l", Link, "/etc/passwd"),
+            ("n", Directory, ""),
+            ("n/x.md", File, "4"),
+        ]);
+        let workspace = Workspace::between(&before, after);
+        assert_eq!(workspace.added, ["e", "empty.md", "n/x.md"]);
+        assert_eq!(workspace.changed, ["b.md", "l"]);
+        assert_eq!(workspace.removed, ["d/c.md", "gone"]);
+        assert_eq!(workspace.worth_reading(), ["empty.md", "n/x.md", "b.md", "a.md"]);
+    }
+
+    #[test]
+    fn the_digest_sees_everything_but_sizes() {
+        let one = walked(&[("a", FileKind::File, "1")]);
+        let digest = one.digest();
+        for other in [
+            walked(&[("b", FileKind::File, "1")]),
+            walked(&[("a", FileKind::Link, "1")]),
+            walked(&[("a", FileKind::File, "2")]),
+            walked(&[("a", FileKind::File, "1"), ("b", FileKind::Directory, "")]),
+        ] {
+            assert_ne!(other.digest(), digest);
+        }
+        let mut executable = one.clone();
+        executable.files.values_mut().for_each(|it| it.is_executable = true);
+        assert_ne!(executable.digest(), digest);
+        assert_eq!(Walked { is_cut: true, ..one }.digest(), None);
+    }
+}

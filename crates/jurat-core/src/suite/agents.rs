@@ -1,0 +1,347 @@
+//! `agents`: who is given cases.
+//!
+//! ```yaml
+//! agents:
+//!   helper: { runner: claude_code, model: subject, limits: { time: 5m, requests: 40 } }
+//!   mine: { command: [python3, agent.py], output: events }
+//! ```
+//!
+//! What is not said is as the runner has it. Limits and everything else that decides what an agent may do stand here, so that a case can be given to
+//! another agent without being touched.
+
+use std::path::Path;
+
+use super::form::{Form, Key, Keys};
+use super::problem::Problem;
+use super::reader::{Fields, Reading};
+use super::{codes, duration, size};
+use crate::agent::{Agent, Isolation, Limits, Network, ProbeTool, Runner};
+use crate::value::{Content, Node, Span, Spanned, Val, Value};
+
+/// An agent as it was written.
+#[derive(Debug, Clone)]
+pub struct AgentText {
+    /// What it is, with the paths of its definition resolved.
+    pub agent: Agent,
+    /// Its name, or the place it stands in.
+    pub name: Spanned<String>,
+    /// The model that it names.
+    pub model: Option<Spanned<String>>,
+    /// The servers with tools that it names.
+    pub servers: Vec<Spanned<String>>,
+    /// Where it says that it may take turns of its own.
+    pub runner: Span,
+    /// As it was written.
+    pub(crate) written: Value,
+}
+
+/// Two are equal when they are written alike; where they stand makes no difference.
+impl PartialEq for AgentText {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.written) == (&other.name, &other.written)
+    }
+}
+
+const RUNNERS: [&str; Runner::NAMED.len()] = {
+    let mut names = [""; Runner::NAMED.len()];
+    let mut ix = 0;
+    while ix < names.len() {
+        names[ix] = Runner::NAMED[ix].0;
+        ix += 1;
+    }
+    names
+};
+
+static ALLOW: Keys = Keys {
+    what: "`network`",
+    keys: &[Key::required(
+        "allow",
+        Form::List(&Form::Text),
+        "the names of hosts that may be spoken to, through a proxy",
+    )],
+};
+
+static CONTAINER: Keys = Keys {
+    what: "a container",
+    keys: &[
+        Key::required("image", Form::Text, "what it is made from"),
+        Key::optional("engine", Form::Choice(&["docker", "podman"]), "what makes it; `docker` unless said"),
+    ],
+};
+
+static SANDBOX: Keys =
+    Keys { what: "`sandbox`", keys: &[Key::required("container", Form::Object(&CONTAINER), "a container")] };
+
+pub(super) static LIMITS: Keys = Keys {
+    what: "`limits`",
+    keys: &[
+        Key::optional("time", duration::FORM, "how long all turns together may take; 10m unless said"),
+        Key::optional("turns", Form::Integer(1), "how many steps the agent's own loop may take, where it can be told"),
+        Key::optional("requests", Form::Integer(1), "how many requests to its model"),
+        Key::optional("tokens", Form::Integer(1), "how many tokens of its model, read and written"),
+        Key::optional("cost_usd", Form::Number(0.0, f64::INFINITY), "how many dollars; its model must have a `price`"),
+        Key::optional("output", size::FORM, "how much it may print; 64MiB unless said"),
+        Key::optional("processes", Form::Integer(1), "how many processes at a time; 512 unless said"),
+        Key::optional("memory", size::FORM, "how much memory all of them together; 4GiB unless said"),
+        Key::optional("workspace", size::FORM, "how much it may leave in its workspace; 2GiB unless said"),
+    ],
+};
+
+pub(super) const NETWORK: Form = Form::Either(&[Form::Choice(&["off", "loopback", "host"]), Form::Object(&ALLOW)]);
+
+static AGENT: Keys = Keys {
+    what: "an agent",
+    keys: &[
+        Key::optional("description", Form::Text, "what it is; shown in reports"),
+        Key::optional("runner", Form::Choice(&RUNNERS), "who runs it; `command` when there is a `command`"),
+        Key::optional("command", Form::List(&Form::Text), "a program and its arguments, for the runner `command`"),
+        Key::optional("program", Form::Text, "the agent's program, when it is not found by its usual name"),
+        Key::optional("args", Form::List(&Form::Text), "arguments behind those that the runner gives"),
+        Key::optional("env", Form::Map(&Form::Text), "variables"),
+        Key::optional(
+            "pass_env",
+            Form::List(&Form::Text),
+            "variables of jurat's own environment that it gets; their values are kept nowhere",
+        ),
+        Key::optional(
+            "model",
+            Form::Text,
+            "a role under `models`, or `provider/model`; the role `subject` where the runner needs a model",
+        ),
+        Key::optional(
+            "output",
+            Form::Choice(&["events", "text"]),
+            "what a `command` prints: JSON lines, or what it has to say; `events` unless said",
+        ),
+        Key::optional(
+            "tools",
+            Form::List(&Form::Text),
+            "for `llm_probe`: `exec_shell`, `read_file`, `write_file`, and names under `tools`",
+        ),
+        Key::optional(
+            "network",
+            NETWORK,
+            "what it sees of the network: its model (`loopback`), nothing (`off`), some names (`allow`), everything (`host`)",
+        ),
+        Key::optional(
+            "read_only",
+            Form::List(&Form::Text),
+            "directories that it may read, beside those of the system and its own program",
+        ),
+        Key::optional(
+            "sandbox",
+            Form::Either(&[Form::Choice(&["namespaces"]), Form::Object(&SANDBOX)]),
+            "where it runs; `namespaces` unless said",
+        ),
+        Key::optional("limits", Form::Object(&LIMITS), "what it may take"),
+    ],
+};
+
+pub(super) const ONE: Form = Form::Object(&AGENT);
+
+pub(super) const FORM: Form = Form::Map(&ONE);
+
+/// Reads an agent.
+pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>) -> Option<AgentText> {
+    let n_before = reading.n_errors();
+    let fields = Fields::read(reading, &AGENT, node)?;
+    let named = fields.get("runner").map(|it| reading.choice("`runner`", &Runner::NAMED, it));
+    let mut command = fields.get("command").map(|it| reading.texts("`command`", it));
+    let runner = match (named, &command) {
+        (Some(named), _) => named?,
+        (None, Some(_)) => Runner::Command,
+        (None, None) => {
+            if !fields.may_mean("runner") && !fields.may_mean("command") {
+                let problem = Problem::new(&codes::MISSING_KEY, "an agent needs a `runner`, or a `command`");
+                let problem = problem.at(fields.head(), "run by whom?");
+                reading.problem(problem.help("for example `runner: claude_code`, or `command: [python3, agent.py]`"));
+            }
+            return None;
+        }
+    };
+    let mut agent = Agent::new(name.value.clone(), runner);
+    agent.folder = reading.source(node.span).parent().unwrap_or(Path::new("")).to_owned();
+    if let Some(words) = &mut command {
+        match (runner, words.is_empty()) {
+            (Runner::Command, true) if reading.n_errors() == n_before => {
+                let problem = Problem::new(&codes::WRONG_VALUE, "`command` names no program");
+                let at = fields.key_span("command").unwrap_or(fields.span);
+                reading.problem(problem.at(at, "empty").help("for example `command: [python3, agent.py]`"));
+            }
+            (Runner::Command, _) => {
+                let mut words = words.iter().map(|it| it.value.clone());
+                agent.program = words.next();
+                agent.args = words.collect();
+            }
+            (runner, _) => conflict(
+                reading,
+                &fields,
+                "command",
+                format!("`command` is for the runner `command`, and this one is `{}`", runner.name()),
+            ),
+        }
+    } else if runner == Runner::Command && fields.get("program").is_none() {
+        let problem = Problem::new(&codes::MISSING_KEY, "the runner `command` needs a `command`");
+        let at = fields.key_span("runner").unwrap_or(fields.span);
+        reading.problem(problem.at(at, "runs what?").help("for example `command: [python3, agent.py]`"));
+    }
+    if let Some(program) = fields.get("program").and_then(|it| reading.text("`program`", it)) {
+        agent.program = Some(program.value);
+    }
+    if let Some(node) = fields.get("args") {
+        agent.args.extend(reading.texts("`args`", node).into_iter().map(|it| it.value));
+    }
+    agent.env = fields.get("env").map(|it| pairs(reading, it)).unwrap_or_default();
+    let texts = |reading: &mut Reading<'_>, key: &str| {
+        let read = fields.get(key).map(|it| reading.texts(&format!("`{key}`"), it));
+        read.unwrap_or_default()
+    };
+    agent.pass_env = texts(reading, "pass_env").into_iter().map(|it| it.value).collect();
+    for path in texts(reading, "read_only") {
+        agent.read_only.push(reading.beside(path.span, &path.value));
+    }
+    let model = fields.get("model").and_then(|it| reading.text("`model`", it));
+    agent.model = model.as_ref().map(|it| it.value.clone());
+    if let Some(node) = fields.get("output") {
+        let is_text = reading.choice("`output`", &[("events", false), ("text", true)], node);
+        agent.prints_text = is_text.unwrap_or(false);
+        if runner != Runner::Command {
+            conflict(
+                reading,
+                &fields,
+                "output",
+                format!("`output` is for the runner `command`; what `{}` prints is known", runner.name()),
+            );
+        }
+    }
+    let mut servers = Vec::new();
+    for tool in texts(reading, "tools") {
+        match ProbeTool::NAMED.iter().find(|(name, _)| *name == tool.value) {
+            Some((_, own)) if !agent.tools.contains(own) => agent.tools.push(*own),
+            Some(_) => {}
+            None => servers.push(tool),
+        }
+    }
+    if fields.get("tools").is_some() && runner != Runner::LlmProbe {
+        conflict(
+            reading,
+            &fields,
+            "tools",
+            format!("`tools` is for the runner `llm_probe`; `{}` has its own", runner.name()),
+        );
+    }
+    agent.servers = servers.iter().map(|it| it.value.clone()).collect();
+    agent.network = fields.get("network").and_then(|it| network(reading, it));
+    if let Some(isolation) = fields.get("sandbox").and_then(|it| isolation(reading, it)) {
+        agent.isolation = isolation;
+    }
+    if let Some(limits) = fields.get("limits").and_then(|it| LimitsText::read(reading, it)) {
+        limits.over(&mut agent.limits);
+    }
+    let runner = fields.key_span("runner").or_else(|| fields.key_span("command")).unwrap_or(fields.span);
+    let written = node.to_val().into_owned();
+    (reading.n_errors() == n_before).then_some(AgentText { agent, name, model, servers, runner, written })
+}
+
+fn conflict(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, key: &str, message: String) {
+    let at = fields.key_span(key).unwrap_or(fields.span);
+    reading.problem(Problem::new(&codes::CONFLICT, message).at(at, "for nobody").help("drop it"));
+}
+
+/// An object of names and texts. Numbers and booleans are what variables are made of, too.
+fn pairs(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> {
+    let Some(entries) = node.entries() else {
+        reading.wrong_type("`env`", "an object of texts", node);
+        return Vec::new();
+    };
+    let mut pairs = Vec::new();
+    for entry in entries {
+        let is_name = |it: &str| !it.is_empty() && !it.contains(['=', '\0']);
+        if !is_name(&entry.key) {
+            let problem = Problem::new(&codes::WRONG_VALUE, format!("`{}` is no name of a variable", entry.key));
+            reading.problem(problem.at(entry.key_span, "cannot be set").help("for example `LANG: C.UTF-8`"));
+            continue;
+        }
+        if let Some(value) = reading.text(&format!("`{}`", entry.key), &entry.value) {
+            pairs.push((entry.key.clone().into_owned(), value.value));
+        }
+    }
+    pairs
+}
+
+/// What of the network is seen.
+pub(super) fn network(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Network> {
+    match &node.content {
+        Content::Map(_) => {
+            let fields = Fields::read(reading, &ALLOW, node)?;
+            let names = fields.get("allow").map(|it| reading.texts("`allow`", it))?;
+            Some(Network::Allow(names.into_iter().map(|it| it.value).collect()))
+        }
+        // YAML of old takes `off` for a boolean.
+        Content::Scalar(Val::Bool(false)) => Some(Network::Off),
+        _ => {
+            let named = [("off", 0), ("loopback", 1), ("host", 2)];
+            let chosen = reading.choice("`network`", &named, node)?;
+            Network::NAMED.get(chosen).map(|(_, it)| it.clone())
+        }
+    }
+}
+
+fn isolation(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Isolation> {
+    if node.entries().is_none() {
+        return reading.choice("`sandbox`", &[("namespaces", ())], node).map(|()| Isolation::Namespaces);
+    }
+    let fields = Fields::read(reading, &SANDBOX, node)?;
+    let container = fields.get("container")?;
+    let fields = Fields::read(reading, &CONTAINER, container)?;
+    let image = fields.get("image").and_then(|it| reading.text("`image`", it))?.value;
+    let engine =
+        fields.get("engine").map(|it| reading.choice("`engine`", &[("docker", "docker"), ("podman", "podman")], it));
+    let engine = engine.flatten().unwrap_or("docker").to_owned();
+    Some(Isolation::Container { image, engine })
+}
+
+/// Limits as they were written: what is not said stays as it is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct LimitsText {
+    time: Option<std::time::Duration>,
+    turns: Option<u32>,
+    requests: Option<u64>,
+    tokens: Option<u64>,
+    cost_usd: Option<f64>,
+    output: Option<u64>,
+    processes: Option<u64>,
+    memory: Option<u64>,
+    workspace: Option<u64>,
+}
+
+impl LimitsText {
+    pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<LimitsText> {
+        let fields = Fields::read(reading, &LIMITS, node)?;
+        let mut count = |name: &str| {
+            let count = fields.get(name).and_then(|it| reading.integer(&format!("`{name}`"), 1, it));
+            count.and_then(|it| u64::try_from(it).ok())
+        };
+        let (requests, tokens, processes) = (count("requests"), count("tokens"), count("processes"));
+        let turns = fields.get("turns").and_then(|it| reading.count("`turns`", 1, it));
+        let mut bytes = |name: &str| fields.get(name).and_then(|it| size::read(reading, &format!("`{name}`"), it));
+        let (output, memory, workspace) = (bytes("output"), bytes("memory"), bytes("workspace"));
+        let time = fields.get("time").and_then(|it| duration::read(reading, "`time`", it));
+        let cost_usd = fields.get("cost_usd").and_then(|it| reading.number("`cost_usd`", (0.0, f64::INFINITY), it));
+        Some(LimitsText { time, turns, requests, tokens, cost_usd, output, processes, memory, workspace })
+    }
+
+    /// Puts what was said over other limits.
+    pub(super) fn over(&self, limits: &mut Limits) {
+        let LimitsText { time, turns, requests, tokens, cost_usd, output, processes, memory, workspace } = self;
+        limits.time = time.unwrap_or(limits.time);
+        limits.turns = turns.or(limits.turns);
+        limits.requests = requests.or(limits.requests);
+        limits.tokens = tokens.or(limits.tokens);
+        limits.cost_usd = cost_usd.or(limits.cost_usd);
+        limits.output = output.unwrap_or(limits.output);
+        limits.processes = processes.unwrap_or(limits.processes);
+        limits.memory = memory.unwrap_or(limits.memory);
+        limits.workspace = workspace.unwrap_or(limits.workspace);
+    }
+}

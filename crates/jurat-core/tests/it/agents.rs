@@ -1,0 +1,276 @@
+//! What each agent really printed, and what is read from it.
+//!
+//! `tests/agents/RUNNER/CASE/` holds a stream that the real program left, against an endpoint that asked for two calls of tools or refused, and
+//! `told.txt`, what is read from it. `JURAT_BLESS=1` writes the latter anew; look at its diff.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jurat_core::agent::{
+    Agent, AgentCase, AgentRun, Ending, Errand, Exchanges, FaultSource, Kept, Limit, ModelAt, Places, Printed, Runner,
+    Told, ToldFault, TurnRun, Wire, launch, read,
+};
+use jurat_core::artifact::{Event, Happening, RunArtifact};
+use jurat_core::value::Val;
+use proptest::prelude::*;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents")
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let mut paths: Vec<PathBuf> = entries.map(|it| it.expect("an entry").path()).filter(|it| it.is_dir()).collect();
+    paths.sort();
+    paths
+}
+
+fn runner(folder: &Path) -> Runner {
+    let name = folder.file_name().and_then(|it| it.to_str()).expect("a name");
+    Runner::NAMED.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no runner `{name}`")).1
+}
+
+/// The output and the side file of a recording.
+fn recorded(case: &Path) -> (String, String) {
+    let text = |name: &str| fs::read_to_string(case.join(name)).unwrap_or_default();
+    let stdout = ["stream.jsonl", "stdout.json"].iter().map(|it| text(it)).find(|it| !it.is_empty());
+    let side = ["transcript.jsonl", "trajectory.json"].iter().map(|it| text(it)).find(|it| !it.is_empty());
+    (stdout.unwrap_or_default(), side.unwrap_or_default())
+}
+
+fn shown(told: &Told) -> String {
+    let mut text = String::new();
+    for Event { timestamp, what, .. } in &told.events {
+        let at = if timestamp.is_some() { "@ " } else { "" };
+        let line = match what {
+            Happening::Message { role, content, .. } => format!("{role}: {content}"),
+            Happening::ToolCall { call_id, tool_name, parsed_arguments, .. } => {
+                let arguments = parsed_arguments.clone().unwrap_or(Val::Null);
+                format!("call {} {tool_name} {arguments}", call_id.as_deref().unwrap_or("-"))
+            }
+            Happening::ToolResult { call_id, is_error, output } => {
+                format!("result {} {is_error:?} {output}", call_id.as_deref().unwrap_or("-"))
+            }
+            Happening::Runner { name, detail } => format!("runner {name} {detail}"),
+            Happening::FinalOutput { content } => format!("final {content:?}"),
+        };
+        writeln!(text, "{at}{line}").expect("memory");
+    }
+    let Told { usage, response, fault, session, model, version, .. } = told;
+    writeln!(text, "\nusage {:?}\ncost {:?}", usage.normalized, usage.cost_usd).expect("memory");
+    writeln!(text, "response {response:?}\nfault {fault:?}").expect("memory");
+    writeln!(text, "session {}\nmodel {model:?}\nversion {version:?}", session.is_some()).expect("memory");
+    text
+}
+
+#[test]
+fn what_real_programs_print_is_read() {
+    let mut stale = Vec::new();
+    let mut n_runners = 0;
+    for of_runner in entries(&folder()) {
+        n_runners += 1;
+        for case in entries(&of_runner) {
+            let (stdout, side) = recorded(&case);
+            assert!(!stdout.is_empty() || !side.is_empty(), "{} has no recording", case.display());
+            let told = shown(&read(runner(&of_runner), Printed { stdout: &stdout, side: &side, is_text: false }));
+            let file = case.join("told.txt");
+            if std::env::var_os("JURAT_BLESS").is_some() {
+                fs::write(&file, &told).expect("the file can be written");
+            }
+            if fs::read_to_string(&file).unwrap_or_default() != told {
+                stale.push(format!("{}:\n{told}", file.display()));
+            }
+        }
+    }
+    assert_eq!(stale, Vec::<String>::new());
+    assert_eq!(n_runners, 9, "every program has recordings, and so has the protocol of commands");
+}
+
+/// Every program was driven through two calls of tools and a last word, and its tokens are known.
+#[test]
+fn every_program_tells_calls_results_tokens_and_a_last_word() {
+    for of_runner in entries(&folder()) {
+        let (stdout, side) = recorded(&of_runner.join("done"));
+        let told = read(runner(&of_runner), Printed { stdout: &stdout, side: &side, is_text: false });
+        let name = of_runner.display();
+        let n = |is: fn(&Happening) -> bool| told.events.iter().filter(|it| is(&it.what)).count();
+        assert!(n(|it| matches!(it, Happening::ToolCall { .. })) >= 2, "{name}");
+        assert!(n(|it| matches!(it, Happening::ToolResult { is_error: Some(false), .. })) >= 2, "{name}");
+        assert!(told.response.is_some_and(|it| it.contains("report.md")), "{name}");
+        assert_eq!(told.fault, None, "{name}");
+        let tokens = told.usage.normalized;
+        assert_eq!(tokens.input.zip(tokens.output).map(|(a, b)| a + b), tokens.total, "{name}");
+        assert_eq!(tokens.output, Some(60), "{name}");
+        assert_eq!(tokens.cached_input, Some(120), "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(super::laws())]
+
+    /// A stream that breaks off anywhere is a fault, or loses nothing but what comes after its end; and no reader panics.
+    #[test]
+    fn a_stream_that_breaks_off_is_no_success(cut in 0.0f64..1.0) {
+        for of_runner in entries(&folder()) {
+            let (stdout, side) = recorded(&of_runner.join("done"));
+            let upto = |text: &str| {
+                let text = text.trim_end();
+                let mut end = (text.len() as f64 * cut) as usize;
+                while !text.is_char_boundary(end) {
+                    end -= 1;
+                }
+                text[..end].to_owned()
+            };
+            let (cut_out, cut_side) = (upto(&stdout), upto(&side));
+            let told = read(runner(&of_runner), Printed { stdout: &cut_out, side: &cut_side, is_text: false });
+            prop_assert!(told.fault.is_some(), "{} at {cut}", of_runner.display());
+        }
+    }
+
+    /// Whatever a program prints, reading ends and says something.
+    #[test]
+    fn anything_can_be_read(lines in proptest::collection::vec("[ -~]{0,60}|\\{\"type\": ?\"[a-z_.]{0,16}\".{0,40}\\}", 0..8)) {
+        let text = lines.join("\n");
+        for (_, runner) in Runner::NAMED {
+            let _ = read(runner, Printed { stdout: &text, side: &text, is_text: false });
+        }
+    }
+}
+
+/// A run of one turn that ended so, and what its status and the code of its error are.
+#[track_caller]
+fn concluded(ending: Ending, told: Told, exchanges: Option<Exchanges>, expected: &str) {
+    let mut agent = Agent::new("mine", Runner::Command);
+    agent.limits.time = Duration::from_secs(2);
+    let case = AgentCase {
+        id: "Case 1".to_owned(),
+        description: None,
+        agent: Arc::new(agent),
+        system: None,
+        turns: vec!["do it".to_owned()],
+        attachments: Vec::new(),
+        workspace: None,
+        key_outputs: Vec::new(),
+        artifact: None,
+        tags: Vec::new(),
+        metadata: Val::Null,
+    };
+    let turn =
+        TurnRun { message: "do it".to_owned(), told, ending, stderr: String::new(), took: Duration::from_millis(5) };
+    let run = AgentRun {
+        case: &case,
+        run_id: "r1".to_owned(),
+        suite: "My suite",
+        model: None,
+        turns: vec![turn],
+        exchanges,
+        kept: Kept::default(),
+        began_ms: 1_000,
+        ended_ms: 1_500,
+        place: "namespaces",
+        enforced: Vec::new(),
+        program: None,
+        replicate: 0,
+    };
+    let artifact = run.artifact();
+    let error = artifact.error.as_ref().map_or(String::new(), |it| format!(" {}", it.code));
+    assert_eq!(format!("{}{error}", artifact.status.name()), expected);
+    assert_eq!(RunArtifact::read(&artifact.to_value()).as_ref(), Ok(&artifact), "what is made reads back");
+}
+
+fn said(response: &str) -> Told {
+    Told { response: Some(response.to_owned()), ..Told::default() }
+}
+
+fn faulty(source: FaultSource) -> Told {
+    let fault = ToldFault { source, code: "code".to_owned(), message: "why".to_owned() };
+    Told { fault: Some(fault), ..Told::default() }
+}
+
+#[test]
+fn how_a_run_ended_is_its_status() {
+    concluded(Ending::Exited(0), said("done"), None, "success");
+    concluded(Ending::Exited(0), said(" \n"), None, "invalid empty_output");
+    concluded(Ending::Exited(0), Told::default(), None, "invalid empty_output");
+    concluded(Ending::Exited(3), said("done"), None, "failed exit_status");
+    concluded(Ending::Signalled(9), said("done"), None, "failed signal");
+    concluded(Ending::Limited(Limit::Time), said("done"), None, "timed_out timeout");
+    concluded(Ending::Limited(Limit::Memory), said("done"), None, "failed limit_memory");
+    concluded(Ending::NotStarted("no".to_owned()), Told::default(), None, "failed not_started");
+    concluded(Ending::Exited(1), faulty(FaultSource::Provider), None, "provider_error code");
+    concluded(Ending::Exited(1), faulty(FaultSource::Configuration), None, "invalid code");
+    concluded(Ending::Exited(1), faulty(FaultSource::Agent), None, "failed code");
+    concluded(Ending::Exited(1), faulty(FaultSource::Stream), None, "failed exit_status");
+    concluded(Ending::Exited(0), faulty(FaultSource::Stream), None, "failed code");
+    concluded(Ending::Exited(2), faulty(FaultSource::Time), None, "timed_out code");
+}
+
+/// What the proxy saw decides only where the agent itself did not come through.
+#[test]
+fn what_an_endpoint_did_wrong_counts_when_it_was_the_end() {
+    let failed =
+        || Some(Exchanges { failed: Some(("status_500".to_owned(), "away".to_owned())), ..Exchanges::default() });
+    let refused = || Some(Exchanges { refused: Some(Limit::Requests), ..Exchanges::default() });
+    concluded(Ending::Exited(0), said("done"), failed(), "success");
+    concluded(Ending::Exited(1), faulty(FaultSource::Agent), failed(), "provider_error status_500");
+    concluded(Ending::Exited(0), said("done"), refused(), "success");
+    concluded(Ending::Exited(1), faulty(FaultSource::Provider), refused(), "failed limit_requests");
+}
+
+/// How each program is started, in the first and in a later turn: `tests/agents/RUNNER/launch.txt`.
+#[test]
+fn every_program_is_started_as_it_was_when_it_was_tried() {
+    let places =
+        Places { workspace: "/workspace".to_owned(), home: "/home/agent".to_owned(), tmp: "/tmp".to_owned() };
+    let mut stale = Vec::new();
+    for of_runner in entries(&folder()) {
+        let runner = runner(&of_runner);
+        let mut agent = Agent::new("it", runner);
+        agent.args = vec!["--extra".to_owned()];
+        agent.env = vec![("EXTRA".to_owned(), "1".to_owned())];
+        agent.limits.turns = Some(9);
+        let model = ModelAt {
+            wire: runner.wire().unwrap_or(Wire::OpenAiChat),
+            base_url: "http://127.0.0.1:8099".to_owned(),
+            model: "some-model".to_owned(),
+            key: "dummy".to_owned(),
+            price: Some((1.0, 2.0)),
+            max_tokens: Some(4096),
+        };
+        let mut text = String::new();
+        for (turn, message) in ["do it", "-and again"].into_iter().enumerate().take(if runner.takes_turns() { 2 } else { 1 }) {
+            let errand = Errand {
+                agent: &agent,
+                program: "program",
+                places: &places,
+                turn,
+                n_turns: if runner.takes_turns() { 2 } else { 1 },
+                message,
+                system: Some("Be brief."),
+                session: "5e551011-0000-4000-8000-000000000000",
+            };
+            let launch = launch(runner, &errand, Some(&model)).expect("it starts a program");
+            writeln!(text, "turn {turn}\n  {:?}", launch.argv).expect("memory");
+            for (name, value) in &launch.env {
+                writeln!(text, "  {name}={value}").expect("memory");
+            }
+            for file in &launch.files {
+                writeln!(text, "  ~/{}\n{}", file.path, file.text.trim_end()).expect("memory");
+            }
+            if !launch.stdin.is_empty() {
+                writeln!(text, "  stdin {}", launch.stdin.trim_end()).expect("memory");
+            }
+        }
+        let file = of_runner.join("launch.txt");
+        if std::env::var_os("JURAT_BLESS").is_some() {
+            fs::write(&file, &text).expect("the file can be written");
+        }
+        if fs::read_to_string(&file).unwrap_or_default() != text {
+            stale.push(format!("{}:\n{text}", file.display()));
+        }
+    }
+    assert_eq!(stale, Vec::<String>::new());
+}

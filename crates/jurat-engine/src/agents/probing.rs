@@ -1,0 +1,265 @@
+//! A model with tools, asked by jurat itself. Its tools work in the workspace of the run, each behind walls of its own.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jurat_core::agent::{
+    AgentRun, Ending, Isolation, Kept, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, TurnRun, plain_relative_path,
+};
+use jurat_core::effect::{ModelRequest, Outcome, ToolCall};
+use jurat_core::scenario::ToolFilter;
+use jurat_core::scenario::tools::{Offer, ServerTool, offered};
+use jurat_core::value::{Val, Value};
+use jurat_host::program::SYSTEM_PATH;
+use jurat_model::Toolbox;
+use jurat_sandbox::jail;
+
+use super::kept::Folders;
+use super::running::prepared;
+use super::{EndsWhenDropped, Ready, Request, Surroundings, artifact_of};
+use crate::perform::{Perform, Question};
+use crate::{Models, Stop};
+
+/// How much of what a tool printed the model is shown.
+const MOST_SHOWN: usize = 64 << 10;
+
+/// How often a request may be tried.
+const MAX_REQUESTS: u32 = 4;
+
+/// Runs a case and makes its artifact.
+pub(super) async fn run(
+    surroundings: &Surroundings,
+    ready: &Ready,
+    models: &Models,
+    tools: &Toolbox,
+    request: &Request,
+) -> Result<Value, String> {
+    let case = &*ready.case;
+    let role = request.model.as_deref().ok_or("a probe needs a model")?;
+    let (began, began_ms) = (Instant::now(), crate::now_ms());
+    let seed = format!("{} {} {}", surroundings.suite, case.id, request.replicate);
+    let folders =
+        Folders::make(&surroundings.kept, &seed).map_err(|error| format!("its folders cannot be made: {error}"))?;
+    let before = prepared(case, &folders)?;
+    let worker = surroundings.worker.clone().ok_or("there is no worker here")?;
+    let place = Place { walls: walls(surroundings, ready, &folders, worker), flag: jail::StopFlag::new() };
+    let _ends = EndsWhenDropped(place.flag.clone());
+    let offers = offers(tools, &case.agent.servers, case.agent.limits.time).await?;
+    let mut probe = Probe::new(case, role, request.replicate, offers.iter().map(Offer::tool).collect());
+    let mut turns = Vec::new();
+    for turn in 0..case.turns.len() {
+        let (message, started) = (case.message(turn), Instant::now());
+        probe.begin(message.clone());
+        let left = case.agent.limits.time.saturating_sub(began.elapsed());
+        let talk = talk(&mut probe, models, tools, &offers, &place, &case.id);
+        let ending = match tokio::time::timeout(left, talk).await {
+            Ok(Ok(())) => Ending::Exited(0),
+            Ok(Err(fault)) => return Err(fault),
+            Err(_) => Ending::Limited(Limit::Time),
+        };
+        let told = probe.told().clone();
+        let is_over = told.fault.is_some() || ending != Ending::Exited(0);
+        turns.push(TurnRun { message, told, ending, stderr: String::new(), took: started.elapsed() });
+        if is_over {
+            break;
+        }
+    }
+    let kept = folders
+        .keep(case, &before, Vec::new())
+        .map_err(|error| format!("its workspace cannot be looked at: {error}"))?;
+    let name = models.name(role).unwrap_or_else(|| role.to_owned());
+    let run = AgentRun {
+        case,
+        run_id: folders.name.clone(),
+        suite: &surroundings.suite,
+        model: Some((&name, None)),
+        turns,
+        exchanges: None,
+        kept: Kept { directory: folders.name.clone(), ..kept },
+        began_ms,
+        ended_ms: crate::now_ms().max(began_ms),
+        place: place.walls.isolation.name(),
+        enforced: Vec::new(),
+        program: None,
+        replicate: request.replicate,
+    };
+    artifact_of(&run)
+}
+
+/// The tools of servers, under the names that the model knows them by.
+async fn offers(tools: &Toolbox, servers: &[String], patience: Duration) -> Result<Vec<Offer>, String> {
+    let mut listed = Vec::new();
+    for server in servers {
+        match tools.list(server, patience).await {
+            Outcome::Returned(returned) => listed.extend(ServerTool::listed(server, &returned.value)),
+            Outcome::Fault(fault) => return Err(format!("the server `{server}` cannot be asked: {}", fault.message)),
+            Outcome::Answer(_) | Outcome::NotRun(_) => return Err(format!("the server `{server}` was not asked")),
+        }
+    }
+    Ok(offered(listed.iter(), &ToolFilter::default()))
+}
+
+/// Asks and calls until the turn is over.
+async fn talk(
+    probe: &mut Probe<'_>,
+    models: &Models,
+    tools: &Toolbox,
+    offers: &[Offer],
+    place: &Place,
+    case: &str,
+) -> Result<(), String> {
+    loop {
+        match probe.step() {
+            ProbeStep::Done => return Ok(()),
+            ProbeStep::Ask(request) => match asked(models, &request, case).await {
+                Outcome::Answer(answer) => probe.answered(&answer),
+                Outcome::Fault(fault) => probe.unanswered(&fault),
+                Outcome::NotRun(_) => return Err("the budget was used up before the model answered".to_owned()),
+                Outcome::Returned(_) => return Err("the subject is no model".to_owned()),
+            },
+            ProbeStep::Use(tool, call) => {
+                let (text, is_error) = place.used(tool, &call).await;
+                probe.returned(text, is_error);
+            }
+            ProbeStep::Call(call) => match offers.iter().find(|it| it.name == call.name) {
+                Some(offer) => {
+                    let called =
+                        tools.call(&offer.server, &offer.tool, &call.arguments, Duration::from_secs(600)).await;
+                    let (text, is_error) = match called {
+                        Outcome::Returned(returned) => {
+                            let text = returned.value.get("text").and_then(Val::as_str).map(str::to_owned);
+                            (text.unwrap_or_else(|| returned.value.to_json()), returned.is_error)
+                        }
+                        Outcome::Fault(fault) => (fault.message, true),
+                        Outcome::Answer(_) | Outcome::NotRun(_) => ("the tool was not called".to_owned(), true),
+                    };
+                    probe.returned(cut(text), is_error);
+                }
+                None => probe.returned(format!("there is no tool `{}`", call.name), true),
+            },
+        }
+    }
+}
+
+async fn asked(models: &Models, request: &ModelRequest, case: &str) -> Outcome {
+    let stop = Stop::new();
+    let question = Question {
+        case,
+        task: "",
+        turn: None,
+        priority: 0,
+        request,
+        max_requests: MAX_REQUESTS,
+        stop: &stop,
+        sent: &|| (),
+    };
+    models.perform(question).await
+}
+
+fn walls(surroundings: &Surroundings, ready: &Ready, folders: &Folders, worker: jurat_sandbox::Program) -> jail::Walls {
+    let agent = &ready.case.agent;
+    let isolation = match &agent.isolation {
+        _ if surroundings.is_on_host => jail::Isolation::Host,
+        Isolation::Namespaces => jail::Isolation::Namespaces,
+        Isolation::Container { image, engine } => {
+            jail::Isolation::Container { engine: PathBuf::from(engine), image: image.clone() }
+        }
+    };
+    let mut walls = jail::Walls::new(worker, isolation, &folders.workspace, &folders.home, &folders.tmp);
+    // Its model is asked by jurat, so commands need no network.
+    if surroundings.is_on_host {
+        walls.network = jail::Network::Host;
+    }
+    walls.read_only = agent.read_only.iter().filter_map(|it| std::path::absolute(it).ok()).collect();
+    walls.limits = jail::Limits {
+        wall: Duration::from_secs(SHELL_SECONDS).min(agent.limits.time),
+        output_bytes: agent.limits.output,
+        processes: agent.limits.processes,
+        memory_bytes: agent.limits.memory,
+        disk_bytes: agent.limits.workspace,
+        ..jail::Limits::default()
+    };
+    walls
+}
+
+/// Where tools work.
+struct Place {
+    walls: jail::Walls,
+    flag: jail::StopFlag,
+}
+
+impl Place {
+    /// Uses a tool: what it came to in words, and whether that is an error.
+    async fn used(&self, tool: ProbeTool, call: &ToolCall) -> (String, bool) {
+        let text = |key: &str| call.arguments.get(key).and_then(Val::as_str).map(str::to_owned);
+        let path = || {
+            let path = text("path").ok_or_else(|| "`path` is missing".to_owned())?;
+            plain_relative_path(&path).ok_or_else(|| format!("`{path}` leads out of the workspace"))
+        };
+        let ran = match tool {
+            ProbeTool::ExecShell => match text("command") {
+                Some(command) => self.ran(&["/bin/bash", "-c", &command], Vec::new()).await,
+                None => Err("`command` is missing".to_owned()),
+            },
+            ProbeTool::ReadFile => match path() {
+                Ok(path) => self.ran(&["/bin/cat", "--", &path], Vec::new()).await,
+                Err(why) => Err(why),
+            },
+            ProbeTool::WriteFile => match (path(), text("content")) {
+                (Ok(path), Some(content)) => {
+                    let script = "mkdir -p -- \"$(dirname -- \"$1\")\" && cat > \"$1\"";
+                    self.ran(&["/bin/sh", "-c", script, "sh", &path], content.into_bytes()).await
+                }
+                (Err(why), _) => Err(why),
+                (_, None) => Err("`content` is missing".to_owned()),
+            },
+        };
+        match ran {
+            Ok((text, jail::Exit::Code(0))) => (text, false),
+            Ok((text, exit)) => (format!("{text}\nthe command {exit}").trim_start().to_owned(), true),
+            Err(why) => (why, true),
+        }
+    }
+
+    async fn ran(&self, argv: &[&str], stdin: Vec<u8>) -> Result<(String, jail::Exit), String> {
+        let seen = self.walls.seen();
+        let env = [
+            ("PATH", Path::new(SYSTEM_PATH)),
+            ("HOME", seen.home.as_path()),
+            ("TMPDIR", seen.tmp.as_path()),
+            ("LANG", Path::new("C.UTF-8")),
+        ];
+        let env: BTreeMap<_, _> = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let argv = argv.iter().map(|it| (*it).into()).collect();
+        let program = jail::Program { argv, env, stdin, work_dir: seen.workspace };
+        let (walls, flag) = (self.walls.clone(), self.flag.clone());
+        let run = move || {
+            let printed = Arc::new(std::sync::Mutex::new(Vec::new()));
+            let take = |printed: &Arc<std::sync::Mutex<Vec<u8>>>| {
+                let printed = Arc::clone(printed);
+                move |bytes: &[u8]| {
+                    printed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend_from_slice(bytes);
+                }
+            };
+            let ended = jail::run(&program, &walls, &mut take(&printed), &mut take(&printed), &flag);
+            let printed = printed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let text = cut(String::from_utf8_lossy(&printed).into_owned());
+            ended.map(|it| (text, it.exit)).map_err(|error| error.to_string())
+        };
+        tokio::task::spawn_blocking(run).await.unwrap_or_else(|_| Err("the tool could not be used".to_owned()))
+    }
+}
+
+/// What is shown of a text, with a word about the rest.
+fn cut(text: String) -> String {
+    if text.len() <= MOST_SHOWN {
+        return text;
+    }
+    let mut end = MOST_SHOWN;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}\n… {} more bytes", &text[..end], text.len() - end)
+}

@@ -1,0 +1,251 @@
+//! Who runs each case: its program found, its template looked at, everything that stands in the way said before anything is asked.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jurat_core::agent::{AgentCase, Isolation, Network, Runner, Wire};
+use jurat_core::plan::Plan;
+use jurat_core::value::{Map, Val, Value};
+use jurat_host::program::{self, FoundProgram, ProgramError};
+use jurat_host::workspace;
+use jurat_sandbox::Program;
+use tokio::sync::Semaphore;
+
+use super::{Agents, Ready};
+
+/// An agent that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// Its program is not there.
+    #[error("agent `{agent}`: {error}; {remedy}")]
+    NoProgram {
+        /// The agent.
+        agent: String,
+        /// What is wrong.
+        error: ProgramError,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// The template of a case cannot be read.
+    #[error("case `{case}`: its workspace cannot be made from `{}`: {why}", path.display())]
+    NoTemplate {
+        /// The case.
+        case: String,
+        /// The template.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A directory that it should see is not there.
+    #[error("agent `{agent}`: `{}` is not there, which it should see", path.display())]
+    NotThere {
+        /// The agent.
+        agent: String,
+        /// The path.
+        path: PathBuf,
+    },
+    /// It should see all of the network, and nobody said that it may.
+    #[error(
+        "agent `{0}` asks for all of the network (`network: host`), which nothing can be kept from; give `--unsafe-host` \
+         if that is meant, or name what it needs with `network: {{ allow: […] }}`"
+    )]
+    HostNetwork(String),
+    /// A variable that is passed on is not set.
+    #[error("agent `{agent}` is passed the variable `{name}`, which is not set")]
+    NoVariable {
+        /// The agent.
+        agent: String,
+        /// The variable.
+        name: String,
+    },
+    /// Its program speaks to models in another way than its model is spoken to.
+    #[error(
+        "agent `{agent}` asks its model as `{speaks}`, and `{model}` is asked as `{asked}`; give it a model of {remedy}"
+    )]
+    OtherWire {
+        /// The agent.
+        agent: String,
+        /// How its program asks.
+        speaks: &'static str,
+        /// The model.
+        model: String,
+        /// How the model is asked.
+        asked: String,
+        /// Providers that would do.
+        remedy: &'static str,
+    },
+    /// The program that asks cannot put up walls.
+    #[error(
+        "agents run behind walls that this program cannot put up: call `jurat::serve_as_worker()` first thing in `main`"
+    )]
+    NoWorkers,
+}
+
+/// What agents need of the world.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings {
+    /// What becomes the first process of a place.
+    pub(crate) worker: Option<Program>,
+    /// Whether agents run on the machine itself.
+    pub(crate) is_on_host: bool,
+    /// Where what runs leave is kept.
+    pub(crate) kept: PathBuf,
+    /// The suite.
+    pub(crate) suite: String,
+    /// The search path of jurat itself.
+    pub(crate) search: Option<OsString>,
+    /// How many run at a time.
+    pub(crate) concurrency: usize,
+}
+
+impl Agents {
+    /// Makes those of a plan ready.
+    pub(crate) fn open(
+        plan: &Plan,
+        surroundings: Surroundings,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Agents, AgentError> {
+        let mut by_case = BTreeMap::new();
+        let mut found: BTreeMap<String, Option<FoundProgram>> = BTreeMap::new();
+        for case in &plan.cases {
+            let agent = &case.agent;
+            if agent.network() == Network::Host && !surroundings.is_on_host {
+                return Err(AgentError::HostNetwork(agent.name.clone()));
+            }
+            if agent.runner != Runner::Recorded && surroundings.worker.is_none() {
+                return Err(AgentError::NoWorkers);
+            }
+            let key = format!("{:?} {} {:?} {:?}", agent.runner, agent.name, agent.program, agent.folder);
+            let program = match found.get(&key) {
+                Some(program) => program.clone(),
+                None => found.entry(key).or_insert(program_of(case, &surroundings)?).clone(),
+            };
+            let ready = ready(case, program, env)?;
+            by_case.insert(case.id.clone(), ready);
+        }
+        let permits = Semaphore::new(surroundings.concurrency.max(1));
+        Ok(Agents { by_case, surroundings, permits })
+    }
+}
+
+fn program_of(case: &AgentCase, surroundings: &Surroundings) -> Result<Option<FoundProgram>, AgentError> {
+    let agent = &case.agent;
+    let Some(name) = agent.program.as_deref().or(agent.runner.program()) else { return Ok(None) };
+    // What is in an image is found there.
+    if matches!(agent.isolation, Isolation::Container { .. }) {
+        return Ok(None);
+    }
+    let program = program::find(name, &agent.folder, surroundings.search.as_deref());
+    program.map(Some).map_err(|error| AgentError::NoProgram {
+        agent: agent.name.clone(),
+        error,
+        remedy: match install(agent.runner) {
+            Some(install) => format!("install it with `{install}`, or say where it is with `program`"),
+            None => {
+                "`command` names a program that is found where programs are, or a path beside the definition".to_owned()
+            }
+        },
+    })
+}
+
+/// How the program of a runner is usually installed.
+fn install(runner: Runner) -> Option<&'static str> {
+    Some(match runner {
+        Runner::OpenClaw => "npm install -g openclaw",
+        Runner::ClaudeCode => "npm install -g @anthropic-ai/claude-code",
+        Runner::Codex => "npm install -g @openai/codex",
+        Runner::GeminiCli => "npm install -g @google/gemini-cli",
+        Runner::QwenCode => "npm install -g @qwen-code/qwen-code",
+        Runner::OpenCode => "npm install -g opencode-ai",
+        Runner::Pi => "npm install -g @mariozechner/pi-coding-agent",
+        Runner::MiniSweAgent => "pip install mini-swe-agent",
+        Runner::Command | Runner::Recorded | Runner::LlmProbe => return None,
+    })
+}
+
+fn ready(
+    case: &Arc<AgentCase>,
+    program: Option<FoundProgram>,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Ready, AgentError> {
+    let agent = &case.agent;
+    let mut digest: Map<'static> = Map::default();
+    if let Some(program) = &program {
+        digest.insert("program".into(), Val::from(program.digest.clone()));
+        digest.insert("version".into(), program.version.clone().map_or(Val::Null, Val::from));
+    }
+    let files = named_files(case).into_iter().map(|it| digest_of(&it)).collect::<Option<Vec<_>>>().unwrap_or_default();
+    if !files.is_empty() {
+        digest.insert("files".into(), files.into_iter().map(Val::from).collect());
+    }
+    if let Some(path) = agent.read_only.iter().find(|it| !it.exists()) {
+        return Err(AgentError::NotThere { agent: agent.name.clone(), path: path.clone() });
+    }
+    if let Some(template) = &case.workspace {
+        let no_template = |why: String| AgentError::NoTemplate { case: case.id.clone(), path: template.clone(), why };
+        let walked = workspace::walk(template).map_err(|error| no_template(error.to_string()))?;
+        let hash = walked.digest().ok_or_else(|| no_template("it has too many files, or is too deep".to_owned()))?;
+        digest.insert("template".into(), Val::from(hash));
+    }
+    if let Some(artifact) = &case.artifact {
+        let hash = digest_of(artifact).map_or(Val::Null, Val::from);
+        digest.insert("artifact".into(), hash);
+    }
+    let mut secrets = Vec::new();
+    for name in &agent.pass_env {
+        let value =
+            env(name).ok_or_else(|| AgentError::NoVariable { agent: agent.name.clone(), name: name.clone() })?;
+        secrets.push((name.clone(), value));
+    }
+    Ok(Ready { case: Arc::clone(case), program, digest, secrets })
+}
+
+/// The files beside the definition that arguments name: those that begin with `./` or `../`.
+pub(super) fn named_files(case: &AgentCase) -> Vec<PathBuf> {
+    let is_path = |it: &&String| it.starts_with("./") || it.starts_with("../");
+    let path = |it: &String| std::path::absolute(case.agent.folder.join(it)).ok();
+    case.agent.args.iter().filter(is_path).filter_map(path).filter(|it| it.exists()).collect()
+}
+
+fn digest_of(path: &Path) -> Option<String> {
+    if path.is_dir() {
+        return workspace::walk(path).ok()?.digest();
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(std::fs::File::open(path).ok()?).ok()?;
+    Some(hasher.finalize().to_hex().to_string())
+}
+
+/// Whether a program can ask a model, which is asked through `codec`.
+pub(crate) fn check_wire(case: &AgentCase, model: &str, codec: &str) -> Result<(), AgentError> {
+    let Some(speaks) = case.agent.runner.wire() else { return Ok(()) };
+    if speaks.name() == codec {
+        return Ok(());
+    }
+    Err(AgentError::OtherWire {
+        agent: case.agent.name.clone(),
+        speaks: speaks.name(),
+        model: model.to_owned(),
+        asked: codec.to_owned(),
+        remedy: match speaks {
+            Wire::OpenAiChat => "`openai/…`, or of any server that speaks so, with `base_url`",
+            Wire::OpenAiResponses => "`openai-responses/…`",
+            Wire::Anthropic => "`anthropic/…`",
+            Wire::Gemini => "`gemini/…`",
+        },
+    })
+}
+
+/// A model in words for keys: everything that decides what it answers.
+pub(crate) fn endpoint_value(endpoint: &jurat_core::effect::Endpoint) -> Value {
+    let settings = endpoint.settings.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let members = [
+        ("codec", Val::from(endpoint.codec.clone())),
+        ("address", Val::from(endpoint.address.clone())),
+        ("model", Val::from(endpoint.model.clone())),
+        ("settings", Val::Map(settings.collect::<Map<'static>>())),
+    ];
+    Val::Map(members.into_iter().collect::<Map<'static>>())
+}

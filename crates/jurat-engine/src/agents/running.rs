@@ -1,0 +1,486 @@
+//! A program run turn by turn, behind walls, with a way to its model and to nothing else.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jurat_core::agent::{
+    AgentCase, AgentRun, Ending, Errand, Exchanges, Isolation, Launch, Limit, ModelAt, Network, Places, Printed,
+    SideFile, Told, TurnRun, Walked, Wire, launch, read,
+};
+use jurat_core::artifact::Tokens;
+use jurat_core::value::{Map, Val, Value};
+use jurat_host::program::{FoundProgram, SYSTEM_PATH};
+use jurat_host::workspace;
+use jurat_model::Model;
+use jurat_model::proxy::{Listen, Names, Proxy, ProxyLimits, ProxyOptions, Record, Spent, Upstream};
+use jurat_sandbox::jail;
+
+use super::kept::Folders;
+use super::ready::named_files;
+use super::{EndsWhenDropped, Ready, Request, Surroundings, artifact_of};
+use crate::Models;
+
+/// The port that a program finds its model at, on a loopback that is its own.
+const PORT: u16 = 8099;
+
+/// What stands for the key.
+const KEY: &str = "jurat-has-the-key";
+
+/// How much of what a program prints beside its events is shown with an error.
+const MOST_STDERR: usize = 2000;
+
+/// Runs a case and makes its artifact.
+pub(super) async fn run(
+    surroundings: &Surroundings,
+    ready: &Ready,
+    models: &Models,
+    request: &Request,
+) -> Result<Value, String> {
+    let model = match &request.model {
+        None => None,
+        Some(role) => {
+            let model = models.model(role).ok_or_else(|| format!("nobody plays `{role}`"))?;
+            Some((models.name(role).unwrap_or_else(|| role.clone()), model))
+        }
+    };
+    let flag = jail::StopFlag::new();
+    let ends = EndsWhenDropped(flag.clone());
+    let walls = surroundings.worker.clone().ok_or("there is no worker here")?;
+    let going = Going {
+        case: Arc::clone(&ready.case),
+        program: ready.program.clone(),
+        secrets: ready.secrets.clone(),
+        worker: walls,
+        is_on_host: surroundings.is_on_host,
+        kept: surroundings.kept.clone(),
+        suite: surroundings.suite.clone(),
+        model,
+        replicate: request.replicate,
+        proxies: models.proxies().clone(),
+        flag,
+    };
+    let made = tokio::task::spawn_blocking(move || going.run()).await;
+    drop(ends);
+    made.unwrap_or_else(|_| Err("the agent could not be run".to_owned()))
+}
+
+/// A run on its way. It has everything of its own, because it goes on a thread of its own.
+struct Going {
+    case: Arc<AgentCase>,
+    program: Option<FoundProgram>,
+    secrets: Vec<(String, String)>,
+    worker: jurat_sandbox::Program,
+    is_on_host: bool,
+    kept: PathBuf,
+    suite: String,
+    model: Option<(String, Arc<Model>)>,
+    replicate: u32,
+    proxies: jurat_model::Proxies,
+    flag: jail::StopFlag,
+}
+
+impl Going {
+    fn run(self) -> Result<Value, String> {
+        let case = &*self.case;
+        let (began, began_ms) = (Instant::now(), crate::now_ms());
+        let seed = format!("{} {} {}", self.suite, case.id, self.replicate);
+        let folders =
+            Folders::make(&self.kept, &seed).map_err(|error| format!("its folders cannot be made: {error}"))?;
+        let before = prepared(case, &folders)?;
+        let proxy = self.proxy(&folders)?;
+        let port = proxy.as_ref().map(|it| it.port().unwrap_or(PORT));
+        let model = self.model.as_ref().zip(port).map(|((_, model), port)| model_at(model, port)).transpose()?;
+        let walls = self.walls(&folders, proxy.is_some());
+        let seen = walls.seen();
+        let places = Places { workspace: shown(&seen.workspace), home: shown(&seen.home), tmp: shown(&seen.tmp) };
+        let mut run = AgentRun {
+            case,
+            run_id: folders.name.clone(),
+            suite: &self.suite,
+            model: self.model.as_ref().map(|(name, _)| (name.as_str(), model.as_ref())),
+            turns: Vec::new(),
+            exchanges: None,
+            kept: jurat_core::agent::Kept::default(),
+            began_ms,
+            ended_ms: began_ms,
+            place: walls.isolation.name(),
+            enforced: Vec::new(),
+            program: self.program.as_ref().map(|it| (it.version.clone(), it.digest.clone())),
+            replicate: self.replicate,
+        };
+        let mut logs = Vec::new();
+        let mut session = uuid(&folders.name);
+        let mut n_told = 0;
+        for turn in 0..case.turns.len() {
+            let message = case.message(turn);
+            let program = self.program.as_ref().map_or_else(
+                || case.agent.program.clone().or(case.agent.runner.program().map(str::to_owned)).unwrap_or_default(),
+                |it| shown(&it.path),
+            );
+            let errand = Errand {
+                agent: &case.agent,
+                program: &program,
+                places: &places,
+                turn,
+                n_turns: case.turns.len(),
+                message: &message,
+                system: case.system.as_deref(),
+                session: &session,
+            };
+            let start = launch(case.agent.runner, &errand, model.as_ref()).ok_or("this runner starts no program")?;
+            let left = case.agent.limits.time.saturating_sub(began.elapsed());
+            let ran = self.turn(start, &walls, &folders, port, left)?;
+            let side = self.side(&folders, &mut n_told)?;
+            let told = match &ran.ending {
+                Ending::NotStarted(_) => Told::default(),
+                _ => read(
+                    case.agent.runner,
+                    Printed { stdout: &ran.stdout, side: &side, is_text: case.agent.prints_text },
+                ),
+            };
+            let number = turn + 1;
+            let runner = case.agent.runner.name();
+            for (kind, name, text) in [
+                ("raw_session_trace", format!("stdout-{number}.jsonl"), &ran.stdout),
+                ("logs", format!("stderr-{number}.log"), &ran.stderr),
+                ("raw_session_trace", format!("trace-{number}.jsonl"), &side),
+            ] {
+                let log = folders.log(runner, kind, &name, text);
+                logs.extend(log.map_err(|error| format!("what it printed cannot be kept: {error}"))?);
+            }
+            run.enforced = ran.enforced;
+            session = told.session.clone().unwrap_or(session);
+            let is_over = told.fault.is_some() || ran.ending != Ending::Exited(0);
+            run.turns.push(TurnRun { message, told, ending: ran.ending, stderr: end_of(&ran.stderr), took: ran.took });
+            if is_over {
+                break;
+            }
+        }
+        if let Some(proxy) = proxy {
+            let record = proxy.finish();
+            let wire = folders.log(case.agent.runner.name(), "wire", "exchanges.jsonl", &wire_lines(&record));
+            logs.extend(wire.map_err(|error| format!("what it asked its model cannot be kept: {error}"))?);
+            run.exchanges = Some(exchanges(&record));
+        }
+        run.kept =
+            folders.keep(case, &before, logs).map_err(|error| format!("its workspace cannot be looked at: {error}"))?;
+        for (text, _) in run.kept.workspace.texts.values_mut() {
+            *text = self.without_secrets(std::mem::take(text));
+        }
+        run.ended_ms = crate::now_ms().max(began_ms);
+        artifact_of(&run)
+    }
+
+    /// The way to the model, and to names that are allowed.
+    fn proxy(&self, folders: &Folders) -> Result<Option<Proxy>, String> {
+        let agent = &self.case.agent;
+        let names = match agent.network() {
+            Network::Allow(names) => names,
+            Network::Off | Network::Loopback | Network::Host => Vec::new(),
+        };
+        let upstream = match &self.model {
+            Some((_, model)) if agent.network() != Network::Off => Upstream::Model(Arc::clone(model)),
+            _ if !names.is_empty() => Upstream::Nobody,
+            _ => return Ok(None),
+        };
+        let limits = &agent.limits;
+        let options = ProxyOptions {
+            limits: ProxyLimits { requests: limits.requests, tokens: limits.tokens, usd: limits.cost_usd },
+            names: Names::read(names.iter().map(String::as_str))
+                .map_err(|name| format!("`{name}` under `allow` is no name of a host"))?,
+            proxies: self.proxies.clone(),
+            now_ms: crate::now_ms,
+            ..ProxyOptions::to(upstream)
+        };
+        let listen = if self.is_on_host { Listen::Loopback } else { Listen::Unix(folders.sockets.join("m")) };
+        Proxy::start(&listen, options).map(Some).map_err(|error| error.to_string())
+    }
+
+    fn walls(&self, folders: &Folders, has_proxy: bool) -> jail::Walls {
+        let agent = &self.case.agent;
+        let isolation = match &agent.isolation {
+            _ if self.is_on_host => jail::Isolation::Host,
+            Isolation::Namespaces => jail::Isolation::Namespaces,
+            Isolation::Container { image, engine } => {
+                jail::Isolation::Container { engine: PathBuf::from(engine), image: image.clone() }
+            }
+        };
+        let mut walls =
+            jail::Walls::new(self.worker.clone(), isolation, &folders.workspace, &folders.home, &folders.tmp);
+        walls.network = match agent.network() {
+            _ if self.is_on_host => jail::Network::Host,
+            Network::Host => jail::Network::Host,
+            _ if has_proxy => {
+                let forward = jail::Forward { port: PORT, socket: folders.sockets.join("m") };
+                jail::Network::Loopback { forwards: vec![forward] }
+            }
+            _ => jail::Network::Off,
+        };
+        walls.read_only = agent.read_only.iter().filter_map(|it| std::path::absolute(it).ok()).collect();
+        walls.read_only.extend(named_files(&self.case));
+        walls.read_only.extend(self.program.iter().flat_map(|it| it.read_only.clone()));
+        let limits = &agent.limits;
+        walls.limits = jail::Limits {
+            wall: limits.time,
+            output_bytes: limits.output,
+            processes: limits.processes,
+            memory_bytes: limits.memory,
+            disk_bytes: limits.workspace,
+            ..jail::Limits::default()
+        };
+        walls
+    }
+
+    fn turn(
+        &self,
+        launch: Launch,
+        walls: &jail::Walls,
+        folders: &Folders,
+        port: Option<u16>,
+        left: Duration,
+    ) -> Result<Ran, String> {
+        for file in &launch.files {
+            let path = folders.home.join(&file.path);
+            let written =
+                fs::create_dir_all(path.parent().unwrap_or(&folders.home)).and_then(|()| fs::write(&path, &file.text));
+            written.map_err(|error| format!("`{}` cannot be written: {error}", file.path))?;
+        }
+        let program = self.program_of(launch, walls, port);
+        let mut walls = walls.clone();
+        walls.limits.wall = left.max(Duration::from_millis(1));
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let ended = jail::run(
+            &program,
+            &walls,
+            &mut |bytes: &[u8]| stdout.extend_from_slice(bytes),
+            &mut |bytes: &[u8]| stderr.extend_from_slice(bytes),
+            &self.flag,
+        );
+        let text = |bytes: Vec<u8>| self.without_secrets(String::from_utf8_lossy(&bytes).into_owned());
+        match ended {
+            Ok(ended) => Ok(Ran {
+                ending: ending(ended.exit)?,
+                stdout: text(stdout),
+                stderr: text(stderr),
+                took: ended.wall,
+                enforced: ended
+                    .enforced
+                    .iter()
+                    .filter_map(|(limit, by)| Some((limit_of(*limit)?, by.name().to_owned())))
+                    .collect(),
+            }),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn program_of(&self, launch: Launch, walls: &jail::Walls, port: Option<u16>) -> jail::Program {
+        let seen = walls.seen();
+        let mut env: BTreeMap<OsString, OsString> = BTreeMap::new();
+        let mut put = |name: &str, value: OsString| drop(env.insert(name.into(), value));
+        let mut search: Vec<PathBuf> = self.program.iter().flat_map(|it| it.search.clone()).collect();
+        search.extend(std::env::split_paths(SYSTEM_PATH));
+        put("PATH", std::env::join_paths(search).unwrap_or_else(|_| SYSTEM_PATH.into()));
+        put("HOME", seen.home.clone().into());
+        put("TMPDIR", seen.tmp.clone().into());
+        put("LANG", "C.UTF-8".into());
+        put("TERM", "dumb".into());
+        put("NO_COLOR", "1".into());
+        if let (Network::Allow(_), Some(port)) = (self.case.agent.network(), port) {
+            let proxy = format!("http://127.0.0.1:{port}");
+            for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
+                put(name, proxy.clone().into());
+            }
+            for name in ["NO_PROXY", "no_proxy"] {
+                put(name, "127.0.0.1,localhost".into());
+            }
+        }
+        for (name, value) in launch.env.into_iter().chain(self.secrets.iter().cloned()) {
+            put(&name, value.into());
+        }
+        // Arguments that name files beside the definition are the files that the program sees.
+        let folder = &self.case.agent.folder;
+        let beside = |it: String| match it.starts_with("./") || it.starts_with("../") {
+            true => std::path::absolute(folder.join(&it)).map_or_else(|_| it.into(), PathBuf::into_os_string),
+            false => it.into(),
+        };
+        let argv = launch.argv.into_iter().map(beside).collect();
+        jail::Program { argv, env, stdin: launch.stdin.into_bytes(), work_dir: seen.workspace }
+    }
+
+    /// What else than its output tells what a program did in this turn.
+    fn side(&self, folders: &Folders, n_told: &mut usize) -> Result<String, String> {
+        let text = match self.case.agent.runner.side_file() {
+            None => return Ok(String::new()),
+            Some(SideFile::Text(name)) => {
+                let copy = folders.sockets.join("side");
+                match workspace::keep(&folders.home, name, &copy, self.case.agent.limits.output) {
+                    Ok(kept) => fs::read_to_string(copy.join(kept.path)).unwrap_or_default(),
+                    Err(_) => String::new(),
+                }
+            }
+            Some(SideFile::OpenClawState(state)) => {
+                let lines = openclaw_lines(folders, state)?;
+                let new = lines.get(*n_told..).unwrap_or_default().join("\n");
+                *n_told = lines.len();
+                new
+            }
+        };
+        Ok(self.without_secrets(text))
+    }
+
+    fn without_secrets(&self, text: String) -> String {
+        // What is shorter stands in texts by chance.
+        let secrets = self.secrets.iter().filter(|(_, value)| value.len() >= 6);
+        secrets.fold(text, |text, (name, value)| text.replace(value.as_str(), &format!("[{name}]")))
+    }
+}
+
+/// A turn that was run.
+struct Ran {
+    ending: Ending,
+    stdout: String,
+    stderr: String,
+    took: Duration,
+    enforced: Vec<(Limit, String)>,
+}
+
+/// Makes a workspace and looks at it.
+pub(super) fn prepared(case: &AgentCase, folders: &Folders) -> Result<Walked, String> {
+    if let Some(template) = &case.workspace {
+        let copied = workspace::copy_template(template, &folders.workspace);
+        copied.map_err(|error| format!("its workspace cannot be made from `{}`: {error}", template.display()))?;
+    }
+    workspace::walk(&folders.workspace).map_err(|error| format!("its workspace cannot be looked at: {error}"))
+}
+
+/// The events of a transcript, from a copy of the database that holds them; or from the file that older versions write.
+fn openclaw_lines(folders: &Folders, state: &str) -> Result<Vec<String>, String> {
+    const DATABASE: &str = "agents/main/agent/openclaw-agent.sqlite";
+    const MOST_BYTES: u64 = 1 << 30;
+    let copy = folders.sockets.join("state");
+    let home = folders.home.join(state);
+    let kept = workspace::keep(&home, DATABASE, &copy, MOST_BYTES);
+    if kept.is_ok() {
+        // What was not merged yet stands in a log beside it.
+        let _ = workspace::keep(&home, &format!("{DATABASE}-wal"), &copy, MOST_BYTES);
+        let lines = jurat_store::openclaw_transcript(&copy.join(DATABASE));
+        let _ = fs::remove_dir_all(&copy);
+        return lines;
+    }
+    let sessions = home.join("agents/main/sessions");
+    let names = fs::read_dir(&sessions).into_iter().flatten().flatten().map(|it| it.file_name());
+    let names = names.filter_map(|it| it.into_string().ok()).filter(|it| it.ends_with(".jsonl"));
+    let mut lines = Vec::new();
+    for name in names.collect::<std::collections::BTreeSet<_>>() {
+        if let Ok(kept) = workspace::keep(&sessions, &name, &copy, MOST_BYTES) {
+            let text = fs::read_to_string(copy.join(kept.path)).unwrap_or_default();
+            lines.extend(text.lines().map(str::to_owned));
+        }
+    }
+    Ok(lines)
+}
+
+/// Where a program finds its model.
+fn model_at(model: &Model, port: u16) -> Result<ModelAt, String> {
+    let endpoint = model.endpoint();
+    let wire = Wire::NAMED.iter().find(|(name, _)| *name == endpoint.codec).map(|(_, wire)| *wire);
+    let wire = wire.ok_or_else(|| format!("an agent cannot ask a model that is asked as `{}`", endpoint.codec))?;
+    Ok(ModelAt {
+        wire,
+        base_url: format!("http://127.0.0.1:{port}"),
+        model: endpoint.model.clone(),
+        key: KEY.to_owned(),
+        price: model.price().map(|it| (it.input, it.output)),
+        max_tokens: model.max_tokens(),
+    })
+}
+
+fn ending(exit: jail::Exit) -> Result<Ending, String> {
+    Ok(match exit {
+        jail::Exit::Code(code) => Ending::Exited(code),
+        jail::Exit::Signal(signal) => Ending::Signalled(signal),
+        jail::Exit::Stopped(limit) => Ending::Limited(limit_of(limit).unwrap_or(Limit::Workspace)),
+        jail::Exit::Interrupted => return Err("the run was interrupted".to_owned()),
+    })
+}
+
+fn limit_of(limit: jail::Limit) -> Option<Limit> {
+    Some(match limit {
+        jail::Limit::Wall => Limit::Time,
+        jail::Limit::Output => Limit::Output,
+        jail::Limit::Processes => Limit::Processes,
+        jail::Limit::Memory => Limit::Memory,
+        jail::Limit::Disk => Limit::Workspace,
+        jail::Limit::FileSize | jail::Limit::Files => return None,
+    })
+}
+
+fn exchanges(record: &Record) -> Exchanges {
+    let usage = record.usage;
+    let is_counted = usage.total() > 0;
+    let known = |count: u64| is_counted.then_some(count);
+    Exchanges {
+        n_requests: record.n_requests,
+        tokens: Tokens {
+            input: known(usage.input),
+            output: known(usage.output),
+            total: known(usage.total()),
+            reasoning: known(usage.reasoning),
+            cached_input: known(usage.cached),
+            cache_write: None,
+        },
+        refused: record.spent.map(|it| match it {
+            Spent::Requests => Limit::Requests,
+            Spent::Tokens => Limit::Tokens,
+            Spent::Usd => Limit::Cost,
+        }),
+        failed: record.failure.as_ref().map(|it| {
+            let code = it.status.map_or_else(|| "no_reply".to_owned(), |it| format!("status_{it}"));
+            (code, it.message.clone())
+        }),
+    }
+}
+
+/// What passed between an agent and its model, one exchange a line.
+fn wire_lines(record: &Record) -> String {
+    let mut lines = String::new();
+    for exchange in &record.exchanges {
+        let text = |it: &str| Val::from(it.to_owned());
+        let members = [
+            ("at_ms", Val::from(exchange.at_ms)),
+            ("method", text(&exchange.method)),
+            ("path", text(&exchange.path)),
+            ("request", text(&exchange.request.text)),
+            ("status", exchange.status.map_or(Val::Null, |it| Val::from(u32::from(it)))),
+            ("reply", text(&exchange.reply.text)),
+            ("error", exchange.error.as_deref().map_or(Val::Null, text)),
+        ];
+        lines.push_str(&Val::Map(members.into_iter().collect::<Map<'static>>()).to_json());
+        lines.push('\n');
+    }
+    lines
+}
+
+/// A UUID that is made from a name.
+fn uuid(name: &str) -> String {
+    let hash = blake3::hash(name.as_bytes()).to_hex();
+    format!("{}-{}-4{}-8{}-{}", &hash[..8], &hash[8..12], &hash[13..16], &hash[17..20], &hash[20..32])
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// The end of a text, without what a terminal would take for orders.
+fn end_of(text: &str) -> String {
+    let text = text.trim_end();
+    let mut from = text.len().saturating_sub(MOST_STDERR);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text[from..].chars().filter(|it| !it.is_control() || *it == '\n').collect()
+}

@@ -1,0 +1,278 @@
+//! Workspaces: a fresh copy of a template for each run, a look at everything in it before and after, and what is kept of it.
+//!
+//! What stands in a workspace after a run was written by an agent, so nothing here follows a link, opens anything but plain files, or goes deeper and reads
+//! more than it should.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use jurat_core::agent::{FileKind, Walked, WalkedFile, Workspace, plain_relative_path};
+use jurat_core::check::MOST_TEXT;
+use ring::digest::{Context, SHA256};
+
+/// How many files and directories are looked at.
+const MOST_FILES: usize = 100_000;
+
+/// How deep.
+const DEEPEST: usize = 64;
+
+/// How many bytes are hashed for one look.
+const MOST_HASHED: u64 = 16 << 30;
+
+/// How many bytes of text are kept of what a run made.
+const MOST_NEW_TEXT: u64 = 16 << 20;
+
+/// How many of what was there before.
+const MOST_OLD_TEXT: u64 = 2 << 20;
+
+/// Directories that hold what can be made again: they are neither copied from templates nor looked at.
+const PASSED_OVER: [&str; 3] = [".git", "__pycache__", "node_modules"];
+
+fn is_passed_over(name: &str) -> bool {
+    PASSED_OVER.contains(&name) || name.starts_with(".venv")
+}
+
+/// Copies a template. Links are copied as links when they stay in the template, and refused when they lead out of it.
+pub fn copy_template(template: &Path, workspace: &Path) -> io::Result<()> {
+    let root = fs::canonicalize(template)?;
+    if !root.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::NotADirectory, "a template is a directory"));
+    }
+    copy_below(&root, &root, workspace, 0)
+}
+
+fn copy_below(root: &Path, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
+    if depth > DEEPEST {
+        return Err(io::Error::other(format!("`{}` is too deep for a template", from.display())));
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let kind = entry.file_type()?;
+        let target = to.join(&name);
+        if kind.is_symlink() {
+            copy_link(root, &path, &target)?;
+        } else if kind.is_dir() {
+            copy_below(root, &path, &target, depth + 1)?;
+        } else if kind.is_file() {
+            fs::copy(&path, &target)?;
+        } else {
+            let message =
+                format!("`{}` is neither a file nor a directory; a template has nothing else", path.display());
+            return Err(io::Error::other(message));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn copy_link(root: &Path, link: &Path, to: &Path) -> io::Result<()> {
+    let leads = fs::read_link(link)?;
+    let stays = leads.is_relative() && fs::canonicalize(link).is_ok_and(|it| it.starts_with(root));
+    if !stays {
+        let message = format!("the link `{}` leads out of the template", link.display());
+        return Err(io::Error::other(message));
+    }
+    std::os::unix::fs::symlink(leads, to)
+}
+
+#[cfg(not(unix))]
+fn copy_link(_: &Path, link: &Path, _: &Path) -> io::Result<()> {
+    Err(io::Error::other(format!("the link `{}` cannot be copied here", link.display())))
+}
+
+/// Looks at everything in a directory.
+pub fn walk(directory: &Path) -> io::Result<Walked> {
+    let mut walk = Walk { walked: Walked::default(), hashed: 0 };
+    walk.below(directory, "", 0)?;
+    Ok(walk.walked)
+}
+
+struct Walk {
+    walked: Walked,
+    hashed: u64,
+}
+
+impl Walk {
+    fn below(&mut self, directory: &Path, prefix: &str, depth: usize) -> io::Result<()> {
+        if depth > DEEPEST {
+            self.walked.is_cut = true;
+            return Ok(());
+        }
+        let entries = match fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) if depth == 0 => return Err(error),
+            // A directory that its owner closed is one that nobody looks into.
+            Err(_) => {
+                self.walked.is_cut = true;
+                return Ok(());
+            }
+        };
+        for entry in entries {
+            let Ok(entry) = entry else { continue };
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if self.walked.files.len() >= MOST_FILES {
+                self.walked.is_cut = true;
+                return Ok(());
+            }
+            if is_passed_over(&name) {
+                continue;
+            }
+            let path = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+            let Ok(metadata) = fs::symlink_metadata(entry.path()) else { continue };
+            let file = self.file(&entry.path(), &metadata);
+            let is_directory = file.kind == FileKind::Directory;
+            self.walked.files.insert(path.clone(), file);
+            if is_directory {
+                self.below(&entry.path(), &path, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, metadata: &fs::Metadata) -> WalkedFile {
+        let kind = match metadata.file_type() {
+            it if it.is_symlink() => FileKind::Link,
+            it if it.is_dir() => FileKind::Directory,
+            it if it.is_file() => FileKind::File,
+            _ => FileKind::Other,
+        };
+        let digest = match kind {
+            FileKind::File if self.hashed.saturating_add(metadata.len()) <= MOST_HASHED => {
+                self.hashed += metadata.len();
+                sha256(path).unwrap_or_default()
+            }
+            FileKind::Link => fs::read_link(path).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default(),
+            _ => String::new(),
+        };
+        let size = if kind == FileKind::File { metadata.len() } else { 0 };
+        WalkedFile { kind, size, is_executable: kind == FileKind::File && is_executable(metadata), digest }
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    false
+}
+
+/// The SHA-256 of a file, in hexadecimal digits.
+pub fn sha256(path: &Path) -> io::Result<String> {
+    let mut file = open_plain(path)?;
+    let mut context = Context::new(&SHA256);
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            n => context.update(&buffer[..n]),
+        }
+    }
+    Ok(context.finish().as_ref().iter().map(|it| format!("{it:02x}")).collect())
+}
+
+/// Opens a file that is one: no link, no pipe that would keep the reader waiting.
+fn open_plain(path: &Path) -> io::Result<File> {
+    let not_plain = || io::Error::other("it is no plain file");
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(not_plain());
+    }
+    let file = open_without_following(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_plain()) }
+}
+
+#[cfg(unix)]
+fn open_without_following(path: &Path) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(File::from(open(path, flags, Mode::empty())?))
+}
+
+#[cfg(not(unix))]
+fn open_without_following(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Compares two looks at a workspace, and reads the texts that are kept of it.
+pub fn compare(workspace: &Path, before: &Walked, after: Walked) -> Workspace {
+    let mut compared = Workspace::between(before, after);
+    let n_new = compared.added.len() + compared.changed.len();
+    let (mut new_text, mut old_text) = (0_u64, 0_u64);
+    let paths: Vec<String> = compared.worth_reading().into_iter().map(str::to_owned).collect();
+    let is_new = |path: &String| compared.added.contains(path) || compared.changed.contains(path);
+    let new: Vec<bool> = paths.iter().take(n_new).map(is_new).collect();
+    let mut texts = Vec::new();
+    for (ix, path) in paths.into_iter().enumerate() {
+        let is_new = new.get(ix).copied().unwrap_or(false);
+        let (read, most) = if is_new { (&mut new_text, MOST_NEW_TEXT) } else { (&mut old_text, MOST_OLD_TEXT) };
+        if *read >= most {
+            continue;
+        }
+        if let Ok(Some((text, is_cut))) = text(&workspace.join(&path)) {
+            *read += text.len() as u64;
+            texts.push((path, (text, is_cut)));
+        }
+    }
+    compared.texts = texts.into_iter().collect();
+    compared
+}
+
+/// The text of a file as far as it is kept, and whether there is more; `None` when it is not text.
+fn text(path: &Path) -> io::Result<Option<(String, bool)>> {
+    let mut bytes = Vec::new();
+    open_plain(path)?.take(MOST_TEXT + 1).read_to_end(&mut bytes)?;
+    let is_cut = bytes.len() as u64 > MOST_TEXT;
+    bytes.truncate(MOST_TEXT as usize);
+    let valid = match std::str::from_utf8(&bytes) {
+        Ok(text) => text.len(),
+        Err(error) if is_cut && error.error_len().is_none() => error.valid_up_to(),
+        Err(_) => return Ok(None),
+    };
+    bytes.truncate(valid);
+    Ok(String::from_utf8(bytes).ok().map(|it| (it, is_cut)))
+}
+
+/// A key output that was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptFile {
+    /// Where it is now, relative to where it was kept.
+    pub path: PathBuf,
+    /// How large it is.
+    pub size: u64,
+    /// Its SHA-256.
+    pub sha256: String,
+}
+
+/// Copies a file of a workspace to where it is kept; or says why not. The path never leads out of the workspace, by links neither.
+pub fn keep(workspace: &Path, path: &str, into: &Path, most: u64) -> Result<KeptFile, String> {
+    let relative = plain_relative_path(path).ok_or("it would leave the workspace")?;
+    let mut at = workspace.to_owned();
+    for name in relative.split('/') {
+        at.push(name);
+        match fs::symlink_metadata(&at) {
+            Ok(it) if it.is_symlink() => return Err(format!("`{name}` is a link, which is not followed")),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err("it is not there".to_owned()),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    let file = open_plain(&at).map_err(|error| error.to_string())?;
+    let size = file.metadata().map_err(|error| error.to_string())?.len();
+    if size > most {
+        return Err(format!("it has {size} bytes, and at most {most} are kept"));
+    }
+    let target = into.join(&relative);
+    let copied = (|| {
+        fs::create_dir_all(target.parent().unwrap_or(into))?;
+        io::copy(&mut file.take(most), &mut File::create(&target)?)?;
+        sha256(&target)
+    })();
+    let sha256 = copied.map_err(|error| format!("it cannot be kept: {error}"))?;
+    Ok(KeptFile { path: PathBuf::from(relative), size, sha256 })
+}
