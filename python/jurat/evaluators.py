@@ -80,6 +80,6 @@ def evaluator(
     """
 
     def wrap(function: Callable[..., Any]) -> Evaluator:
-        return Evaluator(function, name or getattr(function, "__name__", "evaluator"), outputs)
+        return Evaluator(function, name or str(getattr(function, "__name__", "evaluator")), outputs)
 
     return wrap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 from jurat._running import awaited, finished
@@ -110,7 +110,7 @@ class GenAIEvalDataset:
         return GenAIEvalDataset([_updated(it, contexts) for it in self.records], self.tasks, name=self.suite.name or "dataset")
 
     def __repr__(self) -> str:
-        size = f"{len(self.records)} records" if hasattr(self.records, "__len__") else "records"
+        size = f"{len(self.records)} records" if isinstance(self.records, Sized) else "records"
         return f"<{type(self).__name__}: {size}, {len(self.tasks)} tasks in {len(self.suite.stages)} stages>"
 
     def _repr_html_(self) -> str:
