@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
@@ -66,11 +67,15 @@ class GenAIEvalDataset:
             return None if are_records else False
         if not all(are_records):
             raise UsageError("records are either all `GenAIEvalRecord`s or all plain rows")
-        n_ids = sum(bool(it.record_id) for it in self.records)
-        if n_ids == 0:
+        ids = [it.record_id for it in self.records]
+        n_missing = ids.count("")
+        if n_missing == len(ids):
             return False
-        if n_ids < len(self.records):
-            raise UsageError(f"{len(self.records) - n_ids} of {len(self.records)} records have no id; give all of them one, or none")
+        if n_missing:
+            raise UsageError(f"{n_missing} of {len(ids)} records have no id; give all of them one, or none")
+        if len(set(ids)) < len(ids):
+            twice = next(it for it, n in Counter(ids).items() if n > 1)
+            raise UsageError(f"several records have the id `{twice}`; results are found by it")
         return True
 
     @property
