@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import jurat
 
 SUITE = """
@@ -40,3 +42,11 @@ def test_code_of_evaluators_runs_apart(tmp_path: Path) -> None:
     run = jurat.Suite.load("suite.yaml").run()
     assert [it.task("is_long").verdict for it in run] == ["passed", "failed"], run.table(tasks=True)
     assert ran("run", "suite.yaml").returncode == 1
+
+
+def test_the_wheel_installs_the_command() -> None:
+    script = Path(sys.executable).with_name("jurat")
+    if not script.exists():
+        pytest.skip("the package was not installed from its wheel")
+    told = subprocess.run([script, "--version"], capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (0, f"jurat {jurat.__version__}\n")
