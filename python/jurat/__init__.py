@@ -25,6 +25,11 @@ r2 short expected a length of less than 20, found 33 characters
 
 from __future__ import annotations
 
+import sys
+
+if "free-threading" in sys.version:
+    raise ImportError("jurat is not made for a Python without the global interpreter lock; use one that has it")
+
 from jurat._jurat import __version__
 from jurat.errors import JuratError, ModelError, Problem, RunError, SuiteError
 from jurat.run import Case, Run, TaskResult, open_run

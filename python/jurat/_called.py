@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    import asyncio
 
 _lock = threading.Lock()
 _loop: tuple[int, asyncio.AbstractEventLoop] | None = None
 
 
-def settled(returned: T | Awaitable[T]) -> T:
+def settled(returned: Any) -> Any:
     """What a call came to. Coroutines run on one event loop of their own, so that many wait at the same time."""
     if inspect.isawaitable(returned):
+        # It takes longer to import than everything else together, and most code is plain.
+        import asyncio
+
         return asyncio.run_coroutine_threadsafe(_wrapped(returned), _event_loop()).result()
     return returned
 
 
-async def _wrapped(awaitable: Awaitable[T]) -> T:
+async def _wrapped(awaitable: Awaitable[Any]) -> Any:
     return await awaitable
 
 
@@ -31,6 +34,8 @@ def _event_loop() -> asyncio.AbstractEventLoop:
     with _lock:
         # A process that was forked has the loop but not its thread.
         if _loop is None or _loop[0] != os.getpid():
+            import asyncio
+
             loop = asyncio.new_event_loop()
             threading.Thread(target=loop.run_forever, name="jurat-asyncio", daemon=True).start()
             _loop = (os.getpid(), loop)

@@ -92,8 +92,9 @@ class _Terminal:
 
 class _Notebook:
     def __init__(self) -> None:
-        from IPython.display import display
+        import IPython.display
 
+        display: Any = IPython.display.display
         self._handle: Any = display({"text/plain": ""}, raw=True, display_id=True)
         self._last = ""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from jurat import _jurat
@@ -33,6 +32,8 @@ def finished(running: _jurat.Running, *, progress: bool | None) -> _jurat.Run:
 
 async def awaited(running: _jurat.Running, *, progress: bool | None) -> _jurat.Run:
     """The same in an event loop, which goes on meanwhile. A task that is cancelled stops the run."""
+    import asyncio
+
     with shown(progress) as bar:
         try:
             while (run := await asyncio.to_thread(running.wait_for, _TICK)) is None:

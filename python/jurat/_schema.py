@@ -81,7 +81,7 @@ def _schema(kind: Any) -> dict[str, Any]:
         ]
         return _object(typing.get_type_hints(kind), required)
     if typing.is_typeddict(kind):
-        return _object(typing.get_type_hints(kind), sorted(kind.__required_keys__))
+        return _object(typing.get_type_hints(kind), sorted(getattr(kind, "__required_keys__", ())))
     raise UsageError(
         f"`{getattr(kind, '__name__', kind)}` says no fields; give a pydantic model, a dataclass, a typed dict or a JSON Schema"
     )

@@ -65,6 +65,27 @@ class Evaluator:
 
         return normalize(settled(self.function(*args, **kwargs)), self.outputs, name=self.name)
 
+    def definition(self) -> dict[str, Any]:
+        """The evaluator as suites have it: by its text. There it runs apart from this program, and sees none of its names."""
+        import ast
+        import inspect
+        import textwrap
+
+        try:
+            text = textwrap.dedent(inspect.getsource(self.function))
+        except (OSError, TypeError) as error:
+            raise EvaluatorError(f"the text of `{self.name}` is not known, so it cannot run in a suite") from error
+        (function, *_) = ast.parse(text).body
+        if not isinstance(function, ast.FunctionDef):
+            raise EvaluatorError(f"`{self.name}` is no plain function, so it cannot run in a suite")
+        function.decorator_list = []
+        # Names in annotations need not exist where it runs.
+        source = f"from __future__ import annotations\n\n{ast.unparse(function)}\n"
+        definition: dict[str, Any] = {"source": source, "language": "python", "entry": function.name}
+        if self.outputs:
+            definition["outputs"] = [dict(it) for it in self.outputs]
+        return definition
+
 
 def evaluator(
     name: str | None = None, outputs: Sequence[Mapping[str, Any]] = ()
@@ -80,6 +101,6 @@ def evaluator(
     """
 
     def wrap(function: Callable[..., Any]) -> Evaluator:
-        return Evaluator(function, name or getattr(function, "__name__", "evaluator"), outputs)
+        return Evaluator(function, name or str(getattr(function, "__name__", "evaluator")), outputs)
 
     return wrap

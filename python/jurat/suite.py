@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "Question", "Reply", "Suite", "evaluate_batch"]
 
+#: So many rows are all copied into the run.
+_MOST_KEPT = 10_000
+
 # Code of evaluators runs in interpreters of its own, apart from this one.
 if sys.executable:
     _jurat.run_code_with(sys.executable)
@@ -131,8 +134,10 @@ class Suite:
             written["models"] = roles
         if not scenarios and not any(it in written for it in ("records", "scenarios", "cases")):
             written["records"] = "-"
-        self._rows_at_run = written.get("records") == "-" or (
-            isinstance(written.get("records"), Mapping) and written["records"].get("path") == "-"
+        records = written.get("records")
+        self._rows_at_run = "-" in (records, records.get("path") if isinstance(records, Mapping) else None)
+        self._asks = any(it in written for it in ("ask", "evaluators")) or any(
+            "judge" in it for it in written.get("tasks", ()) if isinstance(it, Mapping)
         )
         built = [it._scenario for it in scenarios]
         self._suite = _jurat.Suite(name, written, directory=directory, functions=functions, scenarios=built)
@@ -143,6 +148,7 @@ class Suite:
         suite = cls.__new__(cls)
         suite._suite = _jurat.load_suite(path)
         suite._rows_at_run = False
+        suite._asks = False
         suite._made = (cls.load, path)
         return suite
 
@@ -175,7 +181,8 @@ class Suite:
     ) -> Run:
         """Runs it and waits for the end. Other threads go on meanwhile; Ctrl-C stops it, and running it again goes on.
 
-        `rows` are for suites without rows of their own: a list, an iterator, a data frame, a table of Arrow.
+        `rows` are for suites without rows of their own: a list, an iterator, a data frame, a table of Arrow. They are copied into the run where it asks
+        models, and where there are 10,000 of them at most; else only those that do not pass are, unless `keep_all` says otherwise.
         """
         return Run(finished(self._started(rows, options), progress=progress))
 
@@ -189,6 +196,8 @@ class Suite:
         wanted = {key: dict(it) if isinstance(it, Mapping) else it for key, it in options.items()}
         if rows is None:
             return self._suite.start(wanted)
+        # Rows that are in no file can be explained later only if they are copied; of very many, those that pass are not worth it.
+        wanted.setdefault("keep_all", self._asks or (hasattr(rows, "__len__") and len(rows) <= _MOST_KEPT))
         if items is None:
             rows, items = given(rows)
         return self._suite.start(wanted, rows=rows, items=items)
@@ -217,7 +226,8 @@ def evaluate_batch(suite: Suite, batch: Any, **options: Unpack[RunOptions]) -> A
     if options.get("directory") is not None:
         return suite.run(batch, progress=False, **options).to_arrow()
     with tempfile.TemporaryDirectory(prefix="jurat-batch-") as directory:
-        return suite.run(batch, progress=False, **{**options, "directory": directory}).to_arrow()
+        options["directory"] = directory
+        return suite.run(batch, progress=False, **options).to_arrow()
 
 
 def _suite(definition: Any, name: str, directory: Any, models: Any, scenarios: Any) -> Suite:

@@ -66,6 +66,8 @@ def test_an_id_is_no_part_of_what_tasks_see() -> None:
 def test_ids_are_given_to_all_or_to_none() -> None:
     with pytest.raises(UsageError, match="1 of 2 records have no id"):
         GenAIEvalDataset([GenAIEvalRecord({}), GenAIEvalRecord({}, id="a")], [paid()])
+    with pytest.raises(UsageError, match="several records have the id `a`"):
+        GenAIEvalDataset([GenAIEvalRecord({}, id="a"), GenAIEvalRecord({}, id="a")], [paid()])
 
 
 def test_later_names_are_the_same() -> None:

@@ -219,6 +219,14 @@ except KeyboardInterrupt:
     assert run.stopped == "interrupted" and run.conclusion == "interrupted"
 
 
+def test_progress_is_shown_to_who_wants_it(capsys: pytest.CaptureFixture[str]) -> None:
+    judged(lambda _: "no", progress=True)
+    assert "20 done, 20 failed, 20 requests" in capsys.readouterr().err
+    judged(lambda _: "yes", progress=False)
+    judged(lambda _: "yes")
+    assert capsys.readouterr().err == ""
+
+
 def test_importing_is_quick() -> None:
     timed = [
         int(subprocess.run([sys.executable, "-c", _TIMED], capture_output=True, text=True, check=True).stdout) for _ in range(5)

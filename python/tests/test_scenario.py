@@ -87,6 +87,7 @@ def test_a_question_is_copied() -> None:
         (lambda it: it.add_edge("ask", "doubt", when={"turn": {"above": 2}}), "above"),
         (lambda it: it.add_edge("ask", "doubt", when=7), "condition"),
         (lambda it: it.add_edge("ask", "doubt", handover="whisper"), "there is no handover `whisper`"),
+        (lambda it: it.add_edge("ask", "doubt", handover=7), "a handover is the name of one, or a function, not `int`"),
         (lambda it: it.add_edge("ask", "doubt", when="lambda state: ("), "cannot be compiled"),
         (lambda it: it.add_outcome_criterion(ScenarioOutcomeCriterion("empty")), "neither `check` nor `evaluate`"),
     ],

@@ -3,10 +3,12 @@
 //! The works of comparing and reading stand in `crates/jurat-core/benches/compare`; this chore runs them and draws
 //! conclusions. Times are for people ([`compare`]): the machine is noisy, so they are CPU time, interleaved, and judged as
 //! ratios within one run. What a change may not make worse is counted in instructions ([`mod@gate`]), which do not depend on
-//! the neighbours. What whole runs cost ([`mod@run`]) is measured from outside, beside programs that do the least possible.
+//! the neighbours. What whole runs cost ([`mod@run`]) is measured from outside, beside programs that do the least possible; what the Python package
+//! costs ([`mod@peers`]) beside a peer.
 
 mod compare;
 mod gate;
+mod peers;
 mod rounds;
 mod run;
 
@@ -21,7 +23,7 @@ pub(crate) use gate::gate;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    arguments: "compare | gate [--accept] | run [--only PART]... [--quick] [--json] [--jurat PATH]",
+    arguments: "compare | gate [--accept] | run [--only PART]... [--quick] [--json] [--jurat PATH] | peers [--quick]",
     about: "measures comparing and reading, and whole runs\n\
             compare    prints times and instructions beside their targets\n\
             gate       counts instructions and fails when a work needs more than is recorded\n\
@@ -30,7 +32,8 @@ pub(crate) const CHORE: Chore = Chore {
             --only     measures this part: records, startup, judges, journal, show or scenarios; may be given several times\n\
             --quick    smaller sizes and fewer rounds, for a few minutes\n\
             --json     prints one JSON object\n\
-            --jurat    measures this program instead of building one",
+            --jurat    measures this program instead of building one\n\
+            peers      measures the Python package beside a peer from PyPI; builds the release wheel first",
     run,
 };
 
@@ -38,13 +41,14 @@ fn run(mut arguments: Arguments) -> Result<(), Failure> {
     let what = arguments.word();
     match what.as_deref() {
         Some("run") => run::run(arguments),
+        Some("peers") => peers::peers(arguments),
         Some("compare") => arguments.finish().and_then(|()| compare::compare()),
         Some("gate") => {
             let accept = arguments.flag("--accept");
             arguments.finish()?;
             if accept { gate::accept() } else { gate::gate() }
         }
-        _ => Err(Failure::Usage("`bench` wants `compare`, `gate` or `run`".to_owned())),
+        _ => Err(Failure::Usage("`bench` wants `compare`, `gate`, `run` or `peers`".to_owned())),
     }
 }
 

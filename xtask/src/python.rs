@@ -32,8 +32,7 @@ pub(crate) fn test() -> Result<(), Failure> {
     let environment = environment()?;
     program::run(program::cargo().args(["build", "--locked", "--quiet", "--package", "jurat-testkit"]))?;
     let wheel = wheel(&environment, "dev")?;
-    let mut pip = pip(&environment);
-    program::output(pip.args(["--no-deps", "--force-reinstall", "--no-index"]).arg(&wheel))?;
+    install(&environment, &wheel)?;
     let endpoint = program::target_directory().join("debug/jurat-endpoint");
     let mut pytest = Command::new(environment.join("bin/python"));
     // The tests see what is installed, and not what lies here.
@@ -57,18 +56,37 @@ fn wheel(environment: &Path, profile: &str) -> Result<PathBuf, Failure> {
     wheels.next().ok_or_else(|| Failure::new(format!("maturin left no wheel in {}", directory.display())))
 }
 
+/// An environment that has the package as it is released.
+pub(crate) fn released() -> Result<PathBuf, Failure> {
+    let environment = environment()?;
+    let wheel = wheel(&environment, "release")?;
+    install(&environment, &wheel)?;
+    Ok(environment)
+}
+
+/// Installs the wheel, in place of any other.
+fn install(environment: &Path, wheel: &Path) -> Result<(), Failure> {
+    let mut pip = pip(environment);
+    program::output(pip.args(["--no-deps", "--force-reinstall", "--no-index"]).arg(wheel)).map(drop)
+}
+
 /// Where the tests run, with everything that they need.
 fn environment() -> Result<PathBuf, Failure> {
-    let environment = program::target_directory().join("python");
+    environment_of("python", &program::root().join(REQUIREMENTS))
+}
+
+/// An environment of this name, with what a list says.
+pub(crate) fn environment_of(name: &str, requirements: &Path) -> Result<PathBuf, Failure> {
+    let environment = program::target_directory().join(name);
     let cannot = |error: io::Error| Failure::new(format!("cannot prepare {}: {error}", environment.display()));
     program::ensure("python3")?;
     let version = program::output(Command::new("python3").args(["-c", "import sys; print(sys.version)"]))?;
-    let wanted = version + &fs::read_to_string(program::root().join(REQUIREMENTS)).map_err(cannot)?;
+    let wanted = version + &fs::read_to_string(requirements).map_err(cannot)?;
     let stamp = environment.join("installed");
     if fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {
         return Ok(environment);
     }
-    eprintln!("installing what the Python package is tested with into {}", environment.display());
+    eprintln!("installing what {} lists into {}", requirements.display(), environment.display());
     if environment.exists() {
         fs::remove_dir_all(&environment).map_err(cannot)?;
     }
@@ -77,7 +95,7 @@ fn environment() -> Result<PathBuf, Failure> {
         Failure::new(format!("{}\n{remedy}", failure.message()))
     })?;
     let mut pip = pip(&environment);
-    program::output(pip.arg("--requirement").arg(program::root().join(REQUIREMENTS))).map_err(|failure| {
+    program::output(pip.arg("--requirement").arg(requirements)).map_err(|failure| {
         let remedy = "pip needs PyPI, or an index that its configuration names, and a Python of 3.10 or later";
         Failure::new(format!("{}\n{remedy}", failure.message()))
     })?;

@@ -454,7 +454,7 @@ impl Perform for Models {
             match deed {
                 Deed::ListTools { server } => tools.list(server, patience).await,
                 Deed::CallTool { server, tool, arguments } => tools.call(server, tool, arguments, patience).await,
-                Deed::Call { name, arguments } => called(name, callable, arguments),
+                Deed::Call { name, arguments } => called(name, callable, arguments).await,
                 Deed::Evaluate { source, arguments, .. } => self.evaluators.call(source, arguments).await,
                 Deed::Look { looks } => looked(looks, surroundings),
                 Deed::Run { case, definition, .. } => self.agents.run(self, tools, case, definition).await,
@@ -483,15 +483,23 @@ impl Perform for Models {
     }
 }
 
-/// Calls code of the embedding program.
-fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> Outcome {
-    let Some(function) = callable.and_then(|it| it.function.as_ref()) else {
+/// Calls code of the embedding program, on a thread of its own: while it takes its time, other cases go on.
+async fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> Outcome {
+    let Some(function) = callable.and_then(|it| it.function.clone()) else {
         let message =
             format!("the code `{name}` is not there: a definition keeps its text, and the program must give the rest");
         return Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, message, 0)));
     };
     let started = std::time::Instant::now();
-    let returned = function.call(arguments);
+    let arguments = arguments.clone();
+    let returned = match tokio::task::spawn_blocking(move || function.call(&arguments)).await {
+        Ok(returned) => returned,
+        // A panic is a mistake of the program, not of the subject.
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err("the run ended before the code did".to_owned()),
+        },
+    };
     let is_error = returned.is_err();
     let value = returned.unwrap_or_else(Value::from);
     Outcome::Returned(Box::new(Returned { value, is_error, latency: started.elapsed(), at_ms: crate::now_ms() }))

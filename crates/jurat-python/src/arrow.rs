@@ -102,7 +102,7 @@ impl Read for Lines {
 /// The batch with columns of the usual kinds.
 fn usual(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let schema = batch.schema();
-    let fields: Fields = schema.fields().iter().map(|it| usual_field(it)).collect();
+    let fields: Fields = schema.fields().iter().map(usual_field).collect();
     if fields == *schema.fields() {
         return Ok(batch.clone());
     }

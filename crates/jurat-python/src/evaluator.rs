@@ -56,12 +56,9 @@ fn config(stored: &Val<'_>) -> Result<OutputConfig, String> {
     let (lower_bound, upper_bound) = (number("lower_bound"), number("upper_bound"));
     let kind = match (text(stored, "type").as_deref(), stored.get("values")) {
         (Some("categorical") | None, Some(values)) => {
-            let value = |it: &Val<'_>| match it.as_str() {
-                Some(label) => Ok(LabelValue { label: label.to_owned(), score: None }),
-                None => {
-                    let label = text(it, "label").ok_or_else(|| format!("a value of `{name}` needs a `label`"))?;
-                    Ok(LabelValue { label, score: it.get("score").and_then(Val::as_f64) })
-                }
+            let value = |it: &Val<'_>| {
+                let label = text(it, "label").ok_or_else(|| format!("a value of `{name}` needs a `label`"))?;
+                Ok(LabelValue { label, score: it.get("score").and_then(Val::as_f64) })
             };
             let values = values.as_list().ok_or_else(|| format!("`values` of `{name}` must be a list"))?;
             OutputKind::Categorical(values.iter().map(value).collect::<Result<_, String>>()?)

@@ -81,9 +81,12 @@ pub(crate) fn operators() -> Vec<(&'static str, String, bool)> {
     operators.map(|it| (it.name, it.snake_case(), it.operand.is_required())).collect()
 }
 
+/// The name of a parameter, and its default as JSON when it has one.
+type Parameter = (&'static str, Option<&'static str>);
+
 /// The primitives: the name, and the names of the parameters with their defaults as JSON; `None` for those that must be given.
 #[pyfunction]
-pub(crate) fn primitives() -> Vec<(&'static str, Vec<(&'static str, Option<&'static str>)>)> {
+pub(crate) fn primitives() -> Vec<(&'static str, Vec<Parameter>)> {
     let primitives = entries().filter(|it| it.origin == Origin::Primitive);
     primitives.map(|it| (it.name, it.params.iter().map(|it| (it.name, it.default)).collect())).collect()
 }

@@ -208,7 +208,7 @@ fn read_node(py: Python<'_>, id: &str, node: &Bound<'_, PyAny>) -> PyResult<Node
     let text = Val::Map(dump.into_iter().collect()).to_json();
     let read = jurat::scenario::from_checkpoint(&text).map_err(|error| match &error {
         jurat::Error::Suite(problems) => {
-            let told: Vec<&str> = problems.iter().filter(|it| it.is_error()).map(|it| it.message()).collect();
+            let told: Vec<&str> = problems.iter().filter(jurat::Problem::is_error).map(|it| it.message()).collect();
             wrong(py, told.join("\n"))
         }
         other => raised(py, other),

@@ -85,7 +85,9 @@ impl SuiteBuilder {
     pub fn define(mut self, definition: impl Serialize) -> SuiteBuilder {
         match given(&definition) {
             Ok(Val::Map(members)) => {
-                members.into_iter().for_each(|(key, it)| self.members.given(key.into_owned(), Ok(it)))
+                for (key, it) in members {
+                    self.members.given(key.into_owned(), Ok(it));
+                }
             }
             Ok(_) => self.members.given("define", Err("a definition is an object".to_owned())),
             Err(reason) => self.members.given("define", Err(reason)),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 from jurat._running import awaited, finished
@@ -66,11 +67,15 @@ class GenAIEvalDataset:
             return None if are_records else False
         if not all(are_records):
             raise UsageError("records are either all `GenAIEvalRecord`s or all plain rows")
-        n_ids = sum(bool(it.record_id) for it in self.records)
-        if n_ids == 0:
+        ids = [it.record_id for it in self.records]
+        n_missing = ids.count("")
+        if n_missing == len(ids):
             return False
-        if n_ids < len(self.records):
-            raise UsageError(f"{len(self.records) - n_ids} of {len(self.records)} records have no id; give all of them one, or none")
+        if n_missing:
+            raise UsageError(f"{n_missing} of {len(ids)} records have no id; give all of them one, or none")
+        if len(set(ids)) < len(ids):
+            twice = next(it for it, n in Counter(ids).items() if n > 1)
+            raise UsageError(f"several records have the id `{twice}`; results are found by it")
         return True
 
     @property
@@ -110,7 +115,7 @@ class GenAIEvalDataset:
         return GenAIEvalDataset([_updated(it, contexts) for it in self.records], self.tasks, name=self.suite.name or "dataset")
 
     def __repr__(self) -> str:
-        size = f"{len(self.records)} records" if hasattr(self.records, "__len__") else "records"
+        size = f"{len(self.records)} records" if isinstance(self.records, Sized) else "records"
         return f"<{type(self).__name__}: {size}, {len(self.tasks)} tasks in {len(self.suite.stages)} stages>"
 
     def _repr_html_(self) -> str:

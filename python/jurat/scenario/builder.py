@@ -132,7 +132,9 @@ class Scenario:
         A condition is a dict with one field and what it must be, a list of such, which must all hold, a `StateCheck`, or a function of what was
         accumulated and what was read from the answer, or of the whole state; source text is compiled here.
         """
-        told = None if handover is None else handover if isinstance(handover, str) else _handover(handover)
+        told = _handover(handover) if callable(handover) else handover
+        if not (told is None or isinstance(told, str) or callable(told)):
+            raise ScenarioError(f"a handover is the name of one, or a function, not `{type(told).__name__}`")
         if callable(when) or isinstance(when, str):
             function, text = _code(when, f"`when` of the edge `{source} -> {target}`")
             self._builder.add_edge(source, target, condition=_condition(function), source=text, handover=told)

@@ -1,0 +1,50 @@
+"""Notebooks, which have an event loop that runs already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+CELLS = [
+    """
+import jurat
+suite = jurat.Suite({"tasks": [{"id": "small", "field_path": "n", "operator": "less_than", "expected_value": 2}]}, name="small")
+suite
+""",
+    """
+run = suite.run([{"id": "a", "n": 1}, {"id": "b", "n": 3}], directory=DIRECTORY)
+run
+""",
+    """
+again = await suite.run_async([{"n": 1}], directory=DIRECTORY)
+assert again.pass_rate == 1
+from jurat.scenario import END, Question, Scenario
+scenario = Scenario("greeting")
+scenario.add_node("hello", question=Question("Hello?", "Hello."))
+scenario.add_edge("hello", END)
+scenario.set_entry("hello")
+scenario.validate()
+""",
+    """
+assert scenario.validate().run(subject=lambda question: "Hello.", directory=DIRECTORY).status == "completed"
+""",
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_notebook_runs_and_shows_results(tmp_path: Path) -> None:
+    cells = [f"DIRECTORY = {str(tmp_path)!r}", *CELLS]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(it) for it in cells])
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [
+        output["data"]["text/html"]
+        for cell in notebook.cells
+        for output in cell["outputs"]
+        if output["output_type"] == "execute_result" and "text/html" in output["data"]
+    ]
+    assert "<svg" in shown[0]
+    assert "1 passed, 1 failed" in shown[1] or "2 cases" in shown[1]
+    assert "starts at hello" in shown[2]
