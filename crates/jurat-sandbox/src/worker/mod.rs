@@ -35,12 +35,13 @@ pub(crate) const JAVASCRIPT: &str = "quickjs-ng";
 
 /// Is a worker until nobody needs it any more. To be called before the program has started any thread.
 pub fn main() -> ExitCode {
+    share_one_heap();
     let Ok(mut channel) = Channel::take() else { return ExitCode::FAILURE };
     let Ok((frame::ORDERS, body)) = frame::read(&mut channel.requests) else { return ExitCode::FAILURE };
     let Ok(orders) = serde_json::from_slice::<Orders>(&body) else { return ExitCode::FAILURE };
     let problem = match &orders.role {
-        Role::Python { executable, readable } => {
-            python::become_interpreter(&mut channel, &orders, executable, readable)
+        Role::Python { executable, readable, start } => {
+            python::become_interpreter(&mut channel, &orders, executable, readable, start)
         }
         Role::JavaScript => javascript::serve(&mut channel, &orders),
     };
@@ -50,6 +51,17 @@ pub fn main() -> ExitCode {
         .unwrap_or_default();
     ExitCode::FAILURE
 }
+
+/// Each thread would reserve memory for a heap of its own, which counts against the limit of the worker although nothing is in it.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+fn share_one_heap() {
+    // SAFETY: it sets a number, and there are no other threads yet.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn share_one_heap() {}
 
 /// How a worker is spoken to.
 #[derive(Debug)]
