@@ -234,7 +234,13 @@ impl Writer<'_> {
     }
 
     fn said(&mut self, text: &str) -> io::Result<()> {
-        if text.is_empty() { Ok(()) } else { writeln!(self.out, "{}", visible_line(text)) }
+        if text.is_empty() {
+            return Ok(());
+        }
+        // What is rejected lists what would have been taken, a line each, and what code raises may have lines of its own.
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        writeln!(self.out, "{}", visible_line(first))?;
+        if rest.is_empty() { Ok(()) } else { self.quoted(rest) }
     }
 
     /// Other people's text behind a bar.
