@@ -113,7 +113,7 @@ fn what_a_function_takes_is_read_from_its_source() {
         "interface A { a: string; b?: string; c: string | undefined; d: string | null }\nfunction evaluate({ a, b, c, d, e }: A) {}",
         "Object a!@2:21 b@2:24 c@2:27 d!@2:30 e!@2:33 line 2",
     );
-    takes("type A = { b?: string };\nexport const evaluate = ({ b }: A) => 1", "Object b@2:27 line 2");
+    takes("type A = { b?: string };\nexport const evaluate = ({ b }: A) => 1", "Object b@2:28 line 2");
     takes("const evaluate = make(1)", "unknown");
     takes("const { evaluate } = { evaluate() {} }", "unknown");
 }
