@@ -30,7 +30,7 @@ impl Check {
     pub(crate) fn run(&self) -> Exit {
         let default = [PathBuf::from(definition::DEFAULT)];
         let files = if self.files.is_empty() { &default[..] } else { &self.files };
-        let checked: Vec<Examined> = files.iter().map(|it| definition::read(it)).collect();
+        let checked: Vec<Examined> = files.iter().map(|it| definition::read_with_code(it)).collect();
         let printed = match self.format.get() {
             Format::Text => self.print_text(&checked),
             Format::Json => print_json(&checked),

@@ -37,6 +37,8 @@ enum Kind {
     Ask,
     /// Conversations with a model
     Scenarios,
+    /// Answers that code of your own looks at
+    Evaluators,
 }
 
 /// A file and what is in it.
@@ -61,6 +63,12 @@ impl Kind {
                 ("answers.jsonl", include_str!("../templates/scenarios/answers.jsonl")),
                 ("replies.jsonl", include_str!("../templates/scenarios/replies.jsonl")),
             ],
+            Kind::Evaluators => &[
+                ("jurat.yaml", include_str!("../templates/evaluators/jurat.yaml")),
+                ("records.jsonl", include_str!("../templates/evaluators/records.jsonl")),
+                ("length.py", include_str!("../templates/evaluators/length.py")),
+                ("warmth.ts", include_str!("../templates/evaluators/warmth.ts")),
+            ],
         }
     }
 
@@ -68,6 +76,7 @@ impl Kind {
     fn then(self) -> &'static str {
         match self {
             Kind::Records | Kind::Ask => "then put your own rows into records.jsonl and your own tasks into jurat.yaml",
+            Kind::Evaluators => "then put your own rows into records.jsonl and your own code beside it",
             Kind::Scenarios => "then put your own questions and outcomes into jurat.yaml",
         }
     }

@@ -16,8 +16,8 @@ use jurat_core::plan::Plan;
 use jurat_core::suite::parse_duration;
 use jurat_engine::view::RunView;
 use jurat_engine::{
-    BudgetLimits, Definition, EffectLines, Examined, Functions, How, Launched, Progress, Recording, RunOptions,
-    Selection, Stop, World, launch,
+    BudgetLimits, Definition, EffectLines, Examined, Functions, HostFunctions, How, Launched, Progress, Recording,
+    RunOptions, Selection, Stop, World, launch,
 };
 use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
@@ -175,6 +175,7 @@ impl Run {
             files: &Disk,
             env: &env,
             functions: &Functions::new(),
+            evaluators: &HostFunctions::new(),
             worker,
             stdin: &mut stdin,
             random: RandomState::new().build_hasher().finish(),

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use jurat_core::plan::{Plan, Samples};
 use jurat_core::suite::source::{Files, ReadError, Sources};
-use jurat_core::suite::{Suite, load};
+use jurat_core::suite::{Suite, load_with};
 use jurat_store::run::{Document, RunHead};
+
+use crate::scripts;
 
 /// The document that is the suite itself, and those that it names.
 const SUITE: &str = "suite:";
@@ -47,7 +49,7 @@ pub(crate) fn restored(head: &RunHead) -> Option<(Suite, Plan)> {
         }
         texts.insert(PathBuf::from(file), body.clone());
     }
-    let loaded = load(&main?, &Kept(texts));
+    let loaded = load_with(&main?, &Kept(texts), &scripts::Read);
     let samples = Samples { rows: Vec::new(), is_partial: true };
     // What code came to is recorded; the run can be read wherever the code is not.
     let plan = Plan::of_recorded(&loaded.suite, &samples)?;

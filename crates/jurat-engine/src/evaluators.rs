@@ -4,15 +4,22 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use jurat_core::effect::{Fault, FaultKind, Outcome, Returned};
-use jurat_core::evaluator::{Code, Isolation, Language};
+use jurat_core::effect::{Fault, FaultKind, Outcome, Printed, PrintedText, Returned};
+use jurat_core::evaluator::{Code, Isolation, Language, SignatureError};
 use jurat_core::plan::{Plan, PlannedEvaluate, Runs};
+use jurat_core::scenario::Function;
+use jurat_core::suite::{Evaluator, EvaluatorCode, EvaluatorKind, Suite};
 use jurat_core::value::{Map, Val, Value, parse_json};
 use jurat_sandbox::{
-    Arguments, CodeRunner as _, Failure, Pool, PoolOptions, Prepared, Program, Refused, Return, Source,
+    Arguments, CodeRunner as _, Failure, Output, Pool, PoolOptions, Prepared, Program, Refused, Return, Source,
 };
 
 use crate::perform::Doer;
+use crate::scripts;
+
+/// Functions of this program that evaluate, by the name that definitions have for them: `call: NAME`. What they return is in the form of
+/// [`jurat_core::evaluator::transport`].
+pub type HostFunctions = BTreeMap<String, Function>;
 
 /// An evaluator whose code cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +31,17 @@ pub enum EvaluatorError {
         evaluator: String,
         /// Why.
         refused: Refused,
+    },
+    /// A function that this program does not have.
+    #[error(
+        "evaluator `{evaluator}` is the function `{function}` of the program that runs the suite, and this program has none of \
+         that name; run it there, or replay a recording"
+    )]
+    NoFunction {
+        /// The evaluator.
+        evaluator: String,
+        /// The function.
+        function: String,
     },
     /// The program that asks cannot be a worker.
     #[error("evaluator `{evaluator}` is code, and this program has no workers to run it: {why}")]
@@ -50,6 +68,8 @@ pub(crate) struct Evaluators {
     pool: Option<Pool>,
     /// By the digest of their code.
     ready: BTreeMap<String, Ready>,
+    /// Functions of this program, by the same.
+    functions: BTreeMap<String, (Function, Doer)>,
 }
 
 #[derive(Debug)]
@@ -60,10 +80,24 @@ struct Ready {
 
 impl Evaluators {
     /// Makes those of a plan ready. `folder` is where interpreters are looked for that are named by a path.
-    pub(crate) fn open(plan: &Plan, folder: &Path, workers: &Workers) -> Result<Evaluators, EvaluatorError> {
+    pub(crate) fn open(
+        plan: &Plan,
+        folder: &Path,
+        workers: &Workers,
+        functions: &HostFunctions,
+    ) -> Result<Evaluators, EvaluatorError> {
         let mut evaluators = Evaluators::default();
         let called = plan.tasks.iter().filter_map(|it| it.evaluate.as_ref());
         for PlannedEvaluate { name, runs, .. } in called {
+            if let Runs::Function(function) = runs {
+                let Some(found) = functions.get(&*function.name) else {
+                    let function = function.name.to_string();
+                    return Err(EvaluatorError::NoFunction { evaluator: name.to_string(), function });
+                };
+                let doer = Doer { digest: Val::from(function.digest()), is_reusable: function.is_deterministic };
+                evaluators.functions.insert(function.digest(), (found.clone(), doer));
+                continue;
+            }
             let Runs::Code(code) = runs else { continue };
             let digest = code.digest();
             if evaluators.ready.contains_key(&digest) {
@@ -90,11 +124,15 @@ impl Evaluators {
 
     /// Who runs the code with a digest.
     pub(crate) fn doer(&self, source: &str) -> Option<&Doer> {
-        self.ready.get(source).map(|it| &it.doer)
+        let of_function = || self.functions.get(source).map(|(_, doer)| doer);
+        self.ready.get(source).map(|it| &it.doer).or_else(of_function)
     }
 
     /// Calls code.
     pub(crate) async fn call(&self, source: &str, arguments: &Value) -> Outcome {
+        if let Some((function, _)) = self.functions.get(source) {
+            return called(function, arguments);
+        }
         let fault = |kind, message: String| Outcome::Fault(Box::new(Fault::new(kind, message, 1)));
         let (Some(pool), Some(ready)) = (&self.pool, self.ready.get(source)) else {
             return fault(FaultKind::Unsupported, "there is nobody here who runs this code".to_owned());
@@ -105,30 +143,71 @@ impl Evaluators {
         };
         let started = Instant::now();
         let result = pool.call(&ready.prepared, vec![arguments]).await.pop();
-        let returned = |value, is_error| {
+        let returned = |value, is_error, printed| {
             let latency = started.elapsed();
-            Outcome::Returned(Box::new(Returned { value, is_error, latency, at_ms: crate::now_ms() }))
+            Outcome::Returned(Box::new(Returned { value, is_error, printed, latency, at_ms: crate::now_ms() }))
         };
         match result {
-            Some(Ok(Return { value, .. })) => match parse_json(&value) {
-                Ok(value) => returned(value.value.into_owned(), false),
+            Some(Ok(Return { value, stdout, stderr })) => match parse_json(&value) {
+                Ok(value) => returned(value.value.into_owned(), false, printed(stdout, stderr)),
                 Err(error) => fault(FaultKind::Garbled, format!("what came back is no value: {error}")),
             },
-            Some(Err(failure @ (Failure::Raised { .. } | Failure::NotKept(_)))) => {
-                returned(Val::from(failure.to_string()), true)
+            Some(Err(failure)) => {
+                let words = failure.to_string();
+                match failure {
+                    Failure::Raised { stdout, stderr, .. } | Failure::NotKept { stdout, stderr, .. } => {
+                        returned(Val::from(words), true, printed(stdout, stderr))
+                    }
+                    Failure::Deadline(_) => fault(FaultKind::Timeout, words),
+                    _ => fault(FaultKind::Tool, words),
+                }
             }
-            Some(Err(failure @ Failure::Deadline(_))) => fault(FaultKind::Timeout, failure.to_string()),
-            Some(Err(failure)) => fault(FaultKind::Tool, failure.to_string()),
             None => fault(FaultKind::Tool, "nothing came back".to_owned()),
         }
     }
 }
 
+/// Calls a function of this program.
+fn called(function: &Function, arguments: &Value) -> Outcome {
+    let started = Instant::now();
+    let returned = function.call(arguments);
+    let is_error = returned.is_err();
+    let value = returned.unwrap_or_else(Value::from);
+    let (latency, at_ms) = (started.elapsed(), crate::now_ms());
+    Outcome::Returned(Box::new(Returned { value, is_error, printed: Printed::default(), latency, at_ms }))
+}
+
+/// What is wrong with the Python of a suite, as its interpreters see it. Where there is none, or the system cannot keep it from everything else, it
+/// says nothing: that is no fault of the suite.
+pub(crate) fn parsed(suite: &Suite, folder: &Path, worker: Program) -> Vec<(EvaluatorCode, SignatureError)> {
+    let is_open = |it: &&Evaluator| !it.has_errors();
+    let codes = suite.evaluators.iter().filter(is_open).filter_map(|it| match &it.kind {
+        EvaluatorKind::Code(code) if code.code.source.language == Language::Python => Some(code),
+        _ => None,
+    });
+    let mut pool = None;
+    let mut wrong = Vec::new();
+    for code in codes {
+        let pool =
+            pool.get_or_insert_with(|| Pool::new(PoolOptions { n_workers: 1, ..PoolOptions::of(worker.clone()) }));
+        if let Err(refused @ Refused::Source { .. }) = pool.prepare(source(&code.code, folder)).wait() {
+            wrong.push((code.clone(), scripts::wrong(&code.code.source.text, refused)));
+        }
+    }
+    wrong
+}
+
+fn printed(stdout: Output, stderr: Output) -> Printed {
+    let text = |it: Output| PrintedText { text: it.text, n_dropped: it.n_dropped };
+    Printed { stdout: text(stdout), stderr: text(stderr) }
+}
+
 fn source(code: &Code, folder: &Path) -> Source {
     let language = match code.source.language {
-        Language::Python => jurat_sandbox::Language::Python,
         Language::TypeScript => jurat_sandbox::Language::TypeScript,
         Language::JavaScript => jurat_sandbox::Language::JavaScript,
+        // Sources are never Rust.
+        Language::Python | Language::Rust => jurat_sandbox::Language::Python,
     };
     let isolation = match code.isolation {
         Isolation::Process => jurat_sandbox::Isolation::Process,

@@ -7,9 +7,15 @@ use jurat_core::plan::{self, Samples};
 use jurat_core::scenario::Scenario;
 use jurat_core::suite::problem::{Problem, Severity};
 use jurat_core::suite::source::{Files, Sources};
-use jurat_core::suite::{Loaded, Records, RowFile, RowSource, Suite, bad_row, file_without_rows, load, unreadable};
+use jurat_core::suite::{
+    Loaded, Records, RowFile, RowSource, Suite, bad_row, file_without_rows, load_with, unreadable, unusable_code,
+};
 use jurat_core::value::{Val, Value};
+use jurat_sandbox::Program;
 use jurat_store::records::{Ids, RowAt, RowNames, SampleError, SampleLimits, row_id, sample};
+
+use crate::models::main_folder;
+use crate::{evaluators, scripts};
 
 /// One suite and everything that is wrong with it.
 #[derive(Debug)]
@@ -34,11 +40,18 @@ impl Examined {
 
     /// The same, with scenarios that the definition was written from: their code goes where the definition has words for it.
     pub fn with_code(file: &Path, files: &dyn Files, scenarios: &[Scenario]) -> Examined {
-        let Loaded { mut suite, sources, mut problems } = load(file, files);
+        let Loaded { mut suite, sources, mut problems } = load_with(file, files, &scripts::Read);
         suite.give_code(scenarios);
         let samples = sampled(&suite, &mut problems);
         problems.extend(plan::examine(&suite, &samples));
         Examined { file: file.to_owned(), suite, sources, problems, samples }
+    }
+
+    /// Has the interpreters that would run the code of its evaluators parse it, where there are such. Nothing of it is run.
+    pub fn parse_code(&mut self, worker: Program) {
+        let folder = main_folder(&self.sources);
+        let wrong = evaluators::parsed(&self.suite, &folder, worker);
+        self.problems.extend(wrong.into_iter().map(|(code, error)| unusable_code(&self.sources, &code, error)));
     }
 
     /// Whether anything stands in the way of running it.

@@ -19,7 +19,7 @@ use jurat_store::run::{Document, RunFileError, RunHead, SourceFile, SourceHead, 
 
 use crate::agents::{self, AgentError, Agents};
 use crate::definition::{documents, suite_hash};
-use crate::evaluators::{Evaluators, Workers};
+use crate::evaluators::{Evaluators, HostFunctions, Workers};
 use crate::models::main_folder;
 use crate::run::{Job, Mode, Ran, Target, now_ms, run};
 use crate::variants::{Asked, variants};
@@ -75,6 +75,8 @@ pub struct World<'w> {
     pub env: &'w dyn Fn(&str) -> Option<String>,
     /// The functions that play models.
     pub functions: &'w Functions,
+    /// The functions that evaluate.
+    pub evaluators: &'w HostFunctions,
     /// What is started to run the code of evaluators.
     pub worker: Option<Program>,
     /// Rows may come from here.
@@ -168,7 +170,7 @@ pub fn launch(
                 how.budget,
             )?;
             let workers = Workers { program: world.worker.clone(), is_unsafe: how.options.unsafe_code };
-            let models = models.with(Evaluators::open(plan, &main_folder(sources), &workers)?);
+            let models = models.with(Evaluators::open(plan, &main_folder(sources), &workers, world.evaluators)?);
             let models = models.with_agents(agents_of(definition, how, world, &roles)?);
             (Some(models), if asks { Some(world.project.journal()?) } else { None })
         }

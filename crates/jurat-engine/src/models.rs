@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use jurat_core::check::{Files as _, Look};
-use jurat_core::effect::{Deed, Endpoint, EndpointKey, Fault, FaultKind, Outcome, Returned};
-use jurat_core::plan::Plan;
+use jurat_core::effect::{Deed, Endpoint, EndpointKey, Fault, FaultKind, Outcome, Printed, Returned};
+use jurat_core::plan::{Plan, PlannedTask};
 use jurat_core::scenario::Callable;
 use jurat_core::suite::problem::listed_all;
 use jurat_core::suite::source::{Files, Sources};
@@ -65,6 +65,12 @@ pub enum ModelError {
     /// It cannot be made ready.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// A model is asked in two ways.
+    #[error("`{role}` judges and is asked for embeddings; name two roles, one for each")]
+    TwoUses {
+        /// The role.
+        role: String,
+    },
     /// A server with tools cannot be made ready.
     #[error(transparent)]
     Tools(#[from] ToolboxError),
@@ -102,6 +108,8 @@ pub struct RoleModel {
     pub model: ResolvedModel,
     /// The folder that scripts and programs are looked for in.
     folder: std::path::PathBuf,
+    /// Whether it is asked for embeddings.
+    embeds: bool,
 }
 
 /// Those who are asked by a plan.
@@ -152,12 +160,33 @@ impl Roles {
                 let mut played = resolve(role, &|| format!("`{}`", task.id))?;
                 match (played.pop(), played.len()) {
                     (Some((model, folder)), 0) => {
-                        roles.models.push(RoleModel { role: role.clone(), model, folder });
+                        roles.models.push(RoleModel { role: role.clone(), model, folder, embeds: false });
                     }
                     (_, n) => {
                         let (asker, remedy) = (format!("`{}`", task.id), "a panel names several roles");
                         return Err(ModelError::Several { asker, remedy, role: role.clone(), n: n + 1 });
                     }
+                }
+            }
+        }
+        for task in &plan.tasks {
+            let Some(role) = task.embedder() else { continue };
+            if roles.has(role) {
+                let is_other = |it: &RoleModel| it.role == role && !it.embeds;
+                if roles.models.iter().any(is_other) {
+                    return Err(ModelError::TwoUses { role: role.to_owned() });
+                }
+                continue;
+            }
+            let mut played = resolve(role, &|| format!("`{}`", task.id))?;
+            match (played.pop(), played.len()) {
+                (Some((model, folder)), 0) => {
+                    let (role, model) = (role.to_owned(), model.embedding()?);
+                    roles.models.push(RoleModel { role, model, folder, embeds: true });
+                }
+                (_, n) => {
+                    let (asker, remedy) = (format!("`{}`", task.id), "name a role with one model");
+                    return Err(ModelError::Several { asker, remedy, role: role.to_owned(), n: n + 1 });
                 }
             }
         }
@@ -173,7 +202,7 @@ impl Roles {
                     let mut played = resolve(role, &asker)?;
                     match (played.pop(), played.len()) {
                         (Some((model, folder)), 0) => {
-                            roles.models.push(RoleModel { role: role.clone(), model, folder });
+                            roles.models.push(RoleModel { role: role.clone(), model, folder, embeds: false });
                         }
                         (_, n) => {
                             let remedy = "name a role with one model; where no subject is named, each model of `subject` is asked";
@@ -211,7 +240,7 @@ impl Roles {
                 let key = if n == 1 { (*role).to_owned() } else { format!("{role}#{}", ix + 1) };
                 roles.subjects.push(Subject { role: key.clone(), name: model.name.clone() });
                 if !roles.has(&key) {
-                    roles.models.push(RoleModel { role: key, model, folder });
+                    roles.models.push(RoleModel { role: key, model, folder, embeds: false });
                 }
             }
         }
@@ -237,7 +266,8 @@ impl Roles {
     pub fn allow(&self, limits: &BudgetLimits) -> Result<(), ModelError> {
         for RoleModel { model, .. } in &self.models {
             let is_local = matches!(model.endpoint.codec.as_str(), "script" | "exec" | CALL);
-            let has_most = model.endpoint.setting("max_tokens").is_some();
+            // Who gives embeddings writes nothing.
+            let has_most = model.endpoint.setting("max_tokens").is_some() || model.embeds();
             let unbounded = |budget, lacks, example| {
                 Err(ModelError::Unbounded { budget, model: model.name.clone(), lacks, example })
             };
@@ -281,7 +311,9 @@ fn asked_roles(plan: &Plan) -> Vec<&str> {
     let nodes = plan.scenarios.iter().flat_map(|it| &it.nodes);
     let nodes = nodes.flat_map(|it| it.subject.iter().chain(Some(&it.parser).filter(|_| it.needs_parser())));
     let agents = plan.cases.iter().filter_map(|it| it.agent.asks());
-    let mut roles: Vec<&str> = judges.chain(nodes).map(String::as_str).chain(agents).chain(subjects).collect();
+    let embedders = plan.tasks.iter().filter_map(PlannedTask::embedder);
+    let others = agents.chain(subjects).chain(embedders);
+    let mut roles: Vec<&str> = judges.chain(nodes).map(String::as_str).chain(others).collect();
     roles.sort_unstable();
     roles.dedup();
     roles
@@ -343,7 +375,7 @@ impl Models {
     ) -> Result<Models, ModelError> {
         roles.allow(&limits)?;
         let mut by_role = BTreeMap::new();
-        for RoleModel { role, model, folder } in &roles.models {
+        for RoleModel { role, model, folder, .. } in &roles.models {
             let name = model.name.clone();
             let function = (model.endpoint.codec == CALL).then(|| functions.get(&model.endpoint.model)).flatten();
             let model = match function {
@@ -502,7 +534,13 @@ async fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> O
     };
     let is_error = returned.is_err();
     let value = returned.unwrap_or_else(Value::from);
-    Outcome::Returned(Box::new(Returned { value, is_error, latency: started.elapsed(), at_ms: crate::now_ms() }))
+    Outcome::Returned(Box::new(Returned {
+        value,
+        is_error,
+        printed: Printed::default(),
+        latency: started.elapsed(),
+        at_ms: crate::now_ms(),
+    }))
 }
 
 /// Looks at files.
@@ -510,7 +548,13 @@ fn looked(looks: &[Look], surroundings: Option<&Surroundings<'_>>) -> Outcome {
     let Some(around) = surroundings else { return nowhere("files are looked at for checks alone") };
     let started = std::time::Instant::now();
     let value = looks.iter().map(|it| around.sight.look(it).to_value()).collect();
-    Outcome::Returned(Box::new(Returned { value, is_error: false, latency: started.elapsed(), at_ms: crate::now_ms() }))
+    Outcome::Returned(Box::new(Returned {
+        value,
+        is_error: false,
+        printed: Printed::default(),
+        latency: started.elapsed(),
+        at_ms: crate::now_ms(),
+    }))
 }
 
 /// Has a hook called, on a thread of its own. Dropping the future ends the interpreter.
@@ -529,7 +573,13 @@ async fn hooked(call: Option<HookCall>) -> Outcome {
     let answered = answered.unwrap_or_else(|_| Err("the hook could not be called".to_owned()));
     let is_error = answered.is_err();
     let value = answered.map_or_else(Value::from, |it| it.to_value());
-    Outcome::Returned(Box::new(Returned { value, is_error, latency: started.elapsed(), at_ms: crate::now_ms() }))
+    Outcome::Returned(Box::new(Returned {
+        value,
+        is_error,
+        printed: Printed::default(),
+        latency: started.elapsed(),
+        at_ms: crate::now_ms(),
+    }))
 }
 
 fn nowhere(message: &str) -> Outcome {

@@ -181,6 +181,10 @@ impl Model {
 
 /// The most tokens that an endpoint may write.
 pub(crate) fn max_tokens(endpoint: &Endpoint) -> Option<u64> {
+    // An embedding is no text: nothing is written.
+    if Codec::named(&endpoint.codec).is_some_and(Codec::embeds) {
+        return Some(0);
+    }
     match endpoint.setting("max_tokens") {
         Some(Val::I(number)) => u64::try_from(*number).ok(),
         _ => None,

@@ -77,6 +77,12 @@ pub enum ResolveError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The provider has no embeddings.
+    #[error("`{model}` cannot be asked for embeddings: its provider has none; models of {} can", listed(embedders()))]
+    NoEmbeddings {
+        /// The model.
+        model: String,
+    },
     /// The provider cannot do what the settings ask for.
     #[error("`{model}` cannot be asked like this: {problem}")]
     Unsupported {
@@ -173,7 +179,34 @@ fn suggestion(name: &str) -> String {
     nearest(name, names()).map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
 }
 
+/// The providers that have embeddings.
+fn embedders() -> impl Iterator<Item = &'static str> {
+    let has_them = |it: &&Provider| it.http.as_ref().is_none_or(|it| it.codec.embedding().is_some());
+    PROVIDERS.iter().filter(has_them).map(|it| it.names[0])
+}
+
 impl ResolvedModel {
+    /// The same model, asked for embeddings. Scripts, programs and functions answer with a JSON list of vectors.
+    ///
+    /// # Errors
+    /// When its provider has none, or its settings make no sense for them.
+    pub fn embedding(mut self) -> Result<ResolvedModel, ResolveError> {
+        let Some(codec) = Codec::named(&self.endpoint.codec) else { return Ok(self) };
+        let codec = codec.embedding().ok_or_else(|| ResolveError::NoEmbeddings { model: self.name.clone() })?;
+        self.endpoint.codec = codec.name().to_owned();
+        self.endpoint.codec_revision = codec.revision();
+        let question = ModelRequest::new("", vec![Message::User(String::new())]);
+        match codec.encode(&self.endpoint, &question, false) {
+            Ok(_) => Ok(self),
+            Err(problem) => Err(ResolveError::Unsupported { model: self.name, problem }),
+        }
+    }
+
+    /// Whether it is asked for embeddings.
+    pub fn embeds(&self) -> bool {
+        Codec::named(&self.endpoint.codec).is_some_and(Codec::embeds)
+    }
+
     /// Whether its key and the variables of its headers are there.
     pub fn has_what_it_needs(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<(), ResolveError> {
         let is_there = |name: &str| env(name).is_some_and(|it| !it.is_empty());

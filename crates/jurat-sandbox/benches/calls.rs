@@ -1,12 +1,17 @@
 //! What running code of authors costs: a cold start, a call alone, a call among others, and a process for each call as others do it.
 //!
+//! `--worker PROGRAM` says what is started as a worker, instead of one of this crate; it is told to be one by a word. A line is the language, what was measured, and
+//! microseconds, with tabs between them.
+//!
 //! Times are of the clock on the wall and only mean something on an idle machine; what is compared is measured in one run.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use jurat_sandbox::{Arguments, CodeRunner as _, Isolation, Language, Pool, PoolOptions, Prepared, Program, Source};
+use jurat_sandbox::{
+    Arguments, CodeRunner as _, Isolation, Language, Pool, PoolOptions, Prepared, Program, Source, worker,
+};
 
 const PYTHON: &str = "def evaluate(output, reference):\n    same = output.strip() == reference.strip()\n    return {'label': 'same' if same else 'different', 'score': 1.0 if same else 0.0}\n";
 const TYPESCRIPT: &str = "export function evaluate({ output, reference }: { output: string; reference: string }) {\n  const same = output.trim() === reference.trim();\n  return { label: same ? 'same' : 'different', score: same ? 1.0 : 0.0 };\n}\n";
@@ -47,7 +52,11 @@ fn main() {
 }
 
 fn pool() -> Pool {
-    let program = Program { path: env!("CARGO_BIN_EXE_jurat-worker").into(), arguments: Vec::new() };
+    let mut given = std::env::args().skip_while(|it| it != "--worker").skip(1);
+    let program = match given.next() {
+        Some(path) => Program { path: path.into(), arguments: vec![worker::WORD.to_owned()] },
+        None => Program { path: env!("CARGO_BIN_EXE_jurat-worker").into(), arguments: Vec::new() },
+    };
     Pool::new(PoolOptions { n_workers: 1, ..PoolOptions::of(program) })
 }
 
@@ -72,7 +81,7 @@ fn best(n_rounds: usize, mut round: impl FnMut()) -> Duration {
 }
 
 fn report(language: &str, what: &str, time: Duration) {
-    println!("{language:<12}{what:<28}{:>10.1} µs", time.as_secs_f64() * 1e6);
+    println!("{language}\t{what}\t{:.1}", time.as_secs_f64() * 1e6);
 }
 
 /// The interpreter itself, in case `python3` is a script that looks for one.

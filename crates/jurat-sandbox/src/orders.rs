@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::interpreter::Start;
 use crate::{Isolation, Layer, Passing};
 
 /// The first thing a worker is told.
@@ -32,6 +33,7 @@ pub(crate) enum Role {
         executable: PathBuf,
         /// Files and folders it may read.
         readable: Vec<PathBuf>,
+        start: Start,
     },
     /// An interpreter of JavaScript.
     JavaScript,

@@ -283,8 +283,8 @@ impl Shared {
     fn start(&self, source: &Source, job: &Job) -> Result<(Process, Option<Signature>), Refused> {
         let role = match source.language {
             Language::Python => {
-                let Interpreter { executable, readable, .. } = self.interpreter(source)?;
-                Role::Python { executable, readable }
+                let Interpreter { executable, readable, start, .. } = self.interpreter(source)?;
+                Role::Python { executable, readable, start }
             }
             Language::JavaScript | Language::TypeScript => Role::JavaScript,
         };

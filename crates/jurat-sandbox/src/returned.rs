@@ -40,8 +40,15 @@ pub enum Failure {
         stderr: Output,
     },
     /// What it returned cannot be written down.
-    #[error("the returned value cannot be kept: {0}")]
-    NotKept(String),
+    #[error("the returned value cannot be kept: {why}")]
+    NotKept {
+        /// Why not.
+        why: String,
+        /// What the call wrote to standard output.
+        stdout: Output,
+        /// What it wrote to standard error.
+        stderr: Output,
+    },
     /// It took longer than it may.
     #[error("took longer than {} and was stopped", shown_duration(*.0))]
     Deadline(Duration),

@@ -73,7 +73,7 @@ impl Prepared {
 /// Why code is not run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It does not parse, or has no such function.
+    /// It does not parse.
     #[error("{message}{}", at(.line, .column))]
     Source {
         /// What is wrong.
@@ -82,6 +82,14 @@ pub enum Refused {
         line: Option<u32>,
         /// Where in the line, from 1.
         column: Option<u32>,
+    },
+    /// It has no such function.
+    #[error("there is no function `{entry}` on the top level")]
+    NoFunction {
+        /// The function that was to be called.
+        entry: String,
+        /// Those that there are.
+        functions: Vec<String>,
     },
     /// There is no such interpreter, or it does not start.
     #[error("{0}")]

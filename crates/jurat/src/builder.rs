@@ -10,8 +10,9 @@ use jurat_core::value::{Map, Val};
 use serde::Serialize;
 
 use crate::members::Members;
+use crate::suite::Code;
 use crate::value::{Given, given};
-use crate::{Ask, Error, Model, RowFiles, Suite, Task};
+use crate::{Ask, Error, Evaluator, Model, RowFiles, Suite, Task};
 
 /// A suite that is being built; [`Suite::builder`] begins one.
 ///
@@ -40,6 +41,7 @@ pub struct SuiteBuilder {
     functions: Vec<Model>,
     servers: Members,
     scenarios: Vec<Scenario>,
+    evaluators: Vec<Evaluator>,
     tasks: Vec<Task>,
     thresholds: Map<'static>,
     pass_rate: Option<f64>,
@@ -59,6 +61,7 @@ impl SuiteBuilder {
             functions: Vec::new(),
             servers: Members::default(),
             scenarios: Vec::new(),
+            evaluators: Vec::new(),
             tasks: Vec::new(),
             thresholds: Map::default(),
             pass_rate: None,
@@ -221,6 +224,12 @@ impl SuiteBuilder {
         self
     }
 
+    /// The same with one more evaluator. An [`Evaluate`](crate::Evaluate) task runs it; one that no task names runs as a task of its own name.
+    pub fn evaluator(mut self, evaluator: Evaluator) -> SuiteBuilder {
+        self.evaluators.push(evaluator);
+        self
+    }
+
     /// The same with one more task.
     pub fn task(mut self, task: impl Into<Task>) -> SuiteBuilder {
         self.tasks.push(task.into());
@@ -259,11 +268,16 @@ impl SuiteBuilder {
     /// The suite, or everything that is wrong with it at once.
     pub fn build(self) -> Result<Suite, Error> {
         let models = self.models.iter().flat_map(|(_, models)| models).chain(&self.functions);
-        let functions = models.filter_map(|it| it.function.clone()).collect();
+        let functions = models.filter_map(|it| it.function.clone());
+        let evaluators = self.evaluators.iter().filter_map(|it| Some((it.name.clone(), it.function.clone()?)));
+        let code = Code {
+            functions: functions.collect(),
+            evaluators: evaluators.collect(),
+            scenarios: self.scenarios.clone(),
+        };
         let directory = self.directory.clone();
-        let scenarios = self.scenarios.clone();
         let text = yaml_text(&self.value()?);
-        Suite::examined(&directory.join(Suite::BUILT), Some(text), functions, &scenarios)
+        Suite::examined(&directory.join(Suite::BUILT), Some(text), code)
     }
 
     /// The definition as one value, in the order in which people write it.
@@ -311,6 +325,17 @@ impl SuiteBuilder {
         }
         if !self.scenarios.is_empty() {
             members.put("scenarios", scenarios(&self.scenarios));
+        }
+        let mut evaluators = Members::default();
+        for evaluator in self.evaluators {
+            let name = evaluator.name.clone();
+            if evaluators.has(&name) {
+                return Err(Error::Usage(format!("two evaluators are called `{name}`; give one of them another name")));
+            }
+            evaluators.given(name, Ok(evaluator.value()?));
+        }
+        if !evaluators.is_empty() {
+            members.object("evaluators", evaluators);
         }
         let mut thresholds = Members::default();
         if let Some(rate) = self.pass_rate {

@@ -127,6 +127,7 @@
 //!   told at once, as [`Problems`].
 //! * Tasks: [`Assertion`], [`Judge`] with its [`Prompt`] and [`Output`]; [`compare`] has the comparisons. [`Ask`] is for suites whose answers are
 //!   yet to be asked for.
+//! * [`Evaluator`]: code that looks at a case: a closure, Python or TypeScript in a sandbox, or one that is built in. [`Evaluate`] is the task that runs it.
 //! * [`Model`]: who plays a role; a function of your program can. It is asked a [`Question`] and gives a [`Reply`].
 //! * [`scenario`]: conversations along a graph, answer templates, rubrics and outcomes, with a first example of each.
 //! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
@@ -141,6 +142,7 @@ mod ask;
 mod builder;
 pub mod compare;
 mod error;
+mod evaluator;
 mod members;
 mod model;
 mod options;
@@ -159,6 +161,7 @@ mod worker;
 pub use ask::Ask;
 pub use builder::SuiteBuilder;
 pub use error::Error;
+pub use evaluator::{Evaluator, EvaluatorOutput, Return};
 pub use model::{IntoReply, Model, Question, Reply};
 pub use options::RunOptions;
 pub use output::Output;
@@ -168,7 +171,7 @@ pub use rows::{RowFiles, RowType};
 pub use run::{Case, Format, Run, TaskResult};
 pub use running::{Progress, Running, Watch};
 pub use suite::Suite;
-pub use task::{Aggregate, Assertion, Judge, Task};
+pub use task::{Aggregate, Assertion, Evaluate, Judge, Task};
 pub use value::Value;
 pub use worker::{run_code_with, serve_as_worker};
 

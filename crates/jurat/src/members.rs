@@ -28,6 +28,17 @@ impl Members {
         }
     }
 
+    /// Adds to a list.
+    pub(crate) fn push(&mut self, key: &'static str, value: Val<'static>) {
+        let before = self.map.get(key).and_then(Val::as_list).unwrap_or(&[]).to_vec();
+        self.put(key, Val::List(before.into_iter().chain([value]).collect()));
+    }
+
+    /// Whether there is such a member.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.map.get(key).is_some()
+    }
+
     /// Writes what the program gave.
     pub(crate) fn given(&mut self, key: impl Into<String>, given: Given) {
         let key = key.into();

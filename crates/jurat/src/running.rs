@@ -252,6 +252,7 @@ impl Prepared {
             files: &Disk,
             env: &env,
             functions: &functions,
+            evaluators: &suite.0.evaluators,
             worker: worker::program(),
             stdin: &mut input,
             random: RandomState::new().build_hasher().finish(),

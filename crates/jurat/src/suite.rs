@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jurat_core::plan::Plan;
 use jurat_core::scenario::Scenario;
 use jurat_core::suite::source::{Files, ReadError};
-use jurat_engine::{Asking, Definition, Examined, Functions, Selection, outline};
+use jurat_engine::{Asking, Definition, Examined, Functions, HostFunctions, Selection, outline};
 use jurat_report::Style;
 use jurat_report::plan::{PlanReport, write_svg, write_text};
 use jurat_store::Disk;
@@ -39,7 +39,19 @@ pub(crate) struct Ready {
     pub(crate) examined: Examined,
     pub(crate) plan: Plan,
     pub(crate) functions: Functions,
+    pub(crate) evaluators: HostFunctions,
     pub(crate) warnings: Problems,
+}
+
+/// What of a suite is code of the program.
+#[derive(Default)]
+pub(crate) struct Code {
+    /// The functions that play models.
+    pub(crate) functions: Functions,
+    /// The functions that evaluate.
+    pub(crate) evaluators: HostFunctions,
+    /// The scenarios that the definition was written from.
+    pub(crate) scenarios: Vec<Scenario>,
 }
 
 impl Suite {
@@ -62,7 +74,7 @@ impl Suite {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load(path: impl AsRef<Path>) -> Result<Suite, Error> {
-        Suite::examined(path.as_ref(), None, Functions::new(), &[])
+        Suite::examined(path.as_ref(), None, Code::default())
     }
 
     /// Reads a suite from text. Relative paths in it start at `directory`.
@@ -76,18 +88,14 @@ impl Suite {
     /// # Ok::<(), jurat::Error>(())
     /// ```
     pub fn from_yaml(text: impl Into<String>, directory: impl AsRef<Path>) -> Result<Suite, Error> {
-        Suite::examined(&directory.as_ref().join(Suite::BUILT), Some(text.into()), Functions::new(), &[])
+        Suite::examined(&directory.as_ref().join(Suite::BUILT), Some(text.into()), Code::default())
     }
 
-    pub(crate) fn examined(
-        path: &Path,
-        text: Option<String>,
-        functions: Functions,
-        scenarios: &[Scenario],
-    ) -> Result<Suite, Error> {
+    pub(crate) fn examined(path: &Path, text: Option<String>, code: Code) -> Result<Suite, Error> {
+        let Code { functions, evaluators, scenarios } = code;
         let examined = match text {
-            Some(text) => Examined::with_code(path, &Given(text), scenarios),
-            None => Examined::with_code(path, &Disk, scenarios),
+            Some(text) => Examined::with_code(path, &Given(text), &scenarios),
+            None => Examined::with_code(path, &Disk, &scenarios),
         };
         let problems = || Problems::new(examined.problems.clone(), examined.sources.clone());
         if examined.has_errors_for_replay() {
@@ -95,7 +103,7 @@ impl Suite {
         }
         let warnings = problems();
         match Plan::of_recorded(&examined.suite, &examined.samples) {
-            Some(plan) => Ok(Suite(Arc::new(Ready { examined, plan, functions, warnings }))),
+            Some(plan) => Ok(Suite(Arc::new(Ready { examined, plan, functions, evaluators, warnings }))),
             None => Err(Error::Suite(warnings)),
         }
     }

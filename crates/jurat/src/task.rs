@@ -1,9 +1,11 @@
 //! Tasks: what is judged about each case.
 
 use jurat_core::value::Val;
+use serde::Serialize;
 
 use crate::compare::Comparison;
 use crate::members::Members;
+use crate::value::given;
 use crate::{Error, Output, Prompt};
 
 /// A value of the case, or of what other tasks came to, compared with something.
@@ -45,7 +47,24 @@ pub struct Judge {
     comparison: Option<(Option<String>, Comparison)>,
 }
 
-/// A task of either kind, for lists of them.
+/// An evaluator that is run, and what of its result counts.
+///
+/// ```
+/// use jurat::{Evaluate, compare::equals};
+///
+/// Evaluate::new("safe", "content-check").with_path("output", "agent_response").passes_when("safety.label", equals("pass"));
+/// ```
+///
+/// Without [`passes_when`](Evaluate::passes_when) its results are measured: kept and summed up, but neither passed nor failed.
+#[derive(Debug, Clone)]
+pub struct Evaluate {
+    id: String,
+    members: Members,
+    with: Members,
+    comparison: Option<(Option<String>, Comparison)>,
+}
+
+/// A task of any kind, for lists of them.
 ///
 /// ```
 /// use jurat::{Assertion, Judge, Task, compare::{equals, greater_than_or_equal}};
@@ -175,6 +194,34 @@ impl Judge {
     }
 }
 
+impl Evaluate {
+    /// Runs this evaluator. Its parameters are bound by name, unless something else is said.
+    pub fn new(id: impl Into<String>, evaluator: impl Into<String>) -> Evaluate {
+        let mut members = Members::default();
+        members.put("evaluate", evaluator.into());
+        Evaluate { id: id.into(), members, with: Members::default(), comparison: None }
+    }
+
+    /// The same, with a parameter that gets a value.
+    pub fn with(mut self, parameter: impl Into<String>, value: impl Serialize) -> Evaluate {
+        let value = given(&value).map(|it| Val::Map([("value", it)].into_iter().collect()));
+        self.with.given(parameter, value);
+        self
+    }
+
+    /// The same, with a parameter that gets what a path of the context leads to.
+    pub fn with_path(mut self, parameter: impl Into<String>, path: impl Into<String>) -> Evaluate {
+        self.with.given(parameter, Ok(Val::from(path.into())));
+        self
+    }
+
+    /// The same, judged: it passes when what this path of the result leads to compares well: `label`, `score`, or `OUTPUT.label` where there are several
+    /// outputs.
+    pub fn passes_when(self, path: impl Into<String>, comparison: Comparison) -> Evaluate {
+        Evaluate { comparison: Some((Some(path.into()), comparison)), ..self }
+    }
+}
+
 /// What every kind of task has.
 macro_rules! every_task {
     ($($kind:ident),*) => {
@@ -237,12 +284,25 @@ macro_rules! every_task {
     };
 }
 
-every_task!(Assertion, Judge);
+every_task!(Assertion, Evaluate, Judge);
 
 impl From<Assertion> for Task {
     fn from(assertion: Assertion) -> Task {
         let Assertion { id, mut members, path, comparison } = assertion;
         members.extend(comparison.members(path));
+        Task { id, members }
+    }
+}
+
+impl From<Evaluate> for Task {
+    fn from(evaluate: Evaluate) -> Task {
+        let Evaluate { id, mut members, with, comparison } = evaluate;
+        if !with.is_empty() {
+            members.object("with", with);
+        }
+        if let Some((path, comparison)) = comparison {
+            members.extend(comparison.members(path));
+        }
         Task { id, members }
     }
 }

@@ -10,11 +10,13 @@
 //! * [`journal`]: a run whose answers are known but one;
 //! * [`show`]: reading a large run;
 //! * [`scenarios`]: conversations: cost per turn, how it grows with their length, and many at once;
-//! * [`agents`]: what a jail around a program costs.
+//! * [`agents`]: what a jail around a program costs;
+//! * [`evaluators`]: code of authors: a cold start, calls alone and among others, many rows.
 //!
 //! What goes wrong in a part is a line of the report, and the others go on: a figure that is missing says why.
 
 mod agents;
+mod evaluators;
 mod figure;
 mod journal;
 mod judges;
@@ -61,6 +63,7 @@ const PARTS: &[Part] = &[
     Part { name: "show", measure: show::measure },
     Part { name: "scenarios", measure: scenarios::measure },
     Part { name: "agents", measure: agents::measure },
+    Part { name: "evaluators", measure: evaluators::measure },
 ];
 
 /// The report as it grows.
@@ -165,9 +168,13 @@ mod tests {
 
     #[test]
     fn parts_are_named_or_all() {
-        assert_eq!(named("--quick"), Ok(vec!["records", "startup", "judges", "journal", "show", "scenarios"]));
+        assert_eq!(
+            named("--quick"),
+            Ok(vec!["records", "startup", "judges", "journal", "show", "scenarios", "evaluators"])
+        );
         assert_eq!(named("--only show --quick --only startup"), Ok(vec!["show", "startup"]));
-        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, scenarios";
+        let unknown =
+            "there is no part `shows`; there are records, startup, judges, journal, show, scenarios, evaluators";
         assert_eq!(named("--only shows"), Err(Failure::Usage(unknown.to_owned())));
     }
 

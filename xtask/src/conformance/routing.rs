@@ -1,7 +1,7 @@
 //! Routing: paths into the state, conditions, edges, and whole scenarios whose turns are given.
 
 use jurat_core::compare::Inapplicable;
-use jurat_core::effect::{Deed, Message, Outcome, Request, Returned, Seat, ToolCall};
+use jurat_core::effect::{Deed, Message, Outcome, Printed, Request, Returned, Seat, ToolCall};
 use jurat_core::scenario::{
     Callable, Edge, End, Execution, FailureCategory, GivenTurn, ReadyEdge, ReadyScenario, Route, State, StatePath,
     StateUpdate, Traversal, TurnFailure, route,
@@ -171,7 +171,7 @@ fn updated(deed: &Deed, script: Option<&Val<'_>>) -> Returned {
         }
     }
     let value = script.and_then(|it| it.get("return")).map_or(accumulated, owned);
-    Returned { value, is_error: fails, latency: Duration::ZERO, at_ms: 0 }
+    Returned { value, is_error: fails, printed: Printed::default(), latency: Duration::ZERO, at_ms: 0 }
 }
 
 fn ended(execution: &Execution, told: &[(String, Vec<Message>)]) -> Value {

@@ -50,6 +50,20 @@ fn a_suite_that_asks_is_another() {
 }
 
 #[test]
+fn code_is_a_fourth() {
+    let folder = Folder::empty();
+    let Ended { code, stdout, stderr } = folder.jurat(&["init", "--kind", "evaluators"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.ends_with("\nthen put your own rows into records.jsonl and your own code beside it\n"), "{stdout}");
+    assert_eq!(names(folder.path()), ["jurat.yaml", "length.py", "records.jsonl", "warmth.ts"]);
+    let checked = folder.jurat(&["check", "--strict"]);
+    assert_eq!((checked.code, checked.stderr.as_str()), (Some(0), ""), "{}", checked.stdout);
+    let ran = folder.jurat(&["run", "--tasks", "--results-only"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{}", ran.stdout);
+    assert!(ran.stdout.contains("3 cases: 1 passed, 1 failed, 1 measured"), "{}", ran.stdout);
+}
+
+#[test]
 fn conversations_are_a_third() {
     let folder = Folder::empty();
     let Ended { code, stdout, stderr } = folder.jurat(&["init", "--kind", "scenarios"]);

@@ -6,6 +6,7 @@ mod commands;
 mod completions;
 mod console;
 mod conversations;
+mod evaluators;
 mod explain;
 mod export;
 mod guides;

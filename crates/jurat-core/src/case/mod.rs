@@ -9,9 +9,9 @@ use crate::compare::Judgement;
 use crate::effect::{Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, StepSite, ToolChoice};
 use crate::evaluator::binding::arguments;
 use crate::evaluator::{Call, Evaluation, OutputConfig, Triple, normalise, transport};
-use crate::judge::{Asking, Ballot, End, combine};
+use crate::judge::{Asking, Ballot, End, ReplyForm, combine};
 use crate::outcome::Check;
-use crate::plan::{CaseName, Plan, PlannedEvaluate, PlannedJudge, PlannedTask, Runs, TaskIx};
+use crate::plan::{CaseName, EMBEDDING_RETRIES, Plan, PlannedEvaluate, PlannedJudge, PlannedTask, Runs, TaskIx};
 use crate::suite::{ExpectedValue, Gate, TaskComparison};
 use crate::value::{Context, FieldPath, Val, Value, shown};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
@@ -30,7 +30,7 @@ enum TaskState {
     Absent,
     /// Something it depends on is not done.
     Waiting,
-    /// Its judges are being asked.
+    /// Its judges are being asked, or who gives its evaluator embeddings.
     Asking(Vec<Asking>),
     /// Others than models do something for it.
     Doing(Deed),
@@ -169,6 +169,10 @@ impl<'p> CaseState<'p> {
             self.returned(ix, outcome);
             return;
         }
+        if let Some(evaluate) = plan.tasks.get(ix.index()).and_then(|it| it.evaluate.as_ref()) {
+            self.embedded(site, evaluate, outcome);
+            return;
+        }
         let Some(judge) = plan.tasks.get(ix.index()).and_then(|it| it.judge.as_ref()) else { return };
         let Some(TaskState::Asking(seats)) = self.tasks.get_mut(ix.index()) else { return };
         let Some(asking) = seats.get_mut(site.seat as usize) else { return };
@@ -183,6 +187,21 @@ impl<'p> CaseState<'p> {
             self.tasks[ix.index()] = TaskState::Done(ballot);
             self.settle();
         }
+    }
+
+    /// Takes in the embeddings that an evaluator compares.
+    fn embedded(&mut self, site: StepSite, evaluate: &PlannedEvaluate, outcome: Outcome) {
+        let Asker::Task(ix) = site.asker else { return };
+        let task = &self.plan.tasks[ix.index()];
+        let Some(TaskState::Asking(seats)) = self.tasks.get_mut(ix.index()) else { return };
+        let [asking] = seats.as_mut_slice() else { return };
+        let n_texts = asking.step().map_or(0, |(_, request, _)| request.messages.len());
+        asking.apply(site.turn, outcome, &ReplyForm::Text);
+        let Some(end) = asking.end().cloned() else { return };
+        let outputs = self.outputs(task);
+        let context = Context { base: self.base, outputs: &outputs };
+        self.tasks[ix.index()] = compared(task, evaluate, &end, n_texts, context);
+        self.settle();
     }
 
     /// Takes in what others than models did.
@@ -424,9 +443,20 @@ fn evaluated_or_called(
 ) -> TaskState {
     match &evaluate.runs {
         Runs::Code(code) => {
-            let call = Call { evaluator: Arc::clone(&evaluate.name), code: Arc::clone(code), arguments };
+            let call = Call { evaluator: Arc::clone(&evaluate.name), source: code.digest(), arguments };
             TaskState::Doing(call.deed())
         }
+        Runs::Function(function) => {
+            let call = Call { evaluator: Arc::clone(&evaluate.name), source: function.digest(), arguments };
+            TaskState::Doing(call.deed())
+        }
+        Runs::Builtin(builtin) if let Some(model) = builtin.embedder() => match builtin.texts(&arguments) {
+            Ok(texts) => {
+                let texts = texts.into_iter().map(Message::User).collect::<Messages>();
+                TaskState::Asking(vec![Asking::new(ModelRequest::new(model, texts), EMBEDDING_RETRIES)])
+            }
+            Err(reason) => TaskState::failed(format!("`{}`: {reason}", evaluate.name)),
+        },
         Runs::Builtin(builtin) => {
             let Some(output) = evaluate.outputs.first() else { return TaskState::failed("there is no output") };
             match builtin.evaluate(&evaluate.name, output, &arguments) {
@@ -434,6 +464,31 @@ fn evaluated_or_called(
                 Err(reason) => TaskState::failed(format!("`{}`: {reason}", evaluate.name)),
             }
         }
+    }
+}
+
+/// What an evaluator makes of embeddings, and what follows.
+fn compared(
+    task: &PlannedTask,
+    evaluate: &PlannedEvaluate,
+    end: &End,
+    n_texts: usize,
+    context: Context<'_>,
+) -> TaskState {
+    let PlannedEvaluate { name, runs: Runs::Builtin(builtin), outputs, .. } = evaluate else {
+        return TaskState::failed("the task asks nobody");
+    };
+    let vectors = match end {
+        End::Reply(vectors) => vectors.as_str().unwrap_or_default(),
+        End::Fault(fault) => return TaskState::failed(format!("`{name}`: {}", fault.message)),
+        End::NotRun(reason) => {
+            return TaskState::Done(Ballot { verdict: Verdict::NotRun(*reason), output: None, said: Vec::new() });
+        }
+    };
+    let Some(output) = outputs.first() else { return TaskState::failed("there is no output") };
+    match builtin.compare(name, output, vectors, n_texts) {
+        Ok(evaluation) => evaluated(task, outputs, vec![evaluation], context),
+        Err(reason) => TaskState::failed(format!("`{name}`: {reason}")),
     }
 }
 
@@ -471,8 +526,11 @@ fn evaluated(
 
 /// What follows from what became of a call.
 fn called(task: &PlannedTask, evaluate: &PlannedEvaluate, outcome: Outcome, context: Context<'_>) -> TaskState {
-    let PlannedEvaluate { name, runs: Runs::Code(code), outputs, .. } = evaluate else {
-        return TaskState::failed("the task calls nobody");
+    let PlannedEvaluate { name, runs, outputs, .. } = evaluate;
+    let language = match runs {
+        Runs::Code(code) => code.source.language,
+        Runs::Function(function) => function.language,
+        Runs::Builtin(_) => return TaskState::failed("the task calls nobody"),
     };
     let returned = match outcome {
         Outcome::Returned(returned) => *returned,
@@ -486,7 +544,6 @@ fn called(task: &PlannedTask, evaluate: &PlannedEvaluate, outcome: Outcome, cont
         let raised = returned.value.as_str().map_or_else(|| returned.value.to_string(), str::to_owned);
         return TaskState::failed(format!("`{name}`: {raised}"));
     }
-    let language = code.source.language;
     match transport::read(&returned.value, language) {
         Ok(object) => evaluated(task, outputs, normalise(name, language, outputs, &object), context),
         Err(error) => TaskState::failed(format!("`{name}` did not send a value: {error}")),

@@ -120,8 +120,35 @@ pub struct Returned {
     pub value: Value,
     /// Whether it is an error that the tool or the code reports.
     pub is_error: bool,
+    /// What an evaluator printed meanwhile.
+    pub printed: Printed,
     /// How long it took.
     pub latency: Duration,
     /// When it was done, in milliseconds since 1970.
     pub at_ms: u64,
+}
+
+/// What code printed. It decides nothing, and is kept for whoever wonders.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// To standard output.
+    pub stdout: PrintedText,
+    /// To standard error.
+    pub stderr: PrintedText,
+}
+
+/// The end of what was printed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PrintedText {
+    /// The text.
+    pub text: String,
+    /// How many bytes before it were not kept.
+    pub n_dropped: u64,
+}
+
+impl PrintedText {
+    /// Whether nothing was printed.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.n_dropped == 0
+    }
 }

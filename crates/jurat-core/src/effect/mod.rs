@@ -20,7 +20,7 @@ mod schema;
 mod site;
 pub mod wire;
 
-pub use deed::{Deed, Returned};
+pub use deed::{Deed, Printed, PrintedText, Returned};
 pub use endpoint::Endpoint;
 pub use key::{EffectKey, EndpointKey, KEY_REVISION, deed_key};
 pub use messages::Messages;

@@ -15,10 +15,12 @@ pub enum Language {
     TypeScript,
     /// JavaScript.
     JavaScript,
+    /// Rust, of the program that runs the suite.
+    Rust,
 }
 
 impl Language {
-    /// Every language by its name.
+    /// Every language that sources are written in, by its name.
     pub const NAMED: [(&'static str, Language); 3] =
         [("python", Language::Python), ("typescript", Language::TypeScript), ("javascript", Language::JavaScript)];
 
@@ -28,6 +30,7 @@ impl Language {
             Language::Python => "python",
             Language::TypeScript => "typescript",
             Language::JavaScript => "javascript",
+            Language::Rust => "rust",
         }
     }
 
@@ -38,7 +41,10 @@ impl Language {
 
     /// How the language writes that there is nothing.
     pub fn nothing(self) -> &'static str {
-        if self.is_script() { "null" } else { "None" }
+        match self {
+            Language::Python | Language::Rust => "None",
+            Language::TypeScript | Language::JavaScript => "null",
+        }
     }
 }
 
@@ -84,6 +90,24 @@ impl Code {
     }
 }
 
+/// A function of the program that runs the suite. A definition has its name alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostFunction {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The language it is written in, in which messages say what it may return.
+    pub language: Language,
+    /// Whether equal arguments always come to the same, in every program that has a function of this name.
+    pub is_deterministic: bool,
+}
+
+impl HostFunction {
+    /// The name it has where code has a digest.
+    pub fn digest(&self) -> String {
+        format!("call/{}", self.name)
+    }
+}
+
 /// What one call may use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
@@ -121,8 +145,8 @@ impl Isolation {
 pub struct Call {
     /// The evaluator's name.
     pub evaluator: Arc<str>,
-    /// Its code.
-    pub code: Arc<Code>,
+    /// Its code, by [`Code::digest`] or [`HostFunction::digest`].
+    pub source: String,
     /// The arguments by name, as one object.
     pub arguments: Value,
 }
@@ -132,7 +156,7 @@ impl Call {
     pub fn deed(&self) -> Deed {
         Deed::Evaluate {
             evaluator: self.evaluator.to_string(),
-            source: self.code.digest(),
+            source: self.source.clone(),
             arguments: self.arguments.clone(),
         }
     }

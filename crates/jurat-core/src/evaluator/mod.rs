@@ -25,9 +25,9 @@ mod shapes;
 mod signature;
 pub mod transport;
 
-pub use call::{Call, Code, Isolation, Language, Limits, Source};
+pub use call::{Call, Code, HostFunction, Isolation, Language, Limits, Source};
 pub use normalise::{Evaluation, Triple, normalise};
 pub use object::Object;
 pub use output::{BadConfig, BadConfigKind, Direction, LabelValue, OutputConfig, OutputKind, check_names};
 pub use rejection::{Rejection, RejectionKind};
-pub use signature::{Parameter, Signature, SignatureError, SignatureErrorKind, python_signature};
+pub use signature::{Parameter, Scripts, Signature, SignatureError, SignatureErrorKind, Unread, python_signature};

@@ -7,9 +7,20 @@ use crate::value::python::float_text;
 
 /// The lines of a function that would be accepted for an output; for anything when there is none.
 pub(super) fn lines(config: Option<&OutputConfig>, language: Language) -> Vec<String> {
-    let (end, comment) = if language.is_script() { (";", "//") } else { ("", "#") };
-    let bare = |value: &str| format!("return {value}{end}");
-    let explained = |key: &str, value: &str| format!("return {{\"{key}\": {value}, \"explanation\": \"...\"}}{end}");
+    let (end, comment) = match language {
+        Language::TypeScript | Language::JavaScript => (";", "//"),
+        Language::Python => ("", "#"),
+        Language::Rust => ("", "//"),
+    };
+    let bare = |value: &str| match language {
+        Language::Rust => format!("Return::from({value})"),
+        _ => format!("return {value}{end}"),
+    };
+    let explained = |key: &str, value: &str| match (language, key) {
+        (Language::Rust, "label") => format!("Return::label({value}).explanation(\"...\")"),
+        (Language::Rust, _) => format!("Return::from({value}).explanation(\"...\")"),
+        _ => format!("return {{\"{key}\": {value}, \"explanation\": \"...\"}}{end}"),
+    };
     match config.map(|it| &it.kind) {
         Some(OutputKind::Categorical(values)) => {
             let label = values.first().map_or_else(|| literal("pass"), |it| literal(&it.label));
@@ -40,7 +51,7 @@ fn example(lower: Option<f64>, upper: Option<f64>) -> (String, Option<String>) {
     }
 }
 
-/// A string literal that both languages read, in ASCII.
+/// A string literal that all languages read, in ASCII; Rust writes what is beyond in another way.
 fn literal(text: &str) -> String {
     let mut out = String::from("\"");
     for it in text.chars() {

@@ -1,11 +1,13 @@
-//! What a Python function takes, found without running anything.
+//! What a function takes, found without running anything.
 //!
-//! This reads only as much Python as it takes to find functions on the top level: texts, comments, brackets, joined lines. Everything inside
+//! Of Python this reads only as much Python as it takes to find functions on the top level: texts, comments, brackets, joined lines. Everything inside
 //! of bodies is skipped. What goes wrong on the way is a syntax error of the whole text: a bracket or a text that is never closed, a
 //! parameter list that makes no sense. What is wrong inside of bodies shows when the code is compiled.
 
 use std::collections::HashSet;
 use std::ops::Range;
+
+use super::Source;
 
 /// What a function takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +63,22 @@ pub enum SignatureErrorKind {
     NoFunction,
     /// The function cannot be called with arguments by name.
     NotCallable,
+}
+
+/// Somebody who reads TypeScript and JavaScript, which the core does not.
+pub trait Scripts {
+    /// What the entry function takes. `None` when only running the code would tell.
+    fn signature(&self, source: &Source) -> Result<Option<Signature>, SignatureError>;
+}
+
+/// Nobody reads scripts: what their functions take shows when they run.
+#[derive(Debug, Clone, Copy)]
+pub struct Unread;
+
+impl Scripts for Unread {
+    fn signature(&self, _: &Source) -> Result<Option<Signature>, SignatureError> {
+        Ok(None)
+    }
 }
 
 /// The signature of a function on the top level. When it is defined twice, the last one counts, as in Python. `None` when the name is there, but

@@ -6,7 +6,7 @@ use super::probes::subjects;
 use super::roles::Roles;
 use crate::judge::ReplySchema;
 use crate::suite::problem::{Problem, Problems};
-use crate::suite::{Gate, Judge, Output, Suite, Task, TaskKind, codes, is_provider_and_model};
+use crate::suite::{EvaluatorKind, Gate, Judge, Output, Suite, Task, TaskKind, codes, is_provider_and_model};
 use crate::value::{Span, Spanned};
 
 /// The role that judges unless the author says otherwise.
@@ -22,6 +22,7 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems)
             problems.extend(judge.output.as_ref().and_then(bad_schema));
             examine_models(roles, &subjects, task, judge, problems);
         }
+        problems.extend(no_embedder(suite, roles, task));
     }
 }
 
@@ -80,6 +81,17 @@ fn examine_models(
     }
     roles.examine(named.iter().copied(), problems);
     problems.extend(same_model(roles, subjects, task, &named));
+}
+
+/// An evaluator that compares embeddings, and nobody to ask for them.
+fn no_embedder(suite: &Suite, roles: &Roles<'_>, task: &Task) -> Option<Problem> {
+    let TaskKind::Evaluate(evaluate) = &task.kind else { return None };
+    let evaluator = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value)?;
+    let EvaluatorKind::Builtin(builtin) = &evaluator.kind else { return None };
+    let role = builtin.embedder().filter(|it| !is_provider_and_model(it) && !roles.has(it))?;
+    let message = format!("`{}` compares embeddings, and has no model to ask for them", evaluator.name.value);
+    let problem = Problem::new(&codes::NO_MODEL, message).at(evaluator.name.span, format!("asks `{role}`"));
+    Some(roles.nobody_plays(role, problem))
 }
 
 fn no_model(roles: &Roles<'_>, task: &Task) -> Problem {

@@ -190,9 +190,22 @@ pub struct PlannedTask {
 impl PlannedTask {
     /// Whether it asks or calls anybody.
     pub fn asks(&self) -> bool {
-        self.judge.is_some()
+        self.asks_models()
             || self.check.as_ref().is_some_and(RunCheck::may_look)
-            || self.evaluate.as_ref().is_some_and(|it| matches!(it.runs, Runs::Code(_)))
+            || self.evaluate.as_ref().is_some_and(|it| matches!(it.runs, Runs::Code(_) | Runs::Function(_)))
+    }
+
+    /// Whether it asks a model.
+    pub fn asks_models(&self) -> bool {
+        self.judge.is_some() || self.embedder().is_some()
+    }
+
+    /// Whom it asks for embeddings: a role, or `provider/model`.
+    pub fn embedder(&self) -> Option<&str> {
+        match &self.evaluate.as_ref()?.runs {
+            Runs::Builtin(builtin) => builtin.embedder(),
+            Runs::Code(_) | Runs::Function(_) => None,
+        }
     }
 
     /// Whether it comes to a value of its own, beside its verdict.
@@ -214,12 +227,17 @@ pub struct PlannedEvaluate {
     pub bindings: Vec<Binding>,
 }
 
+/// How many more requests it may take to get embeddings.
+pub const EMBEDDING_RETRIES: u32 = 3;
+
 /// What an evaluator runs.
 #[derive(Debug, Clone)]
 pub enum Runs {
     /// Code, somewhere else.
     Code(Arc<evaluator::Code>),
-    /// A built-in, at once.
+    /// A function of the program that runs the suite.
+    Function(Arc<evaluator::HostFunction>),
+    /// A built-in: at once, or when a model has given what it compares.
     Builtin(Box<Builtin>),
 }
 
@@ -396,6 +414,7 @@ fn planned_evaluate(suite: &Suite, evaluate: &Evaluate) -> Option<PlannedEvaluat
     let evaluator = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value)?;
     let runs = match &evaluator.kind {
         EvaluatorKind::Code(code) => Runs::Code(Arc::clone(&code.code)),
+        EvaluatorKind::Function(function) => Runs::Function(Arc::clone(function)),
         EvaluatorKind::Builtin(builtin) => Runs::Builtin(builtin.clone()),
     };
     let name = Arc::from(evaluator.name.value.as_str());

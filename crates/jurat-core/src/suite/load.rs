@@ -7,6 +7,7 @@ use super::reader::{Fields, Reading};
 use super::source::{Files, ReadError, Sources};
 use super::yaml::read_tree;
 use super::{Suite, codes, evaluators, scenario, sections};
+use crate::evaluator::{Scripts, Unread};
 use crate::scenario::stored;
 use crate::value::{Node, SourceId, Span, Spanned};
 
@@ -27,10 +28,15 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
 }
 
-/// Reads a definition and what it includes.
+/// Reads a definition and what it includes. What functions of TypeScript and JavaScript take is not told.
 pub fn load(path: &Path, files: &dyn Files) -> Loaded {
+    load_with(path, files, &Unread)
+}
+
+/// Reads a definition and what it includes, with somebody who can read the scripts in it.
+pub fn load_with(path: &Path, files: &dyn Files, scripts: &dyn Scripts) -> Loaded {
     let mut loading = Loading {
-        reading: Reading { problems: Problems::default(), sources: Sources::default(), files },
+        reading: Reading { problems: Problems::default(), sources: Sources::default(), files, scripts },
         suite: Suite::default(),
         open: Vec::new(),
         done: Vec::new(),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jurat_core::effect::wire::{outcome_json, read_outcome, read_request, request_json};
 use jurat_core::effect::{
-    Answer, Attempt, Endpoint, EndpointKey, Fault, FaultKind, Finish, Message, Messages, ModelRequest, Outcome, Schema,
-    Served, Tool, ToolCall, ToolChoice, Usage,
+    Answer, Attempt, Endpoint, EndpointKey, Fault, FaultKind, Finish, Message, Messages, ModelRequest, Outcome,
+    Printed, PrintedText, Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
 };
 use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::StopReason;
@@ -234,12 +234,27 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
         n_requests,
         failed,
     });
+    let printed = || (text(), any::<u64>()).prop_map(|(text, n_dropped)| PrintedText { text, n_dropped });
+    let printed = (printed(), printed()).prop_map(|(stdout, stderr)| Printed { stdout, stderr });
+    let returned = (arbitrary::value(), any::<bool>(), printed, durations(), any::<u64>())
+        .prop_map(|(value, is_error, printed, latency, at_ms)| Returned { value, is_error, printed, latency, at_ms });
     use StopReason::{Budget, Deadline, FailFast, Interrupted};
     prop_oneof![
         answer.prop_map(|it| Outcome::Answer(Box::new(it))),
+        returned.prop_map(|it| Outcome::Returned(Box::new(it))),
         fault.prop_map(|it| Outcome::Fault(Box::new(it))),
         select(vec![Budget, Deadline, FailFast, Interrupted]).prop_map(Outcome::NotRun),
     ]
+}
+
+/// Runs were kept before what code prints was.
+#[test]
+fn what_was_stored_without_what_was_printed_reads_as_nothing_printed() {
+    let stored = r#"{"returned":{"value":{"label":"pass"},"latency_us":12,"at_ms":5}}"#;
+    let outcome = read_outcome(stored).unwrap();
+    let Outcome::Returned(returned) = &outcome else { panic!("{outcome:?}") };
+    assert_eq!(returned.printed, Printed::default());
+    assert_eq!(outcome_json(&outcome), stored);
 }
 
 proptest! {

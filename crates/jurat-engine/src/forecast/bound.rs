@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use jurat_core::effect::{Endpoint, EndpointKey, Message, Messages, ModelRequest, Usage};
 use jurat_core::judge::{Prompt, ReplyForm};
-use jurat_core::plan::{Plan, PlannedJudge, TaskIx};
+use jurat_core::plan::{EMBEDDING_RETRIES, Plan, PlannedJudge, TaskIx};
 use jurat_core::suite::same_id;
 use jurat_core::value::Val;
 use jurat_model::codec::Codec;
@@ -36,6 +36,8 @@ pub(super) struct Player<'r> {
 impl<'r> Player<'r> {
     pub(super) fn of(model: &'r ResolvedModel) -> Player<'r> {
         let max_tokens = match model.endpoint.setting("max_tokens") {
+            // An embedding is no text: nothing is written.
+            _ if model.embeds() => Some(0),
             Some(Val::I(number)) => u64::try_from(*number).ok(),
             _ => None,
         };
@@ -111,7 +113,12 @@ impl<'p> Bounds<'p> {
         subject: Option<&Player<'_>>,
     ) {
         let plan = self.plan;
-        let Some(judge) = &plan.tasks[task.index()].judge else { return };
+        let planned = &plan.tasks[task.index()];
+        if let Some(player) = planned.embedder().and_then(|it| players.get(it)) {
+            // Output and reference are both part of the case.
+            self.add(player, None, n_case.saturating_mul(2), EMBEDDING_RETRIES + 1);
+        }
+        let Some(judge) = &planned.judge else { return };
         for role in &judge.models {
             let Some(player) = players.get(role.as_str()).filter(|it| !it.is_local()) else { continue };
             if let Some(subject) = subject.filter(|it| it.max_tokens.is_none()) {

@@ -15,7 +15,7 @@ use jurat_core::case::{CaseState, ReadyRequest};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{ModelRequest, Outcome, Request, StepSite};
 use jurat_core::evidence::probe;
-use jurat_core::plan::{Plan, PlannedAsk, TaskIx};
+use jurat_core::plan::{EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
 use jurat_core::scenario::Traversal;
 use jurat_core::suite::RowSource;
 use jurat_report::plan::{CostBound, PlanReport};
@@ -275,7 +275,9 @@ impl Forecast<'_> {
 
 /// The most calls that a task makes for one case.
 pub(crate) fn max_calls(plan: &Plan, task: TaskIx) -> u64 {
-    plan.tasks[task.index()].judge.as_ref().map_or(0, |judge| {
+    let task = &plan.tasks[task.index()];
+    let of_embedder = task.embedder().map_or(0, |_| u64::from(EMBEDDING_RETRIES) + 1);
+    task.judge.as_ref().map_or(of_embedder, |judge| {
         let seats = judge.models.len() as u64 * u64::from(judge.repeat);
         seats.saturating_mul(u64::from(judge.max_retries) + 1)
     })
@@ -285,7 +287,7 @@ pub(crate) fn max_calls(plan: &Plan, task: TaskIx) -> u64 {
 fn judges<'p>(plan: &'p Plan, state: &CaseState<'_>) -> impl Iterator<Item = TaskIx> + use<'p> {
     let absent: Vec<bool> = (0..plan.tasks.len()).map(|ix| state.is_absent(TaskIx(ix as u32))).collect();
     let tasks = plan.tasks.iter().zip(absent).enumerate();
-    tasks.filter(|(_, (task, is_absent))| task.judge.is_some() && !is_absent).map(|(ix, _)| TaskIx(ix as u32))
+    tasks.filter(|(_, (task, is_absent))| task.asks_models() && !is_absent).map(|(ix, _)| TaskIx(ix as u32))
 }
 
 /// The judges whose prompts are not known yet: they wait for others.

@@ -44,16 +44,17 @@ fn players(roles: &Roles, role: Option<&str>) -> Vec<String> {
 
 fn planned(Definition { suite, plan, .. }: Definition<'_>, roles: &Roles, ix: TaskIx) -> PlanTask {
     let (written, planned): (&Task, &PlannedTask) = (&suite.tasks[ix.index()], &plan.tasks[ix.index()]);
-    let name = |role: &String| {
-        let played = roles.models.iter().find(|it| it.role == *role);
-        played.map_or_else(|| role.clone(), |it| it.model.name.clone())
+    let judges = planned.judge.iter().flat_map(|it| &it.models).map(String::as_str);
+    let name = |role: &str| {
+        let played = roles.models.iter().find(|it| it.role == role);
+        played.map_or_else(|| role.to_owned(), |it| it.model.name.clone())
     };
     PlanTask {
         id: planned.id.clone(),
         kind: written.kind.name().to_owned(),
         gate: planned.gate,
         depends_on: planned.depends_on.iter().map(|it| plan.tasks[it.index()].id.clone()).collect(),
-        models: planned.judge.iter().flat_map(|it| &it.models).map(name).collect(),
+        models: judges.chain(planned.embedder()).map(name).collect(),
         description: written.description.clone(),
         compares: written.comparison.as_ref().map(compared),
         on: written.scope.as_ref().map(|it| it.value.clone()).or_else(|| narrowed(&written.on)),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use jurat_core::effect::wire::read_request;
-use jurat_core::effect::{Asker, Finish, Outcome, Served};
+use jurat_core::effect::wire::{read_deed, read_request};
+use jurat_core::effect::{Asker, Deed, Finish, Outcome, Printed, Served};
 use jurat_core::judge::ReplyForm;
 use jurat_core::outcome::{Trace, Traced};
 use jurat_core::plan::TaskIx;
@@ -12,10 +12,10 @@ use jurat_core::suite::{Gate, same_id};
 use jurat_core::value::Val;
 use jurat_core::verdict::Verdict;
 use jurat_report::explanation::{
-    Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen,
+    Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen,
 };
 use jurat_report::model::TaskVerdict;
-use jurat_store::run::{Code, Column, StoredCase};
+use jurat_store::run::{Code, Column, StoredCase, StoredEffect};
 
 use super::revisit::{Happened, Revisited, task_verdict};
 use super::{RunView, ViewError};
@@ -153,6 +153,7 @@ impl RunView {
             decided,
             seen: seen(revisited, task),
             unseen: self.unseen(case, task),
+            called: self.called(revisited, task),
             conversations: self.conversations(revisited, task),
             spread: if spread.len() > 1 { spread } else { Vec::new() },
             transcript: None,
@@ -225,12 +226,58 @@ impl RunView {
             .collect()
     }
 
+    /// The call of an evaluator's code, when the task made one.
+    fn called(&self, revisited: &Revisited<'_>, task: TaskIx) -> Option<Called> {
+        let is_own = |it: &&Happened| it.effect.site.asker == Asker::Task(task);
+        let Happened { effect, outcome } = revisited.happened.iter().find(is_own)?;
+        let Ok(Deed::Evaluate { evaluator, arguments, .. }) = read_deed(&effect.request) else { return None };
+        let (origin, age) = self.origin(effect);
+        let mut called = Called {
+            evaluator,
+            arguments,
+            returned: None,
+            problem: None,
+            printed: Printed::default(),
+            latency: None,
+            origin,
+            age,
+        };
+        match outcome {
+            Outcome::Returned(returned) => {
+                match (returned.is_error, returned.value.as_str()) {
+                    (true, Some(raised)) => called.problem = Some(raised.to_owned()),
+                    _ => called.returned = Some(returned.value.clone()),
+                }
+                called.printed = returned.printed.clone();
+                called.latency = Some(returned.latency);
+            }
+            Outcome::Fault(fault) => called.problem = Some(fault.message.clone()),
+            Outcome::NotRun(reason) => called.problem = Some(super::stop_words(*reason).to_owned()),
+            Outcome::Answer(_) => {}
+        }
+        Some(called)
+    }
+
+    /// Where an outcome comes from, and how old it was.
+    fn origin(&self, effect: &StoredEffect) -> (Origin, Option<Duration>) {
+        let is_replay = crate::RunOptions::of(self.reader.head()).replay_of.is_some();
+        let origin = match effect.reused {
+            false => Origin::Live,
+            true if is_replay => Origin::Log,
+            true => Origin::Journal,
+        };
+        let age_ms = self.reader.head().created_at_ms.saturating_sub(effect.at_ms);
+        (origin, effect.reused.then(|| Duration::from_millis(age_ms)))
+    }
+
     /// What was asked: of the subject first, then of the judges of the task.
     fn conversations(&self, revisited: &Revisited<'_>, task: TaskIx) -> Vec<Conversation> {
         let text = ReplyForm::Text;
         let of_subject = self.plan.ask.as_ref().map_or(&text, |it| &it.form);
         let of_judge = self.plan.tasks[task.index()].judge.as_ref().map_or(&text, |it| &it.form);
-        [(Purpose::Subject, Asker::Case, of_subject), (Purpose::Judge, Asker::Task(task), of_judge)]
+        let of_task =
+            if self.plan.tasks[task.index()].embedder().is_some() { Purpose::Embedder } else { Purpose::Judge };
+        [(Purpose::Subject, Asker::Case, of_subject), (of_task, Asker::Task(task), of_judge)]
             .into_iter()
             .filter_map(|(purpose, asker, form)| {
                 let own: Vec<&Happened> =
@@ -255,13 +302,7 @@ impl RunView {
                 if endpoint.model.is_empty() { request.model } else { endpoint.model }
             },
         );
-        let is_replay = crate::RunOptions::of(self.reader.head()).replay_of.is_some();
-        let origin = match effect.reused {
-            false => Origin::Live,
-            true if is_replay => Origin::Log,
-            true => Origin::Journal,
-        };
-        let age_ms = self.reader.head().created_at_ms.saturating_sub(effect.at_ms);
+        let (origin, age) = self.origin(effect);
         let mut reply = Reply {
             seat: effect.site.seat + 1,
             turn: effect.site.turn + 1,
@@ -277,7 +318,7 @@ impl RunView {
             latency: None,
             attempts: Vec::new(),
             origin,
-            age: effect.reused.then(|| Duration::from_millis(age_ms)),
+            age,
         };
         match outcome {
             Outcome::Answer(answer) => {

@@ -62,7 +62,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
 }
 
 /// A model's name as a part of a path.
-fn in_path(model: &str) -> String {
+pub(super) fn in_path(model: &str) -> String {
     use std::fmt::Write as _;
     let mut path = String::with_capacity(model.len());
     for byte in model.bytes() {

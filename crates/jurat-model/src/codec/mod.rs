@@ -12,14 +12,18 @@
 mod anthropic_messages;
 mod body;
 mod envelope;
+mod gemini_embed;
 mod gemini_generate;
 mod ollama_chat;
+mod ollama_embed;
 mod openai_chat;
+mod openai_embeddings;
 mod openai_responses;
 mod retry_after;
 mod settings;
 mod stream;
 mod strict;
+mod vectors;
 
 use std::fmt;
 use std::time::Duration;
@@ -42,12 +46,26 @@ pub enum Codec {
     GeminiGenerate,
     /// Ollama's own chat.
     OllamaChat,
+    /// OpenAI's embeddings, which most other servers speak too.
+    OpenaiEmbeddings,
+    /// Gemini's `batchEmbedContents`.
+    GeminiEmbed,
+    /// Ollama's own embeddings.
+    OllamaEmbed,
 }
 
 impl Codec {
     /// Every codec.
-    pub const ALL: [Codec; 5] =
-        [Codec::OpenaiChat, Codec::OpenaiResponses, Codec::AnthropicMessages, Codec::GeminiGenerate, Codec::OllamaChat];
+    pub const ALL: [Codec; 8] = [
+        Codec::OpenaiChat,
+        Codec::OpenaiResponses,
+        Codec::AnthropicMessages,
+        Codec::GeminiGenerate,
+        Codec::OllamaChat,
+        Codec::OpenaiEmbeddings,
+        Codec::GeminiEmbed,
+        Codec::OllamaEmbed,
+    ];
 
     /// Its name, as endpoints have it.
     pub fn name(self) -> &'static str {
@@ -57,6 +75,9 @@ impl Codec {
             Codec::AnthropicMessages => "anthropic_messages",
             Codec::GeminiGenerate => "gemini_generate",
             Codec::OllamaChat => "ollama_chat",
+            Codec::OpenaiEmbeddings => "openai_embeddings",
+            Codec::GeminiEmbed => "gemini_embed",
+            Codec::OllamaEmbed => "ollama_embed",
         }
     }
 
@@ -73,17 +94,35 @@ impl Codec {
             Codec::AnthropicMessages => anthropic_messages::REVISION,
             Codec::GeminiGenerate => gemini_generate::REVISION,
             Codec::OllamaChat => ollama_chat::REVISION,
+            Codec::OpenaiEmbeddings => openai_embeddings::REVISION,
+            Codec::GeminiEmbed => gemini_embed::REVISION,
+            Codec::OllamaEmbed => ollama_embed::REVISION,
         }
     }
 
     /// The provider's own headers. In their values `${key}` stands for the key.
     pub fn headers(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Codec::OpenaiChat | Codec::OpenaiResponses => openai_chat::HEADERS,
+            Codec::OpenaiChat | Codec::OpenaiResponses | Codec::OpenaiEmbeddings => openai_chat::HEADERS,
             Codec::AnthropicMessages => anthropic_messages::HEADERS,
-            Codec::GeminiGenerate => gemini_generate::HEADERS,
-            Codec::OllamaChat => ollama_chat::HEADERS,
+            Codec::GeminiGenerate | Codec::GeminiEmbed => gemini_generate::HEADERS,
+            Codec::OllamaChat | Codec::OllamaEmbed => ollama_chat::HEADERS,
         }
+    }
+
+    /// The codec that asks the same provider for embeddings; `None` when it has none.
+    pub fn embedding(self) -> Option<Codec> {
+        match self {
+            Codec::OpenaiChat | Codec::OpenaiResponses | Codec::OpenaiEmbeddings => Some(Codec::OpenaiEmbeddings),
+            Codec::GeminiGenerate | Codec::GeminiEmbed => Some(Codec::GeminiEmbed),
+            Codec::OllamaChat | Codec::OllamaEmbed => Some(Codec::OllamaEmbed),
+            Codec::AnthropicMessages => None,
+        }
+    }
+
+    /// Whether it asks for embeddings. Its replies are lists of vectors and never come in pieces.
+    pub fn embeds(self) -> bool {
+        self.embedding() == Some(self)
     }
 
     /// Writes a request for an endpoint; with `stream` the reply is asked for in pieces.
@@ -97,6 +136,9 @@ impl Codec {
             Codec::AnthropicMessages => anthropic_messages::encode(endpoint, request, stream),
             Codec::GeminiGenerate => gemini_generate::encode(endpoint, request, stream),
             Codec::OllamaChat => ollama_chat::encode(endpoint, request, stream),
+            Codec::OpenaiEmbeddings => openai_embeddings::encode(endpoint, request),
+            Codec::GeminiEmbed => gemini_embed::encode(endpoint, request),
+            Codec::OllamaEmbed => ollama_embed::encode(endpoint, request),
         }
     }
 
@@ -112,6 +154,9 @@ impl Codec {
             Codec::AnthropicMessages => anthropic_messages::decode(received.body),
             Codec::GeminiGenerate => gemini_generate::decode(received.body),
             Codec::OllamaChat => ollama_chat::decode(received.body),
+            Codec::OpenaiEmbeddings => openai_embeddings::decode(received.body),
+            Codec::GeminiEmbed => gemini_embed::decode(received.body),
+            Codec::OllamaEmbed => ollama_embed::decode(received.body),
         }?;
         if let Some(id) = request_id("x-request-id").or_else(|| request_id("request-id")) {
             reply.served.request_id = Some(id);

@@ -19,6 +19,8 @@ enum Events {
     AnthropicMessages(anthropic_messages::Stream),
     GeminiGenerate(gemini_generate::Stream),
     OllamaChat(ollama_chat::Stream),
+    /// It never comes in pieces.
+    Whole,
 }
 
 impl StreamDecoder {
@@ -29,6 +31,7 @@ impl StreamDecoder {
             Codec::AnthropicMessages => Events::AnthropicMessages(anthropic_messages::Stream::default()),
             Codec::GeminiGenerate => Events::GeminiGenerate(gemini_generate::Stream::default()),
             Codec::OllamaChat => Events::OllamaChat(ollama_chat::Stream::default()),
+            Codec::OpenaiEmbeddings | Codec::GeminiEmbed | Codec::OllamaEmbed => Events::Whole,
         };
         StreamDecoder { lines: Lines { is_sse: codec != Codec::OllamaChat, ..Lines::default() }, events }
     }
@@ -53,6 +56,7 @@ impl StreamDecoder {
             Events::AnthropicMessages(stream) => stream.finish(),
             Events::GeminiGenerate(stream) => stream.finish(),
             Events::OllamaChat(stream) => stream.finish(),
+            Events::Whole => Err(Failure::Cut),
         };
         reply.map(Reply::counted)
     }
@@ -66,6 +70,7 @@ impl Events {
             Events::AnthropicMessages(stream) => stream.take(data),
             Events::GeminiGenerate(stream) => stream.take(data),
             Events::OllamaChat(stream) => stream.take(data),
+            Events::Whole => Err(Failure::Garbled("embeddings do not come in pieces".to_owned())),
         }
     }
 }

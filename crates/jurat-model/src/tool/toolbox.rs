@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurat_core::effect::{Fault, FaultKind, Outcome, Returned};
+use jurat_core::effect::{Fault, FaultKind, Outcome, Printed, Returned};
 use jurat_core::scenario::tools::ServerTool;
 use jurat_core::suite::ServerSpec;
 use jurat_core::suite::problem::nearest;
@@ -159,7 +159,13 @@ impl Toolbox {
     }
 
     fn returned(&self, value: Value, is_error: bool, latency: Duration) -> Outcome {
-        Outcome::Returned(Box::new(Returned { value, is_error, latency, at_ms: (self.shared.now_ms)() }))
+        Outcome::Returned(Box::new(Returned {
+            value,
+            is_error,
+            printed: Printed::default(),
+            latency,
+            at_ms: (self.shared.now_ms)(),
+        }))
     }
 }
 

@@ -251,3 +251,34 @@ fn what_is_stored_has_no_secret() {
         assert!(!text.contains("secret-value") && !text.contains("another-secret"), "{text}");
     }
 }
+
+#[track_caller]
+fn embeds(spec: &str, settings: &str, env: &[(&str, &str)], expected: &str) {
+    let embedding = resolved(spec, settings, env).expect("it can be asked").embedding();
+    let found =
+        embedding.map_or_else(|it| it.to_string(), |it| format!("{} {}", it.endpoint.codec, it.endpoint.address));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn embeddings_are_asked_of_those_who_have_them() {
+    embeds("openai/text-embedding-3-small", "{}", &[OPENAI], "openai_embeddings https://api.openai.com/v1");
+    embeds("openai-responses/text-embedding-3-small", "{}", &[OPENAI], "openai_embeddings https://api.openai.com/v1");
+    let gemini = "gemini_embed https://generativelanguage.googleapis.com";
+    embeds("gemini/gemini-embedding-001", "{}", &[("GEMINI_API_KEY", "x")], gemini);
+    embeds("ollama/nomic-embed-text", "{}", &[], "ollama_embed http://127.0.0.1:11434");
+    embeds("script/vectors.jsonl", "{}", &[], "script ");
+    embeds(
+        "anthropic/claude-haiku-4-5",
+        "{}",
+        &[("ANTHROPIC_API_KEY", "x")],
+        "`anthropic/claude-haiku-4-5` cannot be asked for embeddings: its provider has none; models of `openai`, \
+         `openai-responses`, `gemini`, `ollama`, `script`, `exec` or `call` can",
+    );
+    embeds(
+        "openai/text-embedding-3-small",
+        r#"{"temperature": 0}"#,
+        &[OPENAI],
+        "`openai/text-embedding-3-small` cannot be asked like this: an embedding has no `temperature`; leave it out",
+    );
+}

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use jurat_core::effect::{Attempt, Message, ToolCall};
+use jurat_core::effect::{Attempt, Message, PrintedText, ToolCall};
 
 use super::transcript::write_members;
-use super::{Conversation, Explanation, Operands, Reply};
+use super::{Called, Conversation, Explanation, Operands, Reply};
 use crate::columns::millis;
 use crate::json::{optional, write_usage};
 use crate::json_text::{Members, object, value};
@@ -68,6 +68,7 @@ fn write_explanation(members: &mut Members<'_>, it: &Explanation) {
             it.text("reason", &unseen.reason);
         });
     });
+    optional(it.called.as_ref(), |called| members.object("called", |it| write_called(it, called)));
     members.list("conversations", &it.conversations, |text, conversation| {
         object(text, |it| write_conversation(it, conversation));
     });
@@ -80,6 +81,24 @@ fn write_operands(members: &mut Members<'_>, it: &Operands) {
     members.text("operator", &it.operator);
     optional(it.expected.as_ref(), |it| members.value("expected", it));
     optional(it.found.as_ref(), |it| members.value("found", it));
+}
+
+fn write_called(members: &mut Members<'_>, it: &Called) {
+    members.text("evaluator", &it.evaluator);
+    members.value("arguments", &it.arguments);
+    optional(it.returned.as_ref(), |it| members.value("returned", it));
+    optional(it.problem.as_deref(), |it| members.text("problem", it));
+    for (name, printed) in [("stdout", &it.printed.stdout), ("stderr", &it.printed.stderr)] {
+        optional(Some(printed).filter(|it| !it.is_empty()), |printed: &PrintedText| {
+            members.object(name, |it| {
+                it.text("text", &printed.text);
+                it.number("dropped_bytes", printed.n_dropped);
+            });
+        });
+    }
+    optional(it.latency, |it| members.float("latency_ms", millis(it)));
+    members.text("origin", it.origin.name());
+    optional(it.age, |it| members.float("age_ms", millis(it)));
 }
 
 pub(super) fn write_conversation(members: &mut Members<'_>, it: &Conversation) {

@@ -12,7 +12,7 @@ mod transcript;
 
 use std::time::Duration;
 
-use jurat_core::effect::{Attempt, Message, Served, ToolCall, Usage};
+use jurat_core::effect::{Attempt, Message, Printed, Served, ToolCall, Usage};
 use jurat_core::outcome::Trace;
 use jurat_core::suite::Gate;
 use jurat_core::value::Value;
@@ -74,6 +74,8 @@ pub struct Explanation {
     pub seen: Vec<Seen>,
     /// What it could not read though it exists.
     pub unseen: Vec<Unseen>,
+    /// What the code of an evaluator was called with, and what came of it.
+    pub called: Option<Called>,
     /// What was asked of models, in order: the subject of the case first, then the judges of the task.
     pub conversations: Vec<Conversation>,
     /// What each judge said about the value that is compared, in the order of the seats.
@@ -137,6 +139,27 @@ pub struct Unseen {
     pub reason: String,
 }
 
+/// A call of the code of an evaluator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Called {
+    /// The evaluator.
+    pub evaluator: String,
+    /// The arguments by name, as one object.
+    pub arguments: Value,
+    /// What it returned, with tags for what JSON loses; nothing when nothing came back.
+    pub returned: Option<Value>,
+    /// What it raised, or why nothing came back.
+    pub problem: Option<String>,
+    /// What it printed.
+    pub printed: Printed,
+    /// How long it took, as it was recorded.
+    pub latency: Option<Duration>,
+    /// Whether it was called in this run.
+    pub origin: Origin,
+    /// How old the result was when it was used; nothing for one of this run.
+    pub age: Option<Duration>,
+}
+
 /// What was asked of models for one purpose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversation {
@@ -157,6 +180,8 @@ pub enum Purpose {
     Subject,
     /// It judges.
     Judge,
+    /// It gives the embeddings that an evaluator compares.
+    Embedder,
     /// It reads the answers of a subject.
     Parser,
     /// It rates the answers of a subject.
@@ -221,6 +246,7 @@ impl Purpose {
         match self {
             Purpose::Subject => "subject",
             Purpose::Judge => "judge",
+            Purpose::Embedder => "embedder",
             Purpose::Parser => "parser",
             Purpose::Rubric => "rubric",
             Purpose::Tool => "tool",

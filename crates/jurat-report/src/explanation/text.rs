@@ -3,13 +3,14 @@
 //! What other people or models wrote stands behind a bar, line by line, so that none of it can pose as ours.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
-use jurat_core::effect::{Attempt, Message, ToolCall};
+use jurat_core::effect::{Attempt, Message, PrintedText, ToolCall};
 use jurat_core::outcome::Trace;
-use jurat_core::value::Value;
+use jurat_core::value::{Map, Value};
 
 use super::transcript::write_transcript;
-use super::{Conversation, Explanation, Operands, Origin, Reply};
+use super::{Called, Conversation, Explanation, Operands, Origin, Reply};
 use crate::Style;
 use crate::model::{TaskVerdict, gate_name};
 use crate::style::Meaning;
@@ -35,6 +36,9 @@ pub fn write_text(out: &mut dyn Write, explanation: &Explanation, style: Style) 
     }
     writer.spread(explanation)?;
     writer.context(explanation)?;
+    if let Some(called) = &explanation.called {
+        writer.called(called)?;
+    }
     explanation.conversations.iter().try_for_each(|it| writer.conversation(it))?;
     explanation.transcript.as_ref().map_or(Ok(()), |it| write_transcript(out, it, style))
 }
@@ -66,7 +70,8 @@ impl Writer<'_> {
         self.optional("label", it.label.as_deref())?;
         self.optional("score", it.score.map(words::score).as_deref())?;
         if let Some(explanation) = &it.explanation {
-            self.title("in the words of the judge")?;
+            let who = if it.kind == "evaluate" { "evaluator" } else { "judge" };
+            self.title(&format!("in the words of the {who}"))?;
             self.quoted(explanation)?;
         }
         Ok(())
@@ -127,6 +132,32 @@ impl Writer<'_> {
             writeln!(self.out, "  {}: {}", cut(&unseen.name, ROOM), cut(&unseen.reason, ROOM))?;
         }
         Ok(())
+    }
+
+    fn called(&mut self, it: &Called) -> io::Result<()> {
+        self.title(&format!("what {} was called with", cut(&it.evaluator, ROOM)))?;
+        for (name, argument) in it.arguments.as_map().into_iter().flat_map(Map::iter) {
+            writeln!(self.out, "  {}: {}", cut(name, ROOM), words::value(argument, ROOM))?;
+        }
+        self.title("what came of it")?;
+        let latency = it.latency.map(words::duration);
+        let facts: Vec<String> = [origin("called", it.origin, it.age)].into_iter().chain(latency).collect();
+        writeln!(self.out, "  {}", facts.join(", "))?;
+        self.value("returned", it.returned.as_ref(), "")?;
+        self.optional("problem", it.problem.as_deref())?;
+        self.printed("what it printed", &it.printed.stdout)?;
+        self.printed("what it printed to standard error", &it.printed.stderr)
+    }
+
+    fn printed(&mut self, title: &str, it: &PrintedText) -> io::Result<()> {
+        if it.is_empty() {
+            return Ok(());
+        }
+        self.title(title)?;
+        if it.n_dropped > 0 {
+            writeln!(self.out, "    … {} before this were not kept", words::counted(it.n_dropped, "byte"))?;
+        }
+        self.quoted(it.text.strip_suffix('\n').unwrap_or(&it.text))
     }
 
     fn conversation(&mut self, it: &Conversation) -> io::Result<()> {
@@ -203,7 +234,13 @@ impl Writer<'_> {
     }
 
     fn said(&mut self, text: &str) -> io::Result<()> {
-        if text.is_empty() { Ok(()) } else { writeln!(self.out, "{}", visible_line(text)) }
+        if text.is_empty() {
+            return Ok(());
+        }
+        // What is rejected lists what would have been taken, a line each, and what code raises may have lines of its own.
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        writeln!(self.out, "{}", visible_line(first))?;
+        if rest.is_empty() { Ok(()) } else { self.quoted(rest) }
     }
 
     /// Other people's text behind a bar.
@@ -235,14 +272,7 @@ impl Writer<'_> {
 
 /// Where a reply comes from, and what it took.
 pub(super) fn facts(it: &Reply) -> Vec<String> {
-    let origin = match (it.origin, it.age) {
-        (Origin::Live, _) => "asked in this run".to_owned(),
-        (Origin::Journal, Some(age)) => format!("from the journal, {} old", words::span(age)),
-        (Origin::Journal, None) => "from the journal".to_owned(),
-        (Origin::Log, Some(age)) => format!("from the log of the run, {} old", words::span(age)),
-        (Origin::Log, None) => "from the log of the run".to_owned(),
-    };
-    let mut facts = vec![origin];
+    let mut facts = vec![origin("asked", it.origin, it.age)];
     facts.extend(it.served.model.as_ref().map(|it| format!("served by {}", cut(it, ROOM))));
     facts.extend(it.served.fingerprint.as_ref().map(|it| format!("fingerprint {}", cut(it, ROOM))));
     facts.extend(it.served.request_id.as_ref().map(|it| format!("request {}", cut(it, ROOM))));
@@ -251,6 +281,17 @@ pub(super) fn facts(it: &Reply) -> Vec<String> {
     facts.extend(it.latency.map(words::duration));
     facts.extend(it.finish.as_ref().map(|it| format!("finish {}", cut(it, ROOM))));
     facts
+}
+
+/// Where it comes from; what is of this run was `done` in it.
+fn origin(done: &str, origin: Origin, age: Option<Duration>) -> String {
+    match (origin, age) {
+        (Origin::Live, _) => format!("{done} in this run"),
+        (Origin::Journal, Some(age)) => format!("from the journal, {} old", words::span(age)),
+        (Origin::Journal, None) => "from the journal".to_owned(),
+        (Origin::Log, Some(age)) => format!("from the log of the run, {} old", words::span(age)),
+        (Origin::Log, None) => "from the log of the run".to_owned(),
+    }
 }
 
 /// `2nd`, `3rd`, `11th`

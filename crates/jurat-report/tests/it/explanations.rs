@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use jurat_core::effect::{Attempt, FaultKind, Message, Served, ToolCall, Usage};
+use jurat_core::effect::{Attempt, FaultKind, Message, Printed, PrintedText, Served, ToolCall, Usage};
 use jurat_core::outcome::{any_of, last_turn, status_is};
 use jurat_core::suite::Gate;
 use jurat_core::value::{Val, parse_json};
 use jurat_report::explanation::{
-    Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen, write_json,
+    Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen, write_json,
     write_text,
 };
 use jurat_report::model::TaskVerdict;
@@ -85,6 +85,7 @@ fn assertion() -> Explanation {
             Seen { name: "kitchen_expert".to_owned(), is_output: true, value: sample::value(r#"{"score": 4}"#) },
         ],
         unseen: vec![Unseen { name: "category".to_owned(), reason: "not a direct dependency".to_owned() }],
+        called: None,
         conversations: Vec::new(),
         spread: Vec::new(),
         transcript: None,
@@ -193,6 +194,33 @@ pub(crate) fn panel() -> Explanation {
         spread: vec![Val::from("polite"), Val::from(HOSTILE)],
         ..assertion()
     }
+}
+
+/// Code that printed on its way, some of it too early to be kept.
+pub(crate) fn evaluator() -> Explanation {
+    let printed = |text: &str, n_dropped| PrintedText { text: text.to_owned(), n_dropped };
+    let called = Called {
+        evaluator: "tone".to_owned(),
+        arguments: Val::Map([("output", Val::from(HOSTILE)), ("limit", Val::I(3))].into_iter().collect()),
+        returned: Some(sample::value(r#"{"label": "polite"}"#)),
+        problem: None,
+        printed: Printed { stdout: printed(&format!("looking\n{HOSTILE}\n"), 0), stderr: printed("late\n", 2048) },
+        latency: Some(Duration::from_micros(152)),
+        origin: Origin::Live,
+        age: None,
+    };
+    Explanation {
+        kind: "evaluate".to_owned(),
+        explanation: Some("says thanks".to_owned()),
+        called: Some(called),
+        ..assertion()
+    }
+}
+
+#[test]
+fn an_evaluator_shows_what_it_was_called_with_and_what_it_printed() {
+    insta::assert_snapshot!(told(&evaluator()));
+    insta::assert_snapshot!(json(&evaluator()));
 }
 
 #[test]

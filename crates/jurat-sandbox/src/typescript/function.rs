@@ -1,21 +1,43 @@
 //! What the entry function takes.
 
 use oxc_ast::ast::{
-    BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, FormalParameters, Program, PropertyKey,
-    Statement, VariableDeclaration,
+    BindingPattern, BindingProperty, Declaration, ExportDefaultDeclarationKind, Expression, FormalParameters, Program,
+    PropertyKey, Statement, TSSignature, TSType, TSTypeName, VariableDeclaration,
 };
 use oxc_span::GetSpan as _;
 
-use super::reading::{position, refused};
+use super::reading::position;
 use crate::{Parameter, Passing, Refused, Signature};
 
 /// Finds a name at the top level, and what it takes when it is written as a function there.
 pub(super) fn signature(program: &Program<'_>, entry: &str) -> Result<Option<Signature>, Refused> {
     let found = program.body.iter().rev().find_map(|it| named(it, entry));
     match found {
-        None => Err(refused(program.source_text, None, format!("there is no function `{entry}` at the top level"))),
+        None => Err(Refused::NoFunction { entry: entry.to_owned(), functions: functions(program) }),
         Some(None) => Ok(None),
-        Some(Some((parameters, offset))) => Ok(Some(read(program.source_text, parameters, offset))),
+        Some(Some((parameters, offset))) => Ok(Some(read(program, parameters, offset))),
+    }
+}
+
+/// The names at the top level that are written as functions.
+fn functions(program: &Program<'_>) -> Vec<String> {
+    let declared = program.body.iter().filter_map(declaration);
+    let names = declared.flat_map(|it| match it {
+        Declaration::FunctionDeclaration(it) => it.id.iter().map(|it| it.name.to_string()).collect::<Vec<_>>(),
+        Declaration::VariableDeclaration(it) => {
+            let names = it.declarations.iter().flat_map(|it| it.id.get_binding_identifiers());
+            names.map(|it| it.name.to_string()).collect()
+        }
+        _ => Vec::new(),
+    });
+    let is_function = |name: &String| program.body.iter().any(|it| matches!(named(it, name), Some(Some(_))));
+    names.filter(is_function).collect()
+}
+
+fn declaration<'p, 'a>(statement: &'p Statement<'a>) -> Option<&'p Declaration<'a>> {
+    match statement {
+        Statement::ExportDeclaration(export) => Some(&export.declaration),
+        _ => statement.as_declaration(),
     }
 }
 
@@ -24,7 +46,6 @@ type Found<'p, 'a> = Option<(&'p FormalParameters<'a>, u32)>;
 
 fn named<'p, 'a>(statement: &'p Statement<'a>, entry: &str) -> Option<Found<'p, 'a>> {
     match statement {
-        Statement::ExportDeclaration(export) => declared(&export.declaration, entry),
         Statement::ExportDefaultDeclaration(export) => match &export.declaration {
             ExportDefaultDeclarationKind::FunctionDeclaration(function) => {
                 let is_it = function.id.as_ref().is_some_and(|it| it.name == entry);
@@ -32,7 +53,7 @@ fn named<'p, 'a>(statement: &'p Statement<'a>, entry: &str) -> Option<Found<'p, 
             }
             _ => None,
         },
-        _ => declared(statement.as_declaration()?, entry),
+        _ => declared(declaration(statement)?, entry),
     }
 }
 
@@ -73,8 +94,8 @@ fn inner<'p, 'a>(expression: &'p Expression<'a>) -> &'p Expression<'a> {
     }
 }
 
-fn read(source: &str, given: &FormalParameters<'_>, offset: u32) -> Signature {
-    let at = |offset: u32| position(source, offset as usize);
+fn read(program: &Program<'_>, given: &FormalParameters<'_>, offset: u32) -> Signature {
+    let at = |offset: u32| position(program.source_text, offset as usize);
     let parameter = |name: &str, is_required, offset| {
         let (line, column) = at(offset);
         Parameter { name: name.to_owned(), is_required, line, column }
@@ -83,11 +104,12 @@ fn read(source: &str, given: &FormalParameters<'_>, offset: u32) -> Signature {
     let mut is_open = false;
     let passing = match given.items.as_slice() {
         [only] if let BindingPattern::ObjectPattern(object) = &only.pattern => {
+            let members = only.type_annotation.as_ref().and_then(|it| members(program, &it.type_annotation));
             for property in &object.properties {
                 if let PropertyKey::StaticIdentifier(_) | PropertyKey::StringLiteral(_) = &property.key {
                     let name = property.key.static_name().unwrap_or_default();
-                    // What is not given is `undefined`, and whether that will do shows only in the types.
-                    parameters.push(parameter(&name, false, property.span.start));
+                    let is_required = is_required(property, &name, members);
+                    parameters.push(parameter(&name, is_required, property.span.start));
                 }
             }
             is_open = object.rest.is_some();
@@ -104,4 +126,41 @@ fn read(source: &str, given: &FormalParameters<'_>, offset: u32) -> Signature {
         }
     };
     Signature { parameters, is_open, passing, line: at(offset).0 }
+}
+
+/// What is not given is `undefined`. That will do where the property has a default, or where its type says so.
+fn is_required(property: &BindingProperty<'_>, name: &str, members: Option<&[TSSignature<'_>]>) -> bool {
+    if let BindingPattern::AssignmentPattern(_) = &property.value {
+        return false;
+    }
+    let own = members.into_iter().flatten().find_map(|it| match it {
+        TSSignature::TSPropertySignature(it) if it.key.static_name().is_some_and(|it| it == name) => Some(it),
+        _ => None,
+    });
+    let may_be_undefined = |it: &TSType<'_>| match it {
+        TSType::TSUndefinedKeyword(_) => true,
+        TSType::TSUnionType(it) => it.types.iter().any(|it| matches!(it, TSType::TSUndefinedKeyword(_))),
+        _ => false,
+    };
+    !own.is_some_and(|it| it.optional || it.type_annotation.iter().any(|it| may_be_undefined(&it.type_annotation)))
+}
+
+/// The members of a type that is written out, here or at the top level.
+fn members<'p, 'a>(program: &'p Program<'a>, written: &'p TSType<'a>) -> Option<&'p [TSSignature<'a>]> {
+    let name = match written {
+        TSType::TSTypeLiteral(it) => return Some(&it.members),
+        TSType::TSTypeReference(it) => match &it.type_name {
+            TSTypeName::IdentifierReference(it) => it.name,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    program.body.iter().filter_map(declaration).find_map(|it| match it {
+        Declaration::TSInterfaceDeclaration(it) if it.id.name == name => Some(&it.body.body[..]),
+        Declaration::TSTypeAliasDeclaration(it) if it.id.name == name => match &it.type_annotation {
+            TSType::TSTypeLiteral(it) => Some(&it.members[..]),
+            _ => None,
+        },
+        _ => None,
+    })
 }

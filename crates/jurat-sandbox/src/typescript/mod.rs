@@ -10,20 +10,22 @@ mod reading;
 
 use crate::{Language, Refused, Signature};
 
-/// What a function of TypeScript takes. `None` when there is such a name, but what it is shows only when it runs.
+/// What a function of TypeScript or JavaScript takes. `None` when there is such a name, but what it is shows only when it runs.
 ///
 /// # Errors
 /// When the source does not parse, uses what is refused, or has no such name at its top level.
 ///
 /// ```
+/// use jurat_sandbox::{Language, typescript};
+///
 /// let source = "export function evaluate({ output, reference = '' }: { output: string; reference?: string }): number { return 1 }";
-/// let signature = jurat_sandbox::typescript::signature(source, "evaluate")?.expect("it is a function");
+/// let signature = typescript::signature(source, "evaluate", Language::TypeScript)?.expect("it is a function");
 /// let names: Vec<&str> = signature.parameters.iter().map(|it| it.name.as_str()).collect();
 /// assert_eq!(names, ["output", "reference"]);
 /// # Ok::<(), jurat_sandbox::Refused>(())
 /// ```
-pub fn signature(source: &str, entry: &str) -> Result<Option<Signature>, Refused> {
-    Ok(read(source, entry, Language::TypeScript)?.1)
+pub fn signature(source: &str, entry: &str, language: Language) -> Result<Option<Signature>, Refused> {
+    Ok(read(source, entry, language)?.1)
 }
 
 /// The JavaScript that a source is, and what its function takes. As a side effect of having no modules, `export` is blanked in JavaScript, too.

@@ -20,7 +20,7 @@ impl Watcher {
     /// Starts it. It must not be under the filters that the other thread is going to put in force, so it comes first.
     pub(super) fn start() -> io::Result<Watcher> {
         let (sender, receiver) = mpsc::channel();
-        std::thread::Builder::new().name("exec-once".to_owned()).spawn(move || {
+        std::thread::Builder::new().name("exec-once".to_owned()).stack_size(64 << 10).spawn(move || {
             if let Ok(listener) = receiver.recv() {
                 // When it cannot say yes, `execve` fails, and that is reported.
                 say_yes(listener).unwrap_or_default();

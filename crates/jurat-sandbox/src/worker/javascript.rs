@@ -15,7 +15,7 @@ use rquickjs::{Coerced, Context, Ctx, Error, Filter, Function, Object, Promise, 
 use crate::orders::{Job, Orders};
 use crate::tail::Tail;
 use crate::worker::{Channel, harden};
-use crate::{Isolation, Passing, frame};
+use crate::{Isolation, Layer, Passing, frame};
 
 const PRELUDE: &str = include_str!("prelude.js");
 
@@ -37,7 +37,7 @@ pub(super) fn serve(channel: &mut Channel, orders: &Orders) -> Result<(), Vec<St
         match (kind, &mut evaluator) {
             (frame::JOB, _) => {
                 let job: Job = serde_json::from_slice(&body).map_err(|it| vec![it.to_string()])?;
-                match Evaluator::load(job, orders.memory) {
+                match Evaluator::load(job, orders.memory, orders.layers.contains(&Layer::Limits)) {
                     Ok(loaded) => {
                         evaluator = Some(loaded);
                         channel.say(frame::READY, b"null").map_err(gone)?;
@@ -95,12 +95,15 @@ impl From<Error> for Failed {
 
 impl Evaluator {
     /// Makes a realm and compiles the code in it. Nothing of the code is run.
-    fn load(job: Job, memory: u64) -> Result<Evaluator, serde_json::Value> {
+    fn load(job: Job, memory: u64, is_limited: bool) -> Result<Evaluator, serde_json::Value> {
         let wrong = |message: String, line: Option<u32>| serde_json::json!({ "message": message, "line": line, "column": null });
         let internal = |it: Error| wrong(format!("the interpreter does not start: {it}"), None);
         let runtime = Runtime::new().map_err(internal)?;
-        runtime.set_memory_limit(usize::try_from(memory).unwrap_or(usize::MAX));
-        runtime.set_max_stack_size(STACK);
+        if is_limited {
+            runtime.set_memory_limit(usize::try_from(memory).unwrap_or(usize::MAX));
+        }
+        // Without a limit of its own the interpreter goes on until the stack of the process ends.
+        runtime.set_max_stack_size(if is_limited { STACK } else { 0 });
         let context = Context::full(&runtime).map_err(internal)?;
         let printed = Rc::new(RefCell::new([Tail::new(job.output), Tail::new(job.output)]));
         let (body, settle, mend) = context.with(|ctx| -> Result<_, serde_json::Value> {

@@ -42,6 +42,7 @@ pub fn main() -> ExitCode {
     if std::env::args_os().nth(2).is_some_and(|it| it == FORWARD) {
         return crate::jail::inside::stand_between(std::env::args_os().skip(3));
     }
+    share_one_heap();
     let Ok(mut channel) = Channel::take() else { return ExitCode::FAILURE };
     let body = match frame::read(&mut channel.requests) {
         Ok((frame::ORDERS, body)) => body,
@@ -51,8 +52,8 @@ pub fn main() -> ExitCode {
     };
     let Ok(orders) = serde_json::from_slice::<Orders>(&body) else { return ExitCode::FAILURE };
     let problem = match &orders.role {
-        Role::Python { executable, readable } => {
-            python::become_interpreter(&mut channel, &orders, executable, readable)
+        Role::Python { executable, readable, start } => {
+            python::become_interpreter(&mut channel, &orders, executable, readable, start)
         }
         Role::JavaScript => javascript::serve(&mut channel, &orders),
     };
@@ -62,6 +63,17 @@ pub fn main() -> ExitCode {
         .unwrap_or_default();
     ExitCode::FAILURE
 }
+
+/// Each thread would reserve memory for a heap of its own, which counts against the limit of the worker although nothing is in it.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+fn share_one_heap() {
+    // SAFETY: it sets a number, and there are no other threads yet.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn share_one_heap() {}
 
 /// How a worker is spoken to.
 #[derive(Debug)]

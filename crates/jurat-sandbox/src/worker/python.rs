@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::frame;
+use crate::interpreter::Start;
 use crate::orders::Orders;
 use crate::process::ARENA;
 use crate::worker::{Channel, harden};
@@ -32,10 +33,18 @@ pub(super) fn become_interpreter(
     orders: &Orders,
     executable: &Path,
     readable: &[PathBuf],
+    start: &Start,
 ) -> Result<(), Vec<String>> {
     let mut command = Command::new(executable);
-    command.args(["-s", "-B", "-X", "utf8", "-c", SHIM]);
+    command.args(["-s", "-B", "-X", "utf8"]);
+    if let Start::Told { .. } = start {
+        command.arg("-S");
+    }
+    command.args(["-c", SHIM]);
     command.args([channel.requests.as_raw_fd().to_string(), channel.replies.as_raw_fd().to_string()]);
+    if let Start::Told { path, prefix, exec_prefix } = start {
+        command.args([prefix, exec_prefix]).args(path);
+    }
     command.env_remove(ARENA.0).envs(ENVIRONMENT);
     let place = harden::Place { executable: Some(executable), readable };
     let in_force = harden::give_up(channel, orders, &place)?;

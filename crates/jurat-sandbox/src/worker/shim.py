@@ -13,9 +13,16 @@ def serve():
     from _json import encode_basestring_ascii as quoted, make_scanner
 
     requests, replies = int(sys.argv[1]), int(sys.argv[2])
-    sys.argv[:] = ["evaluator"]
-    if sys.path and sys.path[0] == "":
+    if len(sys.argv) > 3:
+        # It was started without looking for its packages, and is told where they are.
+        sys.prefix, sys.exec_prefix = sys.argv[3:5]
+        sys.path[:] = sys.argv[5:]
+        from _sitebuiltins import Quitter
+
+        builtins.exit, builtins.quit = Quitter("exit", ""), Quitter("quit", "")
+    elif sys.path and sys.path[0] == "":
         del sys.path[0]
+    sys.argv[:] = ["evaluator"]
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
 

@@ -8,7 +8,7 @@
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `without` | the protections to leave out: layers by name, `fork` for a process shared by calls, or a limit (`deadline`, `memory`, `output`, `value`). `-`: there is nothing to leave out, the program is run for what it does to the pool |
+//! | `without` | the protections to leave out: layers by name, `fork` for a process shared by calls, a limit (`deadline`, `memory`, `output`, `value`), or `process`: the program then runs in a bare interpreter that is its own host, and has to end it, to change what is around it, or to speak in its name |
 //! | `turns` | how often it is called; one result after the other, `together` in one message |
 //! | `proof` | texts, any of which in the last result means success, where it cannot say so itself |
 //! | `then` | the result that matters is that of other code, called afterwards |
@@ -131,6 +131,7 @@ fn some_library() -> PathBuf {
 /// One program of the corpus.
 struct Attack {
     name: String,
+    path: PathBuf,
     language: Language,
     text: String,
     head: BTreeMap<String, String>,
@@ -146,11 +147,11 @@ impl Attack {
             if path.extension().is_some_and(|it| it == "py") { Language::Python } else { Language::TypeScript };
         let cell = path.parent().and_then(Path::file_name).expect("programs are in cells").to_string_lossy();
         let name = format!("{cell}/{}", path.file_name().expect("programs have names").to_string_lossy());
-        Attack { name, language, text, head }
+        Attack { name, path: path.to_owned(), language, text, head }
     }
 
     fn words(&self) -> impl Iterator<Item = &str> {
-        self.head["without"].split(' ').filter(|it| *it != "-")
+        self.head["without"].split(' ')
     }
 
     fn lacks(&self, word: &str) -> bool {
@@ -216,13 +217,42 @@ impl Attack {
         results.iter().map(shown).any(|it| proofs.split('|').any(|proof| it.contains(proof)))
     }
 
-    /// Whether there is something to leave out here, and the program could succeed then.
+    /// Whether it succeeds where the process that runs it is the one that asks.
+    fn breaks_its_host(&self) -> bool {
+        let mut world = World::new();
+        let n_turns = self.head.get("turns").map_or("1", String::as_str);
+        let mut host = Command::new("sh");
+        // What it takes of the machine is bounded all the same.
+        host.args(["-c", "ulimit -v 2000000; ulimit -c 0; exec \"$0\" -B -c \"$1\" \"$2\" \"$3\" \"$4\""]);
+        host.arg(&*PYTHON).args([HOST, &self.path.to_string_lossy(), &world.described.to_string(), n_turns]);
+        let ended = host.output().expect("there is a shell");
+        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+        let is_alive = ended.status.success() && said.ends_with("the host lives\n");
+        let is_forged = said.split("===RESULT_BEGIN===\n").nth(1).is_some_and(|it| it.starts_with("\"breached\""));
+        !is_alive || is_forged || world.damage().is_some()
+    }
+
+    /// Whether the program could succeed here.
     fn can_be_proved(&self) -> bool {
         let is_root = rustix::process::geteuid().is_root();
         let is_machine = self.head.get("machine").is_none_or(|it| it == std::env::consts::ARCH);
-        self.words().next().is_some() && is_machine && (is_root || !self.head.contains_key("root"))
+        is_machine && (is_root || !self.head.contains_key("root"))
     }
 }
+
+/// How evaluators are run by those who do it in a process of their own: what is raised is caught, and results are found between marks in what is printed.
+const HOST: &str = r"
+import json, sys
+names = {'__name__': 'evaluator'}
+exec(compile(open(sys.argv[1]).read(), sys.argv[1], 'exec'), names)
+for turn in range(1, int(sys.argv[3]) + 1):
+    try:
+        result = names['evaluate'](turn, json.loads(sys.argv[2]))
+    except Exception as error:
+        result = repr(error)
+    print('===RESULT_BEGIN===\n%s\n===RESULT_END===' % json.dumps(result))
+print('the host lives')
+";
 
 fn corpus() -> Vec<Attack> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attacks");
@@ -296,6 +326,14 @@ fn every_attack_succeeds_without_its_protection() {
     let mut n_proved = 0;
     for (layers, attacks) in by_layers {
         for attack in attacks {
+            if attack.lacks("process") {
+                if attack.breaks_its_host() {
+                    n_proved += 1;
+                } else {
+                    failures.push(format!("{}: its host lives", attack.name));
+                }
+                continue;
+            }
             // A process of its own each time: what a program that succeeds leaves behind is its success.
             let unprotected = pool(&layers.iter().copied().collect::<Vec<_>>());
             let honest = attack.head.contains_key("then").then(|| other(&unprotected));
@@ -309,6 +347,24 @@ fn every_attack_succeeds_without_its_protection() {
     }
     assert!(failures.is_empty(), "{n_proved} succeeded, but not these:\n{}\n", failures.join("\n"));
 }
+
+/// What is attacked, how, and in which language: three programs where there are any.
+#[test]
+fn every_cell_has_three_programs() {
+    let mut cells: BTreeMap<String, usize> = BTreeMap::new();
+    for attack in corpus() {
+        let (what, name) = attack.name.split_once('/').expect("programs are in cells");
+        let (how, _) = name.split_once('-').expect("the name says how");
+        let language = attack.path.extension().unwrap_or_default().to_string_lossy();
+        *cells.entry(format!("{what} {how} {language}")).or_default() += 1;
+    }
+    let few: Vec<&str> = cells.iter().filter(|(_, n)| **n < 3).map(|(cell, _)| cell.as_str()).collect();
+    assert_eq!(few, FEW, "and {cells:?}");
+}
+
+/// There are no three ways: becoming another program by the language alone, crashing by it alone, speaking to somebody through what it opens by itself, and reaching a
+/// namespace by a module that is not a system call.
+const FEW: [&str; 4] = ["fork-exec feature py", "namespaces library py", "native feature py", "sockets feature py"];
 
 #[test]
 fn a_pool_leaves_no_process_behind() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jurat_sandbox::{Arguments, CodeRunner as _, Isolation, Language};
 
-use crate::pools::{POOL, results, shown, source};
+use crate::pools::{POOL, call, results, shown, source};
 
 /// Calls a function once in a process of its own kind and once in a copy; both must say the same.
 #[track_caller]
@@ -190,7 +190,7 @@ fn a_source_that_is_wrong_is_refused_with_its_place() {
         "function evaluate() {\n  return )\n}",
         "SyntaxError: Unexpected token (line 2, column 10)",
     );
-    refused(Language::TypeScript, "function other() {}", "there is no function `evaluate` at the top level");
+    refused(Language::TypeScript, "function other() {}", "there is no function `evaluate` on the top level");
 }
 
 #[test]
@@ -264,5 +264,57 @@ fn whoever_asks_gets_their_own() {
             n.to_string()
         };
         assert_eq!(shown, vec![expected; n % 3]);
+    }
+}
+
+/// A program that finds the channel of its process, and says something there by itself.
+const TAMPERING: &str = r#"
+import os
+import sys
+
+
+def replies():
+    frame = sys._getframe()
+    while "replies" not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals["replies"]
+
+
+def answer(call, text):
+    body = b"V" + call.to_bytes(8, "little") + bytes(32) + text
+    return len(body).to_bytes(4, "little") + body
+
+
+def evaluate(what):
+    if what == "too many":
+        os.write(replies(), answer(1, b'"forged"'))
+    if what == "endless":
+        os.write(replies(), b"\xff\xff\xff\x7fV")
+    return "honest"
+"#;
+
+/// An answer too many is nobody's answer, and a message of a length that none has ends the process.
+#[test]
+fn a_process_that_says_what_nobody_asked_for_is_stopped() {
+    let prepared = POOL.prepare(source(Language::Python, Isolation::Process, TAMPERING)).wait().expect("it is sound");
+    for _ in 0..2 {
+        call(&POOL, &prepared, &[r#"{"what": "too many"}"#]);
+        assert_eq!(shown(&call(&POOL, &prepared, &[r#"{"what": "nothing"}"#])[0]), r#""honest""#);
+    }
+    let results: Vec<String> =
+        call(&POOL, &prepared, &[r#"{"what": "endless"}"#, r#"{"what": "nothing"}"#]).iter().map(shown).collect();
+    let stopped =
+        "error: its process answered something else than was asked (a message of 2147483647 bytes), and was stopped";
+    assert_eq!(results, [stopped, r#""honest""#]);
+}
+
+#[test]
+fn what_an_error_says_is_cut_to_what_people_read() {
+    for (language, text) in [
+        (Language::Python, "def evaluate():\n    raise ValueError('x' * (64 << 20))\n"),
+        (Language::TypeScript, "export function evaluate() { throw new Error('x'.repeat(64 << 20)) }"),
+    ] {
+        let shown = shown(&results(&POOL, source(language, Isolation::Process, text), &["{}"])[0]);
+        assert!(shown.starts_with("error: ") && shown.len() < 9000, "{} bytes", shown.len());
     }
 }

@@ -1,6 +1,6 @@
 //! What is left of TypeScript, and what is refused.
 
-use jurat_sandbox::{Isolation, Language};
+use jurat_sandbox::{Isolation, Language, Refused};
 
 use crate::pools::{POOL, results, shown, source};
 
@@ -14,7 +14,8 @@ fn types_leave_no_trace() {
 
 #[track_caller]
 fn refused(text: &str, expected: &str) {
-    let refused = jurat_sandbox::typescript::signature(text, "evaluate").expect_err("it is refused");
+    let refused =
+        jurat_sandbox::typescript::signature(text, "evaluate", Language::TypeScript).expect_err("it is refused");
     assert_eq!(refused.to_string(), expected);
 }
 
@@ -55,6 +56,15 @@ fn what_is_more_than_a_type_is_refused_by_line() {
 }
 
 #[test]
+fn a_source_without_the_function_says_what_it_has() {
+    let text = "export function judge() {}\nconst rate = () => 1, limit = 3;\nclass A {}";
+    let refused = jurat_sandbox::typescript::signature(text, "evaluate", Language::TypeScript).unwrap_err();
+    assert_eq!(refused.to_string(), "there is no function `evaluate` on the top level");
+    let Refused::NoFunction { functions, .. } = refused else { panic!("{refused:?}") };
+    assert_eq!(functions, ["judge", "rate"]);
+}
+
+#[test]
 fn a_source_as_deep_as_it_is_long_is_only_a_source() {
     let deep = [
         "!".repeat(120_000) + "1",
@@ -67,13 +77,13 @@ fn a_source_as_deep_as_it_is_long_is_only_a_source() {
     ];
     for text in deep {
         let source = format!("function evaluate() {{}}\n{text}");
-        jurat_sandbox::typescript::signature(&source, "evaluate").unwrap();
+        jurat_sandbox::typescript::signature(&source, "evaluate", Language::TypeScript).unwrap();
     }
 }
 
 #[track_caller]
 fn takes(text: &str, expected: &str) {
-    let signature = jurat_sandbox::typescript::signature(text, "evaluate").expect("it is read");
+    let signature = jurat_sandbox::typescript::signature(text, "evaluate", Language::TypeScript).expect("it is read");
     let shown = signature.map(|it| {
         let parameter = |it: &jurat_sandbox::Parameter| {
             format!("{}{}@{}:{}", it.name, if it.is_required { "!" } else { "" }, it.line, it.column)
@@ -88,17 +98,22 @@ fn takes(text: &str, expected: &str) {
 fn what_a_function_takes_is_read_from_its_source() {
     takes(
         "function evaluate({ output, reference = 'x', ...rest }: { output: string }) {}",
-        "Object output@1:21 reference@1:29 .. line 1",
+        "Object output!@1:21 reference@1:29 .. line 1",
     );
     takes(
         "\nexport const evaluate = async ({ 'output': o }: { output: (a: string) => { b: ')' } }) => 1;",
-        "Object output@2:34 line 2",
+        "Object output!@2:34 line 2",
     );
     takes(
         "const evaluate = (function (output: string, reference?: string, é = 1) {}) as any",
         "Positions output!@1:29 reference@1:45 é@1:65 line 1",
     );
     takes("function evaluate(): string;\nfunction evaluate(a?: number) { return '' }", "Positions a@2:19 line 2");
+    takes(
+        "interface A { a: string; b?: string; c: string | undefined; d: string | null }\nfunction evaluate({ a, b, c, d, e }: A) {}",
+        "Object a!@2:21 b@2:24 c@2:27 d!@2:30 e!@2:33 line 2",
+    );
+    takes("type A = { b?: string };\nexport const evaluate = ({ b }: A) => 1", "Object b@2:28 line 2");
     takes("const evaluate = make(1)", "unknown");
     takes("const { evaluate } = { evaluate() {} }", "unknown");
 }

@@ -1,6 +1,7 @@
 //! The face for Rust programs, as a program uses it.
 
 mod building;
+mod evaluators;
 mod examples;
 mod functions;
 mod results;

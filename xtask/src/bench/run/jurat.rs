@@ -93,6 +93,21 @@ impl Jurat {
         }
     }
 
+    /// Where it is.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Runs a suite whose evaluator is code, and checks that every row was looked at.
+    pub(super) fn evaluate(&self, yardstick: &Yardstick, directory: &Path, rows: u64) -> Result<Cost, Failure> {
+        let run = self.run(yardstick, directory, &["run", "suite.yaml"], &[PASSED])?;
+        if names(&run.cost.said()?, rows) {
+            Ok(run.cost)
+        } else {
+            Err(Failure::new(format!("`jurat run` does not say that it evaluated {rows} rows")))
+        }
+    }
+
     /// Reads the latest run of a directory.
     pub(super) fn show(&self, yardstick: &Yardstick, directory: &Path, words: &[&str]) -> Result<Cost, Failure> {
         let words: Vec<&str> = ["show", "latest"].iter().chain(words).copied().collect();

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Answer, Attempt, Deed, Endpoint, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Returned, Schema,
-    Served, Tool, ToolCall, ToolChoice, Usage,
+    Answer, Attempt, Deed, Endpoint, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Printed, PrintedText,
+    Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
 };
 use crate::check::{Hook, Look};
 use crate::value::{Value, parse_json};
@@ -110,6 +110,10 @@ pub fn read_outcome(text: &str) -> Result<Outcome, WireError> {
         OutcomeWire::Returned(returned) => Outcome::Returned(Box::new(Returned {
             value: value(&returned.value)?,
             is_error: returned.is_error,
+            printed: Printed {
+                stdout: PrintedText { text: returned.stdout, n_dropped: returned.stdout_dropped },
+                stderr: PrintedText { text: returned.stderr, n_dropped: returned.stderr_dropped },
+            },
             latency: Duration::from_micros(returned.latency_us),
             at_ms: returned.at_ms,
         })),
@@ -207,6 +211,14 @@ struct ReturnedWire {
     value: Box<RawValue>,
     #[serde(default)]
     is_error: bool,
+    #[serde(default)]
+    stdout: String,
+    #[serde(default)]
+    stdout_dropped: u64,
+    #[serde(default)]
+    stderr: String,
+    #[serde(default)]
+    stderr_dropped: u64,
     #[serde(default)]
     latency_us: u64,
     #[serde(default)]

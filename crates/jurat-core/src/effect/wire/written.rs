@@ -10,7 +10,8 @@ use serde::de::IgnoredAny;
 
 use super::micros;
 use crate::effect::{
-    Answer, Attempt, Deed, Endpoint, Fault, Message, ModelRequest, Outcome, Returned, Tool, ToolCall, ToolChoice,
+    Answer, Attempt, Deed, Endpoint, Fault, Message, ModelRequest, Outcome, Printed, Returned, Tool, ToolCall,
+    ToolChoice,
 };
 use crate::value::{Val, Value, write_json, write_json_text};
 
@@ -168,6 +169,13 @@ fn answer(members: &mut Members<'_>, answer: &Answer) {
 fn returned(members: &mut Members<'_>, returned: &Returned) {
     members.value("value", &returned.value);
     members.flag("is_error", returned.is_error);
+    let Printed { stdout, stderr } = &returned.printed;
+    for ([text, n_dropped], it) in [(["stdout", "stdout_dropped"], stdout), (["stderr", "stderr_dropped"], stderr)] {
+        members.some_text(text, &it.text);
+        if it.n_dropped > 0 {
+            members.number(n_dropped, it.n_dropped);
+        }
+    }
     members.time("latency_us", returned.latency);
     members.number("at_ms", returned.at_ms);
 }

@@ -94,18 +94,34 @@ pub fn entry(name: &str) -> Option<&'static Entry> {
 #[derive(Debug, Clone)]
 pub(super) enum Rule {
     ExactMatch(Texts),
-    Contains { words: Vec<String>, all: bool, texts: Texts },
-    Regex { pattern: Pattern },
+    Contains {
+        words: Vec<String>,
+        all: bool,
+        texts: Texts,
+    },
+    Regex {
+        pattern: Pattern,
+    },
     EditDistance(Texts),
     EditSimilarity(Texts),
     JsonEquality,
     JsonDistance,
     JsonSchema(Box<ReplySchema>),
-    Numeric { absolute: f64, relative: f64 },
+    Numeric {
+        absolute: f64,
+        relative: f64,
+    },
     Bleu(Bleu),
     Chrf(Chrf),
-    Rouge { variant: Variant, measure: Figure },
+    Rouge {
+        variant: Variant,
+        measure: Figure,
+    },
     TokenF1,
+    /// A role, or `provider/model`.
+    Embedding {
+        model: String,
+    },
 }
 
 /// What counts as a difference between texts.
@@ -125,6 +141,7 @@ pub(super) enum Figure {
 const MATCH: Gives = Gives::Hit { yes: "match", no: "mismatch" };
 const SHARE: Gives = Gives::Score { least: 0.0, most: Some(1.0), direction: Direction::Maximize };
 const PERCENT: Gives = Gives::Score { least: 0.0, most: Some(100.0), direction: Direction::Maximize };
+const COSINE: Gives = Gives::Score { least: -1.0, most: Some(1.0), direction: Direction::Maximize };
 const COUNT: Gives = Gives::Score { least: 0.0, most: None, direction: Direction::Minimize };
 const BOTH: &[&str] = &["output", "reference"];
 
@@ -391,6 +408,19 @@ pub static ENTRIES: &[Entry] = &[
         gives: SHARE,
         make: |_| Ok(Rule::TokenF1),
     },
+    Entry {
+        name: "embedding_similarity",
+        summary: "the cosine of the angle between the embeddings of output and reference, which a model is asked for; the greatest of several",
+        inputs: BOTH,
+        params: &[Param {
+            name: "model",
+            takes: Takes::Text,
+            default: Some("\"embedder\""),
+            doc: "who is asked: a role, or `provider/model`",
+        }],
+        gives: COSINE,
+        make: |it| Ok(Rule::Embedding { model: it.text("model").to_owned() }),
+    },
 ];
 
 fn pattern(settings: &Settings) -> Result<Rule, BadSetting> {
@@ -476,6 +506,7 @@ impl Rule {
                 })
             }
             Rule::TokenF1 => score(token_f1(&output, &borrowed(&references()?))),
+            Rule::Embedding { model } => return Err(format!("`{model}` has to be asked for embeddings first")),
         })
     }
 }

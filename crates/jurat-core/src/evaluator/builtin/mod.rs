@@ -1,4 +1,4 @@
-//! Evaluators that need no code: an author names one and sets its parameters.
+//! Evaluators that need no code: an author names one and sets its parameters. One of them asks a model, for embeddings.
 //!
 //! They take `output` and `reference` by the same rules as code, and what they find goes through the same outputs. The list of them is
 //! [`ENTRIES`]; reader, schema and reference page follow from it. The figures themselves are functions of texts, one file each.
@@ -69,9 +69,50 @@ impl Builtin {
     /// What it makes of its arguments, through an output. An error says what was missing or of no use.
     pub fn evaluate(&self, name: &str, config: &OutputConfig, arguments: &Val<'_>) -> Result<Evaluation, String> {
         let found = self.rule.find(&Arguments(arguments))?;
-        let mut evaluations = normalise(name, Language::Python, std::slice::from_ref(config), &returned(found, config));
-        evaluations.pop().ok_or_else(|| "there is no output".to_owned())
+        through(name, config, found)
     }
+
+    /// Whose embeddings it compares, a role or `provider/model`. `None` when it asks nobody.
+    pub fn embedder(&self) -> Option<&str> {
+        match &self.rule {
+            Rule::Embedding { model } => Some(model),
+            _ => None,
+        }
+    }
+
+    /// The texts whose embeddings it compares: the output, then every reference.
+    pub fn texts(&self, arguments: &Val<'_>) -> Result<Vec<String>, String> {
+        let arguments = Arguments(arguments);
+        let output = arguments.text("output")?.into_owned();
+        Ok([output].into_iter().chain(arguments.references()?.into_iter().map(Cow::into_owned)).collect())
+    }
+
+    /// What it makes of the embeddings of its texts, a list of vectors as JSON, through an output.
+    pub fn compare(
+        &self,
+        name: &str,
+        config: &OutputConfig,
+        vectors: &str,
+        n_texts: usize,
+    ) -> Result<Evaluation, String> {
+        let vectors: Vec<Vec<f64>> =
+            serde_json::from_str(vectors).map_err(|error| format!("what came back is no list of vectors: {error}"))?;
+        let [output, references @ ..] = vectors.as_slice() else { return Err("no embeddings came back".to_owned()) };
+        if vectors.len() != n_texts {
+            return Err(format!("{} embeddings came back for {n_texts} texts", vectors.len()));
+        }
+        let cosines: Option<Vec<f64>> = references.iter().map(|it| vector::cosine(output, it)).collect();
+        let cosines =
+            cosines.ok_or("the embeddings cannot be compared: they differ in length, or one has no direction")?;
+        let score = cosines.into_iter().fold(-1.0, f64::max);
+        through(name, config, Found { what: What::Score(score), explanation: None })
+    }
+}
+
+/// What was found, as an output takes it.
+fn through(name: &str, config: &OutputConfig, found: Found) -> Result<Evaluation, String> {
+    let mut evaluations = normalise(name, Language::Python, std::slice::from_ref(config), &returned(found, config));
+    evaluations.pop().ok_or_else(|| "there is no output".to_owned())
 }
 
 /// What was found, as a function would have returned it for an output. Yes and no are its first two labels.

@@ -1,4 +1,4 @@
-# without: -
+# without: process
 
 def evaluate(turn, world):
     import atexit

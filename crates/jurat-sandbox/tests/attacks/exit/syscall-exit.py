@@ -1,4 +1,4 @@
-# without: -
+# without: process
 
 import ctypes
 

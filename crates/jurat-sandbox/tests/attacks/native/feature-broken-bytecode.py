@@ -1,7 +1,11 @@
-# without: -
+# without: process
 
 def evaluate(turn, world):
     import types
 
-    types.FunctionType(evaluate.__code__.replace(co_code=b"\x64\xff" * 8 + b"\x53\x00", co_consts=()), {})()
+    # It takes off the stack what was never put there.
+    def broken():
+        pass
+
+    types.FunctionType(broken.__code__.replace(co_code=b"\x01\x00" * 4000 + b"\x53\x00"), {})()
     return "honest"

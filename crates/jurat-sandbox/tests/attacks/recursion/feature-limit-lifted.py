@@ -1,4 +1,4 @@
-# without: -
+# without: process
 
 import sys
 
@@ -6,6 +6,6 @@ import sys
 def evaluate(turn, world):
     sys.setrecursionlimit(1 << 30)
     thing = []
-    for _ in range(10_000_000):
+    for _ in range(1_000_000):
         thing = [thing]
     return repr(thing)

@@ -1,4 +1,5 @@
-// without: -
+// without: limits
+// proof: signal 11|stack overflow
 
 export function evaluate({ turn }: { turn: number }): unknown {
   let thing: unknown = [];

@@ -1,0 +1,157 @@
+//! Tasks and evaluators, joined: who calls what, and with what.
+
+use crate::evaluator::binding::{self, Origin};
+use crate::evaluator::builtin;
+use crate::suite::problem::{Problem, listed, nearest};
+use crate::suite::reader::Reading;
+use crate::suite::task::{Evaluate, Gate, Selection, Task, TaskKind};
+use crate::suite::{Evaluator, EvaluatorKind, Suite, codes, same_id};
+use crate::value::{Content, FieldPath, Node, Spanned, Val, Value};
+
+/// Joins tasks and evaluators, once everything is read: each `evaluate` gets its arguments, and an evaluator that no task names gets a task of its
+/// own name.
+pub(in crate::suite) fn join(suite: &mut Suite, reading: &mut Reading<'_>) {
+    let named = |suite: &Suite, name: &str| {
+        suite.tasks.iter().any(|it| matches!(&it.kind, TaskKind::Evaluate(it) if it.evaluator.value == name))
+    };
+    let unnamed: Vec<Task> =
+        suite.evaluators.iter().filter(|it| !named(suite, &it.name.value)).map(task_of_its_own).collect();
+    // A file that is lost may have had the task that names it.
+    if !suite.lost.tasks {
+        suite.tasks.extend(unnamed);
+    }
+    let Suite { tasks, evaluators, lost, .. } = suite;
+    for task in tasks {
+        let TaskKind::Evaluate(evaluate) = &mut task.kind else { continue };
+        let name = &evaluate.evaluator;
+        match evaluators.iter().find(|it| it.name.value == name.value) {
+            Some(evaluator) => {
+                bind(reading, evaluate, evaluator);
+                task.is_flawed |= evaluator.is_flawed;
+            }
+            None if lost.has_evaluator(&name.value) => task.is_flawed = true,
+            None => {
+                task.is_flawed = true;
+                reading.problem(unknown_evaluator(name, evaluators));
+            }
+        }
+    }
+}
+
+fn task_of_its_own(evaluator: &Evaluator) -> Task {
+    let evaluate = Evaluate { evaluator: evaluator.name.clone(), with: Vec::new(), bindings: Vec::new() };
+    Task {
+        id: evaluator.name.clone(),
+        description: evaluator.description.clone(),
+        kind: TaskKind::Evaluate(Box::new(evaluate)),
+        comparison: None,
+        depends_on: Vec::new(),
+        gate: Gate::None,
+        on: Selection::All,
+        scope: None,
+        tags: Vec::new(),
+        dimensions: Vec::new(),
+        span: evaluator.name.span,
+        is_flawed: evaluator.is_flawed,
+    }
+}
+
+fn bind(reading: &mut Reading<'_>, evaluate: &mut Evaluate, evaluator: &Evaluator) {
+    let with: Vec<(String, Origin)> =
+        evaluate.with.iter().map(|(name, it)| (name.value.clone(), it.value.clone())).collect();
+    let known: Option<Vec<&str>> = match &evaluator.kind {
+        EvaluatorKind::Builtin(builtin) => Some(builtin.entry.inputs.to_vec()),
+        EvaluatorKind::Function(_) => None,
+        EvaluatorKind::Code(_) => evaluator
+            .signature()
+            .filter(|it| !it.takes_others)
+            .map(|it| it.parameters.iter().map(|it| it.name.as_str()).collect()),
+    };
+    if let Some(known) = known {
+        for (name, _) in evaluate.with.iter().filter(|(name, _)| !known.contains(&name.value.as_str())) {
+            reading.problem(unknown_parameter(name, evaluator, &known));
+        }
+    }
+    evaluate.bindings = match &evaluator.kind {
+        EvaluatorKind::Code(code) => binding::bindings(code.signature.as_ref(), &with),
+        EvaluatorKind::Function(_) => binding::bindings(None, &with),
+        EvaluatorKind::Builtin(builtin) => {
+            let by_name = |name: &&'static str| match with.iter().find(|(it, _)| it == name) {
+                Some((_, from)) => {
+                    binding::Binding { parameter: (*name).to_owned(), from: from.clone(), is_required: true }
+                }
+                None => binding::Binding::by_name(name, true),
+            };
+            builtin.entry.inputs.iter().map(by_name).collect()
+        }
+    };
+}
+
+fn unknown_parameter(name: &Spanned<String>, evaluator: &Evaluator, known: &[&str]) -> Problem {
+    let message = format!("`{}` has no parameter `{}`", evaluator.name.value, name.value);
+    let problem = Problem::new(&codes::UNKNOWN_PARAMETER, message).at(name.span, "unknown parameter");
+    let problem = match known {
+        [] => problem.help("it has no parameters"),
+        known => problem
+            .did_you_mean(&name.value, known.iter().copied())
+            .help(format!("it has {}", listed(known.iter().copied()))),
+    };
+    problem.at(evaluator.name.span, "this evaluator")
+}
+
+fn unknown_evaluator(name: &Spanned<String>, evaluators: &[Evaluator]) -> Problem {
+    let message = format!("there is no evaluator `{}`", name.value);
+    let problem = Problem::new(&codes::UNKNOWN_EVALUATOR, message).at(name.span, "unknown evaluator");
+    let names = || evaluators.iter().map(|it| it.name.value.as_str());
+    match nearest(&name.value, names()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None if evaluators.is_empty() => match builtin::ENTRIES.iter().any(|it| same_id(it.name, &name.value)) {
+            true => problem.help(format!("define it under `evaluators`: `{0}: {{builtin: {0}}}`", name.value)),
+            false => problem.help("evaluators are defined under `evaluators`"),
+        },
+        None => problem.help(format!("there are {}", listed(names()))),
+    }
+}
+
+/// Reads what stands under `with`: a text is a path, anything else a value; `{value: …}` is a value, whatever it is.
+pub(in crate::suite) fn read_with(
+    reading: &mut Reading<'_>,
+    node: &Node<'_>,
+) -> Vec<(Spanned<String>, Spanned<Origin>)> {
+    let Some(entries) = node.entries() else {
+        reading.wrong_type("`with`", "an object of parameters", node);
+        return Vec::new();
+    };
+    let mut with = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let name = Spanned::new(entry.key.clone().into_owned(), entry.key_span);
+        let node = &entry.value;
+        let origin = match (&node.content, node.entries()) {
+            (Content::Scalar(Val::Str(_)), _) => {
+                let path = reading.path(&format!("`{}` in `with`", entry.key), node);
+                path.map(|it: Spanned<FieldPath>| Origin::Path(it.value))
+            }
+            (_, Some([only])) if only.key == "value" => Some(Origin::Literal(only.value.to_val().into_owned())),
+            (_, Some(_)) => {
+                reading.wrong_type(&format!("`{}` in `with`", entry.key), "a path, a value or `{value: …}`", node);
+                None
+            }
+            _ => Some(Origin::Literal(node.to_val().into_owned())),
+        };
+        with.extend(origin.map(|it| (name, Spanned::new(it, node.span))));
+    }
+    with
+}
+
+/// Where an argument comes from, as it is read.
+pub(in crate::suite) fn written_origin(origin: &Origin) -> Value {
+    match origin {
+        Origin::Path(path) => Val::from(path.to_string()),
+        Origin::Literal(value @ (Val::Str(_) | Val::Map(_))) => {
+            Val::Map([("value", value.clone())].into_iter().collect())
+        }
+        Origin::Literal(value) => value.clone(),
+        // Names that are not said are not written.
+        Origin::Common(_) | Origin::Key(_) => Val::Null,
+    }
+}

@@ -1,0 +1,35 @@
+//! Ollama's own embeddings: `POST /api/embed`.
+
+use jurat_core::effect::{Endpoint, ModelRequest, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Failure, Reply, Unsupported, WireRequest, body, ollama_chat, parsed, vectors};
+
+/// The revision of the bytes that requests become.
+pub(super) const REVISION: u32 = 1;
+
+pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Unsupported> {
+    let (texts, extra) = vectors::texts(endpoint, request)?;
+    let body = body::write(extra, |body| {
+        body.member("model", &endpoint.model);
+        body.member("input", &texts);
+        // Left out, a text that is too long would be cut without a word.
+        body.member("truncate", &false);
+    })?;
+    Ok(WireRequest { path: "/api/embed".to_owned(), headers: ollama_chat::HEADERS, body })
+}
+
+pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+    let reply: Embeddings<'_> = parsed(body)?;
+    let usage = reply.prompt_eval_count.map(|input| Usage { input, ..Usage::default() });
+    vectors::reply(&reply.embeddings, usage, reply.model)
+}
+
+#[derive(Deserialize)]
+struct Embeddings<'d> {
+    #[serde(borrow)]
+    embeddings: Vec<&'d RawValue>,
+    model: Option<String>,
+    prompt_eval_count: Option<u64>,
+}

@@ -1,0 +1,50 @@
+//! OpenAI's embeddings: `POST /embeddings`, which most other servers speak too.
+
+use jurat_core::effect::{Endpoint, ModelRequest, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Failure, Reply, Unsupported, WireRequest, body, openai_chat, parsed, vectors};
+
+/// The revision of the bytes that requests become.
+pub(super) const REVISION: u32 = 1;
+
+pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Unsupported> {
+    let (texts, extra) = vectors::texts(endpoint, request)?;
+    let body = body::write(extra, |body| {
+        body.member("model", &endpoint.model);
+        body.member("input", &texts);
+    })?;
+    Ok(WireRequest { path: "/embeddings".to_owned(), headers: openai_chat::HEADERS, body })
+}
+
+pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+    let mut reply: Embeddings<'_> = parsed(body)?;
+    // The interface says which text each belongs to, and promises no order.
+    reply.data.sort_by_key(|it| it.index);
+    let found: Vec<&RawValue> = reply.data.iter().map(|it| it.embedding).collect();
+    let usage = reply.usage.map(|it| Usage { input: it.prompt_tokens, ..Usage::default() });
+    vectors::reply(&found, usage, reply.model)
+}
+
+#[derive(Deserialize)]
+struct Embeddings<'d> {
+    #[serde(borrow)]
+    data: Vec<Embedding<'d>>,
+    model: Option<String>,
+    usage: Option<UsageIn>,
+}
+
+#[derive(Deserialize)]
+struct Embedding<'d> {
+    #[serde(default)]
+    index: u64,
+    #[serde(borrow)]
+    embedding: &'d RawValue,
+}
+
+#[derive(Deserialize)]
+struct UsageIn {
+    #[serde(default)]
+    prompt_tokens: u64,
+}

@@ -1,0 +1,4 @@
+# without: process
+
+def evaluate(turn, world):
+    raise KeyboardInterrupt

@@ -1,4 +1,0 @@
-# without: -
-
-def evaluate(turn, world):
-    return evaluate(turn, world)

@@ -1,0 +1,3 @@
+def evaluate(output):
+    for it in output:
+        return it +

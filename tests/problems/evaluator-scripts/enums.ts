@@ -1,0 +1,5 @@
+enum Verdict { Good, Bad }
+
+export function evaluate({ output }: { output: string }) {
+  return Verdict.Good;
+}

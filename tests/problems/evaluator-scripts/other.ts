@@ -1,0 +1,2 @@
+export const judge = ({ output }: { output: string }) => 1;
+export function score() { return 2 }
