@@ -17,6 +17,8 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::cgroup::Cgroup;
 use super::orders::{Orders, RawExit, Said};
+#[cfg(target_os = "linux")]
+use super::spare;
 use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Network, Program, StopFlag, Wall, Walls};
 use super::{container, size};
 use crate::frame;
@@ -157,16 +159,14 @@ impl<'w> Running<'w> {
             }
             #[cfg(target_os = "linux")]
             Isolation::Namespaces | Isolation::Host => {
-                let (ours, theirs) = UnixStream::pair()?;
-                let mut command = Command::new(&walls.worker.path);
-                command.args(&walls.worker.arguments).stdin(OwnedFd::from(theirs)).current_dir("/");
-                let child = spawned(&mut command, std::iter::empty(), walls.worker.path.as_os_str())?;
-                drop(command);
-                ours.set_nonblocking(true)?;
+                let worker = spare::worker(&walls.worker).map_err(|error| JailError::NotStarted {
+                    program: walls.worker.path.display().to_string(),
+                    reason: error.to_string(),
+                })?;
                 let orders = serde_json::to_vec(&orders(program, walls)).map_err(io::Error::from)?;
                 let mut unsent = frame::framed(frame::JAIL, &orders);
                 unsent.extend(frame::framed(frame::INPUT, &program.stdin));
-                Running::of(walls, name, child, Some(ours), unsent, Kind::Jail, begun)
+                Running::of(walls, name, worker.child, Some(worker.control), unsent, Kind::Jail, begun)
             }
         };
         running.enforced.extend(running.outer_limits());
@@ -254,7 +254,7 @@ impl<'w> Running<'w> {
             }
             self.insist();
             // Whoever held the other ends is gone with the jail; what they wrote is still there to be read.
-            if is_over.is_none() && self.child.try_wait()?.is_some() {
+            if is_over.is_none() && self.is_gone()? {
                 is_over = Some(Instant::now());
                 self.handle = None;
             }
@@ -267,6 +267,12 @@ impl<'w> Running<'w> {
         }
         self.read()?;
         self.ended(out.n_bytes, err.n_bytes)
+    }
+
+    /// Whether nothing of the program is there any more. A jail lets go of its line when everybody in it has ended; its worker then has nothing left to do but to end.
+    fn is_gone(&mut self) -> io::Result<bool> {
+        let has_let_go = self.kind == Kind::Jail && self.control.is_none();
+        Ok(has_let_go || self.child.try_wait()?.is_some())
     }
 
     /// Waits for something to happen, for a glance at most.
@@ -326,6 +332,8 @@ impl<'w> Running<'w> {
         while let Ok(Some((frame::SAID, body))) = frame::take(&mut self.came, 1 << 20) {
             match serde_json::from_slice(&body).map_err(io::Error::from)? {
                 Said::Started { enforced, walls } => {
+                    #[cfg(target_os = "linux")]
+                    spare::prepare(&self.walls.worker);
                     self.enforced.extend(enforced);
                     self.stood = walls.into_iter().collect();
                 }
@@ -394,7 +402,6 @@ impl<'w> Running<'w> {
 
     fn ended(&mut self, stdout_bytes: u64, stderr_bytes: u64) -> Result<Ended, JailError> {
         let wall = self.begun.elapsed();
-        let status = self.child.wait()?;
         let killed_by_kernel = self.cgroup.as_ref().is_some_and(Cgroup::ran_out_of_memory);
         let (mut memory, mut processes) = (None, None);
         let own = match self.last.take() {
@@ -419,13 +426,14 @@ impl<'w> Running<'w> {
                 return Err(super::probe::unavailable(&step, &reason, errno).into());
             }
             _ if self.kind != Kind::Jail => {
+                let status = self.child.wait()?;
                 match (status.code(), std::os::unix::process::ExitStatusExt::signal(&status)) {
                     (Some(code), _) => Exit::Code(code),
                     (None, signal) => Exit::Signal(signal.unwrap_or(0)),
                 }
             }
             _ if self.ending.is_some() => Exit::Interrupted,
-            _ => return Err(JailError::Lost(format!("its first process ended with {status}"))),
+            _ => return Err(JailError::Lost(format!("its worker ended with {}", self.child.wait()?))),
         };
         let exit = self.ending.map_or(own, |(why, _)| why);
         let by_cgroup = self.cgroup.as_ref().map(Cgroup::enforces).unwrap_or_default();
@@ -449,10 +457,16 @@ impl<'w> Running<'w> {
 /// An error on the way must not leave anything behind either.
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            self.kill();
-            self.child.wait().map(drop).unwrap_or_default();
+        if matches!(self.child.try_wait(), Ok(Some(_))) {
+            return;
         }
+        // A group is removed only when nobody is in it.
+        #[cfg(target_os = "linux")]
+        if self.kind == Kind::Jail && self.control.is_none() && self.cgroup.is_none() {
+            return spare::bury(self.child.id());
+        }
+        self.kill();
+        self.child.wait().map(drop).unwrap_or_default();
     }
 }
 

@@ -76,10 +76,11 @@ fn walled(orders: &Orders, mut control: File, stdout: File, stdin: &[u8]) -> Res
     match namespaces::copy().map_err(drop)? {
         Some(first) => {
             // Whoever reads waits for the end of these.
-            drop((control, stdout, alive));
+            drop((stdout, alive));
             quiet().map_err(drop)?;
             let ended = rustix::process::waitpid(Some(first), rustix::process::WaitOptions::empty());
-            drop(held);
+            // Now everybody in the jail has ended. To clear namespaces away takes the kernel a while, and nobody has to wait for that.
+            drop((control, held));
             ended.map(drop).map_err(drop)
         }
         None => {
