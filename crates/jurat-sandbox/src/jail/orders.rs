@@ -7,6 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{Limit, Mechanism, Wall};
 
+/// The namespaces that a worker makes for a jail, before it is known what for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Enter {
+    /// A list of processes of its own.
+    pub(crate) processes: bool,
+    /// Queues and a host name of its own.
+    pub(crate) ipc: bool,
+    /// A network of its own.
+    pub(crate) network: bool,
+    /// Who ends it.
+    pub(crate) parent: u32,
+}
+
 /// What the first process of a jail is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Orders {
@@ -27,8 +40,6 @@ pub(crate) struct Orders {
     pub(crate) file_bytes: u64,
     /// The walls to put up.
     pub(crate) walls: BTreeSet<Wall>,
-    /// Who ends it.
-    pub(crate) parent: u32,
 }
 
 impl Orders {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::cgroup::Cgroup;
-use super::orders::{Orders, RawExit, Said};
+use super::orders::{Enter, Orders, RawExit, Said};
 #[cfg(target_os = "linux")]
 use super::spare;
 use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Network, Program, StopFlag, Wall, Walls};
@@ -159,21 +159,23 @@ impl<'w> Running<'w> {
             }
             #[cfg(target_os = "linux")]
             Isolation::Namespaces | Isolation::Host => {
-                let worker = spare::worker(&walls.worker).map_err(|error| JailError::NotStarted {
+                let worker = spare::worker(&wanted(walls)).map_err(|error| JailError::NotStarted {
                     program: walls.worker.path.display().to_string(),
                     reason: error.to_string(),
                 })?;
                 let orders = serde_json::to_vec(&orders(program, walls)).map_err(io::Error::from)?;
                 let mut unsent = frame::framed(frame::JAIL, &orders);
                 unsent.extend(frame::framed(frame::INPUT, &program.stdin));
-                Running::of(walls, name, worker.child, Some(worker.control), unsent, Kind::Jail, begun)
+                let mut running =
+                    Running::of(walls, name, worker.child, Some(worker.control), unsent, Kind::Jail, begun);
+                running.cgroup = worker.cgroup;
+                if let Some(cgroup) = &mut running.cgroup {
+                    cgroup.limit(&walls.limits, |it| walls.has(it));
+                }
+                running
             }
         };
         running.enforced.extend(running.outer_limits());
-        if walls.isolation == Isolation::Namespaces {
-            // Before it is told anything, so that everything that it starts is in it.
-            running.cgroup = Cgroup::make(&running.child, &walls.limits, |it| walls.has(it));
-        }
         Ok(running)
     }
 
@@ -332,8 +334,6 @@ impl<'w> Running<'w> {
         while let Ok(Some((frame::SAID, body))) = frame::take(&mut self.came, 1 << 20) {
             match serde_json::from_slice(&body).map_err(io::Error::from)? {
                 Said::Started { enforced, walls } => {
-                    #[cfg(target_os = "linux")]
-                    spare::prepare(&self.walls.worker);
                     self.enforced.extend(enforced);
                     self.stood = walls.into_iter().collect();
                 }
@@ -436,6 +436,10 @@ impl<'w> Running<'w> {
             _ => return Err(JailError::Lost(format!("its worker ended with {}", self.child.wait()?))),
         };
         let exit = self.ending.map_or(own, |(why, _)| why);
+        #[cfg(target_os = "linux")]
+        if self.kind == Kind::Jail {
+            spare::prepare(&wanted(self.walls));
+        }
         let by_cgroup = self.cgroup.as_ref().map(Cgroup::enforces).unwrap_or_default();
         self.enforced.retain(|(limit, _)| !by_cgroup.iter().any(|(it, _)| it == limit));
         self.enforced.extend(by_cgroup);
@@ -541,6 +545,18 @@ fn quietly(program: &OsStr, words: &[&str]) {
     }
 }
 
+/// The worker that these walls need.
+#[cfg(target_os = "linux")]
+fn wanted(walls: &Walls) -> spare::Wanted {
+    let enter = Enter {
+        processes: walls.has(Wall::Processes),
+        ipc: walls.has(Wall::Ipc),
+        network: walls.has(Wall::Network) && walls.network != Network::Host,
+        parent: std::process::id(),
+    };
+    spare::Wanted { program: walls.worker.clone(), enter: (walls.isolation == Isolation::Namespaces).then_some(enter) }
+}
+
 fn orders(program: &Program, walls: &Walls) -> Orders {
     let seen = walls.seen();
     let folders = [(&walls.workspace, &seen.workspace), (&walls.home, &seen.home), (&walls.tmp, &seen.tmp)];
@@ -562,6 +578,5 @@ fn orders(program: &Program, walls: &Walls) -> Orders {
         memory_bytes: walls.limits.memory_bytes,
         file_bytes: walls.limits.file_bytes,
         walls: Wall::ALL.into_iter().filter(|it| walls.has(*it)).collect(),
-        parent: std::process::id(),
     }
 }

@@ -1,10 +1,10 @@
 //! Workers that are started before they are needed, and buried after they have ended.
 //!
-//! A worker takes longer to start than everything else that a jail needs, and does not need to know what for. So while one program runs, a worker for the next is started. The
-//! system ties workers to the thread that started them; here that is one that lives as long as this process.
+//! A worker takes longer to start than everything else that a jail needs, and it can make namespaces without knowing what for. So when one program has ended, a worker for the next
+//! is started. The system ties workers to the thread that started them; here that is one that lives as long as this process.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
@@ -14,31 +14,42 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, WaitOptions};
 
-use crate::Program;
+use super::cgroup::Cgroup;
+use super::orders::Enter;
+use crate::{Program, frame};
 
 /// A worker that waits for its orders.
 pub(super) struct Worker {
     pub(super) child: Child,
     pub(super) control: UnixStream,
+    /// Everything that it starts is in it.
+    pub(super) cgroup: Option<Cgroup>,
+}
+
+/// What a worker is started for: a program that is one, and the namespaces that it makes. Without any it looks after a program of the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Wanted {
+    pub(super) program: Program,
+    pub(super) enter: Option<Enter>,
 }
 
 /// Takes a worker that is ready, or has one started.
-pub(super) fn worker(program: &Program) -> io::Result<Worker> {
-    if let Some(mut worker) = spares().remove(&key(program))
+pub(super) fn worker(wanted: &Wanted) -> io::Result<Worker> {
+    if let Some(mut worker) = spares().remove(wanted)
         && matches!(worker.child.try_wait(), Ok(None))
     {
         return Ok(worker);
     }
     let (answer, answered) = mpsc::channel();
     let lost = || io::Error::other("the thread that starts workers has ended");
-    tell(Task::Start(program.clone(), answer)).ok_or_else(lost)?;
+    tell(Task::Start(wanted.clone(), answer)).ok_or_else(lost)?;
     answered.recv().map_err(|_| lost())?
 }
 
 /// Has a worker started for whoever comes next, unless one waits already.
-pub(super) fn prepare(program: &Program) {
+pub(super) fn prepare(wanted: &Wanted) {
     // Where there is none in time, it is started when it is needed.
-    tell(Task::Prepare(program.clone())).unwrap_or_default();
+    tell(Task::Prepare(wanted.clone())).unwrap_or_default();
 }
 
 /// Waits for the end of a worker that is about to end. What the kernel still has to clear away is nobody's concern.
@@ -49,8 +60,8 @@ pub(super) fn bury(id: u32) {
 }
 
 enum Task {
-    Start(Program, Sender<io::Result<Worker>>),
-    Prepare(Program),
+    Start(Wanted, Sender<io::Result<Worker>>),
+    Prepare(Wanted),
     Bury(Pid),
 }
 
@@ -66,13 +77,12 @@ fn tell(task: Task) -> Option<()> {
 fn serve(tasks: &Receiver<Task>) {
     for task in tasks {
         match task {
-            Task::Start(program, answer) => answer.send(start(&program)).unwrap_or_default(),
-            Task::Prepare(program) => {
-                let key = key(&program);
-                if !spares().contains_key(&key)
-                    && let Ok(worker) = start(&program)
+            Task::Start(wanted, answer) => answer.send(start(&wanted)).unwrap_or_default(),
+            Task::Prepare(wanted) => {
+                if !spares().contains_key(&wanted)
+                    && let Ok(worker) = start(&wanted)
                 {
-                    spares().insert(key, worker);
+                    spares().insert(wanted, worker);
                 }
             }
             Task::Bury(id) => rustix::process::waitpid(Some(id), WaitOptions::empty()).map(drop).unwrap_or_default(),
@@ -80,25 +90,25 @@ fn serve(tasks: &Receiver<Task>) {
     }
 }
 
-type Key = (std::path::PathBuf, Vec<String>);
-
-fn key(program: &Program) -> Key {
-    (program.path.clone(), program.arguments.clone())
-}
-
 /// One for each program. They end with this process, because nobody is there any more to give them orders.
-fn spares() -> MutexGuard<'static, HashMap<Key, Worker>> {
-    static SPARES: LazyLock<Mutex<HashMap<Key, Worker>>> = LazyLock::new(Mutex::default);
+fn spares() -> MutexGuard<'static, HashMap<Wanted, Worker>> {
+    static SPARES: LazyLock<Mutex<HashMap<Wanted, Worker>>> = LazyLock::new(Mutex::default);
     SPARES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn start(program: &Program) -> io::Result<Worker> {
-    let (control, theirs) = UnixStream::pair()?;
-    let mut command = Command::new(&program.path);
-    command.args(&program.arguments).env_clear().current_dir("/");
+fn start(wanted: &Wanted) -> io::Result<Worker> {
+    let (mut control, theirs) = UnixStream::pair()?;
+    let mut command = Command::new(&wanted.program.path);
+    command.args(&wanted.program.arguments).env_clear().current_dir("/");
     // Ctrl-C in a terminal is not for it: it is ended in order.
     command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let child = command.spawn()?;
+    let mut cgroup = None;
+    if let Some(enter) = &wanted.enter {
+        // Before it starts anything itself.
+        cgroup = Cgroup::make(child.id());
+        control.write_all(&frame::framed(frame::ENTER, &serde_json::to_vec(enter)?))?;
+    }
     control.set_nonblocking(true)?;
-    Ok(Worker { child, control })
+    Ok(Worker { child, control, cgroup })
 }
