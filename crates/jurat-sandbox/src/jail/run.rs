@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::cgroup::Cgroup;
-use super::orders::{Enter, Orders, RawExit, Said};
+#[cfg(target_os = "linux")]
+use super::orders::Enter;
+use super::orders::{Orders, RawExit, Said};
 #[cfg(target_os = "linux")]
 use super::spare;
 use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Network, Program, StopFlag, Wall, Walls};
@@ -549,6 +551,7 @@ fn quietly(program: &OsStr, words: &[&str]) {
 #[cfg(target_os = "linux")]
 fn wanted(walls: &Walls) -> spare::Wanted {
     let enter = Enter {
+        files: walls.has(Wall::Files),
         processes: walls.has(Wall::Processes),
         ipc: walls.has(Wall::Ipc),
         network: walls.has(Wall::Network) && walls.network != Network::Host,
@@ -572,7 +575,6 @@ fn orders(program: &Program, walls: &Walls) -> Orders {
         is_walled: walls.isolation == Isolation::Namespaces,
         writable,
         read_only: walls.read_only.iter().map(|it| it.as_os_str().to_owned()).collect(),
-        shares_network: walls.network == Network::Host,
         forwards: walls.network.forwards().iter().map(|it| (it.port, it.socket.as_os_str().to_owned())).collect(),
         processes: walls.limits.processes,
         memory_bytes: walls.limits.memory_bytes,

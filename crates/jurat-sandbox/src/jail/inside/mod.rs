@@ -84,9 +84,10 @@ fn walled(what: &Enter, mut control: File, stdout: File) -> Result<(), ()> {
         None => {
             drop(held);
             let result = end_with(&alive).map_err(Broken::at("the jail cannot be tied to jurat"));
+            let begun = result.and_then(|()| root::begin(what));
             // Whoever made this worker may never need it.
             let Ok((frame::JAIL, orders)) = frame::read(&mut control) else { return Ok(()) };
-            let looked_after = result.and_then(|()| told(&orders, &mut control)).and_then(|(orders, stdin)| {
+            let looked_after = begun.and_then(|()| told(&orders, &mut control)).and_then(|(orders, stdin)| {
                 let made = root::build(&orders)?;
                 first::look_after(&orders, &mut control, stdout, &stdin, made)
             });
