@@ -4,7 +4,6 @@
 //! same namespaces around the same program, `bare` for the program alone. Only their ratios within a round mean something. As in a run of many agents, all jails but the first
 //! find a worker that waits.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,7 +29,7 @@ fn main() {
         let (jail, unshare, bare) = (timed(|| jailed(&walls)), timed(unshared), timed(|| started(NOTHING, &[])));
         println!(r#"{{"jail": {jail:.3}, "unshare": {unshare:.3}, "bare": {bare:.3}}}"#);
     }
-    std::fs::remove_dir_all(PathBuf::from(folder)).expect("folders can be removed");
+    std::fs::remove_dir_all(folder).expect("folders can be removed");
 }
 
 fn jailed(walls: &Walls) {

@@ -52,7 +52,7 @@ impl World {
         std::thread::spawn(move || {
             tcp.incoming().for_each(|_| {
                 visits.fetch_add(1, Ordering::SeqCst);
-            })
+            });
         });
         let name = format!("jurat-hostile-{}-{port}", std::process::id());
         let of_name = SocketAddr::from_abstract_name(&name).expect("the name is short");
@@ -61,7 +61,7 @@ impl World {
             std::thread::spawn(move || {
                 listener.incoming().for_each(|_| {
                     visits.fetch_add(1, Ordering::SeqCst);
-                })
+                });
             });
         }
         // Known by its command line, which everybody may read who sees it at all.
