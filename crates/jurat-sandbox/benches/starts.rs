@@ -1,11 +1,11 @@
 //! What a jail costs: a program that does nothing, in one and without one, in turn.
 //!
 //! `starts [ROUNDS [WORKER ARGUMENT …]]` writes a line of JSON for each round, in milliseconds: `jail` for the whole of a run, `unshare` for the command of that name making the
-//! same namespaces around the same program, `bare` for the program alone. Only their ratios within a round mean something.
+//! same namespaces around the same program, `bare` for the program alone. Only their ratios within a round mean something. As in a run of many agents, all jails but the first
+//! find a worker that waits.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jurat_sandbox::Program as Worker;
 use jurat_sandbox::jail::{Exit, Isolation, Program, StopFlag, Walls, run};
@@ -29,7 +29,7 @@ fn main() {
         let (jail, unshare, bare) = (timed(|| jailed(&walls)), timed(unshared), timed(|| started(NOTHING, &[])));
         println!(r#"{{"jail": {jail:.3}, "unshare": {unshare:.3}, "bare": {bare:.3}}}"#);
     }
-    std::fs::remove_dir_all(PathBuf::from(folder)).expect("folders can be removed");
+    std::fs::remove_dir_all(folder).expect("folders can be removed");
 }
 
 fn jailed(walls: &Walls) {
@@ -49,6 +49,8 @@ fn started(program: &str, words: &[&str]) {
 }
 
 fn timed(work: impl FnOnce()) -> f64 {
+    // What the one before left to be done, a worker for the next jail for example, is not this one's cost.
+    std::thread::sleep(Duration::from_millis(30));
     let begun = Instant::now();
     work();
     begun.elapsed().as_secs_f64() * 1e3

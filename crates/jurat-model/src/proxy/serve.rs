@@ -277,7 +277,11 @@ async fn pass_back(
         let status = head.status.as_u16();
         Response::new(Either::Left(Tap::new(body, connection, shared, (exchange, begun), status, reading)))
     } else {
-        let whole = Limited::new(body, MAX_REQUEST).collect().await.map(|it| it.to_bytes()).unwrap_or_default();
+        let whole = Limited::new(body, MAX_REQUEST)
+            .collect()
+            .await
+            .map(http_body_util::Collected::to_bytes)
+            .unwrap_or_default();
         shared.keep(connection);
         let text = http.secrets.scrubbed(String::from_utf8_lossy(&whole).into_owned());
         let content_type =

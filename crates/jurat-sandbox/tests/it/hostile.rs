@@ -52,7 +52,7 @@ impl World {
         std::thread::spawn(move || {
             tcp.incoming().for_each(|_| {
                 visits.fetch_add(1, Ordering::SeqCst);
-            })
+            });
         });
         let name = format!("jurat-hostile-{}-{port}", std::process::id());
         let of_name = SocketAddr::from_abstract_name(&name).expect("the name is short");
@@ -61,7 +61,7 @@ impl World {
             std::thread::spawn(move || {
                 listener.incoming().for_each(|_| {
                     visits.fetch_add(1, Ordering::SeqCst);
-                })
+                });
             });
         }
         // Known by its command line, which everybody may read who sees it at all.
@@ -345,31 +345,34 @@ fn a_jail_whose_worker_is_killed_is_lost_with_everything_in_it() {
     let place = Place::new(Isolation::Namespaces);
     let linger = linger(950);
     let program = place.shell(&format!("echo there; exec sleep {linger}"));
-    let mut error = None;
     let mut killed = false;
     let result = run(
         &program,
         &place.walls,
         &mut |_: &[u8]| {
-            // The worker is a child of ours; nothing else of this test is.
-            let own = std::process::id();
-            let children =
-                fs::read_to_string(format!("/proc/{own}/task/{}/children", rustix::thread::gettid().as_raw_nonzero()));
-            for child in children.unwrap_or_default().split_whitespace().filter_map(|it| it.parse().ok()) {
-                killed = rustix::process::kill_process(
-                    Pid::from_raw(child).expect("it is one"),
-                    rustix::process::Signal::KILL,
-                )
-                .is_ok();
-            }
+            // The worker is the parent of the first process, which is the parent of the program.
+            let worker = running_with(&linger).and_then(parent).and_then(parent).expect("it runs");
+            killed = rustix::process::kill_process(worker, rustix::process::Signal::KILL).is_ok();
         },
         &mut |_: &[u8]| (),
         &StopFlag::new(),
     );
-    if let Err(it) = result {
-        error = Some(it.to_string());
-    }
     assert!(killed, "there was nobody to kill");
-    assert!(error.is_some_and(|it| it.starts_with("the jail ended before the program in it")));
+    let error = result.err().map(|it| it.to_string()).unwrap_or_default();
+    assert!(error.starts_with("the jail ended before the program in it"), "{error}");
     assert_eq!(lingering(&linger), []);
+}
+
+/// A process with this somewhere in its command line, other than this one.
+fn running_with(word: &str) -> Option<Pid> {
+    let entries = fs::read_dir("/proc").expect("the system tells").flatten();
+    let has = |it: &fs::DirEntry| fs::read_to_string(it.path().join("cmdline")).is_ok_and(|it| it.contains(word));
+    let id = |it: fs::DirEntry| it.file_name().to_str()?.parse().ok().and_then(Pid::from_raw);
+    entries.filter(has).find_map(id)
+}
+
+fn parent(id: Pid) -> Option<Pid> {
+    let status = fs::read_to_string(format!("/proc/{}/status", id.as_raw_nonzero())).ok()?;
+    let line = status.lines().find_map(|it| it.strip_prefix("PPid:"))?;
+    line.trim().parse().ok().and_then(Pid::from_raw)
 }
