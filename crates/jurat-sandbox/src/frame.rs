@@ -7,6 +7,7 @@ pub(crate) const ORDERS: u8 = b'O';
 pub(crate) const JOB: u8 = b'J';
 pub(crate) const BATCH: u8 = b'B';
 /// Kinds of messages to the first process of a jail, and the one from it.
+pub(crate) const ENTER: u8 = b'G';
 pub(crate) const JAIL: u8 = b'A';
 pub(crate) const INPUT: u8 = b'I';
 pub(crate) const END: u8 = b'X';

@@ -38,7 +38,7 @@ pub struct PoolOptions {
 }
 
 /// A program that is a worker when it is started so.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Program {
     /// The program.
     pub path: PathBuf,

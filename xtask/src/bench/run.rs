@@ -9,10 +9,12 @@
 //! * [`judges`]: calls of judges at several concurrencies;
 //! * [`journal`]: a run whose answers are known but one;
 //! * [`show`]: reading a large run;
-//! * [`scenarios`]: conversations: cost per turn, how it grows with their length, and many at once.
+//! * [`scenarios`]: conversations: cost per turn, how it grows with their length, and many at once;
+//! * [`agents`]: what a jail around a program costs.
 //!
 //! What goes wrong in a part is a line of the report, and the others go on: a figure that is missing says why.
 
+mod agents;
 mod figure;
 mod journal;
 mod judges;
@@ -58,6 +60,7 @@ const PARTS: &[Part] = &[
     Part { name: "journal", measure: journal::measure },
     Part { name: "show", measure: show::measure },
     Part { name: "scenarios", measure: scenarios::measure },
+    Part { name: "agents", measure: agents::measure },
 ];
 
 /// The report as it grows.

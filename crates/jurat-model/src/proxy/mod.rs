@@ -7,6 +7,8 @@
 //! * [`ProxyOptions`] say who answers ([`Upstream`]), how much may be asked ([`ProxyLimits`]), and which names programs may reach beside the model ([`Names`]);
 //! * [`Record`] has every [`Exchange`], the sum of tokens, what was refused, and what the provider failed at.
 //!
+//! A model that is not asked over HTTP, a script for example, is asked in the agent's place: requests of all forms are understood, and answered in the form in which they came.
+//!
 //! Only what asks models is passed on: the key is worth more than that, and an agent must not have more of it.
 
 mod names;
@@ -16,11 +18,12 @@ mod record;
 mod refusal;
 mod serve;
 mod tap;
+mod translation;
 mod tunnel;
 mod upstream;
 
 pub use names::Names;
 pub use operation::Operation;
-pub use options::{Answer, Asked, Given, Listen, ProxyLimits, ProxyOptions, Upstream};
+pub use options::{Answer, Asked, Given, Listen, OnBehalf, OnSpent, ProxyLimits, ProxyOptions, Upstream};
 pub use record::{Body, Exchange, ProviderFailure, Record, Spent, Tunnelled};
 pub use serve::{Proxy, ProxyError};

@@ -22,6 +22,8 @@ pub struct ProxyOptions {
     pub limits: ProxyLimits,
     /// What tokens cost; without it the price of the model.
     pub price: Option<Price>,
+    /// For whom models are asked that are not asked over HTTP.
+    pub on_behalf: OnBehalf,
     /// Names that programs may reach beside the model.
     pub names: Names,
     /// Whether requests name the model themselves. Otherwise all of them go to the model of the suite, whichever they name: agents like to ask small models
@@ -48,6 +50,7 @@ impl ProxyOptions {
             upstream,
             limits: ProxyLimits::default(),
             price: None,
+            on_behalf: OnBehalf::default(),
             names: Names::default(),
             keeps_model: false,
             recorded_bytes: 1 << 20,
@@ -58,6 +61,17 @@ impl ProxyOptions {
             on_spent: None,
         }
     }
+}
+
+/// For whom a model is asked, as scripts match it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OnBehalf {
+    /// The case.
+    pub case: String,
+    /// The task.
+    pub task: String,
+    /// The role of the model.
+    pub role: String,
 }
 
 /// What is called when a limit has been reached.
@@ -92,7 +106,7 @@ pub struct ProxyLimits {
 /// Who answers.
 #[derive(Clone)]
 pub enum Upstream {
-    /// A model that is asked over HTTP.
+    /// A model. One that is not asked over HTTP is asked in the agent's place.
     Model(Arc<Model>),
     /// Somebody in this program.
     Answer(Arc<dyn Answer>),

@@ -16,18 +16,23 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use jurat_core::effect::Usage;
+use jurat_core::effect::{Answer, FaultKind, Outcome, Usage};
+use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::refusal::refusal;
 use super::tap::{Reading, Tap};
-use super::upstream::{passed, without_key};
-use super::{Asked, Body, Exchange, Given, Listen, Operation, ProviderFailure, ProxyOptions, Record, Spent, Upstream};
-use crate::codec::{Codec, Failure};
+use super::translation;
+use super::upstream::{Passed, passed, without_key};
+use super::{
+    Asked, Body, Exchange, Given, Listen, OnBehalf, Operation, ProviderFailure, ProxyOptions, Record, Spent, Upstream,
+};
+use crate::codec::{Codec, Failure, Reply as Said};
 use crate::model::Kind;
 use crate::price::cost;
 use crate::transport::connection::{Connection, Dialer};
 use crate::transport::http::Http;
+use crate::{Asker, Model, Transport, TransportOptions, Unmetered};
 
 /// The largest request that is passed on.
 const MAX_REQUEST: usize = 64 << 20;
@@ -51,22 +56,14 @@ pub enum ProxyError {
     /// It cannot listen.
     #[error("the proxy cannot listen: {0}")]
     Listen(#[from] io::Error),
-    /// The model is not one that requests can be passed on to.
-    #[error("`{0}` cannot be asked by an agent: it is not asked over HTTP; give the agent a model with an address")]
-    NoAddress(String),
 }
 
 impl Proxy {
     /// Begins to listen.
     ///
     /// # Errors
-    /// When it cannot, or when the model has no address.
+    /// When it cannot.
     pub fn start(listen: &Listen, options: ProxyOptions) -> Result<Proxy, ProxyError> {
-        if let Upstream::Model(model) = &options.upstream
-            && !matches!(model.kind, Kind::Http(_))
-        {
-            return Err(ProxyError::NoAddress(model.endpoint.model.clone()));
-        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let _entered = runtime.enter();
         let (listener, port, socket) = match listen {
@@ -85,7 +82,13 @@ impl Proxy {
         let dialer = Dialer::new(&options.proxies, options.connect_timeout);
         let record = Record { cost_usd: price(&options).map(|_| 0.0), ..Record::default() };
         let state = Mutex::new(State { record });
-        let shared = Arc::new(Shared { options, dialer, state, idle: Mutex::new(Vec::new()) });
+        let patience = TransportOptions {
+            request_timeout: options.patience,
+            now_ms: options.now_ms,
+            ..TransportOptions::default()
+        };
+        let transport = Transport::new(patience);
+        let shared = Arc::new(Shared { options, dialer, transport, state, idle: Mutex::new(Vec::new()) });
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("proxy".to_owned()).spawn(move || {
@@ -147,6 +150,8 @@ enum Listener {
 pub(super) struct Shared {
     pub(super) options: ProxyOptions,
     pub(super) dialer: Dialer,
+    /// Asks models that are not asked over HTTP.
+    transport: Transport,
     state: Mutex<State>,
     idle: Mutex<Vec<Connection>>,
 }
@@ -228,7 +233,15 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
             given(answer)
         }
         Upstream::Model(it) => {
-            let Kind::Http(http) = &it.kind else { return refused(404, "this model has no address") };
+            let Kind::Http(http) = &it.kind else {
+                return match shared.asked_instead(it, operation, asked).await {
+                    Ok(answer) => {
+                        shared.conclude_given(exchange, operation, &answer, begun.elapsed());
+                        given(answer)
+                    }
+                    Err((status, message)) => refused(status, &message),
+                };
+            };
             let model = model.filter(|_| !shared.options.keeps_model);
             let sent = shared.send(http, operation, (head.method, &head.uri, &head.headers), model, asked.body).await;
             match sent {
@@ -353,6 +366,43 @@ impl Shared {
     fn body(&self, bytes: &[u8], n_bytes: u64) -> Body {
         let kept = &bytes[..bytes.len().min(self.options.recorded_bytes)];
         Body { text: self.shown(kept), n_bytes }
+    }
+
+    /// Asks a model in the agent's place, and returns its answer in the agent's form, or a refusal.
+    async fn asked_instead(&self, model: &Model, operation: &Operation, asked: Passed) -> Result<Given, (u16, String)> {
+        // About four bytes a token: whoever asks for a count wants to know whether there is room.
+        let n_tokens = asked.body.len() / 4;
+        match operation {
+            Operation::Models => {
+                let entry = json!({ "id": model.endpoint.model, "object": "model", "type": "model", "name": format!("models/{}", model.endpoint.model) });
+                return Ok(Given::json(json!({ "object": "list", "data": [entry], "models": [entry] }).to_string()));
+            }
+            Operation::CountMessages => return Ok(Given::json(json!({ "input_tokens": n_tokens }).to_string())),
+            Operation::CountGenerate { .. } => return Ok(Given::json(json!({ "totalTokens": n_tokens }).to_string())),
+            Operation::Chat | Operation::Responses | Operation::Messages | Operation::Generate { .. } => {}
+        }
+        let Some(codec) = operation.codec() else { return Err((404, "there is nothing to ask".to_owned())) };
+        let OnBehalf { case, task, role } = &self.options.on_behalf;
+        let request = translation::question(codec, &asked.body, role).map_err(|it| (400, it))?;
+        let asker = Asker { case, task, turn: None, priority: 0 };
+        let number = self.state().record.n_requests;
+        match self.transport.ask(model, asker, &request, 1, &Unmetered).await {
+            Outcome::Answer(answer) => {
+                let Answer { text, tool_calls, finish, usage, served, .. } = *answer;
+                let reply = Said { text, tool_calls, finish, usage, served };
+                let named = asked.requested_model.as_deref().unwrap_or(&model.endpoint.model);
+                Ok(translation::answer(codec, named, &reply, asked.is_streamed, number))
+            }
+            Outcome::Fault(fault) => {
+                let status = match fault.kind {
+                    FaultKind::Status(status) => status,
+                    _ => 502,
+                };
+                self.fail(operation, Some(status), &fault.message);
+                Err((status, fault.message))
+            }
+            other => Err((502, format!("the model was not asked: {other:?}"))),
+        }
     }
 
     /// Writes a request down and returns its place.

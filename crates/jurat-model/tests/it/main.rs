@@ -11,6 +11,7 @@ mod limits;
 mod network;
 mod programs;
 mod providers;
+mod proxies;
 mod scripts;
 mod secrets;
 mod tools;

@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Child;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Limit, Limits, Mechanism, Wall};
@@ -18,14 +17,14 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes one and puts a process into it.
-    pub(super) fn make(child: &Child, limits: &Limits, has: impl Fn(Wall) -> bool) -> Option<Cgroup> {
+    /// Makes one without limits and puts a process into it.
+    pub(super) fn make(process: u32) -> Option<Cgroup> {
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
         let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
-        candidates(&own, &mounts).iter().find_map(|it| Cgroup::make_in(it, child.id(), limits, &has))
+        candidates(&own, &mounts).iter().find_map(|it| Cgroup::make_in(it, process))
     }
 
-    fn make_in(parent: &Path, process: u32, limits: &Limits, has: &dyn Fn(Wall) -> bool) -> Option<Cgroup> {
+    fn make_in(parent: &Path, process: u32) -> Option<Cgroup> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let enabled = fs::read_to_string(parent.join("cgroup.subtree_control")).ok()?;
         let is_enabled = |controller: &str| enabled.split_whitespace().any(|it| it == controller);
@@ -36,24 +35,26 @@ impl Cgroup {
         let folder = parent.join(format!("jurat-{}-{number}", std::process::id()));
         fs::create_dir(&folder).ok()?;
         // From here on it is removed whatever happens.
-        let mut group = Cgroup { folder, limits: Vec::new() };
-        let set = |file: &str, value: String| fs::write(group.folder.join(file), value).is_ok();
-        let mut enforced = Vec::new();
-        if has(Wall::Memory) && set("memory.max", limits.memory_bytes.to_string()) {
+        let group = Cgroup { folder, limits: Vec::new() };
+        group.set("cgroup.procs", process.to_string()).then_some(group)
+    }
+
+    /// Limits everything in it.
+    pub(super) fn limit(&mut self, limits: &Limits, has: impl Fn(Wall) -> bool) {
+        if has(Wall::Memory) && self.set("memory.max", limits.memory_bytes.to_string()) {
             // Not every kernel counts what is swapped out.
-            set("memory.swap.max", "0".to_owned());
+            self.set("memory.swap.max", "0".to_owned());
             // Ten processes of which the largest was ended are of no use to anybody.
-            set("memory.oom.group", "1".to_owned());
-            enforced.push(Limit::Memory);
+            self.set("memory.oom.group", "1".to_owned());
+            self.limits.push(Limit::Memory);
         }
-        if has(Wall::Count) && set("pids.max", limits.processes.to_string()) {
-            enforced.push(Limit::Processes);
+        if has(Wall::Count) && self.set("pids.max", limits.processes.to_string()) {
+            self.limits.push(Limit::Processes);
         }
-        if enforced.is_empty() || !set("cgroup.procs", process.to_string()) {
-            return None;
-        }
-        group.limits = enforced;
-        Some(group)
+    }
+
+    fn set(&self, file: &str, value: String) -> bool {
+        fs::write(self.folder.join(file), value).is_ok()
     }
 
     /// What it enforces.
@@ -116,10 +117,11 @@ mod tests {
         let control = parent.path().join("cgroup.subtree_control");
         fs::write(&control, "cpu pids\n").expect("files can be written");
         let limits = Limits { memory_bytes: 1000, processes: 7, ..Limits::default() };
-        let make = || Cgroup::make_in(parent.path(), 42, &limits, &|_| true);
+        let make = || Cgroup::make_in(parent.path(), 42);
         assert!(make().is_none(), "there is no controller for memory");
         fs::write(&control, "cpu memory pids\n").expect("files can be written");
-        let group = make().expect("it can be made");
+        let mut group = make().expect("it can be made");
+        group.limit(&limits, |_| true);
         let read = |file: &str| fs::read_to_string(group.folder.join(file)).expect("it was written");
         assert_eq!(
             [read("memory.max"), read("memory.swap.max"), read("pids.max"), read("cgroup.procs")],

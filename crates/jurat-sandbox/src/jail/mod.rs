@@ -20,6 +20,8 @@ mod probe;
 mod removal;
 mod run;
 mod size;
+#[cfg(target_os = "linux")]
+mod spare;
 mod stop;
 mod walls;
 

@@ -7,6 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{Limit, Mechanism, Wall};
 
+/// What a worker makes of a jail, before it is known what for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Enter {
+    /// A file system of its own.
+    pub(crate) files: bool,
+    /// A list of processes of its own.
+    pub(crate) processes: bool,
+    /// Queues and a host name of its own.
+    pub(crate) ipc: bool,
+    /// A network of its own.
+    pub(crate) network: bool,
+    /// Who ends it.
+    pub(crate) parent: u32,
+}
+
 /// What the first process of a jail is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Orders {
@@ -18,8 +33,6 @@ pub(crate) struct Orders {
     /// Folders that can be written: where they are, and where they are seen.
     pub(crate) writable: Vec<(OsString, OsString)>,
     pub(crate) read_only: Vec<OsString>,
-    /// Whether it shares the network of the machine.
-    pub(crate) shares_network: bool,
     /// Ports of its loopback, and the sockets they lead to.
     pub(crate) forwards: Vec<(u16, OsString)>,
     pub(crate) processes: u64,
@@ -27,8 +40,6 @@ pub(crate) struct Orders {
     pub(crate) file_bytes: u64,
     /// The walls to put up.
     pub(crate) walls: BTreeSet<Wall>,
-    /// Who ends it.
-    pub(crate) parent: u32,
 }
 
 impl Orders {

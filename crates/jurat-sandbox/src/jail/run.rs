@@ -5,6 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -15,7 +16,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::cgroup::Cgroup;
+#[cfg(target_os = "linux")]
+use super::orders::Enter;
 use super::orders::{Orders, RawExit, Said};
+#[cfg(target_os = "linux")]
+use super::spare;
 use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Network, Program, StopFlag, Wall, Walls};
 use super::{container, size};
 use crate::frame;
@@ -119,6 +124,8 @@ struct Running<'w> {
     unsent: Vec<u8>,
     cgroup: Option<Cgroup>,
     kind: Kind,
+    /// Tells that the process has ended.
+    handle: Option<OwnedFd>,
     begun: Instant,
     /// Why it is being ended, and when patience is over.
     ending: Option<(Exit, Instant)>,
@@ -154,23 +161,23 @@ impl<'w> Running<'w> {
             }
             #[cfg(target_os = "linux")]
             Isolation::Namespaces | Isolation::Host => {
-                let (ours, theirs) = UnixStream::pair()?;
-                let mut command = Command::new(&walls.worker.path);
-                command.args(&walls.worker.arguments).stdin(std::os::fd::OwnedFd::from(theirs)).current_dir("/");
-                let child = spawned(&mut command, std::iter::empty(), walls.worker.path.as_os_str())?;
-                drop(command);
-                ours.set_nonblocking(true)?;
+                let worker = spare::worker(&wanted(walls)).map_err(|error| JailError::NotStarted {
+                    program: walls.worker.path.display().to_string(),
+                    reason: error.to_string(),
+                })?;
                 let orders = serde_json::to_vec(&orders(program, walls)).map_err(io::Error::from)?;
                 let mut unsent = frame::framed(frame::JAIL, &orders);
                 unsent.extend(frame::framed(frame::INPUT, &program.stdin));
-                Running::of(walls, name, child, Some(ours), unsent, Kind::Jail, begun)
+                let mut running =
+                    Running::of(walls, name, worker.child, Some(worker.control), unsent, Kind::Jail, begun);
+                running.cgroup = worker.cgroup;
+                if let Some(cgroup) = &mut running.cgroup {
+                    cgroup.limit(&walls.limits, |it| walls.has(it));
+                }
+                running
             }
         };
         running.enforced.extend(running.outer_limits());
-        if walls.isolation == Isolation::Namespaces {
-            // Before it is told anything, so that everything that it starts is in it.
-            running.cgroup = Cgroup::make(&running.child, &walls.limits, |it| walls.has(it));
-        }
         Ok(running)
     }
 
@@ -183,6 +190,13 @@ impl<'w> Running<'w> {
         kind: Kind,
         begun: Instant,
     ) -> Running<'w> {
+        #[cfg(target_os = "linux")]
+        let handle = i32::try_from(child.id())
+            .ok()
+            .and_then(rustix::process::Pid::from_raw)
+            .and_then(|it| rustix::process::pidfd_open(it, rustix::process::PidfdFlags::empty()).ok());
+        #[cfg(not(target_os = "linux"))]
+        let handle = None;
         Running {
             walls,
             name,
@@ -192,6 +206,7 @@ impl<'w> Running<'w> {
             unsent,
             cgroup: None,
             kind,
+            handle,
             begun,
             ending: None,
             enforced: Vec::new(),
@@ -243,8 +258,9 @@ impl<'w> Running<'w> {
             }
             self.insist();
             // Whoever held the other ends is gone with the jail; what they wrote is still there to be read.
-            if is_over.is_none() && self.child.try_wait()?.is_some() {
+            if is_over.is_none() && self.is_gone()? {
                 is_over = Some(Instant::now());
+                self.handle = None;
             }
             let is_drained = out.is_closed() && err.is_closed();
             if let Some(since) = is_over
@@ -255,6 +271,12 @@ impl<'w> Running<'w> {
         }
         self.read()?;
         self.ended(out.n_bytes, err.n_bytes)
+    }
+
+    /// Whether nothing of the program is there any more. A jail lets go of its line when everybody in it has ended; its worker then has nothing left to do but to end.
+    fn is_gone(&mut self) -> io::Result<bool> {
+        let has_let_go = self.kind == Kind::Jail && self.control.is_none();
+        Ok(has_let_go || self.child.try_wait()?.is_some())
     }
 
     /// Waits for something to happen, for a glance at most.
@@ -268,8 +290,9 @@ impl<'w> Running<'w> {
         } else if let Some(stdin) = self.child.stdin.as_ref().filter(|_| !self.unsent.is_empty()) {
             fds.push(PollFd::new(stdin, PollFlags::OUT));
         }
-        let glance = if fds.is_empty() { Duration::from_millis(2) } else { GLANCE };
-        let glance = Timespec { tv_sec: 0, tv_nsec: glance.as_nanos().try_into().unwrap_or(0) };
+        // The end of the process is news, too; where the system does not tell, somebody looks.
+        fds.extend(self.handle.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
+        let glance = Timespec { tv_sec: 0, tv_nsec: GLANCE.as_nanos().try_into().unwrap_or(0) };
         rustix::event::poll(&mut fds, Some(&glance)).map(drop).unwrap_or_default();
     }
 
@@ -381,7 +404,6 @@ impl<'w> Running<'w> {
 
     fn ended(&mut self, stdout_bytes: u64, stderr_bytes: u64) -> Result<Ended, JailError> {
         let wall = self.begun.elapsed();
-        let status = self.child.wait()?;
         let killed_by_kernel = self.cgroup.as_ref().is_some_and(Cgroup::ran_out_of_memory);
         let (mut memory, mut processes) = (None, None);
         let own = match self.last.take() {
@@ -406,15 +428,20 @@ impl<'w> Running<'w> {
                 return Err(super::probe::unavailable(&step, &reason, errno).into());
             }
             _ if self.kind != Kind::Jail => {
+                let status = self.child.wait()?;
                 match (status.code(), std::os::unix::process::ExitStatusExt::signal(&status)) {
                     (Some(code), _) => Exit::Code(code),
                     (None, signal) => Exit::Signal(signal.unwrap_or(0)),
                 }
             }
             _ if self.ending.is_some() => Exit::Interrupted,
-            _ => return Err(JailError::Lost(format!("its first process ended with {status}"))),
+            _ => return Err(JailError::Lost(format!("its worker ended with {}", self.child.wait()?))),
         };
         let exit = self.ending.map_or(own, |(why, _)| why);
+        #[cfg(target_os = "linux")]
+        if self.kind == Kind::Jail {
+            spare::prepare(&wanted(self.walls));
+        }
         let by_cgroup = self.cgroup.as_ref().map(Cgroup::enforces).unwrap_or_default();
         self.enforced.retain(|(limit, _)| !by_cgroup.iter().any(|(it, _)| it == limit));
         self.enforced.extend(by_cgroup);
@@ -436,10 +463,16 @@ impl<'w> Running<'w> {
 /// An error on the way must not leave anything behind either.
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            self.kill();
-            self.child.wait().map(drop).unwrap_or_default();
+        if matches!(self.child.try_wait(), Ok(Some(_))) {
+            return;
         }
+        // A group is removed only when nobody is in it.
+        #[cfg(target_os = "linux")]
+        if self.kind == Kind::Jail && self.control.is_none() && self.cgroup.is_none() {
+            return spare::bury(self.child.id());
+        }
+        self.kill();
+        self.child.wait().map(drop).unwrap_or_default();
     }
 }
 
@@ -514,6 +547,19 @@ fn quietly(program: &OsStr, words: &[&str]) {
     }
 }
 
+/// The worker that these walls need.
+#[cfg(target_os = "linux")]
+fn wanted(walls: &Walls) -> spare::Wanted {
+    let enter = Enter {
+        files: walls.has(Wall::Files),
+        processes: walls.has(Wall::Processes),
+        ipc: walls.has(Wall::Ipc),
+        network: walls.has(Wall::Network) && walls.network != Network::Host,
+        parent: std::process::id(),
+    };
+    spare::Wanted { program: walls.worker.clone(), enter: (walls.isolation == Isolation::Namespaces).then_some(enter) }
+}
+
 fn orders(program: &Program, walls: &Walls) -> Orders {
     let seen = walls.seen();
     let folders = [(&walls.workspace, &seen.workspace), (&walls.home, &seen.home), (&walls.tmp, &seen.tmp)];
@@ -529,12 +575,10 @@ fn orders(program: &Program, walls: &Walls) -> Orders {
         is_walled: walls.isolation == Isolation::Namespaces,
         writable,
         read_only: walls.read_only.iter().map(|it| it.as_os_str().to_owned()).collect(),
-        shares_network: walls.network == Network::Host,
         forwards: walls.network.forwards().iter().map(|it| (it.port, it.socket.as_os_str().to_owned())).collect(),
         processes: walls.limits.processes,
         memory_bytes: walls.limits.memory_bytes,
         file_bytes: walls.limits.file_bytes,
         walls: Wall::ALL.into_iter().filter(|it| walls.has(*it)).collect(),
-        parent: std::process::id(),
     }
 }

@@ -46,7 +46,7 @@ pub fn main() -> ExitCode {
     let body = match frame::read(&mut channel.requests) {
         Ok((frame::ORDERS, body)) => body,
         #[cfg(target_os = "linux")]
-        Ok((frame::JAIL, body)) => return crate::jail::inside::main(channel, &body),
+        Ok((kind @ (frame::ENTER | frame::JAIL), body)) => return crate::jail::inside::main(channel, kind, &body),
         _ => return ExitCode::FAILURE,
     };
     let Ok(orders) = serde_json::from_slice::<Orders>(&body) else { return ExitCode::FAILURE };

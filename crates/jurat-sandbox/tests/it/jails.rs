@@ -44,7 +44,7 @@ impl Place {
     pub(crate) fn program(&self, argv: &[&str]) -> Program {
         let seen = self.walls.seen();
         let env: BTreeMap<OsString, OsString> = [
-            ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
+            ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
             ("HOME".into(), seen.home.into()),
             ("TMPDIR".into(), seen.tmp.into()),
         ]
@@ -87,14 +87,207 @@ fn says(isolation: Isolation, script: &str, stdout: &str) {
 
 #[test]
 fn a_program_sees_its_folders_and_itself() {
+    let seen = "/workspace\n/home/agent\n1000\nagent\njurat\n2\n";
+    says(Isolation::Namespaces, "pwd; echo $HOME; id -u; id -un; uname -n; echo $$", seen);
+    let place = Place::new(Isolation::Namespaces);
+    let came = ran(&place.shell("ls /"), &place.walls);
+    let known = [
+        "bin",
+        "dev",
+        "etc",
+        "gnu",
+        "home",
+        "lib",
+        "lib32",
+        "lib64",
+        "libx32",
+        "nix",
+        "proc",
+        "root",
+        "run",
+        "sbin",
+        "tmp",
+        "usr",
+        "var",
+        "workspace",
+    ];
+    let strange: Vec<_> = came.stdout.lines().filter(|it| !known.contains(it)).collect();
+    assert!(strange.is_empty(), "{strange:?}");
+    says(Isolation::Namespaces, "ls /root /home /run /var/tmp", "/home:\nagent\n\n/root:\n\n/run:\n\n/var/tmp:\n");
+}
+
+#[test]
+fn what_it_writes_stays_and_what_it_reads_is_given() {
+    for isolation in [Isolation::Namespaces, Isolation::Host] {
+        let place = Place::new(isolation);
+        std::fs::write(place.workspace().join("task.txt"), "from outside").expect("files can be written");
+        let mut program = place.shell("cat > answer.txt; cat task.txt; echo words >&2; echo x > $HOME/kept; exit 7");
+        program.stdin = vec![b'x'; 300_000];
+        let came = ran(&program, &place.walls);
+        assert_eq!((came.stdout.as_str(), came.stderr.as_str()), ("from outside", "words\n"));
+        assert_eq!((came.ended.exit, came.ended.stdout_bytes, came.ended.stderr_bytes), (Exit::Code(7), 12, 6));
+        let answer = std::fs::read(place.workspace().join("answer.txt")).expect("it was written");
+        assert_eq!(answer.len(), 300_000);
+        assert!(place.folder.path().join("home/kept").exists());
+    }
+}
+
+#[test]
+fn an_environment_is_what_was_given() {
+    for isolation in [Isolation::Namespaces, Isolation::Host] {
+        let place = Place::new(isolation);
+        let mut program = place.program(&["/usr/bin/env"]);
+        program.env = [("ONLY".into(), "this".into())].into();
+        assert_eq!(ran(&program, &place.walls).stdout, "ONLY=this\n");
+    }
+}
+
+#[test]
+fn what_was_named_can_be_read_and_not_written() {
+    let outside = tempfile::tempdir().expect("there is room for files");
+    std::fs::write(outside.path().join("tool"), "#!/bin/sh\necho tool runs\n").expect("files can be written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(outside.path().join("tool"), mode).expect("modes can be changed");
+    let mut place = Place::new(Isolation::Namespaces);
+    let tool = outside.path().join("tool").display().to_string();
+    place.walls.read_only = vec![outside.path().to_owned()];
+    let script = format!("{tool}; echo x > {tool} || echo not written");
+    let came = ran(&place.shell(&script), &place.walls);
+    assert_eq!(came.stdout, "tool runs\nnot written\n", "{}", came.stderr);
+    place.walls.read_only = vec![PathBuf::from("/no/such/folder")];
+    let error = try_run(&place.shell(":"), &place.walls).err().map(|it| it.to_string());
+    assert_eq!(error.as_deref(), Some("`/no/such/folder` cannot be used: No such file or directory (os error 2)"));
+}
+
+#[test]
+fn what_cannot_be_started_is_said() {
+    for isolation in [Isolation::Namespaces, Isolation::Host] {
+        let place = Place::new(isolation);
+        let error = try_run(&place.program(&["no-such-program"]), &place.walls).err().map(|it| it.to_string());
+        assert_eq!(
+            error.as_deref(),
+            Some("`no-such-program` cannot be started: No such file or directory (os error 2)")
+        );
+        let mut walls = place.walls.clone();
+        walls.home = "/no/such/home".into();
+        let error = try_run(&place.shell(":"), &walls).err().map(|it| it.to_string());
+        assert_eq!(error.as_deref(), Some("`/no/such/home` cannot be used: No such file or directory (os error 2)"));
+    }
+}
+
+#[test]
+fn a_port_of_its_loopback_leads_to_a_socket() {
+    let mut place = Place::new(Isolation::Namespaces);
+    let socket = place.folder.path().join("model.sock");
+    let listener = UnixListener::bind(&socket).expect("sockets can be bound");
+    let server = std::thread::spawn(move || {
+        for _ in 0..2 {
+            let (mut visitor, _) = listener.accept().expect("somebody comes");
+            let mut said = Vec::new();
+            visitor.read_to_end(&mut said).expect("it speaks and ends");
+            said.make_ascii_uppercase();
+            visitor.write_all(&said).expect("it listens");
+        }
+    });
+    place.walls.network = Network::Loopback { forwards: vec![Forward { port: 8099, socket }] };
+    let script = "import socket, sys\nfor n in (5, 2_000_000):\n    s = socket.create_connection(('127.0.0.1', 8099))\n    import threading\n    \
+        threading.Thread(target=lambda: (s.sendall(b'a' * n), s.shutdown(1))).start()\n    got = b''\n    while True:\n        it = s.recv(65536)\n        \
+        if not it: break\n        got += it\n    print(len(got), got[:3])\n";
+    let came = ran(&place.program(&["/usr/bin/python3", "-c", script]), &place.walls);
+    assert_eq!(came.stdout, "5 b'AAA'\n2000000 b'AAA'\n", "{}", came.stderr);
+    server.join().expect("it ends");
+}
+
+#[test]
+fn common_programs_work() {
+    let git = "git init -q . && git config user.email a@b && git config user.name a && echo x > f && git add f && git commit -qm first && git log --format=%s";
+    says(Isolation::Namespaces, git, "first\n");
     says(
         Isolation::Namespaces,
-        "pwd; echo $HOME; id -u; id -un; hostname; echo $$",
-        "/workspace\n/home/agent\n1000\nagent\njurat\n2\n",
+        "bash -c 'cat <(echo sub) | tee >(cat >/dev/null) && f=$(mktemp) && echo $f | cut -c1-5'",
+        "sub\n/tmp/\n",
     );
-    says(
-        Isolation::Namespaces,
-        "ls /; ls /home",
-        "bin\ndev\netc\nhome\nlib\nlib64\nproc\nroot\nrun\nsbin\ntmp\nusr\nvar\nworkspace\nagent\n",
-    );
+    let python = "/usr/bin/python3 -c 'import subprocess, threading, tempfile, multiprocessing as m, sqlite3; sqlite3.connect(\"a.db\").execute(\"create table t (x)\"); print(m.Pool(2).map(abs, [-1, 2])); print(subprocess.check_output([\"echo\", \"hi\"]))'";
+    says(Isolation::Namespaces, python, "[1, 2]\nb'hi\\n'\n");
+}
+
+#[test]
+fn node_works_where_it_is() {
+    if !Path::new("/usr/bin/node").exists() {
+        println!("there is no `node` here");
+        return;
+    }
+    let script = "const fs = require('fs'); fs.writeFileSync('a', 'b'); const http = require('http'); const s = http.createServer((q, r) => r.end('ok')).listen(0, '127.0.0.1', async () => { const t = await (await fetch('http://127.0.0.1:' + s.address().port)).text(); console.log(t, require('os').cpus().length > 0, require('child_process').execSync('echo sh').toString().trim()); s.close(); });";
+    let place = Place::new(Isolation::Namespaces);
+    let came = ran(&place.program(&["/usr/bin/node", "-e", script]), &place.walls);
+    assert_eq!(came.stdout, "ok true sh\n", "{}", came.stderr);
+}
+
+#[test]
+fn a_program_can_be_interrupted() {
+    for isolation in [Isolation::Namespaces, Isolation::Host] {
+        let place = Place::new(isolation);
+        let stop = StopFlag::new();
+        let mut said = Vec::new();
+        // It is interrupted once it says that it is there.
+        let program = place.shell("trap 'echo asked; exit 3' TERM; echo there; while :; do sleep 0.05; done");
+        let ended = run(
+            &program,
+            &place.walls,
+            &mut |it: &[u8]| {
+                said.extend_from_slice(it);
+                stop.raise();
+            },
+            &mut |_: &[u8]| (),
+            &stop,
+        );
+        assert_eq!(ended.expect("it was run").exit, Exit::Interrupted);
+        assert_eq!(String::from_utf8_lossy(&said), "there\nasked\n");
+    }
+}
+
+#[test]
+fn what_enforced_each_limit_is_said() {
+    let place = Place::new(Isolation::Namespaces);
+    let ended = ran(&place.shell(":"), &place.walls).ended;
+    let limits: Vec<_> = ended.enforced.iter().map(|(it, _)| *it).collect();
+    let all = [Limit::Wall, Limit::Output, Limit::Processes, Limit::Memory, Limit::FileSize, Limit::Disk, Limit::Files];
+    assert_eq!(limits, all);
+    assert!(ended.enforced.contains(&(Limit::Wall, Mechanism::Clock)));
+    assert_eq!(ended.walls, Wall::ALL);
+    let folder = tempfile::tempdir().expect("there is room for files");
+    let available = probe(worker(), folder.path()).expect("walls can be put up here");
+    assert_eq!((available.walls, available.enforced), (ended.walls, ended.enforced));
+    let host = Place::new(Isolation::Host);
+    let ended = ran(&host.shell(":"), &host.walls).ended;
+    assert!(!ended.walls.contains(&Wall::Files) && ended.walls.contains(&Wall::Time));
+}
+
+#[test]
+fn a_worker_stands_between_a_program_and_sockets() {
+    // As in a container; here its network is the machine's, so the port is a free one.
+    let folder = tempfile::tempdir().expect("there is room for files");
+    let socket = folder.path().join("model.sock");
+    let listener = UnixListener::bind(&socket).expect("sockets can be bound");
+    let server = std::thread::spawn(move || {
+        let (mut visitor, _) = listener.accept().expect("somebody comes");
+        visitor.write_all(b"hello").expect("it listens");
+    });
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("there is one").port();
+    let script =
+        format!("import socket\nprint(socket.create_connection(('127.0.0.1', {free})).recv(5))\nraise SystemExit(9)");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_jurat-worker"))
+        .args(["__worker", "forward", &format!("{free}={}", socket.display()), "--", "/usr/bin/python3", "-c", &script])
+        .output()
+        .expect("it can be started");
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).as_ref()), (Some(9), "b'hello'\n"));
+    server.join().expect("it ends");
+}
+
+#[test]
+fn forwards_need_a_network_of_its_own() {
+    let mut place = Place::new(Isolation::Host);
+    place.walls.network = Network::Loopback { forwards: vec![Forward { port: 1, socket: "/x".into() }] };
+    let error = try_run(&place.shell(":"), &place.walls).err().map(|it| it.to_string());
+    assert_eq!(error.as_deref(), Some("on the host there are no forwards; listen on a port of the machine instead"));
 }

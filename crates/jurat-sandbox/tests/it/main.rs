@@ -2,6 +2,7 @@
 
 mod attacks;
 mod calling;
+mod hostile;
 mod jails;
 mod pools;
 mod refusing;

@@ -41,6 +41,10 @@ impl Jurat {
         Ok(Jurat { program, version })
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.program
+    }
+
     /// Runs a suite over records as if nothing had been run before, and checks that every row was judged.
     pub(super) fn judge(&self, yardstick: &Yardstick, data: &Data) -> Result<Run, Failure> {
         forget(&data.directory)?;

@@ -18,18 +18,15 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 /// The filters that a program runs under. All of them are asked; the strictest answer counts.
 pub(super) fn filters() -> Result<Vec<BpfProgram>, Box<dyn Error>> {
     let errno = |number: i32| SeccompAction::Errno(number.unsigned_abs());
-    let refused: Rules = REFUSED.iter().map(|it| (*it, Vec::new())).chain(conditional()?).collect();
+    let refused: Rules = REFUSED.iter().map(|it| (*it, Vec::new())).chain(conditional()?).chain(families()?).collect();
     // Libraries have another way when a call does not exist, and none when it is forbidden.
     let absent: Rules = ABSENT.iter().map(|it| (*it, Vec::new())).collect();
-    let mut filters = vec![
-        program(refused, SeccompAction::Allow, errno(libc::EPERM))?,
-        program(absent, SeccompAction::Allow, errno(libc::ENOSYS))?,
-        program(families()?, SeccompAction::Allow, errno(libc::EAFNOSUPPORT))?,
-    ];
+    let mut absent = program(absent, SeccompAction::Allow, errno(libc::ENOSYS))?;
     if cfg!(target_arch = "x86_64") {
-        filters.push(no_second_numbers());
+        absent.splice(0..0, no_second_numbers());
     }
-    Ok(filters)
+    // The kernel takes its time with each filter, so there are no more of them than there are answers.
+    Ok(vec![program(refused, SeccompAction::Allow, errno(libc::EPERM))?, absent])
 }
 
 /// Calls that fail as not permitted.
@@ -170,17 +167,16 @@ fn families() -> Result<Rules, Box<dyn Error>> {
     Ok(Rules::from([(libc::SYS_socket, rules)]))
 }
 
-/// This architecture has a second set of numbers for the same calls, which no list would know.
-fn no_second_numbers() -> BpfProgram {
+/// This architecture has a second set of numbers for the same calls, which no list would know. It stands before a program, which goes on after it.
+fn no_second_numbers() -> [sock_filter; 3] {
     const SECOND: u32 = 0x4000_0000;
     let not_implemented = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
     let instruction =
         |code: u32, jt, jf, k| sock_filter { code: u16::try_from(code).expect("codes have 16 bits"), jt, jf, k };
-    vec![
+    [
         // The number of the call is the first word of what a filter sees.
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, SECOND),
         instruction(libc::BPF_RET | libc::BPF_K, 0, 0, not_implemented),
-        instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ]
 }

@@ -112,7 +112,7 @@ struct First<'o> {
 
 impl First<'_> {
     fn watch(&mut self, control: &mut File, pidfd: &OwnedFd) {
-        let mut look_at = Instant::now();
+        let mut look_at = Instant::now() + LOOK;
         while self.exit.is_none() && self.stopped.is_none() {
             self.wait(control, pidfd, look_at);
             self.forwards.pass_on();

@@ -13,13 +13,14 @@ mod namespaces;
 mod root;
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, Signal};
 
-use super::orders::{Orders, Said};
+use super::orders::{Enter, Orders, Said};
 use crate::frame;
 use crate::worker::Channel;
 
@@ -50,41 +51,46 @@ impl Broken {
     }
 }
 
-/// Is the first process of a jail, or makes it, until the program has ended.
-pub(crate) fn main(channel: Channel, orders: &[u8]) -> ExitCode {
-    let Channel { requests: mut control, replies: stdout } = channel;
-    let Ok(orders) = serde_json::from_slice::<Orders>(orders) else { return ExitCode::FAILURE };
-    let Ok((frame::INPUT, stdin)) = frame::read(&mut control) else { return ExitCode::FAILURE };
-    let result = if orders.is_walled {
-        walled(&orders, control, stdout, &stdin)
+/// Makes a jail and waits for its end, or looks after a program without one.
+pub(crate) fn main(channel: Channel, kind: u8, body: &[u8]) -> ExitCode {
+    let Channel { requests: control, replies: stdout } = channel;
+    let result = if kind == frame::ENTER {
+        serde_json::from_slice(body).map_err(drop).and_then(|it| walled(&it, control, stdout))
     } else {
-        watched(&orders, control, stdout, &stdin)
+        watched(body, control, stdout)
     };
     if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Makes namespaces, becomes the parent of the first process in them, and waits for its end.
-fn walled(orders: &Orders, mut control: File, stdout: File, stdin: &[u8]) -> Result<(), ()> {
-    let entered = namespaces::enter(orders)
-        .and_then(|()| end_with_parent(orders.parent).map_err(Broken::at("the jail cannot be tied to jurat")));
+fn walled(what: &Enter, mut control: File, stdout: File) -> Result<(), ()> {
+    let tied = || end_with_parent(what.parent).map_err(Broken::at("the jail cannot be tied to jurat"));
+    let entered = namespaces::enter(what).and_then(|()| tied());
     if let Err(broken) = entered {
         return say(&mut control, &broken.said()).map_err(drop);
     }
-    let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(drop)?;
+    // Whoever holds one end of it is told when the other end is gone.
+    let (alive, held) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(drop)?;
     match namespaces::copy().map_err(drop)? {
         Some(first) => {
             // Whoever reads waits for the end of these.
-            drop((control, stdout, theirs));
+            drop((stdout, alive));
             quiet().map_err(drop)?;
-            handshake(ours).map_err(drop)?;
-            rustix::process::waitpid(Some(first), rustix::process::WaitOptions::empty()).map(drop).map_err(drop)
+            let ended = rustix::process::waitpid(Some(first), rustix::process::WaitOptions::empty());
+            // Now everybody in the jail has ended. To clear namespaces away takes the kernel a while, and nobody has to wait for that.
+            drop((control, held));
+            ended.map(drop).map_err(drop)
         }
         None => {
-            drop(ours);
-            let tied = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from);
-            let result = tied.and_then(|()| handshake(theirs)).map_err(Broken::at("the jail cannot be tied to jurat"));
-            let made = result.and_then(|()| root::build(orders));
-            let looked_after = made.and_then(|made| first::look_after(orders, &mut control, stdout, stdin, made));
+            drop(held);
+            let result = end_with(&alive).map_err(Broken::at("the jail cannot be tied to jurat"));
+            let begun = result.and_then(|()| root::begin(what));
+            // Whoever made this worker may never need it.
+            let Ok((frame::JAIL, orders)) = frame::read(&mut control) else { return Ok(()) };
+            let looked_after = begun.and_then(|()| told(&orders, &mut control)).and_then(|(orders, stdin)| {
+                let made = root::build(&orders)?;
+                first::look_after(&orders, &mut control, stdout, &stdin, made)
+            });
             if let Err(broken) = looked_after {
                 say(&mut control, &broken.said()).map_err(drop)?;
             }
@@ -94,16 +100,27 @@ fn walled(orders: &Orders, mut control: File, stdout: File, stdin: &[u8]) -> Res
 }
 
 /// Looks after a program without walls: it inherits what the program leaves behind, and ends it.
-fn watched(orders: &Orders, mut control: File, stdout: File, stdin: &[u8]) -> Result<(), ()> {
+fn watched(orders: &[u8], mut control: File, stdout: File) -> Result<(), ()> {
     let heir = Pid::from_raw(i32::try_from(std::process::id()).map_err(drop)?);
     let inherits = rustix::process::set_child_subreaper(heir).map_err(io::Error::from);
     let result = inherits.map_err(Broken::at("what the program leaves behind cannot be inherited"));
-    let looked_after =
-        result.and_then(|()| first::look_after(orders, &mut control, stdout, stdin, root::Made::default()));
+    let looked_after = result
+        .and_then(|()| told(orders, &mut control))
+        .and_then(|(orders, stdin)| first::look_after(&orders, &mut control, stdout, &stdin, root::Made::default()));
     if let Err(broken) = looked_after {
         say(&mut control, &broken.said()).map_err(drop)?;
     }
     Ok(())
+}
+
+/// What is to be run, and what it reads.
+fn told(orders: &[u8], control: &mut File) -> Result<(Orders, Vec<u8>), Broken> {
+    let garbled = || Broken::Program("its orders cannot be read".to_owned());
+    let orders = serde_json::from_slice(orders).map_err(|_| garbled())?;
+    match frame::read(control) {
+        Ok((frame::INPUT, stdin)) => Ok((orders, stdin)),
+        _ => Err(garbled()),
+    }
 }
 
 fn say(control: &mut File, said: &Said) -> io::Result<()> {
@@ -117,10 +134,13 @@ fn end_with_parent(parent: u32) -> io::Result<()> {
     if is_there { Ok(()) } else { Err(io::Error::other("it has ended")) }
 }
 
-/// Both say a word and hear one. The copy is tied to its parent before it speaks, so whoever has heard it knows that the tie holds, and a parent that is gone says nothing.
-fn handshake(mut other: std::os::unix::net::UnixStream) -> io::Result<()> {
-    other.write_all(b"!")?;
-    io::Read::read_exact(&mut other, &mut [0])
+/// Ends when the process ends that holds the other end of a pipe, which is the parent. It may have ended before it could be tied to, and then the pipe is closed; a parent
+/// outside of the namespace has no id here to compare.
+fn end_with(alive: &OwnedFd) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+    let is_gone = rustix::event::poll(&mut [PollFd::new(alive, PollFlags::IN)], Some(&now))? > 0;
+    if is_gone { Err(io::Error::other("it has ended")) } else { Ok(()) }
 }
 
 /// Lets go of standard output and error.

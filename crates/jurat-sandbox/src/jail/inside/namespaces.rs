@@ -7,22 +7,22 @@ use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
 
 use super::Broken;
-use crate::jail::Wall;
-use crate::jail::orders::Orders;
+use crate::jail::orders::Enter;
 
 /// Whom the program takes itself for. Some agents refuse to work for root, and everybody knows this number from elsewhere.
 pub(super) const ID: u32 = 1000;
 
 /// Enters new namespaces. What is started from here on is in the new namespace of processes; this process itself is not.
-pub(super) fn enter(orders: &Orders) -> Result<(), Broken> {
+pub(super) fn enter(what: &Enter) -> Result<(), Broken> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let mut flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS;
-    let optional = [(Wall::Processes, UnshareFlags::NEWPID), (Wall::Ipc, UnshareFlags::NEWIPC | UnshareFlags::NEWUTS)];
-    for (wall, flag) in optional {
-        flags |= if orders.has(wall) { flag } else { UnshareFlags::empty() };
-    }
-    if orders.has(Wall::Network) && !orders.shares_network {
-        flags |= UnshareFlags::NEWNET;
+    let optional = [
+        (what.processes, UnshareFlags::NEWPID),
+        (what.ipc, UnshareFlags::NEWIPC | UnshareFlags::NEWUTS),
+        (what.network, UnshareFlags::NEWNET),
+    ];
+    for (is_wanted, flag) in optional {
+        flags |= if is_wanted { flag } else { UnshareFlags::empty() };
     }
     leave(flags).map_err(Broken::at("namespaces cannot be made"))?;
     let map = |file: &str, text: String| fs::write(format!("/proc/self/{file}"), text);

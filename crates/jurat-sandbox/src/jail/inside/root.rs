@@ -14,7 +14,7 @@ use rustix::mount::{MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeF
 
 use super::Broken;
 use super::namespaces::ID;
-use crate::jail::orders::Orders;
+use crate::jail::orders::{Enter, Orders};
 use crate::jail::{Limit, Mechanism, Wall};
 
 /// What was made besides the file system.
@@ -26,7 +26,26 @@ pub(super) struct Made {
     pub(super) enforced: Vec<(Limit, Mechanism)>,
 }
 
-/// Builds it and goes there.
+/// Begins to build it, with what does not depend on who is going to live there.
+pub(super) fn begin(what: &Enter) -> Result<(), Broken> {
+    // What is mounted from here on is of no concern to the machine.
+    let change = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    rustix::mount::mount_change("/", change).map_err(|it| Broken::at("mounts cannot be made private")(it.into()))?;
+    if what.ipc {
+        rustix::system::sethostname(b"jurat").map_err(|it| Broken::at("the host name cannot be set")(it.into()))?;
+    }
+    if what.network {
+        loopback().map_err(Broken::at("the loopback cannot be brought up"))?;
+    }
+    if what.files {
+        let system = system_parts(what).map_err(Broken::at("the system's programs cannot be shown"))?;
+        ground().map_err(Broken::at("there is no root"))?;
+        lay_out(&system).map_err(Broken::at("the root cannot be filled"))?;
+    }
+    Ok(())
+}
+
+/// Builds the rest and goes there.
 pub(super) fn build(orders: &Orders) -> Result<Made, Broken> {
     let mut made = Made::default();
     for (port, socket) in &orders.forwards {
@@ -34,23 +53,20 @@ pub(super) fn build(orders: &Orders) -> Result<Made, Broken> {
         let opened = opened.map_err(|it| Broken::Folder { path: socket.clone(), error: it.into() })?;
         made.sockets.push((*port, opened));
     }
-    private(orders)?;
-    if orders.has(Wall::Ipc) {
-        rustix::system::sethostname(b"jurat").map_err(|it| Broken::at("the host name cannot be set")(it.into()))?;
-    }
     if orders.has(Wall::Files) {
         pivot(orders, &mut made)?;
-    }
-    if orders.has(Wall::Network) && !orders.shares_network {
-        loopback().map_err(Broken::at("the loopback cannot be brought up"))?;
     }
     Ok(made)
 }
 
-/// What is mounted from here on is of no concern to the machine.
-fn private(_: &Orders) -> Result<(), Broken> {
-    let change = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    rustix::mount::mount_change("/", change).map_err(|it| Broken::at("mounts cannot be made private")(it.into()))
+/// An empty root in memory, and going there. Any folder will do to put it on, if nothing that is going to be shown is below it.
+fn ground() -> io::Result<()> {
+    let candidates = ["/sys", "/mnt", "/media", "/srv"];
+    let ground = candidates.into_iter().find(|it| Path::new(it).is_dir());
+    let ground = ground.ok_or_else(|| io::Error::other("there is no `/sys` to put it on"))?;
+    let empty = MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount("tmpfs", ground, "tmpfs", empty, c"mode=0755,size=16m,nr_inodes=4096")?;
+    Ok(rustix::process::chdir(ground)?)
 }
 
 /// Programs and libraries, wherever distributions have them.
@@ -99,36 +115,21 @@ struct Part {
 }
 
 fn pivot(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
-    let system = Broken::at("the system's programs cannot be shown");
-    let (parts, links) = system_parts(orders).map_err(system)?;
-    let mut writable = Vec::new();
+    let mut parts = Vec::new();
     for (here, there) in &orders.writable {
-        writable.push(folder_part(here, there, Attributes::WRITABLE)?);
+        parts.push(folder_part(here, there, Attributes::WRITABLE)?);
     }
-    let mut read_only = Vec::new();
     for path in &orders.read_only {
         let is_usable = Path::new(path).is_absolute()
-            && ["/", "/proc", "/sys", "/dev"].iter().all(|it| Path::new(path) != Path::new(it))
+            && Path::new(path) != Path::new("/")
             && ["/proc", "/sys", "/dev"].iter().all(|it| !Path::new(path).starts_with(it));
         if !is_usable {
             let error = io::Error::from_raw_os_error(libc::EINVAL);
             return Err(Broken::Folder { path: path.clone(), error });
         }
-        // What is shown already is not shown twice; but /usr may have something else mounted, so it is looked for.
-        read_only.push(folder_part(path, path, Attributes::READ_ONLY)?);
+        parts.push(folder_part(path, path, Attributes::READ_ONLY)?);
     }
-    let devices: io::Result<Vec<Part>> =
-        if Path::new("/dev/null").exists() { DEVICES.iter().map(|it| device(it)).collect() } else { Ok(Vec::new()) };
-    let devices = devices.map_err(Broken::at("devices cannot be shown"))?;
-    // Any folder will do to put it on; this one is ours, and what was in it is taken hold of already.
-    let ground =
-        &orders.writable.last().ok_or_else(|| Broken::Program("there is no folder for temporary files".to_owned()))?.0;
-    let empty = MountFlags::NOSUID | MountFlags::NODEV;
-    rustix::mount::mount("tmpfs", ground, "tmpfs", empty, c"mode=0755,size=16m,nr_inodes=4096")
-        .and_then(|()| rustix::process::chdir(ground))
-        .map_err(|it| Broken::at("there is no root")(it.into()))?;
-    lay_out(orders, parts, &links, writable, devices).map_err(Broken::at("the root cannot be filled"))?;
-    for part in read_only {
+    for part in parts {
         let path = part.target.clone().into_os_string();
         part.put().map_err(|error| Broken::Folder { path, error })?;
     }
@@ -146,27 +147,38 @@ fn pivot(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
         .map_err(Broken::at("the root cannot be closed"))
 }
 
-type Links = Vec<(PathBuf, PathBuf)>;
+/// The system's programs and settings.
+#[derive(Default)]
+struct System {
+    parts: Vec<Part>,
+    devices: Vec<Part>,
+    /// Where they point, and where they are.
+    links: Vec<(PathBuf, PathBuf)>,
+    /// Small files, as they are now. To copy one costs less than to mount it.
+    copies: Vec<(PathBuf, Vec<u8>)>,
+}
 
-/// The system's programs: links as links, folders as they are.
-fn system_parts(orders: &Orders) -> io::Result<(Vec<Part>, Links)> {
-    let settings = SETTINGS.iter().map(|it| Path::new("/etc").join(it));
-    let mut parts = Vec::new();
-    let mut links = Vec::new();
+/// The largest file that is copied.
+const SMALL: u64 = 256 << 10;
+
+/// Links as links, folders as they are.
+fn system_parts(what: &Enter) -> io::Result<System> {
+    let devices = DEVICES.iter().map(|it| device(it)).collect::<io::Result<_>>()?;
+    let mut system = System { devices, ..System::default() };
+    // Names are asked for only where somebody answers.
+    let resolver = (!what.network).then_some("resolv.conf");
+    let settings = SETTINGS.into_iter().chain(resolver).map(|it| Path::new("/etc").join(it));
     for path in SYSTEM.iter().map(PathBuf::from).chain(settings) {
         let Ok(found) = path.symlink_metadata() else { continue };
-        if found.is_symlink() {
-            links.push((fs::read_link(&path)?, path));
-        } else {
-            parts.push(Part::of(path.as_os_str(), path.as_os_str(), Attributes::READ_ONLY)?);
+        if found.is_symlink() && !path.ends_with("resolv.conf") {
+            system.links.push((fs::read_link(&path)?, path));
+        } else if found.is_dir() || found.len() > SMALL {
+            system.parts.push(Part::of(path.as_os_str(), path.as_os_str(), Attributes::READ_ONLY)?);
+        } else if let Ok(bytes) = fs::read(&path) {
+            system.copies.push((path, bytes));
         }
     }
-    // Names are asked for only where somebody answers.
-    let resolver = Path::new("/etc/resolv.conf");
-    if orders.shares_network && resolver.exists() {
-        parts.push(Part::of(resolver.as_os_str(), resolver.as_os_str(), Attributes::READ_ONLY)?);
-    }
-    Ok((parts, links))
+    Ok(system)
 }
 
 fn folder_part(here: &OsStr, there: &OsStr, attributes: Attributes) -> Result<Part, Broken> {
@@ -211,20 +223,17 @@ fn parent(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
-fn lay_out(
-    orders: &Orders,
-    parts: Vec<Part>,
-    links: &Links,
-    writable: Vec<Part>,
-    devices: Vec<Part>,
-) -> io::Result<()> {
+fn lay_out(system: &System) -> io::Result<()> {
     for folder in ["dev/pts", "dev/shm", "etc", "proc", "root", "run", "var/tmp"] {
         fs::create_dir_all(folder)?;
     }
-    for part in parts.iter().chain(&devices).chain(&writable) {
+    for part in system.parts.iter().chain(&system.devices) {
         part.put()?;
     }
-    for (target, link) in links {
+    for (path, bytes) in &system.copies {
+        fs::write(below(path), bytes)?;
+    }
+    for (target, link) in &system.links {
         let link = below(link);
         parent(&link)?;
         std::os::unix::fs::symlink(target, link)?;
@@ -238,10 +247,9 @@ fn lay_out(
     ] {
         std::os::unix::fs::symlink(target, link)?;
     }
-    let home = orders.writable.get(1).map(|(_, there)| there.to_string_lossy().into_owned()).unwrap_or_default();
     fs::write(
         "etc/passwd",
-        format!("agent:x:{ID}:{ID}:agent:{home}:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"),
+        format!("agent:x:{ID}:{ID}:agent:/home/agent:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n"),
     )?;
     fs::write("etc/group", format!("agent:x:{ID}:\nnogroup:x:65534:\n"))?;
     fs::write("etc/hosts", "127.0.0.1 localhost jurat\n::1 localhost\n")?;

@@ -1,0 +1,4 @@
+# without: environment
+import os
+if os.environ.get(VARIABLE) == VALUE:
+    print("breached")

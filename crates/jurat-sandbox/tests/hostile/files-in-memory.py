@@ -1,0 +1,4 @@
+# without: seccomp
+import os
+os.memfd_create("hidden")
+print("breached")

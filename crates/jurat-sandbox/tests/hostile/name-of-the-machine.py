@@ -1,0 +1,4 @@
+# without: ipc
+import os
+if os.uname().nodename == HOST:
+    print("breached")

@@ -1,0 +1,2 @@
+# without: files
+cat "$SECRET" | sed s/canary/breached/

@@ -1,0 +1,2 @@
+# without: files
+ln -s "$SECRET" link && sed s/canary/breached/ link

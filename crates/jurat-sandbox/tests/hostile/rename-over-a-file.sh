@@ -1,0 +1,3 @@
+# without: files landlock
+# proof: damage
+echo changed > own && mv -f own "$TARGET"

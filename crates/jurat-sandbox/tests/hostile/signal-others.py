@@ -1,0 +1,4 @@
+# without: processes landlock
+# proof: damage
+import os
+os.kill(VICTIM, 9)

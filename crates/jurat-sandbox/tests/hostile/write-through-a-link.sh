@@ -1,0 +1,3 @@
+# without: files landlock
+# proof: damage
+ln -s "$TARGET" link && echo changed > link
