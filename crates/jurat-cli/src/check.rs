@@ -71,9 +71,11 @@ impl Check {
             // What a suite has none of is not worth a word; without cases it would not be here.
             let n_scenarios = suite.scenarios.len();
             let scenarios = (n_scenarios > 0).then(|| counted(n_scenarios, "scenario"));
+            let n_cases = suite.cases.len();
+            let cases = (n_cases > 0).then(|| counted(n_cases, "case"));
             let tasks = Some(counted(suite.tasks.len(), "task"));
             let rows = (!suite.records.is_empty()).then(|| counted(samples.rows.len(), "sample row"));
-            let looked_at: Vec<String> = [scenarios, tasks, rows].into_iter().flatten().collect();
+            let looked_at: Vec<String> = [scenarios, cases, tasks, rows].into_iter().flatten().collect();
             writeln!(out, "{}: {}, ready to run", jurat_report::visible_line(&file), looked_at.join(", "))?;
         }
         Ok(())

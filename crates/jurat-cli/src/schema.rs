@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
-use jurat_core::evidence::{probe, record, scenario};
+use jurat_core::evidence::{probe, record, run, scenario};
 use jurat_core::suite::schema::suite_schema;
 
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 /// Save it and name it in the first line of a suite: `# yaml-language-server: $schema=suite.schema.json`
 #[derive(Args)]
 pub(crate) struct Schema {
-    /// Prints the schema of what tasks see of a case instead: of a row, of what asking about it adds to it, of a conversation
+    /// Prints the schema of what tasks see of a case instead: of a row, of what asking about it adds to it, of a conversation, of an agent's run
     #[arg(long, value_enum, value_name = "KIND")]
     evidence: Option<Evidence>,
 }
@@ -27,6 +27,8 @@ enum Evidence {
     Probe,
     /// A conversation
     Scenario,
+    /// The run of an agent
+    Run,
 }
 
 impl Schema {
@@ -36,6 +38,7 @@ impl Schema {
             Some(Evidence::Record) => record::schema(),
             Some(Evidence::Probe) => probe::schema(),
             Some(Evidence::Scenario) => scenario::schema(),
+            Some(Evidence::Run) => run::schema(),
         };
         let text = jurat_report::pretty_json(&schema);
         // A reader that goes away early, such as `head`, is no failure of ours.

@@ -117,9 +117,8 @@ fn drawn(directory: &Path) -> String {
 /// The files of a directory in a folder of their own: the suite runs among them and nothing else.
 fn copied(directory: &Path) -> Folder {
     let mut folder = Folder::empty();
-    for entry in fs::read_dir(directory).expect("the directory can be listed") {
-        let path = entry.expect("it can be listed").path();
-        let name = path.file_name().and_then(|it| it.to_str()).expect("names are text");
+    for path in files_below(directory) {
+        let name = path.strip_prefix(directory).ok().and_then(Path::to_str).expect("names are text");
         if name == PROBLEMS || name == REPORT {
             continue;
         }
@@ -133,6 +132,12 @@ fn copied(directory: &Path) -> Folder {
         };
     }
     folder
+}
+
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).expect("the directory can be listed");
+    let paths = entries.map(|it| it.expect("it can be listed").path());
+    paths.flat_map(|it| if it.is_dir() { files_below(&it) } else { vec![it] }).collect()
 }
 
 /// The lines around the first difference.

@@ -46,6 +46,16 @@ pub struct Errand<'e> {
     pub session: &'e str,
 }
 
+impl Errand<'_> {
+    /// What it is told, for programs that cannot be told what to be in another way: that comes first, in the first turn.
+    pub(super) fn with_system(&self) -> String {
+        match self.system.filter(|_| self.turn == 0) {
+            Some(system) => format!("{system}\n\n{}", self.message),
+            None => self.message.to_owned(),
+        }
+    }
+}
+
 /// Where an agent works, as it sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {

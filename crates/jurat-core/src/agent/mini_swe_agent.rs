@@ -14,7 +14,8 @@ const MOST_STEPS: u32 = 250;
 
 pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     let mut launch = Launch::of(errand);
-    launch.args(["-m", &format!("openai/{}", model.model), "-t", errand.message, "-y", "--exit-immediately"]);
+    let message = errand.with_system();
+    launch.args(["-m", &format!("openai/{}", model.model), "-t", &message, "-y", "--exit-immediately"]);
     launch.args(["-o", &errand.places.at_home(TRAJECTORY), "-c", "mini.yaml"]);
     let steps = errand.agent.limits.turns.unwrap_or(MOST_STEPS);
     launch.args(["-c", &format!("agent.step_limit={steps}")]);

@@ -19,12 +19,14 @@ pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     let mut launch = Launch::of(errand);
     let (config, state) = (errand.places.at_home(CONFIG), errand.places.at_home(STATE));
     let seconds = errand.agent.limits.time.as_secs().max(1).to_string();
+    // The program owns its system prompt, so what it is told to be stands before what it is told first.
+    let message = errand.with_system();
     if errand.n_turns == 1 {
-        launch.args(["agent", "exec", errand.message, "--config", &config, "--cwd", &errand.places.workspace]);
+        launch.args(["agent", "exec", &message, "--config", &config, "--cwd", &errand.places.workspace]);
         launch.args(["--state-dir", &state, "--json", "--timeout", &seconds]);
     } else {
         launch.args(["agent", "--local", "--json", "--agent", "main", "--session-id", errand.session]);
-        launch.args(["--message", errand.message, "--timeout", &seconds]);
+        launch.args(["--message", &message, "--timeout", &seconds]);
         launch.env("OPENCLAW_CONFIG_PATH", &config);
         launch.env("OPENCLAW_STATE_DIR", &state);
     }
@@ -38,16 +40,13 @@ fn config_of(errand: &Errand<'_>, model: &ModelAt) -> Value {
     let name = format!("jurat/{}", model.model);
     let alias = object([("alias", Val::from("subject"))]);
     let known = Val::Map([(name.clone(), alias)].into_iter().collect::<Map<'static>>());
-    let mut defaults = vec![
+    let defaults = vec![
         ("workspace", Val::from(errand.places.workspace.clone())),
         // Its own files in the workspace would be in the way of who looks at what the agent changed.
         ("skipBootstrap", Val::Bool(true)),
         ("model", object([("primary", Val::from(name))])),
         ("models", known),
     ];
-    if let Some(system) = errand.system {
-        defaults.push(("systemPromptOverride", Val::from(system.to_owned())));
-    }
     let provider = object([
         ("baseUrl", Val::from(model.under("/v1"))),
         ("apiKey", Val::from(model.key.clone())),
@@ -145,7 +144,7 @@ fn take_envelope(told: &mut Told, envelope: &Val<'_>, has_transcript: bool) {
 
 fn source(kind: &str, message: &str) -> FaultSource {
     const OF_ENDPOINT: [&str; 7] = ["auth", "provider", "rate", "billing", "overload", "network", "model"];
-    if kind.contains("config") {
+    if kind.contains("config") || message.starts_with("Invalid config") {
         FaultSource::Configuration
     } else if kind.contains("timeout") {
         FaultSource::Time

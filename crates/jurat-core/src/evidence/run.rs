@@ -89,11 +89,102 @@ fn tool_calls<'e>(artifact: &Val<'e>) -> Val<'e> {
     calls.map(one).collect()
 }
 
-/// The JSON Schema of what evidence adds to an artifact.
+/// The JSON Schema of the evidence: the artifact, and what is read from it.
 pub fn schema() -> Value {
     let schema = r#"{
         "type": "object",
         "properties": {
+            "identity": {
+                "type": "object",
+                "description": "which run it is",
+                "properties": {
+                    "schema_version": {"const": 1},
+                    "run_id": {"type": "string"},
+                    "case_id": {"type": "string"},
+                    "suite_id": {"type": "string"},
+                    "run_profile_id": {"type": "string"},
+                    "runner_type": {"type": "string", "description": "`command`, `openclaw`, `claude_code` and so on"}
+                },
+                "required": ["run_id", "case_id", "suite_id", "run_profile_id", "runner_type"]
+            },
+            "status": {"enum": ["success", "failed", "timed_out", "invalid", "provider_error"], "description": "how it ended"},
+            "timing": {
+                "type": "object",
+                "properties": {
+                    "queued_at": {"type": "string"},
+                    "started_at": {"type": "string"},
+                    "completed_at": {"type": "string"},
+                    "duration_seconds": {"type": "number", "minimum": 0}
+                }
+            },
+            "request": {
+                "type": "object",
+                "description": "what was asked for",
+                "properties": {
+                    "requested_model": {"type": "string"},
+                    "gateway": {"type": "string"},
+                    "execution_parameters": {"type": "object"},
+                    "metadata": {"type": "object"}
+                },
+                "required": ["requested_model"]
+            },
+            "provider": {"type": "object", "description": "who answered"},
+            "usage": {
+                "type": "object",
+                "description": "what it took",
+                "properties": {
+                    "normalized": {
+                        "type": "object",
+                        "properties": {
+                            "input_tokens": {"type": "integer", "minimum": 0},
+                            "output_tokens": {"type": "integer", "minimum": 0},
+                            "total_tokens": {"type": "integer", "minimum": 0},
+                            "reasoning_tokens": {"type": "integer", "minimum": 0},
+                            "cached_input_tokens": {"type": "integer", "minimum": 0},
+                            "cache_write_tokens": {"type": "integer", "minimum": 0}
+                        }
+                    },
+                    "cost_usd": {"type": "number", "minimum": 0},
+                    "raw_provider_usage": {}
+                }
+            },
+            "trace": {
+                "type": "array",
+                "description": "what happened, in order",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "sequence": {"type": "integer", "minimum": 0},
+                        "event_type": {"enum": ["message", "tool_call", "tool_result", "runner", "final_output"]},
+                        "timestamp": {"type": "string"}
+                    },
+                    "required": ["sequence", "event_type"]
+                }
+            },
+            "output_artifacts": {
+                "type": "array",
+                "description": "the files it left that its author declared",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "artifact_id": {"type": "string"},
+                        "artifact_type": {"type": "string"},
+                        "uri": {"type": "string"},
+                        "media_type": {"type": "string"},
+                        "byte_size": {"type": "integer", "minimum": 0},
+                        "sha256": {"type": "string"},
+                        "metadata": {"type": "object"}
+                    },
+                    "required": ["artifact_id", "artifact_type", "uri"]
+                }
+            },
+            "error": {
+                "type": "object",
+                "description": "why it did not succeed; absent when it did",
+                "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "retryable": {"type": "boolean"}},
+                "required": ["code", "message"]
+            },
+            "runner_metadata": {"type": "object", "description": "whatever its runner adds"},
             "final_response": {"type": ["string", "null"], "description": "the last thing that the agent said"},
             "tool_calls": {
                 "type": "array",
@@ -135,7 +226,7 @@ pub fn schema() -> Value {
                 }
             }
         },
-        "required": ["final_response", "tool_calls"]
+        "required": ["identity", "status", "request", "final_response", "tool_calls"]
     }"#;
     parse_json(schema).expect("the schema is JSON").value.into_owned()
 }

@@ -3,7 +3,7 @@
 //! ```yaml
 //! agents:
 //!   helper: { runner: claude_code, model: subject, limits: { time: 5m, requests: 40 } }
-//!   mine: { command: [python3, agent.py], output: events }
+//!   mine: { command: [python3, ./agent.py], output: events }
 //! ```
 //!
 //! What is not said is as the runner has it. Limits and everything else that decides what an agent may do stand here, so that a case can be given to
@@ -154,7 +154,7 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
             if !fields.may_mean("runner") && !fields.may_mean("command") {
                 let problem = Problem::new(&codes::MISSING_KEY, "an agent needs a `runner`, or a `command`");
                 let problem = problem.at(fields.head(), "run by whom?");
-                reading.problem(problem.help("for example `runner: claude_code`, or `command: [python3, agent.py]`"));
+                reading.problem(problem.help("for example `runner: claude_code`, or `command: [python3, ./agent.py]`"));
             }
             return None;
         }
@@ -166,7 +166,7 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
             (Runner::Command, true) if reading.n_errors() == n_before => {
                 let problem = Problem::new(&codes::WRONG_VALUE, "`command` names no program");
                 let at = fields.key_span("command").unwrap_or(fields.span);
-                reading.problem(problem.at(at, "empty").help("for example `command: [python3, agent.py]`"));
+                reading.problem(problem.at(at, "empty").help("for example `command: [python3, ./agent.py]`"));
             }
             (Runner::Command, _) => {
                 let mut words = words.iter().map(|it| it.value.clone());
@@ -183,7 +183,7 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     } else if runner == Runner::Command && fields.get("program").is_none() {
         let problem = Problem::new(&codes::MISSING_KEY, "the runner `command` needs a `command`");
         let at = fields.key_span("runner").unwrap_or(fields.span);
-        reading.problem(problem.at(at, "runs what?").help("for example `command: [python3, agent.py]`"));
+        reading.problem(problem.at(at, "runs what?").help("for example `command: [python3, ./agent.py]`"));
     }
     if let Some(program) = fields.get("program").and_then(|it| reading.text("`program`", it)) {
         agent.program = Some(program.value);

@@ -14,7 +14,7 @@ use jurat_core::agent::{
     Told, ToldFault, TurnRun, Wire, launch, read,
 };
 use jurat_core::artifact::{Event, Happening, RunArtifact};
-use jurat_core::value::Val;
+use jurat_core::value::{Map, Val};
 use proptest::prelude::*;
 
 fn folder() -> PathBuf {
@@ -156,7 +156,7 @@ fn concluded(ending: Ending, told: Told, exchanges: Option<Exchanges>, expected:
         key_outputs: Vec::new(),
         artifact: None,
         tags: Vec::new(),
-        metadata: Val::Null,
+        metadata: Val::Map(Map::default()),
     };
     let turn =
         TurnRun { message: "do it".to_owned(), told, ending, stderr: String::new(), took: Duration::from_millis(5) };
@@ -223,8 +223,7 @@ fn what_an_endpoint_did_wrong_counts_when_it_was_the_end() {
 /// How each program is started, in the first and in a later turn: `tests/agents/RUNNER/launch.txt`.
 #[test]
 fn every_program_is_started_as_it_was_when_it_was_tried() {
-    let places =
-        Places { workspace: "/workspace".to_owned(), home: "/home/agent".to_owned(), tmp: "/tmp".to_owned() };
+    let places = Places { workspace: "/workspace".to_owned(), home: "/home/agent".to_owned(), tmp: "/tmp".to_owned() };
     let mut stale = Vec::new();
     for of_runner in entries(&folder()) {
         let runner = runner(&of_runner);
@@ -241,7 +240,9 @@ fn every_program_is_started_as_it_was_when_it_was_tried() {
             max_tokens: Some(4096),
         };
         let mut text = String::new();
-        for (turn, message) in ["do it", "-and again"].into_iter().enumerate().take(if runner.takes_turns() { 2 } else { 1 }) {
+        for (turn, message) in
+            ["do it", "-and again"].into_iter().enumerate().take(if runner.takes_turns() { 2 } else { 1 })
+        {
             let errand = Errand {
                 agent: &agent,
                 program: "program",

@@ -16,7 +16,7 @@ use jurat_core::value::{Map, Val, Value};
 use jurat_host::program::{FoundProgram, SYSTEM_PATH};
 use jurat_host::workspace;
 use jurat_model::Model;
-use jurat_model::proxy::{Listen, Names, Proxy, ProxyLimits, ProxyOptions, Record, Spent, Upstream};
+use jurat_model::proxy::{Listen, Names, OnBehalf, Proxy, ProxyLimits, ProxyOptions, Record, Spent, Upstream};
 use jurat_sandbox::jail;
 
 use super::kept::Folders;
@@ -59,6 +59,7 @@ pub(super) async fn run(
         kept: surroundings.kept.clone(),
         suite: surroundings.suite.clone(),
         model,
+        role: request.model.clone().unwrap_or_default(),
         replicate: request.replicate,
         proxies: models.proxies().clone(),
         flag,
@@ -78,6 +79,8 @@ struct Going {
     kept: PathBuf,
     suite: String,
     model: Option<(String, Arc<Model>)>,
+    /// The role that plays its model.
+    role: String,
     replicate: u32,
     proxies: jurat_model::Proxies,
     flag: jail::StopFlag,
@@ -93,7 +96,8 @@ impl Going {
         let before = prepared(case, &folders)?;
         let proxy = self.proxy(&folders)?;
         let port = proxy.as_ref().map(|it| it.port().unwrap_or(PORT));
-        let model = self.model.as_ref().zip(port).map(|((_, model), port)| model_at(model, port)).transpose()?;
+        let speaks = case.agent.runner.wire();
+        let model = self.model.as_ref().zip(port).map(|((_, model), port)| model_at(model, speaks, port));
         let walls = self.walls(&folders, proxy.is_some());
         let seen = walls.seen();
         let places = Places { workspace: shown(&seen.workspace), home: shown(&seen.home), tmp: shown(&seen.tmp) };
@@ -194,6 +198,7 @@ impl Going {
                 .map_err(|name| format!("`{name}` under `allow` is no name of a host"))?,
             proxies: self.proxies.clone(),
             now_ms: crate::now_ms,
+            on_behalf: OnBehalf { case: self.case.id.clone(), role: self.role.clone(), ..OnBehalf::default() },
             ..ProxyOptions::to(upstream)
         };
         let listen = if self.is_on_host { Listen::Loopback } else { Listen::Unix(folders.sockets.join("m")) };
@@ -385,19 +390,24 @@ fn openclaw_lines(folders: &Folders, state: &str) -> Result<Vec<String>, String>
 }
 
 /// Where a program finds its model.
-fn model_at(model: &Model, port: u16) -> Result<ModelAt, String> {
+fn model_at(model: &Model, speaks: Option<Wire>, port: u16) -> ModelAt {
     let endpoint = model.endpoint();
+    // A model that is not asked over HTTP is asked in the agent's place, however it asks.
     let wire = Wire::NAMED.iter().find(|(name, _)| *name == endpoint.codec).map(|(_, wire)| *wire);
-    let wire = wire.ok_or_else(|| format!("an agent cannot ask a model that is asked as `{}`", endpoint.codec))?;
-    Ok(ModelAt {
+    let name = if wire.is_some() { &endpoint.model } else { LOCAL };
+    let wire = wire.or(speaks).unwrap_or(Wire::OpenAiChat);
+    ModelAt {
         wire,
         base_url: format!("http://127.0.0.1:{port}"),
-        model: endpoint.model.clone(),
+        model: name.to_owned(),
         key: KEY.to_owned(),
         price: model.price().map(|it| (it.input, it.output)),
         max_tokens: model.max_tokens(),
-    })
+    }
 }
+
+/// What a model is called that has no name of its own.
+const LOCAL: &str = "model";
 
 fn ending(exit: jail::Exit) -> Result<Ending, String> {
     Ok(match exit {

@@ -87,14 +87,17 @@ pub fn forecast(
         calls: Some(forecast.calls),
         in_journal: Some(forecast.in_journal),
         calls_left: Some(forecast.calls_left),
-        cost: forecast.bounds.cost(),
+        cost: match plan.cases.is_empty() {
+            true => forecast.bounds.cost(),
+            false => CostBound::Unknown(vec!["what agents will ask of their models is not known".to_owned()]),
+        },
         ..report
     })
 }
 
 fn roles(definition: Definition<'_>, asking: Asking<'_>) -> Result<Roles, LaunchError> {
     let Definition { suite, sources, plan } = definition;
-    if asking.repeat > 1 && plan.ask.is_none() && plan.scenarios.is_empty() {
+    if asking.repeat > 1 && plan.ask.is_none() && plan.scenarios.is_empty() && plan.cases.is_empty() {
         return Err(LaunchError::NothingToRepeat);
     }
     Ok(Roles::of(plan, suite, sources, asking.models, asking.env)?)
@@ -128,6 +131,8 @@ impl Forecast<'_> {
         for ix in scenarios.iter().filter_map(|it| it.scenario) {
             self.scenario(ix)?;
         }
+        let n_variants = of_first_prompt(self.asked).count().max(1) as u64;
+        self.n_scenario_cases += scenarios.iter().filter(|it| it.agent.is_some()).count() as u64 * n_variants;
         rows.read(selection, scenarios.len() as u64, &mut std::io::empty(), &Stop::new(), &mut |batch| {
             self.n_rows += batch.chunk.rows.len() as u64;
             let walked = if asks { batch.iter().try_for_each(|(_, at, text)| self.row(at, text)) } else { Ok(()) };
