@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from jurat import _jurat
 from jurat._called import settled
 from jurat._running import awaited, finished
-from jurat.errors import Problem, UsageError
+from jurat.errors import Problem
 from jurat.rows import given
 from jurat.run import Run
 
@@ -134,8 +134,6 @@ class Suite:
             written["models"] = roles
         if not scenarios and not any(it in written for it in ("records", "scenarios", "cases")):
             written["records"] = "-"
-        records = written.get("records")
-        self._rows_at_run = "-" in (records, records.get("path") if isinstance(records, Mapping) else None)
         self._asks = any(it in written for it in ("ask", "evaluators")) or any(
             "judge" in it for it in written.get("tasks", ()) if isinstance(it, Mapping)
         )
@@ -147,8 +145,7 @@ class Suite:
         """Reads a suite from a file of YAML or JSON, as the command does."""
         suite = cls.__new__(cls)
         suite._suite = _jurat.load_suite(path)
-        suite._rows_at_run = False
-        suite._asks = False
+        suite._asks = True
         suite._made = (cls.load, path)
         return suite
 
@@ -221,8 +218,6 @@ def evaluate_batch(suite: Suite, batch: Any, **options: Unpack[RunOptions]) -> A
     """
     import tempfile
 
-    if not suite._rows_at_run:
-        raise UsageError("the suite has rows of its own; one that is run over batches has none")
     if options.get("directory") is not None:
         return suite.run(batch, progress=False, **options).to_arrow()
     with tempfile.TemporaryDirectory(prefix="jurat-batch-") as directory:

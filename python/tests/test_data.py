@@ -103,6 +103,8 @@ def test_a_batch_goes_in_and_a_batch_comes_out() -> None:
     table = jurat.evaluate_batch(SUITE, pyarrow.RecordBatch.from_pylist(ROWS))
     assert table.column("verdict").to_pylist() == ["passed", "passed", "failed", "failed"]
     assert not Path(".jurat").exists()
+    with pytest.raises(UsageError, match="has rows of its own"):
+        jurat.evaluate_batch(jurat.Suite({"records": [{"n": 1}], "tasks": [{"id": "a", "field_path": "n", "operator": "exists"}]}), ROWS)
 
 
 def test_a_suite_is_picklable_by_its_definition() -> None:
