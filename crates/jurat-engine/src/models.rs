@@ -220,7 +220,9 @@ impl Roles {
             let asker = || format!("agent `{}`", case.agent.name);
             let mut played = resolve(role, &asker)?;
             match (played.pop(), played.len()) {
-                (Some((model, folder)), 0) => roles.models.push(RoleModel { role: role.to_owned(), model, folder }),
+                (Some((model, folder)), 0) => {
+                    roles.models.push(RoleModel { role: role.to_owned(), model, folder, embeds: false });
+                }
                 (_, n) => {
                     let remedy = "name a role with one model; where `subject` is asked, each of its models is";
                     return Err(ModelError::Several { asker: asker(), remedy, role: role.to_owned(), n: n + 1 });

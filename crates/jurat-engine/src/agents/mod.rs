@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use jurat_core::agent::{AgentCase, AgentRun, Runner};
 use jurat_core::artifact::{self, RunArtifact};
-use jurat_core::effect::{Deed, Fault, FaultKind, Outcome, Returned};
+use jurat_core::effect::{Deed, Fault, FaultKind, Outcome, Printed, Returned};
 use jurat_core::value::{Map, Val, Value, parse_json};
 use jurat_model::Toolbox;
 use jurat_sandbox::jail::StopFlag;
@@ -79,7 +79,7 @@ impl Agents {
             Ok(value) => {
                 let is_error = value.get("status").and_then(Val::as_str) != Some("success");
                 let (latency, at_ms) = (started.elapsed(), crate::now_ms());
-                Outcome::Returned(Box::new(Returned { value, is_error, latency, at_ms }))
+                Outcome::Returned(Box::new(Returned { value, is_error, printed: Printed::default(), latency, at_ms }))
             }
             Err(message) => fault(message),
         }

@@ -16,8 +16,9 @@ pub(crate) fn answer(codec: Codec, model: &str, reply: &Reply, is_streamed: bool
         (Codec::OpenaiResponses, true) => Given::events(said.response_events()),
         (Codec::AnthropicMessages, false) => Given::json(said.message().to_string()),
         (Codec::AnthropicMessages, true) => Given::events(said.message_events()),
-        (Codec::GeminiGenerate | Codec::OllamaChat, false) => Given::json(said.generated().to_string()),
-        (Codec::GeminiGenerate | Codec::OllamaChat, true) => Given::events(format!("data: {}\n\n", said.generated())),
+        // Gemini's: questions in any other form were refused.
+        (_, false) => Given::json(said.generated().to_string()),
+        (_, true) => Given::events(format!("data: {}\n\n", said.generated())),
     }
 }
 

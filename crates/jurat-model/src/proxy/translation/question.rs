@@ -19,6 +19,9 @@ pub(crate) fn question(codec: Codec, body: &[u8], role: &str) -> Result<ModelReq
         Codec::AnthropicMessages => reading.messages(&body)?,
         Codec::GeminiGenerate => reading.generate(&body)?,
         Codec::OllamaChat => return Err("requests in the form of Ollama are not translated".to_owned()),
+        Codec::OpenaiEmbeddings | Codec::GeminiEmbed | Codec::OllamaEmbed => {
+            return Err("requests for embeddings are not translated".to_owned());
+        }
     }
     let mut request = ModelRequest::new(role, reading.messages);
     request.tools = reading.tools;
