@@ -562,7 +562,11 @@ fn wanted(walls: &Walls) -> spare::Wanted {
         network: walls.has(Wall::Network) && walls.network != Network::Host,
         parent: std::process::id(),
     };
-    spare::Wanted { program: walls.worker.clone(), enter: (walls.isolation == Isolation::Namespaces).then_some(enter) }
+    spare::Wanted {
+        program: walls.worker.clone(),
+        process: std::process::id(),
+        enter: (walls.isolation == Isolation::Namespaces).then_some(enter),
+    }
 }
 
 fn orders(program: &Program, walls: &Walls) -> Orders {
