@@ -59,7 +59,11 @@ pub(super) fn unavailable(step: &str, reason: &str, errno: i32) -> Unavailable {
     let setting = |path: &str| std::fs::read_to_string(path).ok().map(|it| it.trim().to_owned());
     let is_zero = |path: &str| setting(path).is_some_and(|it| it == "0");
     let is_one = |path: &str| setting(path).is_some_and(|it| it == "1");
-    let change = if is_zero("/proc/sys/kernel/unprivileged_userns_clone") {
+    let change = if step.starts_with("Landlock") {
+        "start a kernel of version 5.13 or later with Landlock enabled (`lsm=landlock,…` on its command line)"
+    } else if step.starts_with("seccomp") {
+        "start a kernel that has seccomp filters"
+    } else if is_zero("/proc/sys/kernel/unprivileged_userns_clone") {
         "allow namespaces: `sysctl kernel.unprivileged_userns_clone=1`"
     } else if is_zero("/proc/sys/user/max_user_namespaces") {
         "allow namespaces: `sysctl user.max_user_namespaces=10000`"
@@ -68,7 +72,7 @@ pub(super) fn unavailable(step: &str, reason: &str, errno: i32) -> Unavailable {
     } else if Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists() {
         "this is a container that may not make others: start it with `--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined`"
     } else if errno == libc::ENOSYS {
-        "a kernel of version 5.13 or later can"
+        "start a kernel of version 5.13 or later"
     } else {
         "ask whoever runs this machine to allow user namespaces"
     };
@@ -82,5 +86,19 @@ pub(super) fn unavailable_here() -> Unavailable {
     Unavailable {
         reason: "only Linux has namespaces".to_owned(),
         remedy: "run agents in a container, or without walls with `--unsafe-host`".to_owned(),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remedy_is_about_what_failed() {
+        let said = unavailable("Landlock is not in force", "not supported", 0).to_string();
+        let begin = "agents are not run here without walls: Landlock is not in force: not supported; start a kernel";
+        assert!(said.starts_with(begin) && said.ends_with("without walls with `--unsafe-host`"), "{said}");
+        let said = unavailable("`/proc` cannot be mounted anew", "no", libc::ENOSYS).to_string();
+        assert!(!said.contains("Landlock"), "{said}");
     }
 }

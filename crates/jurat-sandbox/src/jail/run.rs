@@ -484,11 +484,7 @@ struct Pipe<R> {
 
 impl<R: io::Read + std::os::fd::AsFd> Pipe<R> {
     fn new(source: Option<R>) -> Pipe<R> {
-        if let Some(source) = &source
-            && let Ok(flags) = rustix::fs::fcntl_getfl(source)
-        {
-            rustix::fs::fcntl_setfl(source, flags | rustix::fs::OFlags::NONBLOCK).unwrap_or_default();
-        }
+        source.as_ref().map(never_block).unwrap_or_default();
         Pipe { source, n_bytes: 0 }
     }
 
@@ -525,6 +521,13 @@ impl<R: io::Read + std::os::fd::AsFd> Pipe<R> {
     }
 }
 
+/// Has reads and writes return at once. Where that cannot be had, they take as long as they take.
+fn never_block(end: &impl std::os::fd::AsFd) {
+    if let Ok(flags) = rustix::fs::fcntl_getfl(end) {
+        rustix::fs::fcntl_setfl(end, flags | rustix::fs::OFlags::NONBLOCK).unwrap_or_default();
+    }
+}
+
 fn spawned<'e>(
     command: &mut Command,
     env: impl Iterator<Item = (&'e OsString, &'e OsString)>,
@@ -536,7 +539,9 @@ fn spawned<'e>(
         program: name.to_string_lossy().into_owned(),
         reason: error.to_string(),
     };
-    command.spawn().map_err(not_started)
+    let child = command.spawn().map_err(not_started)?;
+    child.stdin.as_ref().map(never_block).unwrap_or_default();
+    Ok(child)
 }
 
 fn quietly(program: &OsStr, words: &[&str]) {
@@ -557,7 +562,11 @@ fn wanted(walls: &Walls) -> spare::Wanted {
         network: walls.has(Wall::Network) && walls.network != Network::Host,
         parent: std::process::id(),
     };
-    spare::Wanted { program: walls.worker.clone(), enter: (walls.isolation == Isolation::Namespaces).then_some(enter) }
+    spare::Wanted {
+        program: walls.worker.clone(),
+        process: std::process::id(),
+        enter: (walls.isolation == Isolation::Namespaces).then_some(enter),
+    }
 }
 
 fn orders(program: &Program, walls: &Walls) -> Orders {

@@ -30,6 +30,8 @@ pub(super) struct Worker {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Wanted {
     pub(super) program: Program,
+    /// Who wants it: a copy of a process must not take what belongs to the original.
+    pub(super) process: u32,
     pub(super) enter: Option<Enter>,
 }
 
@@ -65,13 +67,17 @@ enum Task {
     Bury(Pid),
 }
 
+/// Hands a task to the thread, which is started when it is first needed. A copy of this process that was made since has none, and must not use what belongs to the original.
 fn tell(task: Task) -> Option<()> {
-    static THREAD: LazyLock<Mutex<Option<Sender<Task>>>> = LazyLock::new(|| {
+    static THREAD: Mutex<Option<(u32, Sender<Task>)>> = Mutex::new(None);
+    let mut thread = THREAD.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = std::process::id();
+    if thread.as_ref().is_none_or(|(of, _)| *of != own) {
         let (tasks, tasked) = mpsc::channel();
-        let thread = std::thread::Builder::new().name("workers".to_owned()).spawn(move || serve(&tasked));
-        Mutex::new(thread.is_ok().then_some(tasks))
-    });
-    THREAD.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.send(task).ok()
+        std::thread::Builder::new().name("workers".to_owned()).spawn(move || serve(&tasked)).ok()?;
+        *thread = Some((own, tasks));
+    }
+    thread.as_ref()?.1.send(task).ok()
 }
 
 fn serve(tasks: &Receiver<Task>) {

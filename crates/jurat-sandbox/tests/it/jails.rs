@@ -291,3 +291,21 @@ fn forwards_need_a_network_of_its_own() {
     let error = try_run(&place.shell(":"), &place.walls).err().map(|it| it.to_string());
     assert_eq!(error.as_deref(), Some("on the host there are no forwards; listen on a port of the machine instead"));
 }
+
+#[test]
+fn an_engine_is_given_the_words_and_the_input() {
+    // Any program can be asked like an engine; what a real one makes of the words is its own business.
+    let folder = tempfile::tempdir().expect("there is room for files");
+    let engine = folder.path().join("engine");
+    std::fs::write(&engine, "#!/bin/sh\nfor word; do last=$word; done\necho \"$1 $last\"; cat; exit 5\n")
+        .expect("files can be written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&engine, mode).expect("modes can be changed");
+    let place = Place::new(Isolation::Container { engine, image: "image".to_owned() });
+    let mut program = place.program(&["agent", "task"]);
+    program.stdin = vec![b'x'; 200_000];
+    let came = ran(&program, &place.walls);
+    assert_eq!((came.ended.exit, came.stdout.len()), (Exit::Code(5), "run task\n".len() + 200_000));
+    assert!(came.stdout.starts_with("run task\nxxx"));
+    assert!(came.ended.enforced.contains(&(Limit::Memory, Mechanism::Engine)));
+}
