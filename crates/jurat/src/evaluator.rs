@@ -67,7 +67,7 @@ pub struct Evaluator {
 
 impl Evaluator {
     /// A closure of this program. It gets its arguments by name: `output`, `input`, `reference` and `metadata` as far as the case has them, and what
-    /// [`Evaluate::with`] says. Its calls are recorded under the name like any other effect, so a replay does not make them. An error that it returns is an error of
+    /// [`Evaluate::with`](crate::Evaluate::with) says. Its calls are recorded under the name like any other effect, so a replay does not make them. An error that it returns is an error of
     /// the row.
     ///
     /// It is called on the thread that drives the run, one call at a time: what takes long belongs elsewhere.
