@@ -10,6 +10,7 @@ use jurat_core::suite::source::{Files, Sources};
 use jurat_core::suite::{Loaded, Records, RowFile, RowSource, Suite, bad_row, file_without_rows, load, unreadable};
 use jurat_core::value::{Val, Value};
 use jurat_store::records::{Ids, RowAt, RowNames, SampleError, SampleLimits, row_id, sample};
+use jurat_store::{Campaign, CampaignError, Disk, Profiles};
 
 /// One suite and everything that is wrong with it.
 #[derive(Debug)]
@@ -30,6 +31,14 @@ impl Examined {
     /// Reads a definition and finds everything that is wrong with it. Its texts come from `files`, its rows from disk.
     pub fn read(file: &Path, files: &dyn Files) -> Examined {
         Examined::with_code(file, files, &[])
+    }
+
+    /// Reads a definition from disk, or a suite of another program with the cases and profiles that belong to it.
+    pub fn open(file: &Path, profiles: Profiles<'_>) -> Result<Examined, CampaignError> {
+        Ok(match Campaign::find(file, profiles)? {
+            Some(campaign) => Examined { file: file.to_owned(), ..Examined::read(&campaign.path, &campaign) },
+            None => Examined::read(file, &Disk),
+        })
     }
 
     /// The same, with scenarios that the definition was written from: their code goes where the definition has words for it.

@@ -112,6 +112,13 @@ impl<'p> Bounds<'p> {
     ) {
         let plan = self.plan;
         let Some(judge) = &plan.tasks[task.index()].judge else { return };
+        if plan.tasks[task.index()].evaluation.is_some() {
+            self.unknown(format!(
+                "what `{}` shows its judges of a run is known only then",
+                plan.tasks[task.index()].id
+            ));
+            return;
+        }
         for role in &judge.models {
             let Some(player) = players.get(role.as_str()).filter(|it| !it.is_local()) else { continue };
             if let Some(subject) = subject.filter(|it| it.max_tokens.is_none()) {
