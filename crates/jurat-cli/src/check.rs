@@ -8,7 +8,7 @@ use jurat_core::suite::problem::{Problem, Severity};
 use jurat_core::suite::source::Sources;
 use jurat_engine::Examined;
 
-use crate::definition;
+use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
 use crate::format::{Format, FormatOption, style};
 
@@ -19,6 +19,8 @@ use crate::format::{Format, FormatOption, style};
 pub(crate) struct Check {
     /// The suites; `jurat.yaml` in the current directory when none is named
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    profiles: ProfileOptions,
     /// Warnings count as errors
     #[arg(long)]
     strict: bool,
@@ -30,7 +32,9 @@ impl Check {
     pub(crate) fn run(&self) -> Exit {
         let default = [PathBuf::from(definition::DEFAULT)];
         let files = if self.files.is_empty() { &default[..] } else { &self.files };
-        let checked: Vec<Examined> = files.iter().map(|it| definition::read_with_code(it)).collect();
+        let checked: Option<Vec<Examined>> =
+            files.iter().map(|it| definition::read_with_code(it, &self.profiles)).collect();
+        let Some(checked) = checked else { return Exit::Wrong };
         let printed = match self.format.get() {
             Format::Text => self.print_text(&checked),
             Format::Json => print_json(&checked),

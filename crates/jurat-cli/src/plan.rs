@@ -10,7 +10,7 @@ use jurat_report::plan::{PlanReport, write_dot, write_json, write_mermaid, write
 use jurat_store::Project;
 
 use crate::asking::{AskingOptions, environment};
-use crate::definition;
+use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
 use crate::failure::{Failure, told};
 use crate::format::style;
@@ -25,6 +25,8 @@ pub(crate) struct Plan {
     /// The suite
     #[arg(default_value = definition::DEFAULT)]
     file: PathBuf,
+    #[command(flatten)]
+    profiles: ProfileOptions,
     #[command(flatten)]
     asking: AskingOptions,
     /// How to print
@@ -51,7 +53,7 @@ enum PlanFormat {
 
 impl Plan {
     pub(crate) fn run(&self) -> Exit {
-        let definition = definition::read(&self.file);
+        let Some(definition) = definition::read(&self.file, &self.profiles) else { return Exit::Wrong };
         if print_problems(&definition).is_err() || definition.has_errors() {
             return Exit::Wrong;
         }

@@ -26,7 +26,7 @@ use jurat_sandbox::Program;
 use jurat_store::run::RunReader;
 use jurat_store::{Disk, Project};
 
-use crate::definition;
+use crate::definition::{self, ProfileOptions};
 use crate::drawing::{Drawing, draw};
 use crate::exit::Exit;
 use crate::format::{Format, FormatOption, style};
@@ -42,6 +42,8 @@ pub(crate) struct Run {
     /// The suite
     #[arg(default_value = definition::DEFAULT)]
     file: PathBuf,
+    #[command(flatten)]
+    profiles: ProfileOptions,
     /// Prints what each task of each case came to
     #[arg(long)]
     tasks: bool,
@@ -140,7 +142,7 @@ fn dollars(text: &str) -> Result<f64, String> {
 
 impl Run {
     pub(crate) fn run(&self, worker: Option<Program>) -> Exit {
-        let mut definition = definition::read(&self.file);
+        let Some(mut definition) = definition::read(&self.file, &self.profiles) else { return Exit::Wrong };
         if self.replay.is_some() {
             // What code returned is recorded, so it need not be here.
             definition.problems.retain(|it| !it.is_missing_code());
@@ -163,7 +165,10 @@ impl Run {
         let recording = self.replay.as_ref().map(|it| recording(it, &project)).transpose()?;
         let env = environment()?;
         let env = |name: &str| env.get(name);
-        let how = self.how(recording.as_deref(), &env)?;
+        let mut how = self.how(recording.as_deref(), &env)?;
+        if let Some(repeat) = definition.suite.repeat.filter(|_| self.repeat == 1) {
+            how.options.repeat = repeat;
+        }
         let (stop, progress) = (Arc::new(Stop::new()), Arc::new(Progress::default()));
         let watch = interrupt::Watch::start(&stop, || {
             let _ = writeln!(io::stderr(), "\rstopping: what is in flight is finished; again to drop it");

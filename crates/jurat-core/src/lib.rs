@@ -14,6 +14,7 @@
 //! * [`check`]: deterministic checks of it;
 //! * [`suite`]: what authors write, read with positions;
 //! * [`judge`]: asking a model to judge;
+//! * [`evaluation`]: a judge that scores runs, dimension by dimension;
 //! * [`evaluator`]: what code that judges returns, and evaluators that need no code;
 //! * [`plan`]: names resolved, and everything that can be known before running;
 //! * [`effect`]: what is asked of the world, and what came back;
@@ -28,6 +29,7 @@ pub mod case;
 pub mod check;
 pub mod compare;
 pub mod effect;
+pub mod evaluation;
 pub mod evaluator;
 pub mod evidence;
 pub mod expression;

@@ -13,6 +13,7 @@ use jurat_core::suite::{
 use jurat_core::value::{Val, Value};
 use jurat_sandbox::Program;
 use jurat_store::records::{Ids, RowAt, RowNames, SampleError, SampleLimits, row_id, sample};
+use jurat_store::{Campaign, CampaignError, Disk, Profiles};
 
 use crate::models::main_folder;
 use crate::{evaluators, scripts};
@@ -36,6 +37,14 @@ impl Examined {
     /// Reads a definition and finds everything that is wrong with it. Its texts come from `files`, its rows from disk.
     pub fn read(file: &Path, files: &dyn Files) -> Examined {
         Examined::with_code(file, files, &[])
+    }
+
+    /// Reads a definition from disk, or a suite of another program with the cases and profiles that belong to it.
+    pub fn open(file: &Path, profiles: Profiles<'_>) -> Result<Examined, CampaignError> {
+        Ok(match Campaign::find(file, profiles)? {
+            Some(campaign) => Examined { file: file.to_owned(), ..Examined::read(&campaign.path, &campaign) },
+            None => Examined::read(file, &Disk),
+        })
     }
 
     /// The same, with scenarios that the definition was written from: their code goes where the definition has words for it.

@@ -78,6 +78,9 @@ impl Keeping<'_> {
             let compared = state.compared(task);
             marks = Marks::of(reply, compared.as_ref());
             self.tally.mark(task, &marks);
+            if self.plan.tasks[task.index()].evaluation.is_some() {
+                self.tally.mark_dimensions(task, reply);
+            }
             if let Some(score) = marks.score {
                 block.score(column, score);
             }

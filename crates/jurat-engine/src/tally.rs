@@ -23,6 +23,62 @@ pub(crate) struct Given {
     /// The sum in billionths, so that it does not depend on the order.
     pub(crate) nano_score: i64,
     pub(crate) labels: BTreeMap<String, u64>,
+    /// The scores of an evaluation, by dimension.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) dimensions: BTreeMap<String, Scores>,
+}
+
+/// Scores, added up in whole numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Scores {
+    pub(crate) n: u64,
+    /// Their sum in ten-thousandths.
+    sum: i64,
+    /// The sum of their squares, in the same unit squared.
+    squares: u64,
+    /// The ends of the scales that they are on, in ten-thousandths.
+    ends: Option<(i64, i64)>,
+}
+
+impl Scores {
+    fn add(&mut self, score: f64, (min, max): (f64, f64)) {
+        let unit = |it: f64| (it * 1e4).round() as i64;
+        let whole = unit(score);
+        self.widen(Some((unit(min), unit(max))));
+        self.n += 1;
+        self.sum = self.sum.saturating_add(whole);
+        self.squares = self.squares.saturating_add(whole.unsigned_abs().saturating_mul(whole.unsigned_abs()));
+    }
+
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.n > 0).then(|| self.sum as f64 / 1e4 / self.n as f64)
+    }
+
+    /// Their variance, as that of a sample.
+    pub(crate) fn variance(&self) -> f64 {
+        let n = self.n as f64;
+        let (sum, squares) = (self.sum as f64 / 1e4, self.squares as f64 / 1e8);
+        if self.n < 2 { 0.0 } else { ((squares - sum * sum / n) / (n - 1.0)).max(0.0) }
+    }
+
+    /// The ends of the scales together.
+    pub(crate) fn scale(&self) -> Option<(f64, f64)> {
+        self.ends.map(|(min, max)| (min as f64 / 1e4, max as f64 / 1e4))
+    }
+
+    fn widen(&mut self, ends: Option<(i64, i64)>) {
+        self.ends = match (self.ends, ends) {
+            (Some((min, max)), Some((low, high))) => Some((min.min(low), max.max(high))),
+            (one, other) => one.or(other),
+        };
+    }
+
+    pub(crate) fn merge(&mut self, other: &Scores) {
+        self.widen(other.ends);
+        self.n += other.n;
+        self.sum = self.sum.saturating_add(other.sum);
+        self.squares = self.squares.saturating_add(other.squares);
+    }
 }
 
 /// Adds up what answers took, for the run and for each variant.
@@ -127,6 +183,19 @@ impl Tally {
         if let Some(label) = &marks.label {
             let is_room = given.labels.len() < MOST_LABELS || given.labels.contains_key(label);
             *given.labels.entry(if is_room { label.clone() } else { OTHERS.to_owned() }).or_default() += 1;
+        }
+    }
+
+    /// Counts the score that an evaluation gave in each dimension.
+    pub(crate) fn mark_dimensions(&self, task: TaskIx, output: &Val<'_>) {
+        let mut given = self.given[task.index()].lock().unwrap_or_else(PoisonError::into_inner);
+        let end = |key: &str| output.get("scale").and_then(|it| it.get(key)).and_then(Val::as_f64);
+        let scale = (end("min").unwrap_or(0.0), end("max").unwrap_or(10.0));
+        let dimensions = output.get("dimensions").and_then(Val::as_map);
+        for (name, it) in dimensions.into_iter().flat_map(jurat_core::value::Map::iter) {
+            if let Some(score) = it.get("score").and_then(Val::as_f64) {
+                given.dimensions.entry(name.to_owned()).or_default().add(score, scale);
+            }
         }
     }
 

@@ -129,6 +129,18 @@ fn write_task_total(members: &mut Members<'_>, task: &TaskTotal) {
 fn write_dimension(members: &mut Members<'_>, dimension: &DimensionTotal) {
     members.text("dimension", &dimension.name);
     optional(dimension.score(), |it| members.float("score", it));
+    optional(dimension.judged, |it| {
+        members.object("judged", |members| {
+            members.number("n", it.n);
+            members.float("mean", it.mean);
+            optional(it.interval, |it| {
+                members.object("interval", |members| {
+                    members.float("low", it.low);
+                    members.float("high", it.high);
+                });
+            });
+        });
+    });
     members.object("counts", |it| write_totals(it, &dimension.counts));
 }
 

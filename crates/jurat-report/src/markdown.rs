@@ -157,10 +157,16 @@ fn write_dimensions(text: &mut String, run: &RunReport) {
     if run.dimensions.is_empty() {
         return;
     }
-    let _ = writeln!(text, "| dimension | score |{FIGURES}\n|---|---:|{RULE}");
+    let is_judged = run.dimensions.iter().any(|it| it.judged.is_some());
+    let _ = match is_judged {
+        true => writeln!(text, "| dimension | checks | judged | 95 % interval |{FIGURES}\n|---|---:|---:|---:|{RULE}"),
+        false => writeln!(text, "| dimension | score |{FIGURES}\n|---|---:|{RULE}"),
+    };
     for it in &run.dimensions {
         let score = it.score().map_or_else(String::new, |it| format!("{it:.1}"));
-        write_row(text, &format!("{} | {score}", code(&it.name)), &it.counts);
+        let (mean, interval) = crate::terminal::judged_words(it);
+        let judged = if is_judged { format!(" | {mean} | {interval}") } else { String::new() };
+        write_row(text, &format!("{} | {score}{judged}", code(&it.name)), &it.counts);
     }
     text.push('\n');
 }

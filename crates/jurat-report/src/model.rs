@@ -112,6 +112,19 @@ pub struct DimensionTotal {
     pub name: String,
     /// How often they ended how.
     pub counts: Counts,
+    /// What the judges of an evaluation say about it.
+    pub judged: Option<JudgedScore>,
+}
+
+/// The mean of what judges said over all cases.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JudgedScore {
+    /// How many cases were scored.
+    pub n: u64,
+    /// The mean of their scores.
+    pub mean: f64,
+    /// The 95 % interval of the mean; `None` for fewer than two cases.
+    pub interval: Option<Interval>,
 }
 
 impl DimensionTotal {

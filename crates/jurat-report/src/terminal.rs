@@ -9,7 +9,9 @@ use jurat_core::verdict::{CaseVerdict, Counts};
 use crate::Style;
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;
-use crate::model::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict, gate_name, interval};
+use crate::model::{
+    CaseReport, DimensionTotal, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict, gate_name, interval,
+};
 use crate::style::Meaning;
 use crate::table::{Cell, Column, ROOM, Table};
 use crate::visible::visible_line;
@@ -325,13 +327,24 @@ fn totals(run: &RunReport) -> Table {
 
 /// What tasks say about each dimension.
 fn dimensions(run: &RunReport) -> Table {
-    let names = [Column::text("dimension"), Column::figure("score")];
-    let mut table = Table::new(names.into_iter().chain(count_columns()).collect());
+    let is_judged = run.dimensions.iter().any(|it| it.judged.is_some());
+    let judged = is_judged.then(|| [Column::figure("judged"), Column::figure("95 % interval")]).into_iter().flatten();
+    let names = [Column::text("dimension"), Column::figure(if is_judged { "checks" } else { "score" })];
+    let mut table = Table::new(names.into_iter().chain(judged).chain(count_columns()).collect());
     for it in &run.dimensions {
         let score = Cell::from(it.score().map_or_else(String::new, |it| format!("{it:.1}")));
-        table.push([Cell::text(&it.name), score].into_iter().chain(count_cells(&it.counts)));
+        let (mean, interval) = judged_words(it);
+        let judged = is_judged.then(|| [Cell::from(mean), Cell::from(interval)]).into_iter().flatten();
+        table.push([Cell::text(&it.name), score].into_iter().chain(judged).chain(count_cells(&it.counts)));
     }
     table
+}
+
+/// The mean of what judges said about a dimension, and its interval.
+pub(crate) fn judged_words(dimension: &DimensionTotal) -> (String, String) {
+    let mean = dimension.judged.map_or_else(String::new, |it| format!("{:.1}", it.mean));
+    let interval = dimension.judged.and_then(|it| it.interval);
+    (mean, interval.map_or_else(String::new, |it| format!("{:.1} to {:.1}", it.low, it.high)))
 }
 
 fn slices(run: &RunReport) -> Table {

@@ -4,6 +4,7 @@
 //! where; what that means for an evaluation is not decided here. Reading order:
 //!
 //! * [`Disk`]: the files of a definition, for the core that asks for them.
+//! * [`Campaign`]: the files of another program that belong together.
 //! * [`records`]: the first rows of a file of records, for what can be checked before anything runs; all rows in chunks,
 //!   for running; and the ids they are known by.
 //! * [`run`]: runs, one file each.
@@ -13,6 +14,7 @@
 //! * [`openclaw_transcript`]: what an agent keeps in a database of its own.
 
 mod bounded;
+mod campaign;
 mod database;
 mod definitions;
 mod effects;
@@ -24,6 +26,7 @@ pub mod records;
 pub mod run;
 mod transcript;
 
+pub use campaign::{Campaign, CampaignError, Profiles};
 pub use database::DatabaseError;
 pub use definitions::Disk;
 pub use parquet_table::{Cell, CellType, ParquetTable};

@@ -7,11 +7,14 @@ use std::sync::Arc;
 use crate::check::{Check as RunCheck, HookAnswer, Rule, Seen, not_allowed};
 use crate::compare::Judgement;
 use crate::effect::{Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, StepSite, ToolChoice};
+use crate::evaluation::{CheckSeen, conclude};
 use crate::evaluator::binding::arguments;
 use crate::evaluator::{Call, Evaluation, OutputConfig, Triple, normalise, transport};
 use crate::judge::{Asking, Ballot, End, ReplyForm, combine};
 use crate::outcome::Check;
-use crate::plan::{CaseName, EMBEDDING_RETRIES, Plan, PlannedEvaluate, PlannedJudge, PlannedTask, Runs, TaskIx};
+use crate::plan::{
+    CaseName, EMBEDDING_RETRIES, Plan, PlannedEvaluate, PlannedEvaluation, PlannedJudge, PlannedTask, Runs, TaskIx,
+};
 use crate::suite::{ExpectedValue, Gate, TaskComparison};
 use crate::value::{Context, FieldPath, Val, Value, shown};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
@@ -21,6 +24,8 @@ use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 pub struct CaseState<'p> {
     plan: &'p Plan,
     base: &'p Val<'p>,
+    /// Its id, where somebody looks at it.
+    id: Option<String>,
     tasks: Vec<TaskState>,
 }
 
@@ -89,14 +94,14 @@ static NOTHING: Value = Val::Null;
 impl<'p> CaseState<'p> {
     /// A case over this evidence; everything that needs no request is settled at once.
     pub fn start(plan: &'p Plan, base: &'p Val<'p>) -> CaseState<'p> {
-        let mut state = CaseState { plan, base, tasks: vec![TaskState::Waiting; plan.tasks.len()] };
+        let mut state = CaseState { plan, base, id: None, tasks: vec![TaskState::Waiting; plan.tasks.len()] };
         state.settle();
         state
     }
 
     /// Like [`CaseState::start`], without the tasks that do not apply to the case.
     pub fn start_for(plan: &'p Plan, base: &'p Val<'p>, case: &CaseName<'_>) -> CaseState<'p> {
-        let mut state = CaseState { plan, base, tasks: waiting_for(plan, case) };
+        let mut state = CaseState { plan, base, id: id_for(plan, case), tasks: waiting_for(plan, case) };
         state.settle();
         state
     }
@@ -104,7 +109,7 @@ impl<'p> CaseState<'p> {
     /// Like [`CaseState::start_for`], over the evidence of a conversation that was cut short: what does not look at how it ended could only
     /// be misled by what is missing, and ends with `verdict`.
     pub fn start_cut_short(plan: &'p Plan, base: &'p Val<'p>, case: &CaseName<'_>, verdict: &Verdict) -> CaseState<'p> {
-        let mut state = CaseState { plan, base, tasks: waiting_for(plan, case) };
+        let mut state = CaseState { plan, base, id: id_for(plan, case), tasks: waiting_for(plan, case) };
         for (task, state) in plan.tasks.iter().zip(&mut state.tasks) {
             if task.depends_on.is_empty() && !task.sees_the_end && matches!(state, TaskState::Waiting) {
                 *state = TaskState::Done(Ballot { verdict: verdict.clone(), output: None, said: Vec::new() });
@@ -117,7 +122,7 @@ impl<'p> CaseState<'p> {
     /// A case whose subject gave no evidence: what its tasks would have read is not there. Those that wait for nothing end with
     /// `verdict`; the others follow from them.
     pub fn without_evidence(plan: &'p Plan, case: &CaseName<'_>, verdict: &Verdict) -> CaseState<'p> {
-        let mut state = CaseState { plan, base: &NOTHING, tasks: waiting_for(plan, case) };
+        let mut state = CaseState { plan, base: &NOTHING, id: None, tasks: waiting_for(plan, case) };
         for (task, state) in plan.tasks.iter().zip(&mut state.tasks) {
             if task.depends_on.is_empty() && matches!(state, TaskState::Waiting) {
                 *state = TaskState::Done(Ballot { verdict: verdict.clone(), output: None, said: Vec::new() });
@@ -176,14 +181,19 @@ impl<'p> CaseState<'p> {
         let Some(judge) = plan.tasks.get(ix.index()).and_then(|it| it.judge.as_ref()) else { return };
         let Some(TaskState::Asking(seats)) = self.tasks.get_mut(ix.index()) else { return };
         let Some(asking) = seats.get_mut(site.seat as usize) else { return };
-        asking.apply(site.turn, outcome, &judge.form);
+        let evaluation = plan.tasks[ix.index()].evaluation.as_deref();
+        let form = evaluation.map_or(&judge.form, |it| &it.brief(self.id.as_deref()).form);
+        asking.apply(site.turn, outcome, form);
         let TaskState::Asking(seats) = &self.tasks[ix.index()] else { return };
         let ends: Option<Vec<&End>> = seats.iter().map(Asking::end).collect();
         if let Some(ends) = ends {
             let task = &plan.tasks[ix.index()];
             let outputs = self.outputs(task);
             let context = Context { base: self.base, outputs: &outputs };
-            let ballot = combine(&ends, task.assertion.as_ref(), judge.aggregate, context);
+            let ballot = match evaluation {
+                Some(evaluation) => self.evaluated(evaluation, &ends, context),
+                None => combine(&ends, task.assertion.as_ref(), judge.aggregate, context),
+            };
             self.tasks[ix.index()] = TaskState::Done(ballot);
             self.settle();
         }
@@ -202,6 +212,43 @@ impl<'p> CaseState<'p> {
         let context = Context { base: self.base, outputs: &outputs };
         self.tasks[ix.index()] = compared(task, evaluate, &end, n_texts, context);
         self.settle();
+    }
+
+    /// What the replies of all seats come to. A seat without one leaves it undecided, as it does for any panel.
+    fn evaluated(&self, evaluation: &PlannedEvaluation, ends: &[&End], context: Context<'_>) -> Ballot {
+        let replies: Option<Vec<&Value>> = ends
+            .iter()
+            .map(|it| match it {
+                End::Reply(reply) => Some(reply),
+                End::Fault(_) | End::NotRun(_) => None,
+            })
+            .collect();
+        let Some(replies) = replies else { return combine(ends, None, None, context) };
+        let scale = evaluation.brief(self.id.as_deref()).brief.scale();
+        let concluded = conclude(&evaluation.profile, &scale, &replies, &self.checks(evaluation));
+        Ballot { verdict: concluded.verdict, output: Some(concluded.output), said: concluded.said }
+    }
+
+    /// What the checks of this case came to, in the order in which they are written.
+    fn checks(&self, evaluation: &PlannedEvaluation) -> Vec<CheckSeen<'_>> {
+        let seen = |ix: &TaskIx| {
+            let task = &self.plan.tasks[ix.index()];
+            Some(CheckSeen {
+                id: &task.id,
+                kind: task.check.as_ref().map_or("", RunCheck::kind),
+                description: task.description.as_deref(),
+                dimensions: &task.dimensions,
+                verdict: &self.ballot(*ix)?.verdict,
+            })
+        };
+        evaluation.sees.iter().filter_map(seen).collect()
+    }
+
+    /// What a reply to a task's judges must be.
+    pub fn form(&self, task: TaskIx) -> Option<&ReplyForm> {
+        let task = self.plan.tasks.get(task.index())?;
+        let of_case = task.evaluation.as_ref().map(|it| &it.brief(self.id.as_deref()).form);
+        of_case.or_else(|| task.judge.as_ref().map(|it| &it.form))
     }
 
     /// Takes in what others than models did.
@@ -322,10 +369,19 @@ impl<'p> CaseState<'p> {
                 continue;
             }
             let task = &plan.tasks[ix.index()];
-            if task.depends_on.iter().all(|it| self.tasks[it.index()].ballot().is_some()) {
+            let sees = task.evaluation.as_ref().map(|it| it.sees.as_slice()).unwrap_or_default();
+            let is_settled = |it: &TaskIx| !self.is_open(*it);
+            if task.depends_on.iter().all(|it| self.tasks[it.index()].ballot().is_some()) && sees.iter().all(is_settled)
+            {
                 self.tasks[ix.index()] = self.begun(task);
             }
         }
+    }
+
+    /// Whether a task is for this case and not done.
+    fn is_open(&self, task: TaskIx) -> bool {
+        let state = &self.tasks[task.index()];
+        !matches!(state, TaskState::Absent) && state.ballot().is_none()
     }
 
     fn begun(&self, task: &PlannedTask) -> TaskState {
@@ -349,6 +405,10 @@ impl<'p> CaseState<'p> {
                 Some(Err(judgement)) => TaskState::Done(run_checked(judgement, task, context)),
                 None => TaskState::Done(run_checked(check.decide(self.base, &[]), task, context)),
             };
+        }
+        if let (Some(evaluation), Some(judge)) = (&task.evaluation, &task.judge) {
+            let requests = evaluation.requests(self.id.as_deref(), self.base, &self.checks(evaluation));
+            return TaskState::Asking(requests.into_iter().map(|it| Asking::new(it, judge.max_retries)).collect());
         }
         match (&task.judge, &task.assertion) {
             (Some(judge), _) => match requests(judge, context) {
@@ -390,6 +450,23 @@ impl<'p> CaseState<'p> {
                 Verdict::Passed | Verdict::Failed(_) | Verdict::Measured => {}
             }
         }
+        stopped.or_else(|| self.held_back_by_checks(task.evaluation.as_deref()?))
+    }
+
+    /// Why an evaluation may not run. Checks that failed or could not be decided are what judges have to see; only a gate among them stands in the way.
+    fn held_back_by_checks(&self, evaluation: &PlannedEvaluation) -> Option<Verdict> {
+        let mut stopped = None;
+        for ix in &evaluation.sees {
+            let Some(ballot) = self.ballot(*ix) else { continue };
+            let is_gate = self.plan.tasks[ix.index()].gate != Gate::None;
+            match &ballot.verdict {
+                Verdict::Failed(_) if is_gate => return Some(Verdict::Skipped(SkipReason::GateFailed(*ix))),
+                Verdict::Error(_) if is_gate => return Some(Verdict::Skipped(SkipReason::Errored(*ix))),
+                Verdict::Skipped(reason) if is_gate => return Some(Verdict::Skipped(*reason)),
+                Verdict::NotRun(reason) => stopped = stopped.or(Some(Verdict::NotRun(*reason))),
+                Verdict::Passed | Verdict::Failed(_) | Verdict::Measured | Verdict::Skipped(_) | Verdict::Error(_) => {}
+            }
+        }
         stopped
     }
 
@@ -408,6 +485,11 @@ impl<'p> CaseState<'p> {
         };
         task.depends_on.iter().filter_map(output).collect()
     }
+}
+
+/// The id of a case, where somebody looks at it.
+fn id_for(plan: &Plan, case: &CaseName<'_>) -> Option<String> {
+    plan.tasks.iter().any(|it| it.evaluation.is_some()).then(|| case.id.to_owned())
 }
 
 /// Every task that is for a case, at its beginning.

@@ -2,8 +2,10 @@
 
 use super::TaskIx;
 use super::base::{Base, Bases, Cases};
+use super::evaluations;
 use super::graph::Graph;
 use super::shape::{Leads, Shape};
+use crate::evaluation::output_schema;
 use crate::evaluator::binding::{Binding, Origin};
 use crate::evaluator::{OutputConfig, OutputKind};
 use crate::evidence::probe;
@@ -41,7 +43,7 @@ pub(super) fn reads(task: &Task) -> Reads<'_> {
         }
         TaskKind::Evaluate(evaluate) => reads.paths.extend(arguments(evaluate)),
         // Which turns it looks at depends on how they went.
-        TaskKind::Outcome(_) | TaskKind::Check(_) => reads.everything = true,
+        TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Evaluation { .. } => reads.everything = true,
         TaskKind::Assert => {
             let Some(comparison) = &task.comparison else { return reads };
             match &comparison.path {
@@ -82,6 +84,10 @@ pub(super) fn output_shape(suite: &Suite, task: &Task) -> Shape {
         TaskKind::Evaluate(evaluate) => {
             let evaluator = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value);
             evaluator.map_or_else(Shape::any, |it| Shape::of_schema(&outputs_schema(&it.configs())))
+        }
+        TaskKind::Evaluation { .. } => {
+            let dimensions = suite.evaluation.as_ref().map(|it| evaluations::dimensions(suite, it));
+            Shape::of_schema(&output_schema(&dimensions.unwrap_or_default()))
         }
         TaskKind::Assert | TaskKind::Check(_) => Shape::of_kinds(&[Kind::Boolean]),
         TaskKind::Outcome(check) => match check.gives() {
@@ -329,7 +335,11 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
     let near = nearest(&wanted, names.iter().copied());
     let fields = match &judge.kind {
         TaskKind::Judge(it) => it.output.as_ref().map(|it| it.fields.as_slice()).unwrap_or_default(),
-        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Evaluate(_) | TaskKind::Check(_) => &[],
+        TaskKind::Assert
+        | TaskKind::Outcome(_)
+        | TaskKind::Evaluate(_)
+        | TaskKind::Check(_)
+        | TaskKind::Evaluation { .. } => &[],
     };
     // Only the fields on the top level know their places.
     let is_top = fields.iter().map(|it| it.value.as_str()).eq(names.iter().copied());

@@ -22,7 +22,9 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
         return;
     }
     let mut is_used = vec![false; suite.tasks.len()];
-    graph.depends_on.iter().flatten().for_each(|it| is_used[it.index()] = true);
+    // An evaluation obeys the gates among the checks that it sees.
+    let obeyed = graph.depends_on.iter().chain(&graph.sees).flatten();
+    obeyed.for_each(|it| is_used[it.index()] = true);
     let unused = suite.tasks.iter().zip(is_used).filter(|(task, is_used)| task.gate == Gate::Condition && !is_used);
     problems.extend(unused.map(|(task, _)| unused_gate(task)));
     problems.extend(contradictions(known));
@@ -203,9 +205,14 @@ fn claim(known: Known<'_>, gate: usize) -> Option<Claim<'_>> {
     let known = Known { bases: None, ..known };
     let steps = comparison.path.as_ref().map(|it| it.value.steps()).unwrap_or_default();
     let (of, steps) = match (&task.kind, &comparison.path) {
-        (TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Evaluate(_) | TaskKind::Check(_), _) => {
-            (Some(gate), steps)
-        }
+        (
+            TaskKind::Judge(_)
+            | TaskKind::Outcome(_)
+            | TaskKind::Evaluate(_)
+            | TaskKind::Check(_)
+            | TaskKind::Evaluation { .. },
+            _,
+        ) => (Some(gate), steps),
         (TaskKind::Assert, Some(path)) => match known.source(gate, &path.value) {
             Source::Output(other) => (Some(other.index()), &steps[1..]),
             _ => (None, steps),

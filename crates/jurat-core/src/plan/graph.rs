@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::TaskIx;
 use crate::suite::problem::{Problem, Problems, nearest};
-use crate::suite::{Suite, Task, codes, same_id};
+use crate::suite::{Suite, Task, TaskKind, codes, same_id};
 
 /// The tasks that may run together.
 pub type Stage = Vec<TaskIx>;
@@ -13,6 +13,8 @@ pub type Stage = Vec<TaskIx>;
 pub(super) struct Graph {
     /// The dependencies of each task, in the order they were written.
     pub(super) depends_on: Vec<Vec<TaskIx>>,
+    /// The checks that each evaluation waits for, where they are for its case; none for any other task.
+    pub(super) sees: Vec<Vec<TaskIx>>,
     /// The stages; tasks in a cycle, and those behind one, are in none.
     pub(super) stages: Vec<Stage>,
     /// The same, each list in order: for looking up.
@@ -84,13 +86,19 @@ pub(super) fn resolve(suite: &Suite, problems: &mut Problems) -> Graph {
     }
     find_cycles(tasks, &depends_on, problems);
     is_whole &= problems.n_errors() == n_before;
-    let stages = stages(&depends_on);
+    let sees = sees(tasks, &depends_on);
+    let after: Vec<Vec<TaskIx>> = depends_on
+        .iter()
+        .zip(&sees)
+        .map(|(on, seen)| on.iter().chain(seen.iter().filter(|it| !on.contains(it))).copied().collect())
+        .collect();
+    let stages = stages(&after);
     let mut sorted = depends_on.clone();
     sorted.iter_mut().for_each(|it| it.sort_unstable());
     let scopes = tasks.iter().map(|it| scope(it).cloned()).collect();
     let of_scenarios = by_id.keys().filter(|(scope, _)| scope.is_some());
     let ids_of_scenarios = of_scenarios.map(|(_, id)| id.clone()).collect();
-    Graph { depends_on, sorted, by_id, scopes, ids_of_scenarios, stages, is_whole }
+    Graph { depends_on, sees, sorted, by_id, scopes, ids_of_scenarios, stages, is_whole }
 }
 
 /// Ids are unique without regard to case, and found so.
@@ -211,6 +219,26 @@ fn cycle(tasks: &[Task], path: &[usize]) -> Problem {
         }
     }
     problem.help("remove one of these dependencies")
+}
+
+/// What each evaluation waits for: every check, whoever it is for, except those that wait for the evaluation.
+fn sees(tasks: &[Task], depends_on: &[Vec<TaskIx>]) -> Vec<Vec<TaskIx>> {
+    let of = |ix: usize| {
+        if !matches!(tasks[ix].kind, TaskKind::Evaluation { .. }) {
+            return Vec::new();
+        }
+        let mut behind = HashSet::from([ix]);
+        // Once for each task that is found; there are few behind an evaluation.
+        loop {
+            let is_new =
+                |it: &usize| !behind.contains(it) && depends_on[*it].iter().any(|on| behind.contains(&on.index()));
+            let Some(next) = (0..tasks.len()).find(is_new) else { break };
+            behind.insert(next);
+        }
+        let is_check = |it: &usize| matches!(tasks[*it].kind, TaskKind::Check(_)) && !behind.contains(it);
+        (0..tasks.len()).filter(is_check).map(TaskIx::of).collect()
+    };
+    (0..tasks.len()).map(of).collect()
 }
 
 /// The stage of a task is one more than the highest of its dependencies.

@@ -7,6 +7,7 @@
 mod agents;
 mod base;
 mod context;
+mod evaluations;
 mod gates;
 mod graph;
 mod judges;
@@ -41,6 +42,7 @@ use crate::value::{FieldPath, Projection, Step, Value};
 
 use base::Bases;
 use context::Known;
+pub use evaluations::{PlannedEvaluation, ReadyBrief};
 pub use graph::Stage;
 use roles::Roles;
 pub use selection::{CaseName, CaseSet, row_tags};
@@ -65,6 +67,7 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     judges::examine(suite, &roles, &mut problems);
     scenarios::examine(suite, &roles, &mut problems);
     agents::examine(suite, &roles, &mut problems);
+    evaluations::examine(suite, &roles, &mut problems);
     names::examine(suite, &graph, &mut problems);
     selection::examine(suite, &graph, samples, &mut problems);
     let rows = shape::of_rows(samples);
@@ -173,6 +176,8 @@ pub struct PlannedTask {
     pub evaluate: Option<PlannedEvaluate>,
     /// What it checks, when it is about the run of an agent.
     pub check: Option<RunCheck>,
+    /// How it has runs judged, when it does; `judge` says who is asked.
+    pub evaluation: Option<Arc<PlannedEvaluation>>,
     /// What it says something about: what its author says, else what such a check is usually about.
     pub dimensions: Vec<String>,
     /// What it compares, ready to judge.
@@ -283,8 +288,8 @@ impl Plan {
         let tasks = suite
             .tasks
             .iter()
-            .zip(&graph.depends_on)
-            .map(|(task, depends_on)| planned(suite, task, depends_on))
+            .enumerate()
+            .map(|(ix, task)| planned(suite, task, &graph.depends_on[ix], &graph.sees[ix]))
             .collect();
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
         let ask = suite.ask.as_ref().map(planned_ask);
@@ -341,25 +346,20 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
     }
 }
 
-fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
-    let judge = match &task.kind {
-        TaskKind::Judge(judge) => Some(planned_judge(judge, task.comparison.as_ref())),
-        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Evaluate(_) => None,
-    };
-    let outcome = match &task.kind {
-        TaskKind::Outcome(check) => Some((**check).clone()),
-        TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Check(_) | TaskKind::Evaluate(_) => None,
-    };
-    let evaluate = match &task.kind {
-        TaskKind::Evaluate(evaluate) => planned_evaluate(suite, evaluate),
-        TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Check(_) => None,
-    };
-    let check = match &task.kind {
-        TaskKind::Check(check) => Some((**check).clone()),
-        TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Evaluate(_) => None,
-    };
+fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx], sees: &[TaskIx]) -> PlannedTask {
+    let (mut judge, mut outcome, mut evaluate, mut check, mut evaluation) = (None, None, None, None, None);
+    match &task.kind {
+        TaskKind::Assert => {}
+        TaskKind::Judge(it) => judge = Some(planned_judge(it, task.comparison.as_ref())),
+        TaskKind::Outcome(it) => outcome = Some((**it).clone()),
+        TaskKind::Evaluate(it) => evaluate = planned_evaluate(suite, it),
+        TaskKind::Check(it) => check = Some((**it).clone()),
+        TaskKind::Evaluation { .. } => (evaluation, judge) = evaluations::planned(suite, sees).unzip(),
+    }
     let defaults = check.as_ref().map_or(&[][..], RunCheck::default_dimensions).iter().map(|it| (*it).to_owned());
     let dimensions = match task.dimensions.as_slice() {
+        // It scores each of them, which says more than that it passed.
+        _ if evaluation.is_some() => Vec::new(),
         [] => defaults.collect(),
         named => named.iter().map(|it| it.value.clone()).collect(),
     };
@@ -371,6 +371,7 @@ fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
         outcome,
         evaluate,
         check,
+        evaluation,
         dimensions,
         assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: depends_on.to_vec(),
@@ -380,7 +381,7 @@ fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx]) -> PlannedTask {
             TaskKind::Outcome(check) => looks_at_the_end(check),
             TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Evaluate(_) => reads_the_end(),
             // A check is about how a run went, whatever cut it short.
-            TaskKind::Check(_) => true,
+            TaskKind::Check(_) | TaskKind::Evaluation { .. } => true,
         },
     }
 }

@@ -22,7 +22,14 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
 /// What is known of the value that a task compares.
 pub(super) fn compared_shape<'s>(known: Known<'s>, ix: usize, comparison: &TaskComparison) -> Option<Cow<'s, Shape>> {
     let leads = match (&known.suite.tasks[ix].kind, &comparison.path) {
-        (TaskKind::Judge(_) | TaskKind::Outcome(_) | TaskKind::Evaluate(_) | TaskKind::Check(_), path) => {
+        (
+            TaskKind::Judge(_)
+            | TaskKind::Outcome(_)
+            | TaskKind::Evaluate(_)
+            | TaskKind::Check(_)
+            | TaskKind::Evaluation { .. },
+            path,
+        ) => {
             let steps = path.as_ref().map(|it| it.value.steps()).unwrap_or_default();
             known.outputs[ix].at(steps)
         }

@@ -4,5 +4,7 @@
 //! plain function of counts: nothing is drawn at random, nothing depends on the order in which cases finished.
 
 mod interval;
+mod mean;
 
 pub use interval::{Interval, wilson};
+pub use mean::mean_interval;

@@ -19,8 +19,9 @@ use super::form::{Form, Key, Keys};
 use super::judging::{PROMPT, text_or_file};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
-use super::{Suite, check, codes, task};
+use super::{Suite, check, codes, evaluation, task};
 use crate::agent::{AgentCase, Network, plain_relative_path};
+use crate::evaluation::{Expectations, Rubric};
 use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 /// A task for an agent, as it was written.
@@ -46,6 +47,12 @@ pub struct AgentCaseText {
     pub key_outputs: Vec<String>,
     /// The artifact, when it is recorded.
     pub artifact: Option<Spanned<PathBuf>>,
+    /// What is expected of its runs; `None` when the evaluation says it.
+    pub expectations: Option<Expectations>,
+    /// What scores of its runs mean; `None` when the evaluation says it.
+    pub rubric: Option<Rubric>,
+    /// Where expectations or the rubric stand.
+    pub(crate) wanted: Option<Span>,
     /// Words to select it by.
     pub tags: Vec<String>,
     /// Whatever its author wants to keep with it.
@@ -139,6 +146,8 @@ static CASE: Keys = Keys {
         Key::optional("artifact", Form::Text, "the file of a run artifact, for the runner `recorded`"),
         Key::optional("network", agents::NETWORK, "what it sees of the network in this case"),
         Key::optional("limits", Form::Object(&agents::LIMITS), "what it may take in this case"),
+        Key::optional("expectations", evaluation::EXPECTATIONS_FORM, "what is expected of its runs, for `evaluation`"),
+        Key::optional("rubric", evaluation::RUBRIC_FORM, "what scores of its runs mean, for `evaluation`"),
         Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
         Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep with it"),
         Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "tasks that apply to this case alone"),
@@ -232,6 +241,11 @@ fn case(
     let limits = fields.get("limits").and_then(|it| LimitsText::read(reading, it)).unwrap_or_default();
     let tags = fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
     let metadata = metadata(reading, &fields);
+    let said = |name: &str| fields.get(name).filter(|it| !matches!(it.content, Content::Scalar(Val::Null)));
+    let expectations = said("expectations").and_then(|it| evaluation::expectations(reading, it));
+    let rubric = said("rubric").and_then(|it| evaluation::rubric(reading, it));
+    let wanted = ["expectations", "rubric"].into_iter().find(|it| said(it).is_some());
+    let wanted = wanted.and_then(|it| fields.key_span(it));
     let turns = turns.unwrap_or_else(|| task.map(|(text, _)| text.value).into_iter().collect());
     if turns.is_empty() && artifact.is_none() && reading.n_errors() == n_before {
         let problem = Problem::new(&codes::MISSING_KEY, "a case needs a `task`, `turns` or an `artifact`");
@@ -254,6 +268,9 @@ fn case(
         workspace: workspace.map(|it| it.value),
         key_outputs,
         artifact,
+        expectations,
+        rubric,
+        wanted,
         tags: tags.into_iter().map(|it| it.value).collect(),
         metadata,
         network,

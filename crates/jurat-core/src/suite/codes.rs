@@ -40,7 +40,7 @@ codes! {
     BARE_AGGREGATION = Warning "suite::bare_aggregation", "a number where outcomes are joined, which counts as no";
     UNKNOWN_PART = Warning "suite::unknown_part", "a path to a part that turns or results do not have";
     BAD_CONDITION = Error "suite::bad_condition", "a condition of an edge that cannot be read";
-    UNUSED_SETTING = Warning "suite::unused_setting", "a setting of another program's model that is not used";
+    UNUSED_SETTING = Warning "suite::unused_setting", "a setting of another program that is not used";
     IGNORED_OPERAND = Warning "suite::ignored_operand", "an expected value that the operator ignores";
     LITERAL_PLACEHOLDER = Warning "suite::literal_placeholder", "`${…}` that is not filled in, so it stays text";
 
@@ -77,6 +77,7 @@ codes! {
     FOREIGN_TEMPLATE = Warning "plan::foreign_template", "a template that is code, which is not run";
     NOTHING_CONCLUDED = Warning "plan::nothing_concluded", "a scenario without outcomes and tasks";
     NO_MODEL = Warning "plan::no_model", "a judge, an `ask` or a scenario without a model to ask";
+    NO_EVALUATION = Warning "plan::no_evaluation", "expectations or a rubric that no evaluation looks at";
     NO_OUTPUT = Warning "plan::no_output", "a path into a reply that nobody promises has fields";
     SAME_MODEL = Warning "plan::same_model", "a judge that is the model it judges";
     SAME_QUESTION = Warning "plan::same_question", "a question that is the same for every row";

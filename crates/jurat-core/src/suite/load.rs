@@ -6,7 +6,7 @@ use super::problem::{Problem, Problems};
 use super::reader::{Fields, Reading};
 use super::source::{Files, ReadError, Sources};
 use super::yaml::read_tree;
-use super::{Suite, codes, evaluators, scenario, sections};
+use super::{Suite, codes, evaluation, evaluators, scenario, sections};
 use crate::evaluator::{Scripts, Unread};
 use crate::scenario::stored;
 use crate::value::{Node, SourceId, Span, Spanned};
@@ -44,6 +44,7 @@ pub fn load_with(path: &Path, files: &dyn Files, scripts: &dyn Scripts) -> Loade
     loading.file(path, None);
     let Loading { mut reading, mut suite, .. } = loading;
     evaluators::join(&mut suite, &mut reading);
+    evaluation::join(&mut suite);
     Loaded { suite, sources: reading.sources, problems: reading.problems.into_vec() }
 }
 

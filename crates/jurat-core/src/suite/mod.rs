@@ -6,10 +6,12 @@
 mod agent_cases;
 mod agents;
 mod ask;
+mod campaign;
 mod check;
 pub mod codes;
 mod comparison;
 mod duration;
+mod evaluation;
 mod evaluators;
 mod form;
 mod id;
@@ -39,6 +41,7 @@ pub use ask::{Ask, AskPrompt};
 pub use check::kinds as check_kinds;
 pub use comparison::{ExpectedValue, TaskComparison};
 pub use duration::{NotATime, parse_duration};
+pub use evaluation::{EvaluationText, JudgeRun};
 pub use evaluators::{Evaluator, EvaluatorCode, EvaluatorKind, unusable_code};
 pub use id::same_id;
 pub use judging::{Aggregate, Judge, PromptText};
@@ -86,6 +89,8 @@ pub struct Suite {
     pub rubrics: Vec<(Spanned<String>, Vec<Trait>)>,
     /// Code that judges, and built-in evaluators.
     pub evaluators: Vec<Evaluator>,
+    /// Who judges runs, and how.
+    pub evaluation: Option<Box<EvaluationText>>,
     /// Those who are given cases.
     pub agents: Vec<AgentText>,
     /// The tasks for agents.
@@ -100,6 +105,8 @@ pub struct Suite {
     pub group_by: Vec<Spanned<FieldPath>>,
     /// What counts as good enough.
     pub thresholds: Thresholds,
+    /// How often each case is run, unless the one who runs it says otherwise.
+    pub repeat: Option<u32>,
     /// Whether hooks may run the author's code.
     pub allows_hooks: bool,
     /// Where the first thing it says stands.
@@ -207,6 +214,6 @@ impl PartialEq for Suite {
             && (templates, rubrics, tools) == (&other.templates, &other.rubrics, &other.tools)
             && (scenarios, evaluators) == (&other.scenarios, &other.evaluators)
             && (agents, cases) == (&other.agents, &other.cases)
-            && self.allows_hooks == other.allows_hooks
+            && (self.allows_hooks, &self.evaluation) == (other.allows_hooks, &other.evaluation)
     }
 }

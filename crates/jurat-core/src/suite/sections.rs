@@ -7,8 +7,8 @@ use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
 use super::{
-    Records, RowSource, Suite, agent_cases, agents, ask, check, codes, evaluators, id, models, records, rubric,
-    scenario, task, template, tools,
+    Records, RowSource, Suite, agent_cases, agents, ask, campaign, check, codes, evaluation, evaluators, id, models,
+    records, rubric, scenario, task, template, tools,
 };
 use crate::value::{Content, Node, Span, Spanned, Val};
 
@@ -37,7 +37,7 @@ const fn reserved(name: &'static str, doc: &'static str) -> Section {
     Section { key: Key::reserved(name, doc), read: nothing }
 }
 
-static SECTIONS: [Section; 22] = [
+static SECTIONS: [Section; 23] = [
     section(Key::optional("suite", Form::Text, "the name of the suite"), |reading, suite, at| {
         let name = reading.text("`suite`", at.node);
         suite.name = if at.is_main { name } else { suite.name.take() };
@@ -123,7 +123,10 @@ static SECTIONS: [Section; 22] = [
     section(Key::optional("cases", agent_cases::FORM, "tasks that are given to agents"), |reading, suite, at| {
         agent_cases::read(reading, suite, at.node);
     }),
-    reserved("evaluation", "an evaluation profile"),
+    section(
+        Key::optional("evaluation", evaluation::FORM, "judges that score runs of agents, dimension by dimension"),
+        |reading, suite, at| evaluation::read(reading, suite, at.node, at.key_span, at.is_main),
+    ),
     section(
         Key::optional("security_policy", Form::Object(&SECURITY_POLICY), "what code may run"),
         |reading, suite, at| {
@@ -132,6 +135,10 @@ static SECTIONS: [Section; 22] = [
             // A library that is included must not allow what the suite does not.
             suite.allows_hooks = if at.is_main { allows.unwrap_or(false) } else { suite.allows_hooks };
         },
+    ),
+    section(
+        Key::optional("campaign", campaign::FORM, "a suite, cases and profiles in the files of another program"),
+        |reading, suite, at| campaign::read(reading, suite, at.node),
     ),
     reserved("limits", "limits of a run"),
     reserved("python", "the Python that runs hooks"),
@@ -161,7 +168,7 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, suite: &m
         }
     }
     // Scenarios and cases bring their own tasks.
-    let other_cases = fields.may_mean("cases") || fields.may_mean("scenarios");
+    let other_cases = fields.may_mean("campaign") || fields.may_mean("cases") || fields.may_mean("scenarios");
     let lost = &mut suite.lost;
     lost.tasks |= other_cases || fields.may_mean("tasks");
     lost.cases |= other_cases || fields.may_mean("records");

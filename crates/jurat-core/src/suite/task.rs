@@ -58,7 +58,10 @@ impl Task {
     /// Whether it may pass or fail, rather than only measure.
     pub fn judges(&self) -> bool {
         let is_decided = matches!(&self.kind, TaskKind::Outcome(check) if check.gives() != Gives::Number);
-        self.comparison.is_some() || is_decided || matches!(self.kind, TaskKind::Check(_))
+        let kind = &self.kind;
+        self.comparison.is_some()
+            || is_decided
+            || matches!(kind, TaskKind::Check(_) | TaskKind::Evaluation { decides: true })
     }
 }
 
@@ -75,6 +78,11 @@ pub enum TaskKind {
     Evaluate(Box<Evaluate>),
     /// Checks the run of an agent, and may compare what that comes to.
     Check(Box<RunCheck>),
+    /// Has the run of an agent judged, as the suite's `evaluation` says.
+    Evaluation {
+        /// Whether it may pass or fail, rather than only measure.
+        decides: bool,
+    },
 }
 
 /// An evaluator run by a task.
@@ -97,6 +105,7 @@ impl TaskKind {
             TaskKind::Outcome(_) => "outcome",
             TaskKind::Evaluate(_) => "evaluate",
             TaskKind::Check(_) => "check",
+            TaskKind::Evaluation { .. } => "evaluation",
         }
     }
 }

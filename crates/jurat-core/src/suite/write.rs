@@ -49,8 +49,10 @@ pub fn value(suite: &Suite) -> Value {
     let mut map = Members::default();
     map.text("suite", suite.name.as_ref().map(|it| &it.value));
     map.text("description", suite.description.as_ref());
-    if !suite.models.is_empty() {
-        let roles: Map<'static> = suite.models.iter().map(|it| (it.name.value.clone(), role(it))).collect();
+    let of_judges = suite.evaluation.as_ref().map(|it| it.own_roles.as_slice()).unwrap_or_default();
+    let models: Vec<&Role> = suite.models.iter().filter(|it| !of_judges.contains(&it.name.value)).collect();
+    if !models.is_empty() {
+        let roles: Map<'static> = models.into_iter().map(|it| (it.name.value.clone(), role(it))).collect();
         map.put("models", Val::Map(roles));
     }
     if !suite.tools.is_empty() {
@@ -76,6 +78,9 @@ pub fn value(suite: &Suite) -> Value {
     }
     if !thresholds.0.is_empty() {
         map.put("thresholds", Val::Map(thresholds.0));
+    }
+    if let Some(evaluation) = &suite.evaluation {
+        map.put("evaluation", evaluation.to_value());
     }
     if suite.allows_hooks {
         let allowed = [("allow_local_python_hooks", Val::Bool(true))];
@@ -104,7 +109,9 @@ pub fn value(suite: &Suite) -> Value {
         map.put("agents", Val::Map(agents));
     }
     map.list("cases", suite.cases.iter().map(|it| agent_case(it, &suite.tasks)));
-    map.list("tasks", suite.tasks.iter().filter(|it| it.scope.is_none()).map(task));
+    // That of the evaluation is made of its section.
+    let is_written = |it: &&Task| it.scope.is_none() && !matches!(it.kind, TaskKind::Evaluation { .. });
+    map.list("tasks", suite.tasks.iter().filter(is_written).map(task));
     Val::Map(map.0)
 }
 

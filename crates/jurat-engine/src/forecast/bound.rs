@@ -119,6 +119,10 @@ impl<'p> Bounds<'p> {
             self.add(player, None, n_case.saturating_mul(2), EMBEDDING_RETRIES + 1);
         }
         let Some(judge) = &planned.judge else { return };
+        if planned.evaluation.is_some() {
+            self.unknown(format!("what `{}` shows its judges of a run is known only then", planned.id));
+            return;
+        }
         for role in &judge.models {
             let Some(player) = players.get(role.as_str()).filter(|it| !it.is_local()) else { continue };
             if let Some(subject) = subject.filter(|it| it.max_tokens.is_none()) {

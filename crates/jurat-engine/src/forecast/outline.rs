@@ -52,11 +52,19 @@ fn planned(Definition { suite, plan, .. }: Definition<'_>, roles: &Roles, ix: Ta
         let played = roles.models.iter().find(|it| it.role == role);
         played.map_or_else(|| role.to_owned(), |it| it.model.name.clone())
     };
+    let checks = planned.evaluation.iter().flat_map(|it| &it.sees);
+    let mut depends_on: Vec<String> = Vec::new();
+    for id in planned.depends_on.iter().chain(checks).map(|it| &plan.tasks[it.index()].id) {
+        // Checks of several cases may have one name.
+        if !depends_on.contains(id) {
+            depends_on.push(id.clone());
+        }
+    }
     PlanTask {
         id: planned.id.clone(),
         kind: written.kind.name().to_owned(),
         gate: planned.gate,
-        depends_on: planned.depends_on.iter().map(|it| plan.tasks[it.index()].id.clone()).collect(),
+        depends_on,
         models: judges.chain(planned.embedder()).map(name).collect(),
         description: written.description.clone(),
         compares: written.comparison.as_ref().map(compared),

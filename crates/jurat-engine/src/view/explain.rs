@@ -188,7 +188,9 @@ impl RunView {
     }
 
     fn ancestors(&self, task: TaskIx, above: &mut Vec<TaskIx>) {
-        for dependency in &self.plan.tasks[task.index()].depends_on {
+        let planned = &self.plan.tasks[task.index()];
+        let checks = planned.evaluation.iter().flat_map(|it| &it.sees);
+        for dependency in planned.depends_on.iter().chain(checks) {
             if !above.contains(dependency) {
                 above.push(*dependency);
                 self.ancestors(*dependency, above);
@@ -209,8 +211,11 @@ impl RunView {
 
     /// Tasks whose outputs this one could not read, and why.
     fn unseen(&self, case: &StoredCase, task: TaskIx) -> Vec<Unseen> {
-        let direct = &self.plan.tasks[task.index()].depends_on;
-        let others = (0..self.plan.tasks.len()).map(|ix| TaskIx(ix as u32)).filter(|it| *it != task);
+        let planned = &self.plan.tasks[task.index()];
+        let direct = &planned.depends_on;
+        // An evaluation is shown every check, however it ended.
+        let is_shown = |other: &TaskIx| planned.evaluation.as_ref().is_some_and(|it| it.sees.contains(other));
+        let others = (0..self.plan.tasks.len()).map(|ix| TaskIx(ix as u32)).filter(|it| *it != task && !is_shown(it));
         others
             .filter_map(|other| {
                 let verdict = self.stored_verdict(case, other)?;
@@ -274,7 +279,7 @@ impl RunView {
     fn conversations(&self, revisited: &Revisited<'_>, task: TaskIx) -> Vec<Conversation> {
         let text = ReplyForm::Text;
         let of_subject = self.plan.ask.as_ref().map_or(&text, |it| &it.form);
-        let of_judge = self.plan.tasks[task.index()].judge.as_ref().map_or(&text, |it| &it.form);
+        let of_judge = revisited.state.form(task).unwrap_or(&text);
         let of_task =
             if self.plan.tasks[task.index()].embedder().is_some() { Purpose::Embedder } else { Purpose::Judge };
         [(Purpose::Subject, Asker::Case, of_subject), (of_task, Asker::Task(task), of_judge)]

@@ -220,6 +220,11 @@ impl RunView {
     /// What each output of a task's evaluator came to, where it has several: one alone is the task's own.
     fn output_reports(&self, state: &CaseState<'_>, task: TaskIx) -> Vec<OutputReport> {
         let planned = &self.plan.tasks[task.index()];
+        if let Some(evaluation) = &planned.evaluation {
+            let output = state.ballot(task).and_then(|it| it.output.as_ref());
+            let dimensions = evaluation.profile.dimensions.iter();
+            return dimensions.filter_map(|it| dimension_report(&planned.id, it, output?)).collect();
+        }
         let configs = planned.evaluate.as_ref().map(|it| it.outputs.as_slice()).filter(|it| it.len() > 1);
         let told = configs.unwrap_or_default().iter().zip(state.evaluations(task));
         let report = |(config, evaluation): (&OutputConfig, &Evaluation)| {
@@ -251,6 +256,42 @@ impl RunView {
         report.label = case.labels.iter().find(|(it, _)| *it == column).map(|(_, label)| label.clone());
         Some(report)
     }
+}
+
+/// What an evaluation says about one dimension: the judge's score, and beside it what checks come to.
+fn dimension_report(task: &str, name: &str, output: &Val<'_>) -> Option<OutputReport> {
+    let part = output.get("dimensions")?.get(name)?;
+    let number = |of: &Val<'_>, key: &str| of.get(key).and_then(Val::as_f64);
+    let (judge, checks) = (part.get("judge")?, part.get("checks")?);
+    let mut told: Vec<String> = Vec::new();
+    if let Some(stdev) = number(judge, "stdev") {
+        let (low, high) = (number(judge, "min")?, number(judge, "max")?);
+        told.push(format!("judges from {low} to {high}, standard deviation {stdev:.2}"));
+    }
+    let count = |key: &str| number(checks, key).unwrap_or(0.0);
+    let decided = count("passed") + count("failed");
+    if let Some(score) = number(checks, "score") {
+        told.push(format!("checks {} of {decided} passed, which is {score:.1}", count("passed")));
+    }
+    if count("error") > 0.0 {
+        told.push(format!("{} of the checks could not be decided", count("error")));
+    }
+    let score = number(part, "score")?;
+    if number(judge, "score").is_some_and(|it| it != score) {
+        told.push(format!("the judge said {}, and a failed check changed it", number(judge, "score")?));
+    }
+    let evidence = part.get("evidence").and_then(Val::as_list).unwrap_or(&[]);
+    let evidence: Vec<&str> = evidence.iter().filter_map(Val::as_str).collect();
+    if !evidence.is_empty() {
+        told.push(evidence.join("; "));
+    }
+    Some(OutputReport {
+        name: format!("{task}.{name}"),
+        label: None,
+        score: Some(score),
+        explanation: (!told.is_empty()).then(|| told.join("; ")),
+        message: String::new(),
+    })
 }
 
 /// Gives a case every outcome that was recorded for it.

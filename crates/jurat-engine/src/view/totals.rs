@@ -6,15 +6,18 @@ use std::time::Duration;
 
 use jurat_core::check::DIMENSIONS;
 use jurat_core::plan::TaskIx;
+use jurat_core::statistics::{Interval, mean_interval};
 use jurat_core::suite::{Gate, Task, TaskKind};
 use jurat_core::verdict::Counts;
-use jurat_report::model::{CaseCounts, DimensionTotal, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal};
+use jurat_report::model::{
+    CaseCounts, DimensionTotal, JudgedScore, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal,
+};
 use jurat_store::run::{Code, Column, Ended, StoredSummary};
 
 use super::{RunView, ViewError};
 use crate::options::RunOptions;
 use crate::slice::Slice;
-use crate::tally::{Given, Taken};
+use crate::tally::{Given, Scores, Taken};
 
 pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
     let summary = view.reader.summary()?;
@@ -56,8 +59,7 @@ fn task_total(view: &RunView, ix: usize, task: &Task, whole: &[&StoredSummary]) 
         // In its own line a gate says how often it was open, though it is not counted in the sum.
         add(&mut counts, summary, if task.gate == Gate::Condition { Gate::None } else { task.gate });
     }
-    let marks = of_task.and_then(|it| it.body.as_deref()).and_then(|it| serde_json::from_str::<Given>(it).ok());
-    let marks = marks.unwrap_or_default();
+    let marks = of_task.map(|it| given(it)).unwrap_or_default();
     let stage = view.plan.stages.iter().position(|stage| stage.iter().any(|it| it.index() == ix));
     TaskTotal {
         id: task.id.value.clone(),
@@ -77,6 +79,11 @@ fn task_total(view: &RunView, ix: usize, task: &Task, whole: &[&StoredSummary]) 
             .then(|| Mean { n: marks.n_scores, mean: marks.nano_score as f64 / 1e9 / marks.n_scores as f64 }),
         labels: marks.labels.into_iter().collect(),
     }
+}
+
+/// What a task gave beside its verdicts.
+fn given(summary: &StoredSummary) -> Given {
+    summary.body.as_deref().and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default()
 }
 
 fn add(counts: &mut Counts, summary: &StoredSummary, gate: Gate) {
@@ -105,15 +112,28 @@ pub(super) fn counts(gates: &[Gate], slice: &[&StoredSummary]) -> Counts {
 
 /// What tasks say about each dimension that they name: the usual ones first, in their order, then the others by name.
 fn dimensions(view: &RunView, whole: &[&StoredSummary]) -> Vec<DimensionTotal> {
-    let mut totals: BTreeMap<(usize, &str), Counts> = BTreeMap::new();
+    let mut totals: BTreeMap<(usize, String), (Counts, Scores)> = BTreeMap::new();
+    let key = |name: &str| (DIMENSIONS.iter().position(|it| *it == name).unwrap_or(DIMENSIONS.len()), name.to_owned());
     for summary in whole {
         let Some(task) = summary.column.task().and_then(|it| view.plan.tasks.get(it.index())) else { continue };
         for name in &task.dimensions {
-            let place = DIMENSIONS.iter().position(|it| it == name).unwrap_or(DIMENSIONS.len());
-            add(totals.entry((place, name)).or_default(), summary, task.gate);
+            add(&mut totals.entry(key(name)).or_default().0, summary, task.gate);
+        }
+        for (name, scores) in given(summary).dimensions {
+            totals.entry(key(&name)).or_default().1.merge(&scores);
         }
     }
-    totals.into_iter().map(|((_, name), counts)| DimensionTotal { name: name.to_owned(), counts }).collect()
+    let judged = |scores: Scores| {
+        let mean = scores.mean()?;
+        let interval = mean_interval(scores.n, mean, scores.variance());
+        // No mean lies outside the scale, whatever the arithmetic says about few cases.
+        let interval = interval
+            .zip(scores.scale())
+            .map(|(it, (min, max))| Interval { low: it.low.max(min), high: it.high.min(max) });
+        Some(JudgedScore { n: scores.n, mean, interval })
+    };
+    let total = |((_, name), (counts, scores))| DimensionTotal { name, counts, judged: judged(scores) };
+    totals.into_iter().map(total).collect()
 }
 
 fn gates(view: &RunView) -> Vec<Gate> {

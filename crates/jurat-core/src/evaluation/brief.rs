@@ -1,0 +1,103 @@
+//! What is wanted of a case: expectations, and the rubric that scores mean something by.
+
+use crate::value::Value;
+
+/// What is wanted of one case.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Brief {
+    /// What the agent was told to be.
+    pub system: Option<String>,
+    /// What it was told, one thing after the other. Without it the evidence says what the task was.
+    pub turns: Vec<String>,
+    /// What is expected.
+    pub expectations: Expectations,
+    /// What scores mean.
+    pub rubric: Option<Rubric>,
+}
+
+impl Brief {
+    /// The scale that scores are on.
+    pub fn scale(&self) -> Scale {
+        self.rubric.as_ref().map(|it| it.scale.clone()).unwrap_or_default()
+    }
+}
+
+/// What is expected of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Expectations {
+    /// What it must do.
+    pub hard: Vec<Expectation>,
+    /// What it should do.
+    pub soft: Vec<Expectation>,
+}
+
+impl Expectations {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.hard.is_empty() && self.soft.is_empty()
+    }
+}
+
+/// One thing that is expected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expectation {
+    /// What.
+    pub text: String,
+    /// How much it matters, beside others.
+    pub weight: f64,
+    /// Whatever its author wants to keep with it.
+    pub metadata: Value,
+}
+
+/// What scores mean.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Rubric {
+    /// Which version of it this is.
+    pub version: Option<Value>,
+    /// The scale that scores are on.
+    pub scale: Scale,
+    /// What is looked at.
+    pub criteria: Vec<Criterion>,
+    /// How scores are given.
+    pub scoring_instructions: Option<String>,
+}
+
+/// The scale that scores are on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    /// The worst.
+    pub min: f64,
+    /// The best.
+    pub max: f64,
+    /// What some of the scores between mean, as they were written.
+    pub anchors: Vec<(String, String)>,
+}
+
+impl Default for Scale {
+    fn default() -> Scale {
+        Scale { min: 0.0, max: 10.0, anchors: Vec::new() }
+    }
+}
+
+impl Scale {
+    /// A score as the share of the scale that it reaches.
+    pub fn share(&self, score: f64) -> f64 {
+        (score - self.min) / (self.max - self.min)
+    }
+
+    /// The score that is this share of the scale.
+    pub fn score(&self, share: f64) -> f64 {
+        self.min + share * (self.max - self.min)
+    }
+}
+
+/// Something that is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Criterion {
+    /// What.
+    pub name: String,
+    /// What good looks like.
+    pub good: String,
+    /// What bad looks like.
+    pub bad: String,
+}

@@ -1,0 +1,167 @@
+//! The evaluation of a suite: who judges, what each case is judged by, and which checks it waits for.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::roles::Roles;
+use super::{PlannedJudge, TaskIx};
+use crate::check::DIMENSIONS;
+use crate::effect::{Messages, ModelRequest, Schema, ToolChoice};
+use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Seat, messages, reply_schema};
+use crate::judge::{Prompt, ReplyForm, ReplySchema};
+use crate::suite::problem::{Problem, Problems};
+use crate::suite::{EvaluationText, Suite, codes};
+use crate::value::{Spanned, Val};
+
+/// The role that judges unless the author says otherwise.
+const JUDGE: &str = "judge";
+
+/// An evaluation with everything it takes to perform it.
+#[derive(Debug, Clone)]
+pub struct PlannedEvaluation {
+    /// Who judges, and what becomes of what they say.
+    pub profile: Profile,
+    /// The checks that it waits for, and that judges are told of. Those that are not for a case are not waited for there.
+    pub sees: Vec<TaskIx>,
+    /// What is wanted of each case, by its id.
+    briefs: BTreeMap<String, ReadyBrief>,
+    /// What is wanted of all others.
+    default: ReadyBrief,
+}
+
+/// What is wanted of a case, and what a reply about it must be.
+#[derive(Debug, Clone)]
+pub struct ReadyBrief {
+    /// What is wanted.
+    pub brief: Brief,
+    /// What a reply must be.
+    pub form: ReplyForm,
+    output: Schema,
+}
+
+impl PlannedEvaluation {
+    /// What is wanted of a case.
+    pub fn brief(&self, case: Option<&str>) -> &ReadyBrief {
+        case.and_then(|it| self.briefs.get(it)).unwrap_or(&self.default)
+    }
+
+    /// What each seat is asked about a case.
+    pub fn requests(&self, case: Option<&str>, evidence: &Val<'_>, checks: &[CheckSeen<'_>]) -> Vec<ModelRequest> {
+        let ready = self.brief(case);
+        let messages = Messages::from(messages(&self.profile, &ready.brief, evidence, checks));
+        let request = |seat: &Seat| ModelRequest {
+            model: seat.model.clone(),
+            messages: messages.clone(),
+            output: Some(ready.output.clone()),
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            repeat: seat.repeat,
+        };
+        self.profile.seats.iter().map(request).collect()
+    }
+}
+
+/// The dimensions that an evaluation scores.
+pub(super) fn dimensions(suite: &Suite, evaluation: &EvaluationText) -> Vec<String> {
+    let declared = suite.dimensions.iter().map(|it| it.value.clone());
+    let all = || DIMENSIONS.iter().map(|it| (*it).to_owned()).chain(declared.clone());
+    let mut names: Vec<String> = Vec::new();
+    let said = evaluation.dimensions.iter().map(|it| it.value.clone());
+    let wanted: Vec<String> = if evaluation.dimensions.is_empty() { all().collect() } else { said.collect() };
+    for name in wanted {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The evaluation of a suite without errors, and the judge that asks for it.
+pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<(Arc<PlannedEvaluation>, PlannedJudge)> {
+    let text = suite.evaluation.as_ref()?;
+    let profile = Profile {
+        seats: seats(text),
+        system: text.system.clone(),
+        dimensions: dimensions(suite, text),
+        method: text.method,
+        pass_threshold: text.pass_threshold,
+        on_failed_check: text.on_failed_check,
+        anchors: text.anchors.clone(),
+        limits: text.limits,
+    };
+    let ready = |brief: Brief| {
+        let schema = reply_schema(&profile.dimensions, &brief.scale());
+        let form = ReplySchema::compile(&schema).map_or(ReplyForm::Json, |it| ReplyForm::Schema(Box::new(it)));
+        ReadyBrief { brief, form, output: Schema::from(schema) }
+    };
+    let (expectations, rubric) = (&text.expectations, &text.rubric);
+    let of_case = |case: &crate::suite::AgentCaseText| Brief {
+        system: case.system.clone(),
+        turns: case.turns.clone(),
+        expectations: case.expectations.clone().unwrap_or_else(|| expectations.clone()),
+        rubric: case.rubric.clone().or_else(|| rubric.clone()),
+    };
+    let briefs = suite.cases.iter().map(|it| (it.id.value.clone(), ready(of_case(it)))).collect();
+    let default = ready(Brief { expectations: expectations.clone(), rubric: rubric.clone(), ..Brief::default() });
+    let judge = PlannedJudge {
+        models: profile.seats.iter().map(|it| it.model.clone()).collect(),
+        system: Some(Prompt::parse(profile.system.clone())),
+        prompt: Prompt::parse(""),
+        output: Some(default.output.clone()),
+        form: default.form.clone(),
+        max_retries: text.max_retries,
+        repeat: 1,
+        aggregate: None,
+    };
+    Some((Arc::new(PlannedEvaluation { profile, sees: sees.to_vec(), briefs, default }), judge))
+}
+
+/// Who is asked, in order. Several runs of one judge go on counting, so that each is a question of its own.
+fn seats(evaluation: &EvaluationText) -> Vec<Seat> {
+    let mut seats: Vec<Seat> = Vec::new();
+    let mut asked: HashMap<&str, u32> = HashMap::new();
+    for run in &evaluation.runs {
+        for _ in 0..run.repetitions {
+            let next = asked.entry(run.model.value.as_str()).or_default();
+            seats.push(Seat { judge: run.judge.clone(), model: run.model.value.clone(), repeat: *next });
+            *next += 1;
+        }
+    }
+    if seats.is_empty() {
+        seats.push(Seat { judge: JUDGE.to_owned(), model: JUDGE.to_owned(), repeat: 0 });
+    }
+    seats
+}
+
+/// What does not fit together in an evaluation and what is judged by it.
+pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {
+    let Some(evaluation) = &suite.evaluation else {
+        problems.extend(nobody_judges(suite));
+        return;
+    };
+    let named: Vec<&Spanned<String>> = evaluation.runs.iter().map(|it| &it.model).collect();
+    if named.is_empty() && !roles.has(JUDGE) && !evaluation.is_flawed {
+        let message = format!("`{}` has no model to ask", evaluation.id.value);
+        let problem = Problem::new(&codes::NO_MODEL, message).at(evaluation.span, "an evaluation without a judge");
+        problems.push(roles.nobody_plays(JUDGE, problem));
+    }
+    roles.examine(named, problems);
+    if let OnFailedCheck::Cap(most) = evaluation.on_failed_check {
+        let scales = suite.cases.iter().filter_map(|it| it.rubric.as_ref()).chain(&evaluation.rubric);
+        let outside = scales.map(|it| &it.scale).find(|it| most < it.min || most > it.max);
+        if let Some(scale) = outside {
+            let message = format!("a cap of {most} is outside the scale from {} to {}", scale.min, scale.max);
+            let problem = Problem::new(&codes::WRONG_VALUE, message).at(evaluation.span, "this evaluation");
+            problems.push(problem.help("a cap is a score on the scale of every rubric"));
+        }
+    }
+}
+
+/// Expectations and rubrics are for judges; without one nobody looks at them.
+fn nobody_judges(suite: &Suite) -> Option<Problem> {
+    let case = suite.cases.iter().find(|it| it.wanted.is_some()).filter(|_| !suite.lost.tasks)?;
+    let message = format!("the case `{}` says what is expected, and nobody judges it", case.id.value);
+    let problem = Problem::new(&codes::NO_EVALUATION, message).at(case.wanted?, "for an `evaluation`");
+    Some(problem.help("add `evaluation: { judges: [judge] }`; a campaign is given `--evaluation-profile`"))
+}

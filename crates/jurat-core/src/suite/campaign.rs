@@ -1,0 +1,772 @@
+//! `campaign`: a suite with its cases and profiles, in the files of another program.
+//!
+//! ```yaml
+//! campaign:
+//!   suite: suites/weekly.yaml
+//!   cases: [cases/report/test.yaml]
+//!   run_profile: run_profiles/fast.yaml
+//!   evaluation_profile: evaluation_profiles/strict.yaml
+//! ```
+//!
+//! Each file is read as it is, and becomes what the same would be in jurat's own form, with the places where it stands: models become the role
+//! `subject`, cases become `cases`, the evaluation profile becomes `evaluation`. What has no counterpart is told in words. The program asks all models
+//! through `OpenRouter`, so that is where they are asked; `script/…` and `exec/…` stay what they are.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use super::form::{Form, Key, Keys};
+use super::models::{Model, Role};
+use super::problem::{Problem, listed_all};
+use super::reader::{Fields, Reading};
+use super::yaml::read_tree;
+use super::{SUBJECT, Suite, agent_cases, codes, evaluation};
+use crate::value::{Content, Entry, Node, SourceId, Span, Spanned, Val, Value};
+
+static CAMPAIGN: Keys = Keys {
+    what: "`campaign`",
+    keys: &[
+        Key::optional("suite", Form::Text, "the file of a suite: which models, which cases"),
+        Key::required("cases", Form::List(&Form::Text), "the files of cases"),
+        Key::optional("agents", Form::List(&Form::Text), "the files of agents, each beside its `workspace`"),
+        Key::optional("run_profile", Form::Text, "the file of a run profile"),
+        Key::optional("evaluation_profile", Form::Text, "the file of an evaluation profile"),
+    ],
+};
+
+pub(super) const FORM: Form = Form::Object(&CAMPAIGN);
+
+static SELECTION: Keys = Keys {
+    what: "`case_selection`",
+    keys: &[
+        Key::optional("include_case_ids", Form::List(&Form::Text), "cases that are always in"),
+        Key::optional("exclude_case_ids", Form::List(&Form::Text), "cases that are out"),
+        Key::optional("include_tags", Form::List(&Form::Text), "tags of cases that are in"),
+        Key::optional("exclude_tags", Form::List(&Form::Text), "tags of cases that are out"),
+    ],
+};
+
+static ASSIGNMENT: Keys = Keys {
+    what: "an assignment of an agent",
+    keys: &[
+        Key::required("agent_id", Form::Text, "the agent"),
+        Key::required("case_selection", Form::Object(&SELECTION), "the cases that it is given"),
+    ],
+};
+
+static ASSIGNMENTS: Keys = Keys {
+    what: "`openclaw` of a suite",
+    keys: &[Key::optional(
+        "agent_assignments",
+        Form::List(&Form::Object(&ASSIGNMENT)),
+        "which agent is given which case",
+    )],
+};
+
+static SUITE: Keys = Keys {
+    what: "the suite of a campaign",
+    keys: &[
+        Key::required("schema_version", Form::Integer(1), "1"),
+        Key::required("suite_id", Form::Text, "its name"),
+        Key::optional("title", Form::Text, "what it is for"),
+        Key::optional("models", Form::List(&Form::Map(&Form::Any)), "the models that are compared"),
+        Key::optional("case_selection", Form::Object(&SELECTION), "which cases"),
+        Key::optional("openclaw", Form::Object(&ASSIGNMENTS), "which agent is given which case"),
+        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+    ],
+};
+
+static POLICY: Keys = Keys {
+    what: "`execution_policy`",
+    keys: &[
+        Key::optional("max_concurrency", Form::Integer(1), "not used: `-j` says it"),
+        Key::optional("run_repetitions", Form::Integer(1), "how often each case is run"),
+        Key::optional("fail_fast", Form::Boolean, "not used: `--fail-fast` says it"),
+        Key::optional("stop_on_runner_error", Form::Boolean, "not used: the other cases go on"),
+    ],
+};
+
+static RUN_OPENCLAW: Keys = Keys {
+    what: "`openclaw` of a run profile",
+    keys: &[
+        Key::optional("agent_id", Form::Text, "the agent of cases that nobody is assigned to"),
+        Key::optional("image", Form::Text, "the container that it runs in"),
+        Key::optional("timeout_seconds", Form::Number(0.0, f64::INFINITY), "how long it may take"),
+        Key::optional("docker_cli", Form::Text, "what makes the container"),
+    ],
+};
+
+static RUN_PROFILE: Keys = Keys {
+    what: "a run profile",
+    keys: &[
+        Key::required("schema_version", Form::Integer(1), "1"),
+        Key::required("run_profile_id", Form::Text, "its name"),
+        Key::optional("title", Form::Text, "what it is for"),
+        Key::optional("runner_defaults", Form::Map(&Form::Any), "settings of all models"),
+        Key::optional("model_overrides", Form::Map(&Form::Map(&Form::Any)), "settings of single models"),
+        Key::optional("execution_policy", Form::Object(&POLICY), "how cases are run"),
+        Key::optional("openclaw", Form::Object(&RUN_OPENCLAW), "how agents are run"),
+        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+    ],
+};
+
+static INPUT: Keys = Keys {
+    what: "`input`",
+    keys: &[
+        Key::optional("messages", Form::List(&Form::Map(&Form::Any)), "what the agent is told first"),
+        Key::optional(
+            "turns",
+            Form::List(&Form::Map(&Form::Any)),
+            "what it is told after that, one thing after the other",
+        ),
+        Key::optional("attachments", Form::List(&Form::Text), "files that are shown to it"),
+        Key::optional("context", Form::Map(&Form::Any), "what its runner is told"),
+    ],
+};
+
+static SOURCE: Keys = Keys {
+    what: "`source`",
+    keys: &[
+        Key::required("path", Form::Text, "the file"),
+        Key::optional("format", Form::Choice(&["yaml", "json"]), "what it is written in"),
+    ],
+};
+
+static MESSAGE: Keys = Keys {
+    what: "a message",
+    keys: &[
+        Key::required("role", Form::Choice(&["system", "user", "assistant", "tool"]), "who says it"),
+        Key::optional("content", Form::Text, "what"),
+        Key::optional("name", Form::Text, "who, when roles are not enough"),
+        Key::optional("source", Form::Object(&SOURCE), "the file that says what"),
+    ],
+};
+
+static CASE: Keys = Keys {
+    what: "a case of a campaign",
+    keys: &[
+        Key::required("schema_version", Form::Integer(1), "1"),
+        Key::required("case_id", Form::Text, "its name"),
+        Key::optional("title", Form::Text, "what it is for"),
+        Key::required("runner", Form::Map(&Form::Any), "who runs it: `type` and settings"),
+        Key::required("input", Form::Object(&INPUT), "what the agent is told"),
+        Key::optional("expectations", evaluation::EXPECTATIONS_FORM, "what is expected of its runs"),
+        Key::optional("rubric", evaluation::RUBRIC_FORM, "what scores of its runs mean"),
+        Key::optional("deterministic_checks", super::check::ENTRIES, "checks of its runs"),
+        Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
+        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+    ],
+};
+
+static AGENT: Keys = Keys {
+    what: "an agent of a campaign",
+    keys: &[
+        Key::required("schema_version", Form::Integer(1), "1"),
+        Key::required("agent_id", Form::Text, "its name, which is that of its directory"),
+        Key::optional("title", Form::Text, "what it is called"),
+        Key::optional("description", Form::Text, "what it is for"),
+        Key::optional("tags", Form::List(&Form::Text), "words for it"),
+        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+        Key::optional("openclaw", Form::Map(&Form::Any), "parts of its configuration, which jurat makes itself"),
+    ],
+};
+
+/// Where the program asks its models.
+const GATEWAY: [(&str, &str); 2] =
+    [("base_url", "https://openrouter.ai/api/v1"), ("api_key_env", "OPENROUTER_API_KEY")];
+/// Settings that are a model's.
+const SETTINGS: [&str; 4] = ["temperature", "top_p", "max_tokens", "seed"];
+/// Settings that bound a run, and what they are called in `limits`.
+const LIMITS: [(&str, &str); 2] = [("max_turns", "turns"), ("timeout_seconds", "time")];
+
+/// One file.
+struct Document {
+    text: String,
+    source: SourceId,
+    path: PathBuf,
+}
+
+impl Document {
+    fn open(reading: &mut Reading<'_>, file: &Spanned<String>) -> Option<Document> {
+        let path = reading.beside(file.span, &file.value);
+        let text = super::load::read_text(reading, &path, Some(file.span))?;
+        let source = reading.sources.add(&path, text.clone());
+        Some(Document { text, source, path })
+    }
+
+    fn tree(&self, reading: &mut Reading<'_>) -> Option<Node<'_>> {
+        let is_json = self.path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+        let mut problems = Vec::new();
+        let node = read_tree(&self.text, self.source, is_json, &mut problems);
+        reading.problems.extend(problems);
+        node
+    }
+}
+
+/// What a run profile says.
+#[derive(Default)]
+struct Profile<'d> {
+    defaults: Vec<Entry<'d>>,
+    overrides: Vec<Entry<'d>>,
+    agent: Option<Spanned<String>>,
+    image: Option<Node<'d>>,
+    engine: Option<Node<'d>>,
+    time: Option<Node<'d>>,
+}
+
+/// Which cases.
+#[derive(Default)]
+struct Filter {
+    include_ids: Vec<Spanned<String>>,
+    exclude_ids: Vec<Spanned<String>>,
+    include_tags: Vec<Spanned<String>>,
+    exclude_tags: Vec<Spanned<String>>,
+}
+
+impl Filter {
+    fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Filter {
+        let Some(fields) = Fields::read(reading, &SELECTION, node) else { return Filter::default() };
+        let mut texts =
+            |name: &str| given(&fields, name).map(|it| reading.texts(&format!("`{name}`"), it)).unwrap_or_default();
+        Filter {
+            include_ids: texts("include_case_ids"),
+            exclude_ids: texts("exclude_case_ids"),
+            include_tags: texts("include_tags"),
+            exclude_tags: texts("exclude_tags"),
+        }
+    }
+
+    /// Whether a case is in. One that is named is in, whatever excludes it; beside named ones others come in by their tags only.
+    fn has(&self, id: &str, tags: &[String]) -> bool {
+        let named = |all: &[Spanned<String>]| all.iter().any(|it| it.value == id);
+        let tagged = |all: &[Spanned<String>]| all.iter().any(|it| tags.contains(&it.value));
+        if named(&self.include_ids) {
+            return true;
+        }
+        let comes_in = match (self.include_ids.is_empty(), self.include_tags.is_empty()) {
+            (true, true) => true,
+            (false, true) => false,
+            (_, false) => tagged(&self.include_tags),
+        };
+        comes_in && !named(&self.exclude_ids) && !tagged(&self.exclude_tags)
+    }
+
+    /// Ids that no case has.
+    fn examine(&self, reading: &mut Reading<'_>, known: &[&str]) {
+        for id in self.include_ids.iter().chain(&self.exclude_ids).filter(|it| !known.contains(&it.value.as_str())) {
+            let problem = Problem::new(&codes::WRONG_VALUE, format!("there is no case `{}`", id.value));
+            let problem = problem.at(id.span, "unknown case").did_you_mean(&id.value, known.iter().copied());
+            reading.problem(problem.help(format!("the cases are {}", listed_all(known.iter().copied()))));
+        }
+    }
+}
+
+/// Reads the section.
+pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
+    let n_before = reading.n_errors();
+    let Some(fields) = Fields::read(reading, &CAMPAIGN, node) else { return suite.lost.file() };
+    let named = |reading: &mut Reading<'_>, key: &str| {
+        let file = fields.get(key).and_then(|it| reading.text(&format!("`{key}`"), it))?;
+        Document::open(reading, &file)
+    };
+    let all = |reading: &mut Reading<'_>, key: &str| -> Vec<Document> {
+        let files = fields.get(key).map(|it| reading.texts(&format!("`{key}`"), it)).unwrap_or_default();
+        files.iter().filter_map(|it| Document::open(reading, it)).collect()
+    };
+    let (of_suite, of_run) = (named(reading, "suite"), named(reading, "run_profile"));
+    let of_evaluation = named(reading, "evaluation_profile");
+    let (of_agents, of_cases) = (all(reading, "agents"), all(reading, "cases"));
+
+    let run = of_run.as_ref().and_then(|it| it.tree(reading));
+    let profile = run.as_ref().map(|it| profile(reading, suite, it)).unwrap_or_default();
+    let agents: Vec<Node<'_>> = of_agents.iter().filter_map(|it| it.tree(reading)).collect();
+    let agents: Vec<(Spanned<String>, Span)> = agents.iter().filter_map(|it| agent(reading, it)).collect();
+    let trees: Vec<Node<'_>> = of_cases.iter().filter_map(|it| it.tree(reading)).collect();
+    let mut cases: Vec<(Spanned<String>, Vec<String>, Fields<'_, '_>)> = Vec::new();
+    for tree in &trees {
+        let Some(fields) = Fields::read(reading, &CASE, tree) else { continue };
+        let Some(id) = fields.get("case_id").and_then(|it| reading.text("`case_id`", it)) else { continue };
+        if let Some((first, ..)) = cases.iter().find(|(it, ..)| it.value == id.value) {
+            let problem = Problem::new(&codes::DUPLICATE_ID, format!("there are two cases `{}`", id.value));
+            reading.problem(problem.at(id.span, "again here").at(first.span, "first here").help("rename one of them"));
+            continue;
+        }
+        let tags = given(&fields, "tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
+        let tags = tags.into_iter().map(|it| it.value.trim().to_owned()).filter(|it| !it.is_empty()).collect();
+        cases.push((id, tags, fields));
+    }
+    let known: Vec<String> = cases.iter().map(|(it, ..)| it.value.clone()).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let tree = of_suite.as_ref().and_then(|it| it.tree(reading));
+    let (filter, assignments) = match &tree {
+        Some(tree) => read_suite(reading, suite, tree, &profile),
+        None => (Filter::default(), Vec::new()),
+    };
+    filter.examine(reading, &known);
+    assignments.iter().for_each(|(_, it)| it.examine(reading, &known));
+    cases.sort_by(|(left, ..), (right, ..)| left.value.cmp(&right.value));
+    for (id, tags, fields) in cases.iter().filter(|(id, tags, _)| filter.has(&id.value, tags)) {
+        let assigned = assignments.iter().find(|(_, it)| it.has(&id.value, tags)).map(|(it, _)| it);
+        let converted = case(reading, fields, &profile, assigned.or(profile.agent.as_ref()), &agents);
+        if let Some(node) = converted {
+            agent_cases::read(reading, suite, &list(node.span, vec![node]));
+        }
+    }
+    if let Some(document) = &of_evaluation
+        && let Some(tree) = document.tree(reading)
+    {
+        let node = evaluation_profile(reading, document, &tree);
+        evaluation::read(reading, suite, &node, tree.span, true);
+    }
+    if reading.n_errors() > n_before {
+        suite.lost.file();
+    }
+}
+
+fn given<'n, 'a>(fields: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
+    fields.get(name).filter(|it| !is_null(it))
+}
+
+fn is_null(node: &Node<'_>) -> bool {
+    matches!(node.content, Content::Scalar(Val::Null))
+}
+
+fn unused(reading: &mut Reading<'_>, span: Span, what: impl Into<String>, instead: &str) {
+    let problem = Problem::new(&codes::UNUSED_SETTING, what).at(span, "not used");
+    reading.problem(problem.help(instead));
+}
+
+fn profile<'d>(reading: &mut Reading<'_>, suite: &mut Suite, tree: &Node<'d>) -> Profile<'d> {
+    let mut profile = Profile::default();
+    let Some(fields) = Fields::read(reading, &RUN_PROFILE, tree) else { return profile };
+    let entries = |name: &str| given(&fields, name).and_then(|it| it.entries()).unwrap_or(&[]).to_vec();
+    (profile.defaults, profile.overrides) = (entries("runner_defaults"), entries("model_overrides"));
+    if let Some(policy) = given(&fields, "execution_policy").and_then(|it| Fields::read(reading, &POLICY, it)) {
+        suite.repeat = given(&policy, "run_repetitions").and_then(|it| reading.count("`run_repetitions`", 1, it));
+        let others = [
+            ("max_concurrency", "`-j` says how much is done at a time"),
+            ("fail_fast", "`--fail-fast` stops at the first case that fails"),
+            ("stop_on_runner_error", "a case that could not be run is an error, and the others go on"),
+        ];
+        for (name, instead) in others {
+            if let Some(span) = policy.key_span(name).filter(|_| given(&policy, name).is_some()) {
+                unused(reading, span, format!("`{name}` of a run profile is not used"), instead);
+            }
+        }
+    }
+    if let Some(openclaw) = given(&fields, "openclaw").and_then(|it| Fields::read(reading, &RUN_OPENCLAW, it)) {
+        profile.agent = given(&openclaw, "agent_id").and_then(|it| reading.text("`agent_id`", it));
+        profile.image = given(&openclaw, "image").cloned();
+        profile.engine = given(&openclaw, "docker_cli").cloned();
+        profile.time = given(&openclaw, "timeout_seconds").cloned();
+    }
+    profile
+}
+
+/// An agent's name and where its file stands.
+fn agent(reading: &mut Reading<'_>, tree: &Node<'_>) -> Option<(Spanned<String>, Span)> {
+    let fields = Fields::read(reading, &AGENT, tree)?;
+    let id = fields.get("agent_id").and_then(|it| reading.text("`agent_id`", it))?;
+    let folder = reading.source(tree.span);
+    let folder = folder.parent().and_then(|it| it.file_name()).map(|it| it.to_string_lossy().into_owned());
+    if folder.as_ref().is_some_and(|it| *it != id.value) {
+        let message = format!("the agent `{}` stands in the directory `{}`", id.value, folder.unwrap_or_default());
+        let problem = Problem::new(&codes::WRONG_VALUE, message).at(id.span, "must be the directory's name");
+        reading.problem(problem.help("rename one of them"));
+    }
+    for entry in given(&fields, "openclaw").and_then(Node::entries).unwrap_or(&[]) {
+        if !is_null(&entry.value) && entry.value.entries().is_none_or(|it| !it.is_empty()) {
+            let message = format!("`{}` of the agent `{}` is not used", entry.key, id.value);
+            unused(reading, entry.key_span, message, "jurat makes the configuration of agents itself");
+        }
+    }
+    Some((id, tree.span))
+}
+
+type Assignments = Vec<(Spanned<String>, Filter)>;
+
+fn read_suite(
+    reading: &mut Reading<'_>,
+    suite: &mut Suite,
+    tree: &Node<'_>,
+    profile: &Profile<'_>,
+) -> (Filter, Assignments) {
+    let Some(fields) = Fields::read(reading, &SUITE, tree) else { return Default::default() };
+    suite.name = fields.get("suite_id").and_then(|it| reading.text("`suite_id`", it));
+    suite.description = given(&fields, "title").and_then(|it| reading.text("`title`", it)).map(|it| it.value);
+    suite.head = Some(fields.head());
+    let models = given(&fields, "models").map(|it| reading.list("`models`", "a list of models", it));
+    let models: Vec<Model> = models.unwrap_or_default().iter().filter_map(|it| model(reading, it, profile)).collect();
+    if !models.is_empty() {
+        let at = fields.key_span("models").unwrap_or(fields.span);
+        suite.models.push(Role { name: Spanned::new(SUBJECT.to_owned(), at), models });
+    }
+    let filter = given(&fields, "case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
+    let mut assignments = Vec::new();
+    let openclaw = given(&fields, "openclaw").and_then(|it| Fields::read(reading, &ASSIGNMENTS, it));
+    let items = openclaw.as_ref().and_then(|it| given(it, "agent_assignments"));
+    for item in items.map(|it| reading.list("`agent_assignments`", "a list of assignments", it)).unwrap_or_default() {
+        let Some(fields) = Fields::read(reading, &ASSIGNMENT, item) else { continue };
+        let agent = fields.get("agent_id").and_then(|it| reading.text("`agent_id`", it));
+        let filter = given(&fields, "case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
+        if filter.include_ids.is_empty() && filter.include_tags.is_empty() {
+            let problem = Problem::new(&codes::MISSING_KEY, "an assignment needs an include filter");
+            reading.problem(problem.at(item.span, "for which cases?").help("add `include_case_ids` or `include_tags`"));
+        }
+        assignments.extend(agent.map(|it| (it, filter)));
+    }
+    (filter, assignments)
+}
+
+/// A model of the suite, with the settings of the run profile.
+fn model(reading: &mut Reading<'_>, node: &Node<'_>, profile: &Profile<'_>) -> Option<Model> {
+    let text = |key: &str| node.get(key).and_then(Node::as_str).filter(|it| !it.is_empty());
+    let named = match (text("requested_model").or_else(|| text("openrouter_model")), text("model_name")) {
+        (Some(model), _) => Some(model.to_owned()),
+        (None, Some(name)) if name.contains('/') => Some(name.to_owned()),
+        (None, Some(name)) => Some(text("provider").map_or_else(|| name.to_owned(), |it| format!("{it}/{name}"))),
+        (None, None) => text("model_id").map(str::to_owned),
+    };
+    let Some(named) = named else {
+        let problem = Problem::new(&codes::MISSING_KEY, "a model needs `requested_model`, `model_name` or `model_id`");
+        reading.problem(problem.at(node.span, "which model?"));
+        return None;
+    };
+    if let Some(params) = node.get("primary_params").filter(|it| !is_null(it)) {
+        unused(reading, params.span, "`primary_params` of a model is not used", "put settings into the run profile");
+    }
+    let own = profile.overrides.iter().find(|it| text("model_id") == Some(&*it.key));
+    let own = own.and_then(|it| it.value.entries()).unwrap_or(&[]);
+    let mut settings: Vec<(&'static str, Value)> = Vec::new();
+    for entry in profile.defaults.iter().chain(own) {
+        if let Some(name) = SETTINGS.iter().find(|it| **it == &*entry.key) {
+            settings.retain(|(it, _)| it != name);
+            settings.push((name, entry.value.to_val().into_owned()));
+        }
+    }
+    for entry in own.iter().filter(|it| !SETTINGS.contains(&&*it.key)) {
+        let message = format!("`{}` of a single model is not used", entry.key);
+        unused(reading, entry.key_span, message, "limits are those of a case or of all: `runner_defaults`");
+    }
+    Some(asked(Spanned::new(named, node.span), settings))
+}
+
+/// A model as the program asks it.
+fn asked(named: Spanned<String>, mut settings: Vec<(&'static str, Value)>) -> Model {
+    let is_own = named.value.starts_with("script/") || named.value.starts_with("exec/");
+    if is_own {
+        return Model { model: named, settings };
+    }
+    settings.extend(GATEWAY.map(|(key, value)| (key, Val::from(value))));
+    Model { model: Spanned::new(format!("openai/{}", named.value), named.span), settings }
+}
+
+/// A case in jurat's own form.
+fn case<'d>(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_, 'd>,
+    profile: &Profile<'d>,
+    agent: Option<&Spanned<String>>,
+    agents: &[(Spanned<String>, Span)],
+) -> Option<Node<'d>> {
+    let mut members: Vec<Entry<'d>> = Vec::new();
+    let mut put = |key: &'static str, value: Node<'d>| members.push(entry(key, value));
+    put("id", fields.get("case_id")?.clone());
+    for (from, to) in [
+        ("title", "description"),
+        ("expectations", "expectations"),
+        ("rubric", "rubric"),
+        ("tags", "tags"),
+        ("metadata", "metadata"),
+    ] {
+        if let Some(node) = given(fields, from) {
+            put(to, node.clone());
+        }
+    }
+    let input = Fields::read(reading, &INPUT, fields.get("input")?)?;
+    let context = given(&input, "context");
+    let runner = fields.get("runner")?;
+    let kind = runner.get("type").and_then(|it| it.as_str().map(|text| Spanned::new(text.to_owned(), it.span)));
+    let Some(kind) = kind else {
+        let problem = Problem::new(&codes::MISSING_KEY, "a runner needs `type`").at(runner.span, "run by whom?");
+        reading.problem(problem.help("`llm_probe` or `openclaw`"));
+        return None;
+    };
+    let mut limits: Vec<Entry<'d>> = Vec::new();
+    let own = runner.entries().unwrap_or(&[]).iter().filter(|it| &*it.key != "type");
+    let of_probe = (kind.value == "llm_probe").then(|| profile.defaults.iter()).into_iter().flatten();
+    for (is_own, it) in of_probe.map(|it| (false, it)).chain(own.map(|it| (true, it))) {
+        match LIMITS.iter().find(|(name, _)| *name == &*it.key) {
+            Some((_, limit)) => {
+                limits.retain(|it| it.key != *limit);
+                limits.push(entry(limit, it.value.clone()));
+            }
+            None if !is_own && SETTINGS.contains(&&*it.key) => {}
+            None => {
+                let message = format!("`{}` of a runner is not used", it.key);
+                unused(reading, it.key_span, message, "settings of models stand in the run profile or under `models`");
+            }
+        }
+    }
+    let mut who = vec![entry("runner", runner.get("type")?.clone())];
+    match kind.value.as_str() {
+        "llm_probe" => {
+            let probe = context.and_then(|it| it.get("llm_probe"));
+            let tools = probe.and_then(|it| it.get("tools")).filter(|it| !is_null(it));
+            let (usable, others): (Vec<_>, Vec<_>) =
+                tools.and_then(Node::as_list).unwrap_or(&[]).iter().partition(|it| {
+                    it.as_str().is_some_and(|it| ["exec_shell", "read_file", "write_file"].contains(&it))
+                });
+            for tool in others {
+                let message = format!("the tool {} cannot be given to a model", tool.to_val());
+                unused(reading, tool.span, message, "there are `exec_shell`, `read_file` and `write_file`");
+            }
+            if !usable.is_empty() {
+                who.push(entry("tools", list(runner.span, usable.into_iter().cloned().collect())));
+            }
+            if let Some(choice) = probe.and_then(|it| it.get("tool_choice")).filter(|it| it.as_str() != Some("auto")) {
+                unused(reading, choice.span, "`tool_choice` is not used", "models choose by themselves");
+            }
+        }
+        "openclaw" => {
+            if let Some(time) = &profile.time {
+                limits.retain(|it| it.key != "time");
+                limits.push(entry("time", time.clone()));
+            }
+            if let Some(image) = &profile.image {
+                let mut container = vec![entry("image", image.clone())];
+                container.extend(profile.engine.clone().map(|it| entry("engine", it)));
+                let container = map(image.span, vec![entry("container", map(image.span, container))]);
+                who.push(entry("sandbox", container));
+            }
+            let hints = context.and_then(|it| it.get("openclaw"));
+            if let Some(expected) = hints.and_then(|it| it.get("expected_artifact")).filter(|it| !is_null(it)) {
+                let files = expected.as_list().map_or_else(|| vec![expected.clone()], <[_]>::to_vec);
+                put("key_outputs", list(expected.span, files));
+            }
+            match agent.map(|named| (named, agents.iter().find(|(it, _)| it.value == named.value))) {
+                // The directory stands beside the agent's file, so its name is written there.
+                Some((_, Some((_, span)))) => put("workspace", text(*span, "workspace")),
+                Some((named, None)) => {
+                    let problem = Problem::new(&codes::UNKNOWN_AGENT, format!("there is no agent `{}`", named.value));
+                    let names = || agents.iter().map(|(it, _)| it.value.as_str());
+                    let problem = problem.at(named.span, "unknown agent").did_you_mean(&named.value, names());
+                    reading.problem(problem.help("agents are `agents/ID/agent.yaml` beside the suites"));
+                    return None;
+                }
+                None => {
+                    let problem = Problem::new(&codes::UNKNOWN_AGENT, "nobody says which agent this case is for");
+                    let problem = problem.at(kind.span, "an agent's case");
+                    reading.problem(problem.help("the suite assigns agents, or the run profile names one"));
+                    return None;
+                }
+            }
+        }
+        other => {
+            let problem = Problem::new(&codes::WRONG_VALUE, format!("there is no runner `{other}`"));
+            reading.problem(problem.at(kind.span, "unknown runner").help("`llm_probe` or `openclaw`"));
+            return None;
+        }
+    }
+    if !limits.is_empty() {
+        who.push(entry("limits", map(runner.span, limits)));
+    }
+    put("agent", map(runner.span, who));
+    told(reading, &input, &mut put);
+    if let Some(files) = given(&input, "attachments") {
+        put("attachments", files.clone());
+    }
+    if let Some(checks) = given(fields, "deterministic_checks") {
+        put("deterministic_checks", told_apart(reading, checks));
+    }
+    Some(map(fields.span, members))
+}
+
+/// What the agent is told: its system messages, and what is said in each turn. Messages before the first turn stand in front of it.
+fn told<'d>(reading: &mut Reading<'_>, input: &Fields<'_, 'd>, put: &mut impl FnMut(&'static str, Node<'d>)) {
+    let (messages, turns) = (said(reading, input, "messages"), said(reading, input, "turns"));
+    let system: Vec<&str> = messages.iter().filter(|it| it.role == "system").map(|it| it.text.as_str()).collect();
+    let at = input.key_span("messages").or_else(|| input.key_span("turns")).unwrap_or(input.span);
+    if !system.is_empty() {
+        put("system", text(at, &system.join("\n\n")));
+    }
+    let first: Vec<&Said> = messages.iter().filter(|it| it.role != "system").collect();
+    let mut told: Vec<(Span, String)> = turns.into_iter().map(|it| (it.span, it.text)).collect();
+    let opening = match first.as_slice() {
+        [] => None,
+        [only] => Some((only.span, only.text.clone())),
+        several => {
+            let parts = (1..).zip(several).map(|(nth, it): (u32, _)| format!("## {nth}. {}\n\n{}", it.role, it.text));
+            let message = "several messages are told at once, as numbered parts of one";
+            unused(reading, at, message, "put what is said one after the other into `turns`");
+            Some((at, parts.collect::<Vec<_>>().join("\n\n")))
+        }
+    };
+    if let Some((span, opening)) = opening {
+        match told.first_mut() {
+            Some((_, turn)) => *turn = format!("{opening}\n\n{turn}"),
+            None => told.push((span, opening)),
+        }
+    }
+    put("turns", list(at, told.iter().map(|(span, it)| text(*span, it)).collect()));
+}
+
+/// Something that is said.
+struct Said {
+    role: String,
+    text: String,
+    span: Span,
+}
+
+fn said(reading: &mut Reading<'_>, input: &Fields<'_, '_>, key: &str) -> Vec<Said> {
+    let items = given(input, key).map(|it| reading.list(&format!("`{key}`"), "a list of messages", it));
+    let mut all = Vec::new();
+    for item in items.unwrap_or_default() {
+        let Some(fields) = Fields::read(reading, &MESSAGE, item) else { continue };
+        let role = fields.get("role").and_then(|it| reading.text("`role`", it)).map(|it| it.value).unwrap_or_default();
+        match (given(&fields, "content"), given(&fields, "source")) {
+            (Some(node), None) => {
+                let text = reading.text("`content`", node);
+                all.extend(text.map(|it| Said { role, text: it.value, span: it.span }));
+            }
+            (None, Some(node)) => all.extend(from_file(reading, node, &role)),
+            _ => {
+                let problem = Problem::new(&codes::CONFLICT, "a message has either `content` or `source`");
+                reading.problem(problem.at(item.span, "this message").help("keep one of them"));
+            }
+        }
+    }
+    all
+}
+
+/// Messages of a file: a text, a message, or a list of them.
+fn from_file(reading: &mut Reading<'_>, node: &Node<'_>, role: &str) -> Vec<Said> {
+    let Some(fields) = Fields::read(reading, &SOURCE, node) else { return Vec::new() };
+    let Some(path) = fields.get("path").and_then(|it| reading.text("`path`", it)) else { return Vec::new() };
+    let Some(document) = Document::open(reading, &path) else { return Vec::new() };
+    let Some(tree) = document.tree(reading) else { return Vec::new() };
+    let mut all = Vec::new();
+    let mut one = |node: &Node<'_>| {
+        let (own, content) = match node.as_str() {
+            Some(text) => (role.to_owned(), Some(text)),
+            None => {
+                let own = node.get("role").and_then(Node::as_str).unwrap_or(role);
+                (own.to_owned(), node.get("content").and_then(Node::as_str))
+            }
+        };
+        match content {
+            Some(text) => all.push(Said { role: own, text: text.to_owned(), span: node.span }),
+            None => reading.wrong_type("a message in a file", "text, or an object with `role` and `content`", node),
+        }
+    };
+    match tree.as_list() {
+        Some(items) => items.iter().for_each(&mut one),
+        None => one(&tree),
+    }
+    all
+}
+
+/// Checks that have one name are told apart: the program knows them by their places.
+fn told_apart<'d>(reading: &mut Reading<'_>, checks: &Node<'d>) -> Node<'d> {
+    let mut seen: Vec<String> = Vec::new();
+    let Some(items) = checks.as_list() else { return checks.clone() };
+    let mut kept = Vec::with_capacity(items.len());
+    for item in items {
+        let mut item = item.clone();
+        if let Content::Map(entries) = &mut item.content {
+            for it in entries.iter_mut().filter(|it| it.key == "check_id") {
+                let Some(id) = it.value.as_str().map(str::to_owned) else { continue };
+                let mut name = id.clone();
+                let mut nth = 2;
+                while seen.contains(&name) {
+                    name = format!("{id}-{nth}");
+                    nth += 1;
+                }
+                if name != id {
+                    let message = format!("two checks are called `{id}`; this one is called `{name}`");
+                    unused(reading, it.value.span, message, "give each a `check_id` of its own");
+                    it.value = text(it.value.span, &name);
+                }
+                seen.push(name);
+            }
+        }
+        kept.push(item);
+    }
+    list(checks.span, kept)
+}
+
+/// An evaluation profile in jurat's own form: judges are asked where the program asks them, at a temperature of 0 unless it says otherwise.
+fn evaluation_profile<'d>(reading: &mut Reading<'_>, document: &Document, tree: &Node<'d>) -> Node<'d> {
+    let Some(entries) = tree.entries() else { return tree.clone() };
+    let mut members: Vec<Entry<'d>> = Vec::new();
+    for it in entries.iter().filter(|it| !is_null(&it.value)) {
+        let mut it = it.clone();
+        if it.key == "judges"
+            && let Some(judges) = it.value.as_list()
+        {
+            let judges = judges.iter().map(|it| judge(reading, it)).collect();
+            it.value = list(it.value.span, judges);
+        }
+        members.push(it);
+    }
+    let says = |name: &str| members.iter().any(|it| it.key == name);
+    if !says("judge_system_prompt") && !says("judge_system_prompt_path") {
+        let default = "prompts/judge_system_default.md";
+        let file = document.path.parent().unwrap_or(std::path::Path::new("")).join(default);
+        if reading.files.read(&file, super::load::MAX_BYTES).is_ok() {
+            members.push(entry("judge_system_prompt_path", text(tree.span, default)));
+        }
+    }
+    map(tree.span, members)
+}
+
+fn judge<'d>(reading: &mut Reading<'_>, node: &Node<'d>) -> Node<'d> {
+    let Some(entries) = node.entries() else { return node.clone() };
+    let mut members: Vec<Entry<'d>> = Vec::new();
+    let mut options: Vec<Entry<'d>> =
+        vec![entry("temperature", Node { span: node.span, content: Content::Scalar(Val::I(0)) })];
+    for it in entries.iter().filter(|it| !is_null(&it.value)) {
+        match &*it.key {
+            "judge_id" | "type" => members.push(it.clone()),
+            "model" | "judge_model" | "model_id" if members.iter().all(|it| it.key != "model") => {
+                let model =
+                    it.value.as_str().map(|text| asked(Spanned::new(text.to_owned(), it.value.span), Vec::new()));
+                let Some(model) = model else {
+                    members.push(it.clone());
+                    continue;
+                };
+                members.push(entry("model", text(it.value.span, &model.model.value)));
+                let gateway = model.settings.into_iter().filter_map(|(key, it)| Some((key, it.as_str()?.to_owned())));
+                options.extend(gateway.map(|(key, value)| entry(key, text(it.value.span, &value))));
+            }
+            "request_options" => {
+                for own in it.value.entries().unwrap_or(&[]) {
+                    options.retain(|it| it.key != own.key);
+                    options.push(own.clone());
+                }
+            }
+            other => {
+                let message = format!("`{other}` of a judge is not used");
+                unused(reading, it.key_span, message, "settings of its requests stand in `request_options`");
+            }
+        }
+    }
+    members.push(entry("request_options", map(node.span, options)));
+    map(node.span, members)
+}
+
+fn text<'d>(span: Span, text: &str) -> Node<'d> {
+    Node { span, content: Content::Scalar(Val::Str(Cow::Owned(text.to_owned()))) }
+}
+
+fn list<'d>(span: Span, items: Vec<Node<'d>>) -> Node<'d> {
+    Node { span, content: Content::List(items) }
+}
+
+fn map<'d>(span: Span, entries: Vec<Entry<'d>>) -> Node<'d> {
+    Node { span, content: Content::Map(entries) }
+}
+
+fn entry<'d>(key: &'static str, value: Node<'d>) -> Entry<'d> {
+    Entry { key: Cow::Borrowed(key), key_span: value.span, value }
+}
