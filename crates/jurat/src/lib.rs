@@ -101,6 +101,7 @@
 
 mod ask;
 mod builder;
+pub mod check;
 pub mod compare;
 mod error;
 mod members;
