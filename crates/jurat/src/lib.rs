@@ -140,6 +140,7 @@
 
 mod ask;
 mod builder;
+pub mod check;
 pub mod compare;
 mod error;
 mod evaluator;

@@ -319,6 +319,10 @@ impl From<Judge> for Task {
 }
 
 impl Task {
+    pub(crate) fn of(id: String, members: Members) -> Task {
+        Task { id, members }
+    }
+
     /// The task as it stands in a definition.
     pub(crate) fn value(self) -> Result<Val<'static>, Error> {
         let mut members = Members::default();
