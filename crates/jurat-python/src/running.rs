@@ -1,13 +1,13 @@
 //! Runs on their way.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jurat::Watch;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{raised, usage};
+use crate::error::raised;
 use crate::rows::Failed;
 use crate::run::Run;
 
@@ -15,36 +15,48 @@ use crate::run::Run;
 #[pyclass(frozen, module = "jurat._jurat")]
 pub(crate) struct Running {
     running: Mutex<Option<jurat::Running>>,
+    /// The end, once there is one. A signal may come between its being told and its being looked at, so it can be told again.
+    ended: OnceLock<Ended>,
     watch: Watch,
     failed: Failed,
 }
 
+/// How a run ended.
+type Ended = Result<Py<Run>, PyErr>;
+
 impl Running {
     pub(crate) fn new(running: jurat::Running, failed: Failed) -> Running {
         let watch = running.watch();
-        Running { running: Mutex::new(Some(running)), watch, failed }
+        Running { running: Mutex::new(Some(running)), ended: OnceLock::new(), watch, failed }
     }
 }
 
 #[pymethods]
 impl Running {
     /// Waits for the end, but no longer than these seconds; `None` when it is not over by then. Other threads of Python go on meanwhile.
-    fn wait_for(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Run>> {
+    fn wait_for(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Py<Run>>> {
         let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let ended = py.detach(|| {
             let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-            let ended = running.as_mut().map(|it| it.wait_for(time));
-            if let Some(Some(_)) = ended {
+            let ended = running.as_mut().and_then(|it| it.wait_for(time));
+            if ended.is_some() {
                 *running = None;
             }
             ended
         });
-        match ended {
-            None => Err(usage(py, "the run is over, and its end was told".to_owned())),
-            Some(None) => Ok(None),
-            Some(Some(Ok(run))) => Ok(Some(Run::new(run))),
-            // Rows that could not be read end a run; why is known here alone.
-            Some(Some(Err(error))) => Err(self.failed.take().unwrap_or_else(|| raised(py, &error))),
+        if let Some(ended) = ended {
+            let ended = match ended {
+                Ok(run) => Py::new(py, Run::new(run)),
+                // Rows that could not be read end a run; why is known here alone.
+                Err(error) => Err(self.failed.take().unwrap_or_else(|| raised(py, &error))),
+            };
+            // Only who took the run out of its place comes here.
+            let _ = self.ended.set(ended);
+        }
+        match self.ended.get() {
+            None => Ok(None),
+            Some(Ok(run)) => Ok(Some(run.clone_ref(py))),
+            Some(Err(error)) => Err(error.clone_ref(py)),
         }
     }
 
