@@ -170,11 +170,10 @@ mod tests {
     fn parts_are_named_or_all() {
         assert_eq!(
             named("--quick"),
-            Ok(vec!["records", "startup", "judges", "journal", "show", "scenarios", "evaluators"])
+            Ok(vec!["records", "startup", "judges", "journal", "show", "scenarios", "agents", "evaluators"])
         );
         assert_eq!(named("--only show --quick --only startup"), Ok(vec!["show", "startup"]));
-        let unknown =
-            "there is no part `shows`; there are records, startup, judges, journal, show, scenarios, evaluators";
+        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, scenarios, agents, evaluators";
         assert_eq!(named("--only shows"), Err(Failure::Usage(unknown.to_owned())));
     }
 
