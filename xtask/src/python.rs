@@ -36,7 +36,7 @@ pub(crate) fn test() -> Result<(), Failure> {
     let endpoint = program::target_directory().join("debug/jurat-endpoint");
     let mut pytest = Command::new(environment.join("bin/python"));
     // The tests see what is installed, and not what lies here.
-    pytest.args(["-P", "-m", "pytest", "-q", "python"]).current_dir(program::root());
+    pytest.args(["-m", "pytest", "-q", "python"]).env("PYTHONSAFEPATH", "1").current_dir(program::root());
     program::run(pytest.env("JURAT_ENDPOINT", endpoint))
 }
 
