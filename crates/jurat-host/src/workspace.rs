@@ -251,17 +251,7 @@ pub struct KeptFile {
 
 /// Copies a file of a workspace to where it is kept; or says why not. The path never leads out of the workspace, by links neither.
 pub fn keep(workspace: &Path, path: &str, into: &Path, most: u64) -> Result<KeptFile, String> {
-    let relative = plain_relative_path(path).ok_or("it would leave the workspace")?;
-    let mut at = workspace.to_owned();
-    for name in relative.split('/') {
-        at.push(name);
-        match fs::symlink_metadata(&at) {
-            Ok(it) if it.is_symlink() => return Err(format!("`{name}` is a link, which is not followed")),
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err("it is not there".to_owned()),
-            Err(error) => return Err(error.to_string()),
-        }
-    }
+    let (relative, at) = below(workspace, path)?;
     let file = open_plain(&at).map_err(|error| error.to_string())?;
     let size = file.metadata().map_err(|error| error.to_string())?.len();
     if size > most {
@@ -275,4 +265,29 @@ pub fn keep(workspace: &Path, path: &str, into: &Path, most: u64) -> Result<Kept
     })();
     let sha256 = copied.map_err(|error| format!("it cannot be kept: {error}"))?;
     Ok(KeptFile { path: PathBuf::from(relative), size, sha256 })
+}
+
+/// The names in a folder of a workspace, in order; none when it is not there, or is reached by a link.
+pub fn names(workspace: &Path, path: &str) -> Vec<String> {
+    let Ok((_, at)) = below(workspace, path) else { return Vec::new() };
+    let entries = fs::read_dir(at).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|it| it.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Where a path below a folder is, as it is written and on the machine; or why nobody goes there: no link on the way is followed.
+fn below(folder: &Path, path: &str) -> Result<(String, PathBuf), String> {
+    let relative = plain_relative_path(path).ok_or("it would leave the workspace")?;
+    let mut at = folder.to_owned();
+    for name in relative.split('/') {
+        at.push(name);
+        match fs::symlink_metadata(&at) {
+            Ok(it) if it.is_symlink() => return Err(format!("`{name}` is a link, which is not followed")),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err("it is not there".to_owned()),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok((relative, at))
 }

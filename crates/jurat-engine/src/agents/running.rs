@@ -367,21 +367,18 @@ fn openclaw_lines(folders: &Folders, state: &str) -> Result<Vec<String>, String>
     const DATABASE: &str = "agents/main/agent/openclaw-agent.sqlite";
     const MOST_BYTES: u64 = 1 << 30;
     let copy = folders.sockets.join("state");
-    let home = folders.home.join(state);
-    let kept = workspace::keep(&home, DATABASE, &copy, MOST_BYTES);
-    if kept.is_ok() {
+    let database = format!("{state}/{DATABASE}");
+    if workspace::keep(&folders.home, &database, &copy, MOST_BYTES).is_ok() {
         // What was not merged yet stands in a log beside it.
-        let _ = workspace::keep(&home, &format!("{DATABASE}-wal"), &copy, MOST_BYTES);
-        let lines = jurat_store::openclaw_transcript(&copy.join(DATABASE));
+        let _ = workspace::keep(&folders.home, &format!("{database}-wal"), &copy, MOST_BYTES);
+        let lines = jurat_store::openclaw_transcript(&copy.join(&database));
         let _ = fs::remove_dir_all(&copy);
         return lines;
     }
-    let sessions = home.join("agents/main/sessions");
-    let names = fs::read_dir(&sessions).into_iter().flatten().flatten().map(|it| it.file_name());
-    let names = names.filter_map(|it| it.into_string().ok()).filter(|it| it.ends_with(".jsonl"));
+    let sessions = format!("{state}/agents/main/sessions");
     let mut lines = Vec::new();
-    for name in names.collect::<std::collections::BTreeSet<_>>() {
-        if let Ok(kept) = workspace::keep(&sessions, &name, &copy, MOST_BYTES) {
+    for name in workspace::names(&folders.home, &sessions).iter().filter(|it| it.ends_with(".jsonl")) {
+        if let Ok(kept) = workspace::keep(&folders.home, &format!("{sessions}/{name}"), &copy, MOST_BYTES) {
             let text = fs::read_to_string(copy.join(kept.path)).unwrap_or_default();
             lines.extend(text.lines().map(str::to_owned));
         }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use jurat_core::agent::FileKind;
-use jurat_host::workspace::{compare, copy_template, keep, walk};
+use jurat_host::workspace::{compare, copy_template, keep, names, walk};
 
 fn written(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().expect("a parent")).expect("directories can be made");
@@ -91,4 +91,24 @@ fn pipes_and_deep_directories_keep_nobody_waiting() {
     assert!(walked.is_cut);
     assert_eq!(walked.files["pipe"].kind, FileKind::Other);
     assert_eq!(walked.digest(), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn names_are_not_listed_through_links() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (workspace, outside) = (directory.path().join("workspace"), directory.path().join("outside/sessions"));
+    fs::create_dir_all(workspace.join("own/sessions")).expect("made");
+    fs::create_dir_all(&outside).expect("made");
+    for file in
+        [workspace.join("own/sessions/b.jsonl"), workspace.join("own/sessions/a.jsonl"), outside.join("secret.jsonl")]
+    {
+        fs::write(file, "{}").expect("written");
+    }
+    std::os::unix::fs::symlink(&outside, workspace.join("link")).expect("linked");
+    std::os::unix::fs::symlink(directory.path().join("outside"), workspace.join("state")).expect("linked");
+    assert_eq!(names(&workspace, "own/sessions"), ["a.jsonl", "b.jsonl"]);
+    for path in ["link", "state/sessions", "../outside/sessions", "nowhere"] {
+        assert!(names(&workspace, path).is_empty(), "{path}");
+    }
 }
