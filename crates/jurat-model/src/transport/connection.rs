@@ -6,13 +6,18 @@
 
 use std::error::Error;
 use std::fmt;
+use std::future::poll_fn;
 use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderValue, Uri};
-use http_body_util::Full;
+use http::{HeaderValue, Request, Response, Uri};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Frame, Incoming};
+use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::rt::{Read, Write};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -28,7 +33,7 @@ use tower_service::Service as _;
 /// How many bytes of an answer are read at a time.
 const READ_BUFFER: usize = 8 << 10;
 
-/// An open connection.
+/// An open connection that looks after itself.
 pub(crate) struct Connection {
     pub(crate) sender: SendRequest<Full<Bytes>>,
 }
@@ -37,8 +42,23 @@ impl Connection {
     pub(crate) fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }
+}
 
-    async fn over<T>(io: T) -> Result<Connection, DialError>
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("is_closed", &self.is_closed()).finish()
+    }
+}
+
+/// An open connection that is read and written by whoever waits for something on it, so that nobody in between has to be woken.
+pub(crate) struct Wire {
+    sender: SendRequest<Full<Bytes>>,
+    /// What reads and writes; `None` when the connection has ended.
+    driver: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl Wire {
+    async fn over<T>(io: T) -> Result<Wire, DialError>
     where
         T: Read + Write + Unpin + Send + 'static,
     {
@@ -47,15 +67,59 @@ impl Connection {
         builder.read_buf_exact_size(Some(READ_BUFFER));
         let (sender, driver) = builder.handshake(io).await.map_err(|it| DialError::new(words(&it)))?;
         // It ends with the connection; what went wrong on the way is said by the request that met it.
-        tokio::spawn(async move { driver.await.unwrap_or_default() });
-        Ok(Connection { sender })
+        Ok(Wire { sender, driver: Some(Box::pin(async move { driver.await.unwrap_or_default() })) })
+    }
+
+    /// The connection, read and written by a task of its own.
+    fn attended(self) -> Connection {
+        self.driver.map(tokio::spawn);
+        Connection { sender: self.sender }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.driver.is_none() || self.sender.is_closed()
+    }
+
+    /// Waits until a request can be sent. Only now it is noticed when the connection was closed meanwhile.
+    pub(crate) async fn ready(&mut self) -> hyper::Result<()> {
+        driven(&mut self.driver, self.sender.ready()).await
+    }
+
+    /// Sends a request and waits for the beginning of its reply.
+    pub(crate) async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>> {
+        let sent = self.sender.try_send_request(request);
+        driven(&mut self.driver, sent).await
+    }
+
+    /// The next piece of a reply that came this way.
+    pub(crate) async fn frame(&mut self, body: &mut Incoming) -> Option<hyper::Result<Frame<Bytes>>> {
+        driven(&mut self.driver, body.frame()).await
     }
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for Wire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("is_closed", &self.is_closed()).finish()
+        f.debug_struct("Wire").field("is_closed", &self.is_closed()).finish()
     }
+}
+
+/// Waits for something while the connection is read and written.
+async fn driven<F: Future>(driver: &mut Option<Pin<Box<dyn Future<Output = ()> + Send>>>, awaited: F) -> F::Output {
+    let mut awaited = pin!(awaited);
+    poll_fn(|context| {
+        // First, because being waited for is what makes the driver read.
+        if let Poll::Ready(it) = awaited.as_mut().poll(context) {
+            return Poll::Ready(it);
+        }
+        if driver.as_mut().is_some_and(|it| it.as_mut().poll(context).is_ready()) {
+            *driver = None;
+        }
+        awaited.as_mut().poll(context)
+    })
+    .await
 }
 
 /// Where requests go.
@@ -196,7 +260,12 @@ impl Dialer {
         matcher.intercept(&target.origin)
     }
 
+    /// Opens a connection that looks after itself.
     pub(crate) async fn dial(&self, target: &Target) -> Result<Connection, DialError> {
+        self.wire(target).await.map(Wire::attended)
+    }
+
+    pub(crate) async fn wire(&self, target: &Target) -> Result<Wire, DialError> {
         match tokio::time::timeout(self.timeout, self.open(target)).await {
             Ok(opened) => opened,
             Err(_) => Err(DialError::new(format!("no connection within {}", seconds(self.timeout)))),
@@ -237,7 +306,7 @@ impl Dialer {
         }
     }
 
-    async fn open(&self, target: &Target) -> Result<Connection, DialError> {
+    async fn open(&self, target: &Target) -> Result<Wire, DialError> {
         if target.is_tls() {
             return self.secured(target, self.bare(target).await?).await;
         }
@@ -245,16 +314,16 @@ impl Dialer {
         match self.usable_proxy(target)? {
             None => {
                 let stream = connector.call(target.origin.clone()).await.map_err(|it| DialError::new(words(&it)))?;
-                Connection::over(stream).await
+                Wire::over(stream).await
             }
             Some(proxy) => {
                 let failed = |error: &(dyn Error + 'static)| DialError::new(format!("to the proxy: {}", words(error)));
-                Connection::over(connector.call(proxy.uri().clone()).await.map_err(|it| failed(&it))?).await
+                Wire::over(connector.call(proxy.uri().clone()).await.map_err(|it| failed(&it))?).await
             }
         }
     }
 
-    async fn secured(&self, target: &Target, stream: tokio::net::TcpStream) -> Result<Connection, DialError> {
+    async fn secured(&self, target: &Target, stream: tokio::net::TcpStream) -> Result<Wire, DialError> {
         let tls = self.tls.get_or_init(tls).as_ref().map_err(|it| DialError::last(it.clone()))?;
         let host = target.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let name = ServerName::try_from(host).map_err(|it| DialError::last(it.to_string()))?;
@@ -263,7 +332,7 @@ impl Dialer {
             let is_final = error.get_ref().and_then(|it| it.downcast_ref::<rustls::Error>()).is_some();
             DialError { message: format!("no secure connection: {}", words(&error)), is_final }
         })?;
-        Connection::over(TokioIo::new(stream)).await
+        Wire::over(TokioIo::new(stream)).await
     }
 }
 

@@ -6,11 +6,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, PROXY_AUTHORIZATION};
 use http::{HeaderMap, Method, Request, Response, Uri};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use jurat_core::effect::FaultKind;
 
-use super::connection::{Connection, Target, words};
+use super::connection::{Target, Wire, words};
 use super::lane::Lane;
 use super::secret::Secrets;
 use super::{Failed, Transport};
@@ -38,20 +38,20 @@ impl Transport {
         path: &str,
         body: Bytes,
         stream: bool,
-    ) -> (Result<Reply, Failed>, Option<Connection>) {
+    ) -> (Result<Reply, Failed>, Option<Wire>) {
         let request = match self.request(http, path, body) {
             Ok(request) => request,
             Err(failed) => return (Err(failed), None),
         };
-        let (connection, response) = match self.send(lane, http, request).await {
+        let (mut wire, response) = match self.send(lane, http, request).await {
             Ok(sent) => sent,
             Err(failed) => return (Err(failed), None),
         };
         // What fails after a status of success has been worked on, an error in the middle of a stream too.
         let may_cost = response.status().is_success();
-        let result = self.receive(http.codec, response, stream).await;
-        // One whose reply was not read to its end closes by itself, and whoever takes it then notices.
-        let connection = (!connection.is_closed()).then_some(connection);
+        let result = self.receive(http.codec, &mut wire, response, stream).await;
+        // One whose reply was not read to its end closes, and whoever takes it then notices.
+        let wire = (!wire.is_closed()).then_some(wire);
         let result = match result {
             Ok(mut reply) => {
                 http.secrets.scrub_reply(&mut reply);
@@ -62,7 +62,7 @@ impl Transport {
                 Err(Failed { message: http.secrets.scrubbed(failed.message), may_cost, ..failed })
             }
         };
-        (result, connection)
+        (result, wire)
     }
 
     fn request(&self, http: &Http, path: &str, body: Bytes) -> Result<Request<Full<Bytes>>, Failed> {
@@ -98,13 +98,13 @@ impl Transport {
         lane: &Lane,
         http: &Http,
         mut request: Request<Full<Bytes>>,
-    ) -> Result<(Connection, Response<Incoming>), Failed> {
+    ) -> Result<(Wire, Response<Incoming>), Failed> {
         loop {
-            let idle = lane.idle_connection();
+            let idle = lane.idle_wire();
             let is_new = idle.is_none();
-            let mut connection = match idle {
-                Some(connection) => connection,
-                None => Box::pin(self.dialer.dial(&http.target)).await.map_err(|error| Failed {
+            let mut wire = match idle {
+                Some(wire) => wire,
+                None => Box::pin(self.dialer.wire(&http.target)).await.map_err(|error| Failed {
                     is_final: error.is_final,
                     ..Failed::new(
                         FaultKind::Connect,
@@ -112,7 +112,7 @@ impl Transport {
                     )
                 })?,
             };
-            if connection.sender.ready().await.is_err() {
+            if wire.ready().await.is_err() {
                 if is_new {
                     return Err(Failed::new(
                         FaultKind::Connect,
@@ -121,8 +121,8 @@ impl Transport {
                 }
                 continue;
             }
-            match connection.sender.try_send_request(request).await {
-                Ok(response) => return Ok((connection, response)),
+            match wire.send(request).await {
+                Ok(response) => return Ok((wire, response)),
                 Err(mut error) => match error.take_message() {
                     Some(unsent) if !is_new => request = unsent,
                     _ => return Err(ended(error.error())),
@@ -131,19 +131,25 @@ impl Transport {
         }
     }
 
-    async fn receive(&self, codec: Codec, response: Response<Incoming>, stream: bool) -> Result<Reply, Failed> {
+    async fn receive(
+        &self,
+        codec: Codec,
+        wire: &mut Wire,
+        response: Response<Incoming>,
+        stream: bool,
+    ) -> Result<Reply, Failed> {
         let (head, mut body) = response.into_parts();
         let is_stream = stream
             && head.status.is_success()
             && head.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).is_some_and(is_streamed);
         if is_stream {
             let mut decoder = codec.stream();
-            while let Some(piece) = next(&mut body).await? {
+            while let Some(piece) = next(wire, &mut body).await? {
                 decoder.push(&piece).map_err(Failed::from)?;
             }
             return decoder.finish().map_err(Failed::from);
         }
-        let body = whole(&mut body).await?;
+        let body = whole(wire, &mut body).await?;
         let header = |name: &str| head.headers.get(name).and_then(|it| it.to_str().ok());
         let received =
             Received { status: head.status.as_u16(), header: &header, body: &body, at_ms: (self.options.now_ms)() };
@@ -156,13 +162,13 @@ fn is_streamed(content_type: &str) -> bool {
     ["text/event-stream", "application/x-ndjson"].iter().any(|it| content_type.starts_with(it))
 }
 
-async fn whole(body: &mut Incoming) -> Result<Bytes, Failed> {
-    let Some(first) = next(body).await? else { return Ok(Bytes::new()) };
-    let Some(second) = next(body).await? else { return Ok(first) };
+async fn whole(wire: &mut Wire, body: &mut Incoming) -> Result<Bytes, Failed> {
+    let Some(first) = next(wire, body).await? else { return Ok(Bytes::new()) };
+    let Some(second) = next(wire, body).await? else { return Ok(first) };
     let mut all = Vec::with_capacity((first.len() + second.len()) * 2);
     all.extend_from_slice(&first);
     all.extend_from_slice(&second);
-    while let Some(piece) = next(body).await? {
+    while let Some(piece) = next(wire, body).await? {
         if all.len() + piece.len() > MAX_REPLY {
             return Err(Failed::new(FaultKind::Garbled, format!("the reply has more than {} MiB", MAX_REPLY >> 20)));
         }
@@ -171,9 +177,9 @@ async fn whole(body: &mut Incoming) -> Result<Bytes, Failed> {
     Ok(Bytes::from(all))
 }
 
-async fn next(body: &mut Incoming) -> Result<Option<Bytes>, Failed> {
+async fn next(wire: &mut Wire, body: &mut Incoming) -> Result<Option<Bytes>, Failed> {
     loop {
-        match body.frame().await {
+        match wire.frame(body).await {
             None => return Ok(None),
             Some(Ok(frame)) => match frame.into_data() {
                 Ok(data) if !data.is_empty() => return Ok(Some(data)),

@@ -18,7 +18,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::connection::Connection;
+use super::connection::Wire;
 use super::window::Window;
 
 /// One endpoint with one key.
@@ -39,7 +39,7 @@ struct State {
     /// One for each model, which have limits of their own.
     queues: Vec<Queue>,
     n_arrived: u64,
-    idle: Vec<Connection>,
+    idle: Vec<Wire>,
 }
 
 #[derive(Debug)]
@@ -122,11 +122,11 @@ impl Lane {
     }
 
     /// An idle connection.
-    pub(super) fn idle_connection(&self) -> Option<Connection> {
+    pub(super) fn idle_wire(&self) -> Option<Wire> {
         let mut state = self.lock();
-        while let Some(connection) = state.idle.pop() {
-            if !connection.is_closed() {
-                return Some(connection);
+        while let Some(wire) = state.idle.pop() {
+            if !wire.is_closed() {
+                return Some(wire);
             }
         }
         None
@@ -280,9 +280,9 @@ pub(super) struct Place {
 
 impl Place {
     /// Gives the place back, with the connection when it can be used again.
-    pub(super) fn leave(mut self, connection: Option<Connection>, ending: Ending, n_tokens: Option<u64>) {
+    pub(super) fn leave(mut self, wire: Option<Wire>, ending: Ending, n_tokens: Option<u64>) {
         let mut state = self.lane.lock();
-        state.idle.extend(connection);
+        state.idle.extend(wire);
         if let (Some(taking), Some(n_tokens)) = (self.taking, n_tokens)
             && let Some(tokens) = &mut state.queues[self.queue].tokens
         {

@@ -25,7 +25,7 @@ use jurat_core::effect::{Answer, Attempt, Fault, FaultKind, ModelRequest, Outcom
 use jurat_core::verdict::StopReason;
 use tokio::time::Instant;
 
-use self::connection::{Connection, Dialer, seconds};
+use self::connection::{Dialer, Wire, seconds};
 use self::lane::{Ending, Lane};
 use self::meter::Reserved;
 use crate::codec::Reply;
@@ -164,14 +164,14 @@ impl Transport {
             reserved.sending();
             let started = Instant::now();
             let tried = self.attempt(&lane, model, asker, &question, request);
-            let (result, connection) = match tokio::time::timeout(self.options.request_timeout, tried).await {
+            let (result, wire) = match tokio::time::timeout(self.options.request_timeout, tried).await {
                 Ok(tried) => tried,
                 Err(_) => (Err(timed_out(self.options.request_timeout)), None),
             };
             let took = started.elapsed();
             let error = match result {
                 Ok(reply) => {
-                    place.leave(connection, Ending::Good, reply.usage.map(|it| it.total()));
+                    place.leave(wire, Ending::Good, reply.usage.map(|it| it.total()));
                     // What runs on this machine costs nothing, unless its author says what it costs.
                     let cost_usd = match model.price {
                         None if model.is_local() => Some(0.0),
@@ -184,7 +184,7 @@ impl Transport {
             };
             // A wait that everybody keeps begins before the place is free, else the next one would slip through.
             let again = self.wait_before_another(&lane, &error, failed.len() + 1, model.is_local());
-            place.leave(connection, ending(&error), (!error.may_cost).then_some(0));
+            place.leave(wire, ending(&error), (!error.may_cost).then_some(0));
             reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
             let n_requests = u32::try_from(failed.len() + 1).unwrap_or(u32::MAX);
             let Failed { kind, message, retry_after, .. } = error;
@@ -207,7 +207,7 @@ impl Transport {
         asker: Asker<'_>,
         question: &Question,
         request: &ModelRequest,
-    ) -> (Result<Reply, Failed>, Option<Connection>) {
+    ) -> (Result<Reply, Failed>, Option<Wire>) {
         match &model.kind {
             Kind::Http(http) => {
                 self.exchange(lane, http, &question.path, question.body.clone(), self.options.stream).await
