@@ -35,6 +35,10 @@ use crate::scenarios::{with_case_name, with_name};
 use crate::variants::Asked;
 use crate::{CaseLabel, Progress, RunError, Stop};
 
+/// So many answers are read, and so many cases opened, before what they lead to is asked. Were all that come at once read first, whoever answers
+/// would have nothing to do meanwhile.
+pub(crate) const AT_A_TIME: usize = 8;
+
 /// A block is written after so long even if it is not full.
 const BLOCK_TIME: Duration = Duration::from_millis(250);
 
@@ -78,11 +82,14 @@ impl EffectLane<'_> {
         let mut flush = tokio::time::interval(BLOCK_TIME);
         flush.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
+            let mut n_opened = 0;
             while running.len() < self.most_open
+                && n_opened < AT_A_TIME
                 && let Some(case) = waiting.pop_front_if(|it| self.is_near(&open, it.case_ix))
             {
                 open.insert(case.case_ix, case.id.clone());
                 running.push(self.case(case));
+                n_opened += 1;
             }
             let has_room = running.len() < self.most_open;
             let slow = open.first_key_value().filter(|_| has_room && !waiting.is_empty());
@@ -98,6 +105,7 @@ impl EffectLane<'_> {
                 Some(done) = running.next(), if !running.is_empty() => {
                     open.remove(&done?);
                 }
+                () = tokio::task::yield_now(), if n_opened == AT_A_TIME => {}
                 next = arriving.recv(), if !is_closed && waiting.is_empty() => {
                     is_closed = next.is_none();
                     waiting.extend(next.unwrap_or_default());

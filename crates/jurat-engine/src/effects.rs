@@ -63,6 +63,8 @@ pub(crate) struct Effects<'r> {
     pub(crate) progress: &'r Progress,
     pub(crate) tally: &'r Tally,
     pub(crate) now_ms: &'r dyn Fn() -> u64,
+    /// So many cases that follow one another take turns at asking; those before them go first.
+    pub(crate) abreast: u64,
     /// Who else waits for the answer to a question that is in flight.
     pub(crate) in_flight: RefCell<HashMap<EffectKey, Vec<oneshot::Sender<Outcome>>>>,
 }
@@ -393,7 +395,8 @@ impl Effects<'_> {
         let task = at.site.asker.task().map_or("", |it| self.plan.tasks[it.index()].id.as_str());
         let turn = at.site.asker.turn().zip(at.node).map(|(turn, node)| Turn { node, number: turn.saturating_add(1) });
         let (case, stop) = (at.name.id, self.stop);
-        let question = Question { case, task, turn, priority: at.case_ix, request, max_requests, stop, sent: &sent };
+        let priority = at.case_ix / self.abreast;
+        let question = Question { case, task, turn, priority, request, max_requests, stop, sent: &sent };
         self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
         let outcome = tokio::select! {
             biased;

@@ -24,7 +24,7 @@ pub struct Question<'q> {
     pub task: &'q str,
     /// The turn of a scenario that asks.
     pub turn: Option<Turn<'q>>,
-    /// The place of the case in the order of input: the oldest is asked first.
+    /// Who goes first, the least number; among equals, who came first.
     pub priority: u64,
     /// What is asked, and of whom.
     pub request: &'q ModelRequest,

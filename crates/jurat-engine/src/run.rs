@@ -20,7 +20,7 @@ use jurat_store::run::{
     WriterOptions,
 };
 
-use crate::effect_lane::EffectLane;
+use crate::effect_lane::{AT_A_TIME, EffectLane};
 use crate::effects::{Effects, Source};
 use crate::kept::Keeping;
 use crate::perform::Perform;
@@ -310,6 +310,9 @@ impl Going<'_> {
             progress,
             tally: keeping.tally,
             now_ms: &now_ms,
+            // Were the oldest always first, the last few conversations of a run would be left to be held one turn after another while nobody
+            // else asks. With one place only there is nobody to leave behind.
+            abreast: if job.concurrency > 1 { 2 * job.concurrency as u64 } else { 1 },
             in_flight: RefCell::new(HashMap::new()),
         };
         let lane = EffectLane {
@@ -337,7 +340,8 @@ impl Going<'_> {
                 Mode::Replay(_) => None,
             },
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().max_io_events_per_tick(AT_A_TIME).build()?;
         let deadline = job.deadline.map(|it| tokio::time::Instant::from_std(started + it));
         runtime.block_on(async {
             let watch = async {
