@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::figure::{Figure, Reference, Target, Unit, grouped};
 use super::judges::counted;
-use super::startup::startup;
 use super::{Kit, Lines};
 use crate::bench::rounds::{least, median, ratio, spread};
 use crate::chore::Failure;
@@ -90,23 +89,32 @@ fn lengths(kit: &Kit) -> Result<Vec<Figure>, Failure> {
 
 fn many(kit: &Kit) -> Result<Vec<Figure>, Failure> {
     let n_rounds = 5;
-    let n_calls = MANY * SHORT;
     let endpoint = kit.yardstick.endpoint(LATENCY)?;
     let model = format!("{{ model: openai/yardstick, base_url: 'http://{}/v1' }}", endpoint.address());
     let directory = kit.scratch.directory("conversations")?;
     write(&directory, "suite.yaml", &suite(SHORT, &model, None))?;
-    let startup = startup(kit, 5)?;
+    let pair = |conversations: u64, at_once: u64| -> Result<(Duration, Duration), Failure> {
+        let n_calls = conversations * SHORT;
+        endpoint.reset()?;
+        let load = kit.yardstick.load(&directory, &endpoint, n_calls, at_once)?;
+        counted(&endpoint, n_calls, "the bare load")?;
+        endpoint.reset()?;
+        let run = kit.jurat.converse(&kit.yardstick, &directory, conversations, AT_ONCE)?;
+        counted(&endpoint, n_calls, "`jurat run`")?;
+        Ok((run.cost.wall, load.wall))
+    };
+    // What a run takes besides its calls is what one conversation takes besides its own.
+    let mut startup = Duration::MAX;
+    for _ in 0..n_rounds {
+        let (ours, bare) = pair(1, 1)?;
+        startup = startup.min(ours.saturating_sub(bare));
+    }
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
     for round in 1..=n_rounds {
         eprintln!("scenarios: many at once: round {round} of {n_rounds}");
-        endpoint.reset()?;
-        let load = kit.yardstick.load(&directory, &endpoint, n_calls, AT_ONCE)?;
-        counted(&endpoint, n_calls, "the bare load")?;
-        endpoint.reset()?;
-        let run = kit.jurat.converse(&kit.yardstick, &directory, MANY, AT_ONCE)?;
-        counted(&endpoint, n_calls, "`jurat run`")?;
-        bare.push(load.wall.as_secs_f64());
-        ours.push(run.cost.wall.saturating_sub(startup.wall).as_secs_f64());
+        let (run, load) = pair(MANY, AT_ONCE)?;
+        ours.push(run.saturating_sub(startup).as_secs_f64());
+        bare.push(load.as_secs_f64());
     }
     let reference = Reference {
         name: "bare load".to_owned(),
@@ -115,7 +123,11 @@ fn many(kit: &Kit) -> Result<Vec<Figure>, Failure> {
         noise: Some(spread(&bare)),
     };
     let name = format!("scenarios: {MANY} of {SHORT} turns, {AT_ONCE} at once: time net of start-up");
-    Ok(vec![Figure::new(name, median(ours), Unit::Seconds).target(Target::Ratio(MOST_TIME)).reference(reference)])
+    let note =
+        format!("start-up: {:.0} ms, what one conversation takes besides its calls", startup.as_secs_f64() * 1e3);
+    Ok(vec![
+        Figure::new(name, median(ours), Unit::Seconds).target(Target::Ratio(MOST_TIME)).reference(reference).note(note),
+    ])
 }
 
 /// A directory with a conversation of so many turns whose models are scripts.
