@@ -34,6 +34,9 @@ def main() -> None:
     parameters.cpuparams.n_threads = 1
     parameters.sampling.seed = 1
     parameters.use_jinja = True
+    # Embeddings beside answers: of a text, the mean over its tokens.
+    parameters.embedding = True
+    parameters.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     server = xllamacpp.Server(parameters)
     sys.stdin.buffer.read()
     del server

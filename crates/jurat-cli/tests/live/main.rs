@@ -1,10 +1,11 @@
-//! Conversations with programs that others wrote: llama.cpp with real weights, and servers with tools.
+//! Conversations with programs that others wrote: llama.cpp with real weights, which embeds too, and servers with tools.
 //!
 //! `cargo xtask test` starts them and says where they are: `JURAT_TEST_LLAMA` and `JURAT_TEST_MCP` are addresses without a path, and
 //! `JURAT_TEST_MCP_PROGRAMS` is the folder of servers that are programs. What is tested is that a conversation is led, recorded and replayed, never the
 //! wit of the model: its weights are small.
 
 mod conversations;
+mod embeddings;
 mod tools;
 
 use std::fs;
