@@ -7,21 +7,15 @@
 use std::collections::BTreeMap;
 
 use super::conversation::{Log, Told, handed_over};
-use super::execution::{End, Execution, Status, ToolUse, TurnRecord};
+use super::execution::{End, Execution, Status, TurnRecord};
 use super::ready::{self, Reading, ReadyNode, ReadyScenario};
 use super::state::verified;
-use super::tools::{Offer, ServerTool, offered};
 use super::{Callable, FailureCategory, Handover, Route, State, StateUpdate, Target, TurnFailure, route};
-use crate::effect::{
-    Answer, Asker, Deed, Fault, FaultKind, Finish, Message, Messages, ModelRequest, Outcome, Request, Returned, Seat,
-    StepSite, ToolCall, Usage,
-};
+use crate::effect::{Asker, Deed, Fault, FaultKind, Message, ModelRequest, Outcome, Request, Seat, StepSite};
 use crate::judge::{Asking, End as Asked};
 use crate::template::{RatedTurn, Verified};
+use crate::tool::{self, Conclusion, Dialogue, Inquiry, Listing, MOST_ROUNDS, Said, why};
 use crate::value::{Map, Val, Value, shown};
-
-/// How often a subject may be given results of tools in one turn.
-pub const MOST_TOOL_ROUNDS: u32 = 16;
 
 /// How many more requests one answer may take when requests fail.
 pub const MAX_RETRIES: u32 = 3;
@@ -39,8 +33,8 @@ pub struct Traversal<'p> {
     log: Log,
     path: Vec<String>,
     history: Vec<TurnRecord>,
-    /// The tools of each server that was asked for them.
-    tools: BTreeMap<String, Vec<ServerTool>>,
+    /// The tools of the servers that were asked for them.
+    tools: Listing,
     node: usize,
     /// How the edge to this node hands over.
     handover: Option<Handover>,
@@ -52,14 +46,9 @@ pub struct Traversal<'p> {
 #[derive(Debug, Default)]
 struct Turn {
     told: Option<Told>,
-    /// What the subject was asked with, once it was answered.
-    asked: Messages,
-    offers: Vec<Offer>,
-    trace: Vec<Message>,
+    /// What was said between subject and tools.
+    dialogue: Dialogue,
     raw: Option<String>,
-    usage: Option<Usage>,
-    cost_usd: Option<f64>,
-    tool_uses: Vec<ToolUse>,
     parsed: Map<'static>,
     verified: Option<Verified>,
     rubric: Map<'static>,
@@ -83,14 +72,12 @@ impl Turn {
 /// What is waited for.
 #[derive(Debug)]
 enum Phase {
-    /// Servers to say which tools they have; those that did not, by their places, and why.
-    Listing { servers: Vec<String>, failed: BTreeMap<usize, String> },
+    /// Servers to say which tools they have.
+    Listing,
     /// Code to say what is handed over.
     HandingOver(Deed),
-    /// The subject to answer.
-    Asking { request: Box<ModelRequest>, round: u32 },
-    /// Tools to return.
-    Calling { request: Box<ModelRequest>, round: u32, calls: Vec<Calling> },
+    /// The subject to answer, and the tools that it calls to return.
+    Asking(Inquiry),
     /// Models to read and to rate the answer.
     Reading { parser: Option<Asking>, rubric: Vec<Asking> },
     /// Code to update the state.
@@ -101,16 +88,6 @@ enum Phase {
     Concluding { execution: Box<Execution>, calls: Vec<(u32, Deed)>, decided: BTreeMap<u32, Result<Value, String>> },
     /// Nothing: it is over.
     Done(Box<End>),
-}
-
-/// A tool that a subject wants called.
-#[derive(Debug, Clone)]
-struct Calling {
-    call: ToolCall,
-    /// Its number among the calls of this turn.
-    number: u32,
-    deed: Option<Deed>,
-    result: Option<Message>,
 }
 
 /// A request that may be made now.
@@ -124,6 +101,12 @@ pub struct Step {
     pub max_requests: u32,
     /// The code to call, when it is there and this is a call.
     pub callable: Option<Callable>,
+}
+
+impl From<tool::Step> for Step {
+    fn from(tool::Step { site, request, max_requests }: tool::Step) -> Step {
+        Step { site, request, max_requests, callable: None }
+    }
 }
 
 /// A turn that was had elsewhere: what was said in it, and what was found out about that.
@@ -162,11 +145,11 @@ impl<'p> Traversal<'p> {
             log: Log::default(),
             path: Vec::new(),
             history: Vec::new(),
-            tools: BTreeMap::new(),
+            tools: Listing::default(),
             node: scenario.entry,
             handover: None,
             turn: Turn::default(),
-            phase: Phase::Listing { servers: Vec::new(), failed: BTreeMap::new() },
+            phase: Phase::Listing,
         };
         traversal.enter(scenario.entry, None);
         traversal
@@ -213,7 +196,8 @@ impl<'p> Traversal<'p> {
 
     /// The requests that may be made now, given every outcome so far.
     pub fn steps(&self) -> Vec<Step> {
-        let site = |seat: Seat, turn| StepSite { asker: Asker::Turn(self.state.turn), seat: seat.number(), turn };
+        let asker = Asker::Turn(self.state.turn);
+        let site = |seat: Seat, turn| StepSite { asker, seat: seat.number(), turn };
         let deed = |seat, turn, deed: &Deed, callable: Option<Callable>| Step {
             site: site(seat, turn),
             request: Request::Deed(Box::new(deed.clone())),
@@ -226,13 +210,7 @@ impl<'p> Traversal<'p> {
             Some(Step { site: site(seat, turn), request, max_requests, callable: None })
         };
         match &self.phase {
-            Phase::Listing { servers, failed } => {
-                let listing = |(ix, server): (usize, &String)| {
-                    deed(Seat::Tools, ix as u32, &Deed::ListTools { server: server.clone() }, None)
-                };
-                let is_open = |(ix, it): &(usize, &String)| !self.tools.contains_key(*it) && !failed.contains_key(ix);
-                servers.iter().enumerate().filter(is_open).map(listing).collect()
-            }
+            Phase::Listing => self.tools.steps(asker).into_iter().map(Step::from).collect(),
             Phase::HandingOver(call) => {
                 let callable = match &self.handover {
                     Some(Handover::Callable(callable)) => Some(callable.clone()),
@@ -240,16 +218,7 @@ impl<'p> Traversal<'p> {
                 };
                 vec![deed(Seat::Handover, 0, call, callable)]
             }
-            Phase::Asking { request, round } => vec![Step {
-                site: site(Seat::Subject, *round),
-                request: Request::Model(request.clone()),
-                max_requests: MAX_RETRIES + 1,
-                callable: None,
-            }],
-            Phase::Calling { calls, .. } => {
-                let open = calls.iter().filter(|it| it.result.is_none());
-                open.filter_map(|it| Some(deed(Seat::Tool, it.number, it.deed.as_ref()?, None))).collect()
-            }
+            Phase::Asking(inquiry) => inquiry.steps(asker).into_iter().map(Step::from).collect(),
             Phase::Reading { parser, rubric } => {
                 let rubric = (0..).zip(rubric).filter_map(|(ix, it)| asking(Seat::Rubric(ix), it));
                 parser.iter().filter_map(|it| asking(Seat::Parser, it)).chain(rubric).collect()
@@ -289,10 +258,9 @@ impl<'p> Traversal<'p> {
             self.note_time_over(seat, fault);
         }
         match (seat, outcome) {
-            (Seat::Tools, outcome) => self.listed(site.turn, outcome),
+            (Seat::Tools, outcome) => self.listed(site.turn, &outcome),
             (Seat::Handover, outcome) => self.was_handed_over(outcome),
-            (Seat::Subject, outcome) => self.answered(site.turn, outcome),
-            (Seat::Tool, outcome) => self.returned(site.turn, outcome),
+            (Seat::Subject | Seat::Tool, outcome) => self.inquired(seat, site.turn, outcome),
             (Seat::Parser | Seat::Rubric(_), outcome) => self.read(seat, site.turn, outcome),
             (Seat::Update, outcome) => self.updated(outcome),
             (Seat::Edge, outcome) => self.edge_called(site.turn as usize, outcome),
@@ -306,13 +274,8 @@ impl<'p> Traversal<'p> {
         let place = turn as usize;
         asker == Asker::Turn(self.state.turn)
             && match (seat, &self.phase) {
-                (Seat::Tools, Phase::Listing { servers, failed }) => {
-                    servers.get(place).is_some_and(|it| !self.tools.contains_key(it)) && !failed.contains_key(&place)
-                }
-                (Seat::Subject, Phase::Asking { round, .. }) => turn == *round,
-                (Seat::Tool, Phase::Calling { calls, .. }) => {
-                    calls.iter().any(|it| it.number == turn && it.result.is_none())
-                }
+                (Seat::Tools, Phase::Listing) => self.tools.is_open(turn),
+                (Seat::Subject | Seat::Tool, Phase::Asking(inquiry)) => inquiry.is_open(seat, turn),
                 (Seat::Parser, Phase::Reading { parser, .. }) => parser.as_ref().is_some_and(is_asked),
                 (Seat::Rubric(ix), Phase::Reading { rubric, .. }) => rubric.get(ix as usize).is_some_and(is_asked),
                 (Seat::Edge, Phase::Routing { edge, .. }) => place == *edge,
@@ -325,12 +288,12 @@ impl<'p> Traversal<'p> {
     /// Takes in a whole turn that was had elsewhere, where the subject would be asked: nobody is asked in this turn. What follows from
     /// a turn follows from it as from any other. At other times it changes nothing.
     pub fn take(&mut self, turn: GivenTurn) {
-        let Phase::Asking { round: 0, request } = &mut self.phase else { return };
+        let Phase::Asking(inquiry) = &mut self.phase else { return };
+        let Some(asked) = inquiry.withdraw() else { return };
         let GivenTurn { trace, raw_response, parsed, verified, rubric, failure } = turn;
         self.turn = Turn {
             told: self.turn.told.take(),
-            asked: std::mem::take(&mut request.messages),
-            trace,
+            dialogue: Dialogue { asked, trace, ..Dialogue::default() },
             raw: raw_response,
             parsed,
             verified,
@@ -358,19 +321,16 @@ impl<'p> Traversal<'p> {
         self.handover = handover;
         self.turn = Turn::default();
         self.path.push(self.node().id.clone());
-        self.phase = Phase::Listing { servers: self.node().tools.clone(), failed: BTreeMap::new() };
+        self.tools.need(&self.node().tools);
+        self.phase = Phase::Listing;
         self.after_listing();
     }
 
     fn after_listing(&mut self) {
-        let Phase::Listing { servers, failed } = &self.phase else { return };
-        let is_told = |(ix, it): (usize, &String)| self.tools.contains_key(it) || failed.contains_key(&ix);
-        if !servers.iter().enumerate().all(is_told) {
+        if !self.tools.is_done() {
             return;
         }
-        // The first in order, and not the first in time.
-        if let Some((ix, reason)) = failed.first_key_value() {
-            let reason = format!("the tools of `{}` could not be listed: {reason}", servers[*ix]);
+        if let Some(reason) = self.tools.failure() {
             return self.fail(FailureCategory::UnexpectedError, "tools", reason);
         }
         match &self.handover {
@@ -383,17 +343,8 @@ impl<'p> Traversal<'p> {
         }
     }
 
-    fn listed(&mut self, ix: u32, outcome: Outcome) {
-        let Phase::Listing { servers, failed } = &mut self.phase else { return };
-        let Some(server) = servers.get(ix as usize) else { return };
-        match outcome {
-            Outcome::Returned(returned) if !returned.is_error => {
-                self.tools.insert(server.clone(), ServerTool::listed(server, &returned.value));
-            }
-            outcome => {
-                failed.insert(ix as usize, why(&outcome));
-            }
-        }
+    fn listed(&mut self, ix: u32, outcome: &Outcome) {
+        self.tools.apply(ix, outcome);
         self.after_listing();
     }
 
@@ -411,139 +362,45 @@ impl<'p> Traversal<'p> {
     fn ask(&mut self, returned: Option<Vec<Message>>) {
         let node = self.node();
         let told = self.log.told(&node.question.text, self.handover.as_ref(), returned, self.state.turn + 1);
-        let own = node.tools.iter().filter_map(|server| self.tools.get(server)).flatten();
-        self.turn.offers = offered(own, &node.tool_filter);
         let messages = self.log.request_messages(&node.system, &node.question.examples, &told);
-        let request = ModelRequest {
-            tools: self.turn.offers.iter().map(Offer::tool).collect(),
-            repeat: self.replicate,
-            ..ModelRequest::new(node.subject.clone().unwrap_or_else(|| self.subject.clone()), messages)
-        };
+        let subject = node.subject.clone().unwrap_or_else(|| self.subject.clone());
+        let request = ModelRequest { repeat: self.replicate, ..ModelRequest::new(subject, messages) };
         self.turn.told = Some(told);
-        self.phase = Phase::Asking { request: Box::new(request), round: 0 };
+        self.phase = Phase::Asking(Inquiry::new(request, self.tools.offers(&node.tool_filter), MAX_RETRIES + 1));
     }
 
-    fn answered(&mut self, round: u32, outcome: Outcome) {
-        let Phase::Asking { request, round: expected } = &mut self.phase else { return };
-        if round != *expected {
-            return;
-        }
-        match outcome {
-            Outcome::Answer(answer) => {
-                let mut request = std::mem::replace(request, Box::new(ModelRequest::new("", Vec::new())));
-                self.note_costs(&answer);
-                let Answer { text, tool_calls, finish, .. } = *answer;
-                let message = Message::Assistant { text: text.clone(), tool_calls: tool_calls.clone() };
-                if finish == Finish::Refusal {
-                    self.turn.asked = request.messages;
-                    self.turn.trace.extend((!text.is_empty()).then_some(message));
-                    self.turn.raw = Some(text);
-                    return self.fail(
-                        FailureCategory::Abstention,
-                        "generate_answer",
-                        "the subject refused to answer".to_owned(),
-                    );
-                }
-                if tool_calls.is_empty() {
-                    self.turn.asked = request.messages;
-                    self.turn.trace.extend((!text.is_empty()).then_some(message));
-                    self.turn.raw = Some(text);
-                    return self.begin_reading();
-                }
-                self.turn.trace.push(message.clone());
-                if round + 1 >= MOST_TOOL_ROUNDS {
-                    let reason = format!("the subject still called tools after {MOST_TOOL_ROUNDS} rounds");
-                    self.turn.asked = request.messages;
-                    self.turn.raw = Some(text);
-                    return self.fail(FailureCategory::RecursionLimit, "generate_answer", reason);
-                }
-                request.messages.push(message);
-                self.call_tools(request, round, tool_calls);
+    fn inquired(&mut self, seat: Seat, turn: u32, outcome: Outcome) {
+        let Phase::Asking(inquiry) = &mut self.phase else { return };
+        inquiry.apply(seat, turn, outcome);
+        let Some(conclusion) = inquiry.conclusion().cloned() else {
+            // No time is left to go on with what tools returned.
+            if self.turn.time_over.is_some() && inquiry.asks() {
+                self.turn.dialogue = inquiry.take_dialogue();
+                self.ends_by_time();
             }
-            Outcome::Fault(fault) => {
-                self.turn.asked = std::mem::take(&mut request.messages);
+            return;
+        };
+        self.turn.dialogue = inquiry.take_dialogue();
+        match conclusion {
+            Conclusion::Answered(Said { text, .. }) => {
+                self.turn.raw = Some(text);
+                self.begin_reading();
+            }
+            Conclusion::Refused(Said { text, .. }) => {
+                self.turn.raw = Some(text);
+                let reason = "the subject refused to answer".to_owned();
+                self.fail(FailureCategory::Abstention, "generate_answer", reason);
+            }
+            Conclusion::StillCalling(Said { text, .. }) => {
+                self.turn.raw = Some(text);
+                let reason = format!("the subject still called tools after {MOST_ROUNDS} rounds");
+                self.fail(FailureCategory::RecursionLimit, "generate_answer", reason);
+            }
+            Conclusion::Fault(fault) => {
                 let (category, reason) = failure_of(&fault);
                 self.fail(category, "generate_answer", reason);
             }
-            Outcome::Returned(_) | Outcome::NotRun(_) => {}
-        }
-    }
-
-    fn note_costs(&mut self, answer: &Answer) {
-        if let Some(usage) = &answer.usage {
-            self.turn.usage.get_or_insert_default().merge(usage);
-        }
-        if let Some(cost) = answer.cost_usd {
-            *self.turn.cost_usd.get_or_insert(0.0) += cost;
-        }
-    }
-
-    fn call_tools(&mut self, request: Box<ModelRequest>, round: u32, tool_calls: Vec<ToolCall>) {
-        let n_before = self.turn.tool_uses.len() as u32;
-        let calling = |(ix, call): (u32, ToolCall)| {
-            let offer = self.turn.offers.iter().find(|it| it.name == call.name);
-            let deed = offer.map(|it| Deed::CallTool {
-                server: it.server.clone(),
-                tool: it.tool.clone(),
-                arguments: call.arguments.clone(),
-            });
-            // What was not offered is never called, whatever the subject says.
-            let refused = deed.is_none().then(|| Message::Tool {
-                call_id: call.id.clone(),
-                name: call.name.clone(),
-                text: format!("there is no tool `{}` here", call.name),
-                is_error: true,
-            });
-            Calling { call, number: n_before + ix, deed, result: refused }
-        };
-        let calls: Vec<Calling> = (0..).zip(tool_calls).map(calling).collect();
-        for call in &calls {
-            let (server, tool) = match &call.deed {
-                Some(Deed::CallTool { server, tool, .. }) => (Some(server.clone()), tool.clone()),
-                _ => (None, call.call.name.clone()),
-            };
-            self.turn.tool_uses.push(ToolUse {
-                server,
-                tool,
-                arguments: call.call.arguments.clone(),
-                output: call.result.as_ref().map(|it| it.text().to_owned()),
-                is_error: call.result.is_some(),
-            });
-        }
-        self.phase = Phase::Calling { request, round, calls };
-        self.after_tools();
-    }
-
-    fn returned(&mut self, number: u32, outcome: Outcome) {
-        let Phase::Calling { calls, .. } = &mut self.phase else { return };
-        let Some(call) = calls.iter_mut().find(|it| it.number == number && it.result.is_none()) else { return };
-        let (text, is_error) = match &outcome {
-            Outcome::Returned(it) => (tool_text(it), it.is_error),
-            // The subject is told, and may do without; what went wrong is in the record.
-            other => (format!("the tool could not be called: {}", why(other)), true),
-        };
-        call.result = Some(Message::Tool {
-            call_id: call.call.id.clone(),
-            name: call.call.name.clone(),
-            text: text.clone(),
-            is_error,
-        });
-        if let Some(tool_use) = self.turn.tool_uses.get_mut(number as usize) {
-            tool_use.output = Some(text);
-            tool_use.is_error = is_error;
-        }
-        self.after_tools();
-    }
-
-    fn after_tools(&mut self) {
-        let Phase::Calling { request, round, calls } = &mut self.phase else { return };
-        let Some(results) = calls.iter().map(|it| it.result.clone()).collect::<Option<Vec<Message>>>() else { return };
-        let mut request = std::mem::replace(request, Box::new(ModelRequest::new("", Vec::new())));
-        let round = *round + 1;
-        request.messages.extend(results.iter().cloned());
-        self.turn.trace.extend(results);
-        if !self.ends_by_time() {
-            self.phase = Phase::Asking { request, round };
+            Conclusion::NotRun(reason) => self.phase = Phase::Done(Box::new(End::NotRun(reason))),
         }
     }
 
@@ -830,8 +687,9 @@ impl<'p> Traversal<'p> {
         let turn = &mut self.turn;
         let sent = turn.told.as_ref().map_or_else(|| node.question.text.clone(), |it| it.question.clone());
         let is_whole = turn.told.as_ref().is_some_and(|it| it.prior.is_none());
-        let asked = Some(std::mem::take(&mut turn.asked)).filter(|_| is_whole).unwrap_or_default();
-        self.log.add(node.agent.as_deref().unwrap_or(&self.name), &node.system, &sent, &turn.trace, asked);
+        let dialogue = &mut turn.dialogue;
+        let asked = Some(std::mem::take(&mut dialogue.asked)).filter(|_| is_whole).unwrap_or_default();
+        self.log.add(node.agent.as_deref().unwrap_or(&self.name), &node.system, &sent, &dialogue.trace, asked);
         self.history.push(TurnRecord {
             node_id: node.id.clone(),
             question_text: node.question.text.clone(),
@@ -842,9 +700,9 @@ impl<'p> Traversal<'p> {
             rubric: turn.rubric.clone(),
             rubric_errors: turn.rubric_errors.clone(),
             failure: turn.failure.clone(),
-            usage: turn.usage,
-            cost_usd: turn.cost_usd,
-            tool_uses: turn.tool_uses.clone(),
+            usage: dialogue.usage,
+            cost_usd: dialogue.cost_usd,
+            tool_uses: dialogue.tool_uses.clone(),
             update_error: turn.update_error.clone(),
             tested: Vec::new(),
             taken: None,
@@ -920,24 +778,6 @@ impl<'p> Traversal<'p> {
 /// What code is called, in effects and messages.
 fn named(callable: &Callable, otherwise: &str) -> String {
     callable.source.clone().unwrap_or_else(|| otherwise.to_owned())
-}
-
-/// What a tool returned, in words for the subject.
-fn tool_text(returned: &Returned) -> String {
-    match returned.value.get("text").and_then(Val::as_str) {
-        Some(text) => text.to_owned(),
-        None => returned.value.as_str().map_or_else(|| returned.value.to_json(), str::to_owned),
-    }
-}
-
-/// Why something gave nothing.
-fn why(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Fault(fault) => fault.message.clone(),
-        Outcome::Returned(it) => tool_text(it),
-        Outcome::NotRun(_) => "it was not run".to_owned(),
-        Outcome::Answer(_) => "a model answered".to_owned(),
-    }
 }
 
 /// The category of a fault of the subject's endpoint, and the reason.

@@ -9,8 +9,7 @@ use jurat_core::agent::{
     AgentRun, Ending, Isolation, Kept, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, TurnRun, plain_relative_path,
 };
 use jurat_core::effect::{ModelRequest, Outcome, ToolCall};
-use jurat_core::scenario::ToolFilter;
-use jurat_core::scenario::tools::{Offer, ServerTool, offered};
+use jurat_core::tool::{Offer, ServerTool, ToolFilter, offered};
 use jurat_core::value::{Val, Value};
 use jurat_host::program::SYSTEM_PATH;
 use jurat_model::Toolbox;

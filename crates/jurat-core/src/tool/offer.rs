@@ -1,6 +1,6 @@
-//! Tools as they are offered to a subject.
+//! Tools as they are offered to a model.
 //!
-//! Servers call their tools as they like; models take names of letters, digits, `_` and `-` only, and one tool for each. What a node's filter
+//! Servers call their tools as they like; models take names of letters, digits, `_` and `-` only, and one tool for each. What a filter
 //! removes is not offered, and what is not offered is not called.
 
 use super::ToolFilter;
@@ -53,10 +53,10 @@ fn empty_schema() -> Value {
     Val::Map([("type", Val::from("object"))].into_iter().collect::<Map<'_>>())
 }
 
-/// A tool that a subject may call.
+/// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// What the subject calls it.
+    /// What the model calls it.
     pub name: String,
     /// The server.
     pub server: String,
@@ -115,7 +115,7 @@ fn unused(name: String, offers: &[Offer]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::ToolName;
+    use crate::tool::ToolName;
 
     fn tool(server: &str, name: &str) -> ServerTool {
         ServerTool { server: server.to_owned(), name: name.to_owned(), description: None, parameters: empty_schema() }
