@@ -16,6 +16,7 @@ mod probes;
 mod roles;
 mod scenarios;
 mod selection;
+mod servers;
 mod shape;
 mod types;
 

@@ -324,11 +324,7 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
 }
 
 fn given<'n, 'a>(fields: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
-    fields.get(name).filter(|it| !is_null(it))
-}
-
-fn is_null(node: &Node<'_>) -> bool {
-    matches!(node.content, Content::Scalar(Val::Null))
+    fields.get(name).filter(|it| !it.is_null())
 }
 
 fn unused(reading: &mut Reading<'_>, span: Span, what: impl Into<String>, instead: &str) {
@@ -375,7 +371,7 @@ fn agent(reading: &mut Reading<'_>, tree: &Node<'_>) -> Option<(Spanned<String>,
         reading.problem(problem.help("rename one of them"));
     }
     for entry in given(&fields, "openclaw").and_then(Node::entries).unwrap_or(&[]) {
-        if !is_null(&entry.value) && entry.value.entries().is_none_or(|it| !it.is_empty()) {
+        if !entry.value.is_null() && entry.value.entries().is_none_or(|it| !it.is_empty()) {
             let message = format!("`{}` of the agent `{}` is not used", entry.key, id.value);
             unused(reading, entry.key_span, message, "jurat makes the configuration of agents itself");
         }
@@ -432,7 +428,7 @@ fn model(reading: &mut Reading<'_>, node: &Node<'_>, profile: &Profile<'_>) -> O
         reading.problem(problem.at(node.span, "which model?"));
         return None;
     };
-    if let Some(params) = node.get("primary_params").filter(|it| !is_null(it)) {
+    if let Some(params) = node.get("primary_params").filter(|it| !it.is_null()) {
         unused(reading, params.span, "`primary_params` of a model is not used", "put settings into the run profile");
     }
     let own = profile.overrides.iter().find(|it| text("model_id") == Some(&*it.key));
@@ -512,7 +508,7 @@ fn case<'d>(
     match kind.value.as_str() {
         "llm_probe" => {
             let probe = context.and_then(|it| it.get("llm_probe"));
-            let tools = probe.and_then(|it| it.get("tools")).filter(|it| !is_null(it));
+            let tools = probe.and_then(|it| it.get("tools")).filter(|it| !it.is_null());
             let (usable, others): (Vec<_>, Vec<_>) =
                 tools.and_then(Node::as_list).unwrap_or(&[]).iter().partition(|it| {
                     it.as_str().is_some_and(|it| ["exec_shell", "read_file", "write_file"].contains(&it))
@@ -540,7 +536,7 @@ fn case<'d>(
                 who.push(entry("sandbox", container));
             }
             let hints = context.and_then(|it| it.get("openclaw"));
-            if let Some(expected) = hints.and_then(|it| it.get("expected_artifact")).filter(|it| !is_null(it)) {
+            if let Some(expected) = hints.and_then(|it| it.get("expected_artifact")).filter(|it| !it.is_null()) {
                 let files = expected.as_list().map_or_else(|| vec![expected.clone()], <[_]>::to_vec);
                 put("key_outputs", list(expected.span, files));
             }
@@ -699,7 +695,7 @@ fn told_apart<'d>(reading: &mut Reading<'_>, checks: &Node<'d>) -> Node<'d> {
 fn evaluation_profile<'d>(reading: &mut Reading<'_>, document: &Document, tree: &Node<'d>) -> Node<'d> {
     let Some(entries) = tree.entries() else { return tree.clone() };
     let mut members: Vec<Entry<'d>> = Vec::new();
-    for it in entries.iter().filter(|it| !is_null(&it.value)) {
+    for it in entries.iter().filter(|it| !it.value.is_null()) {
         let mut it = it.clone();
         if it.key == "judges"
             && let Some(judges) = it.value.as_list()
@@ -725,7 +721,7 @@ fn judge<'d>(reading: &mut Reading<'_>, node: &Node<'d>) -> Node<'d> {
     let mut members: Vec<Entry<'d>> = Vec::new();
     let mut options: Vec<Entry<'d>> =
         vec![entry("temperature", Node { span: node.span, content: Content::Scalar(Val::I(0)) })];
-    for it in entries.iter().filter(|it| !is_null(&it.value)) {
+    for it in entries.iter().filter(|it| !it.value.is_null()) {
         match &*it.key {
             "judge_id" | "type" => members.push(it.clone()),
             "model" | "judge_model" | "model_id" if members.iter().all(|it| it.key != "model") => {

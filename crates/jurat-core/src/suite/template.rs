@@ -136,11 +136,7 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
 
 /// A member, unless it is null: stored forms write null for what is absent.
 fn given<'n, 'a>(fields: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
-    fields.get(name).filter(|it| !is_null(it))
-}
-
-fn is_null(node: &Node<'_>) -> bool {
-    matches!(node.content, Content::Scalar(Val::Null))
+    fields.get(name).filter(|it| !it.is_null())
 }
 
 fn read_fields(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Vec<Field> {

@@ -415,10 +415,6 @@ fn metadata(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Map<'static> 
 }
 
 /// Whether a value is as good as absent: files of the peer write null for what is not there.
-fn is_null(node: &Node<'_>) -> bool {
-    matches!(node.content, Content::Scalar(Val::Null))
-}
-
 /// Ids and the places of their nodes.
 fn places(text: &ScenarioText) -> HashMap<&str, usize> {
     let mut places = HashMap::new();

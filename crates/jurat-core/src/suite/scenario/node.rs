@@ -4,12 +4,10 @@ use super::super::codes;
 use super::super::form::{Form, Key, Keys};
 use super::super::problem::Problem;
 use super::super::reader::{Fields, Reading};
-use super::super::{rubric, template};
-use super::{ScenarioText, is_null, metadata};
+use super::super::{rubric, template, tool_filter};
+use super::{ScenarioText, metadata};
 use crate::scenario::stored::model_named;
-use crate::scenario::{
-    Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, ToolFilter, ToolName, question_id, when,
-};
+use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, question_id, when};
 use crate::template::Template;
 use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
@@ -65,7 +63,7 @@ static NODE: Keys = Keys {
         Key::optional("models", MODELS_FORM, "who answers and who reads answers here").or(&["model_override"]),
         Key::optional("system", Form::Text, "the system message of the subject, in place of the scenario's"),
         Key::optional("tools", Form::List(&Form::Text), "the servers whose tools the subject may use here"),
-        Key::optional("tool_filter", Form::Object(&TOOL_FILTER), "tools that the subject may not use here"),
+        Key::optional("tool_filter", tool_filter::FORM, "tools that the subject may not use here"),
         Key::optional(
             "state_update",
             Form::Object(&UPDATE),
@@ -123,19 +121,6 @@ static MODELS: Keys = Keys {
 };
 
 pub(super) const MODELS_FORM: Form = Form::Object(&MODELS);
-
-static TOOL_FILTER: Keys = Keys {
-    what: "`tool_filter`",
-    keys: &[Key::required("remove", Form::List(&Form::Object(&TOOL)), "the tools that may not be used")],
-};
-
-static TOOL: Keys = Keys {
-    what: "a tool to remove",
-    keys: &[
-        Key::required("server", Form::Text, "the server"),
-        Key::optional("tool", Form::Text, "the tool; all tools of the server unless said"),
-    ],
-};
 
 static UPDATE: Keys = Keys {
     what: "`state_update`",
@@ -227,8 +212,8 @@ fn identified(
 /// What a node asks, and where that stands.
 fn question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<(Question, Span)> {
     let node = fields.get("question")?;
-    let raw_answer = fields.get("raw_answer").filter(|it| !is_null(it));
-    let examples = fields.get("examples").filter(|it| !is_null(it));
+    let raw_answer = fields.get("raw_answer").filter(|it| !it.is_null());
+    let examples = fields.get("examples").filter(|it| !it.is_null());
     let raw_answer = raw_answer.map(|it| reading.text("`raw_answer`", it));
     let examples = examples.map(|it| read_examples(reading, it));
     let mut question = match &node.content {
@@ -246,7 +231,7 @@ fn question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<(Quest
 }
 
 fn stored_question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Question> {
-    let given = |name: &str| fields.get(name).filter(|it| !is_null(it));
+    let given = |name: &str| fields.get(name).filter(|it| !it.is_null());
     let text = fields.get("question").and_then(|it| reading.text("`question`", it));
     let raw_answer = given("raw_answer").and_then(|it| reading.text("`raw_answer`", it)).map(|it| it.value);
     let examples = given("examples").map(|it| read_examples(reading, it)).unwrap_or_default();
@@ -292,7 +277,7 @@ struct Rest {
 }
 
 fn rest(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioText) -> Rest {
-    let given = |name: &str| fields.get(name).filter(|it| !is_null(it));
+    let given = |name: &str| fields.get(name).filter(|it| !it.is_null());
     let mut node = ScenarioNode::new("", Question::default());
     node.description = given("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
     let mut names = (None, None);
@@ -306,7 +291,7 @@ fn rest(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioT
         Some(Named::Inline(traits)) => node.rubric = Some(traits),
         None => {}
     }
-    let of_peer = fields.get("question").and_then(|it| it.get("question_rubric")).filter(|it| !is_null(it));
+    let of_peer = fields.get("question").and_then(|it| it.get("question_rubric")).filter(|it| !it.is_null());
     if given("rubric").is_none()
         && let Some(it) = of_peer
     {
@@ -325,7 +310,8 @@ fn rest(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioT
         node.tools = Some(tools.iter().map(|it| it.value.clone()).collect());
         text.tools.extend(tools);
     }
-    node.tool_filter = given("tool_filter").map(|it| tool_filter(reading, it, text)).unwrap_or_default();
+    let filter = given("tool_filter").map(|it| tool_filter::read(reading, it, &mut text.filtered));
+    node.tool_filter = filter.unwrap_or_default();
     node.state_update = state_update(reading, fields);
     let identity = given("agent_identity").and_then(|it| reading.text("`agent_identity`", it));
     let agent_identity = identity.as_ref().map(|it| it.span);
@@ -369,7 +355,7 @@ pub(super) fn models(reading: &mut Reading<'_>, node: &Node<'_>) -> Models {
     let mut read = Models::default();
     let Some(fields) = Fields::read(reading, &MODELS, node) else { return read };
     for name in ["subject", "parser"] {
-        let Some(node) = fields.get(name).filter(|it| !is_null(it)) else { continue };
+        let Some(node) = fields.get(name).filter(|it| !it.is_null()) else { continue };
         let model = match node.entries() {
             Some(_) => peer_model(reading, name, node),
             None => reading.text(&format!("`{name}`"), node),
@@ -404,7 +390,7 @@ fn peer_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<
         return None;
     };
     let unused: Vec<&str> =
-        node.entries().unwrap_or(&[]).iter().filter(|it| !is_null(&it.value)).map(|it| &*it.key).collect();
+        node.entries().unwrap_or(&[]).iter().filter(|it| !it.value.is_null()).map(|it| &*it.key).collect();
     let unused: Vec<&str> = unused.into_iter().filter(|it| !USED.contains(it)).collect();
     if !unused.is_empty() {
         let settings = super::super::problem::listed_all(unused);
@@ -419,24 +405,8 @@ fn peer_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<
     Some(Spanned::new(model, node.span))
 }
 
-fn tool_filter(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut ScenarioText) -> ToolFilter {
-    let Some(fields) = Fields::read(reading, &TOOL_FILTER, node) else { return ToolFilter::default() };
-    let Some(node) = fields.get("remove") else { return ToolFilter::default() };
-    let mut remove = Vec::new();
-    for item in reading.list("`remove`", "a list of `{server, tool}`", node) {
-        let Some(fields) = Fields::read(reading, &TOOL, item) else { continue };
-        let server = fields.get("server").and_then(|it| reading.text("`server`", it));
-        let tool = fields.get("tool").filter(|it| !is_null(it)).and_then(|it| reading.text("`tool`", it));
-        if let Some(server) = server {
-            text.filtered.push(server.clone());
-            remove.push(ToolName { server: server.value, tool: tool.map(|it| it.value) });
-        }
-    }
-    ToolFilter { remove }
-}
-
 fn state_update(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<StateUpdate> {
-    let given = |name: &str| fields.get(name).filter(|it| !is_null(it));
+    let given = |name: &str| fields.get(name).filter(|it| !it.is_null());
     let source = given("state_update_source").and_then(|it| reading.text("`state_update_source`", it));
     let source = source.map(|it| StateUpdate::Callable(Callable::text(it.value)));
     let Some(node) = given("state_update") else { return source };

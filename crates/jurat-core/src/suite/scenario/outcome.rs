@@ -15,7 +15,7 @@ use super::super::problem::Problem;
 use super::super::reader::{Fields, Reading};
 use super::super::task::{Gate, Selection, Task, TaskKind, read_gate, read_ids};
 use super::super::{outcome, task};
-use super::{ScenarioText, is_null};
+use super::ScenarioText;
 use crate::outcome::Check;
 use crate::scenario::{Callable, Criterion};
 use crate::value::{Content, Entry, Node, Span, Spanned};
@@ -101,7 +101,7 @@ fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
         text.lost.outcomes = true;
         return;
     };
-    let given = |name: &str| fields.get(name).filter(|it| !is_null(it));
+    let given = |name: &str| fields.get(name).filter(|it| !it.is_null());
     let name = key.or_else(|| match fields.get("name") {
         Some(it) => reading.text("`name`", it),
         None => {
