@@ -13,7 +13,7 @@ use jurat_core::verdict::CaseVerdict;
 
 use super::Conversation;
 
-pub(super) use json::write_members;
+pub(super) use json::{write_members, write_tool};
 pub use json::write_transcript_json;
 pub use text::write_transcript;
 
