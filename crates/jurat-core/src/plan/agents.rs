@@ -13,7 +13,7 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems)
     });
     for agent in suite.agents.iter().chain(here) {
         roles.examine(&agent.model, problems);
-        servers::examine(suite, &agent.servers, &[], problems);
+        servers::examine(suite, &agent.servers, &agent.filtered, problems);
     }
     for case in &suite.cases {
         match case.agent_in(suite) {

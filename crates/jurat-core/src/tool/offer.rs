@@ -67,6 +67,15 @@ pub struct Offer {
 }
 
 impl Offer {
+    /// The server of tools that no server has: those of jurat's own. Servers of suites have names.
+    pub const OWN: &'static str = "";
+
+    /// A tool of jurat's own.
+    pub fn own(tool: Tool) -> Offer {
+        let Tool { name, description, parameters } = tool;
+        Offer { name: name.clone(), server: Offer::OWN.to_owned(), tool: name, description, parameters }
+    }
+
     /// The tool as a request has it.
     pub fn tool(&self) -> Tool {
         Tool { name: self.name.clone(), description: self.description.clone(), parameters: self.parameters.clone() }
