@@ -72,7 +72,7 @@ static SUITE: Keys = Keys {
         Key::optional("models", Form::List(&Form::Map(&Form::Any)), "the models that are compared"),
         Key::optional("case_selection", Form::Object(&SELECTION), "which cases"),
         Key::optional("openclaw", Form::Object(&ASSIGNMENTS), "which agent is given which case"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+        Key::METADATA,
     ],
 };
 
@@ -106,7 +106,7 @@ static RUN_PROFILE: Keys = Keys {
         Key::optional("model_overrides", Form::Map(&Form::Map(&Form::Any)), "settings of single models"),
         Key::optional("execution_policy", Form::Object(&POLICY), "how cases are run"),
         Key::optional("openclaw", Form::Object(&RUN_OPENCLAW), "how agents are run"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+        Key::METADATA,
     ],
 };
 
@@ -154,7 +154,7 @@ static CASE: Keys = Keys {
         Key::optional("rubric", evaluation::RUBRIC_FORM, "what scores of its runs mean"),
         Key::optional("deterministic_checks", super::check::ENTRIES, "checks of its runs"),
         Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+        Key::METADATA,
     ],
 };
 
@@ -166,7 +166,7 @@ static AGENT: Keys = Keys {
         Key::optional("title", Form::Text, "what it is called"),
         Key::optional("description", Form::Text, "what it is for"),
         Key::optional("tags", Form::List(&Form::Text), "words for it"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+        Key::METADATA,
         Key::optional("openclaw", Form::Map(&Form::Any), "parts of its configuration, which jurat makes itself"),
     ],
 };
@@ -227,7 +227,7 @@ impl Filter {
     fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Filter {
         let Some(fields) = Fields::read(reading, &SELECTION, node) else { return Filter::default() };
         let mut texts =
-            |name: &str| given(&fields, name).map(|it| reading.texts(&format!("`{name}`"), it)).unwrap_or_default();
+            |name: &str| fields.given(name).map(|it| reading.texts(&format!("`{name}`"), it)).unwrap_or_default();
         Filter {
             include_ids: texts("include_case_ids"),
             exclude_ids: texts("exclude_case_ids"),
@@ -291,7 +291,7 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
             reading.problem(problem.at(id.span, "again here").at(first.span, "first here").help("rename one of them"));
             continue;
         }
-        let tags = given(&fields, "tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
+        let tags = fields.given("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
         let tags = tags.into_iter().map(|it| it.value.trim().to_owned()).filter(|it| !it.is_empty()).collect();
         cases.push((id, tags, fields));
     }
@@ -323,10 +323,6 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
     }
 }
 
-fn given<'n, 'a>(fields: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
-    fields.get(name).filter(|it| !it.is_null())
-}
-
 fn unused(reading: &mut Reading<'_>, span: Span, what: impl Into<String>, instead: &str) {
     let problem = Problem::new(&codes::UNUSED_SETTING, what).at(span, "not used");
     reading.problem(problem.help(instead));
@@ -335,26 +331,26 @@ fn unused(reading: &mut Reading<'_>, span: Span, what: impl Into<String>, instea
 fn profile<'d>(reading: &mut Reading<'_>, suite: &mut Suite, tree: &Node<'d>) -> Profile<'d> {
     let mut profile = Profile::default();
     let Some(fields) = Fields::read(reading, &RUN_PROFILE, tree) else { return profile };
-    let entries = |name: &str| given(&fields, name).and_then(|it| it.entries()).unwrap_or(&[]).to_vec();
+    let entries = |name: &str| fields.given(name).and_then(|it| it.entries()).unwrap_or(&[]).to_vec();
     (profile.defaults, profile.overrides) = (entries("runner_defaults"), entries("model_overrides"));
-    if let Some(policy) = given(&fields, "execution_policy").and_then(|it| Fields::read(reading, &POLICY, it)) {
-        suite.repeat = given(&policy, "run_repetitions").and_then(|it| reading.count("`run_repetitions`", 1, it));
+    if let Some(policy) = fields.given("execution_policy").and_then(|it| Fields::read(reading, &POLICY, it)) {
+        suite.repeat = policy.given("run_repetitions").and_then(|it| reading.count("`run_repetitions`", 1, it));
         let others = [
             ("max_concurrency", "`-j` says how much is done at a time"),
             ("fail_fast", "`--fail-fast` stops at the first case that fails"),
             ("stop_on_runner_error", "a case that could not be run is an error, and the others go on"),
         ];
         for (name, instead) in others {
-            if let Some(span) = policy.key_span(name).filter(|_| given(&policy, name).is_some()) {
+            if let Some(span) = policy.key_span(name).filter(|_| policy.given(name).is_some()) {
                 unused(reading, span, format!("`{name}` of a run profile is not used"), instead);
             }
         }
     }
-    if let Some(openclaw) = given(&fields, "openclaw").and_then(|it| Fields::read(reading, &RUN_OPENCLAW, it)) {
-        profile.agent = given(&openclaw, "agent_id").and_then(|it| reading.text("`agent_id`", it));
-        profile.image = given(&openclaw, "image").cloned();
-        profile.engine = given(&openclaw, "docker_cli").cloned();
-        profile.time = given(&openclaw, "timeout_seconds").cloned();
+    if let Some(openclaw) = fields.given("openclaw").and_then(|it| Fields::read(reading, &RUN_OPENCLAW, it)) {
+        profile.agent = openclaw.given("agent_id").and_then(|it| reading.text("`agent_id`", it));
+        profile.image = openclaw.given("image").cloned();
+        profile.engine = openclaw.given("docker_cli").cloned();
+        profile.time = openclaw.given("timeout_seconds").cloned();
     }
     profile
 }
@@ -370,7 +366,7 @@ fn agent(reading: &mut Reading<'_>, tree: &Node<'_>) -> Option<(Spanned<String>,
         let problem = Problem::new(&codes::WRONG_VALUE, message).at(id.span, "must be the directory's name");
         reading.problem(problem.help("rename one of them"));
     }
-    for entry in given(&fields, "openclaw").and_then(Node::entries).unwrap_or(&[]) {
+    for entry in fields.given("openclaw").and_then(Node::entries).unwrap_or(&[]) {
         if !entry.value.is_null() && entry.value.entries().is_none_or(|it| !it.is_empty()) {
             let message = format!("`{}` of the agent `{}` is not used", entry.key, id.value);
             unused(reading, entry.key_span, message, "jurat makes the configuration of agents itself");
@@ -389,22 +385,22 @@ fn read_suite(
 ) -> (Filter, Assignments) {
     let Some(fields) = Fields::read(reading, &SUITE, tree) else { return Default::default() };
     suite.name = fields.get("suite_id").and_then(|it| reading.text("`suite_id`", it));
-    suite.description = given(&fields, "title").and_then(|it| reading.text("`title`", it)).map(|it| it.value);
+    suite.description = fields.given("title").and_then(|it| reading.text("`title`", it)).map(|it| it.value);
     suite.head = Some(fields.head());
-    let models = given(&fields, "models").map(|it| reading.list("`models`", "a list of models", it));
+    let models = fields.given("models").map(|it| reading.list("`models`", "a list of models", it));
     let models: Vec<Model> = models.unwrap_or_default().iter().filter_map(|it| model(reading, it, profile)).collect();
     if !models.is_empty() {
         let at = fields.key_span("models").unwrap_or(fields.span);
         suite.models.push(Role { name: Spanned::new(SUBJECT.to_owned(), at), models });
     }
-    let filter = given(&fields, "case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
+    let filter = fields.given("case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
     let mut assignments = Vec::new();
-    let openclaw = given(&fields, "openclaw").and_then(|it| Fields::read(reading, &ASSIGNMENTS, it));
-    let items = openclaw.as_ref().and_then(|it| given(it, "agent_assignments"));
+    let openclaw = fields.given("openclaw").and_then(|it| Fields::read(reading, &ASSIGNMENTS, it));
+    let items = openclaw.as_ref().and_then(|it| it.given("agent_assignments"));
     for item in items.map(|it| reading.list("`agent_assignments`", "a list of assignments", it)).unwrap_or_default() {
         let Some(fields) = Fields::read(reading, &ASSIGNMENT, item) else { continue };
         let agent = fields.get("agent_id").and_then(|it| reading.text("`agent_id`", it));
-        let filter = given(&fields, "case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
+        let filter = fields.given("case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
         if filter.include_ids.is_empty() && filter.include_tags.is_empty() {
             let problem = Problem::new(&codes::MISSING_KEY, "an assignment needs an include filter");
             reading.problem(problem.at(item.span, "for which cases?").help("add `include_case_ids` or `include_tags`"));
@@ -475,12 +471,12 @@ fn case<'d>(
         ("tags", "tags"),
         ("metadata", "metadata"),
     ] {
-        if let Some(node) = given(fields, from) {
+        if let Some(node) = fields.given(from) {
             put(to, node.clone());
         }
     }
     let input = Fields::read(reading, &INPUT, fields.get("input")?)?;
-    let context = given(&input, "context");
+    let context = input.given("context");
     let runner = fields.get("runner")?;
     let kind = runner.get("type").and_then(|it| it.as_str().map(|text| Spanned::new(text.to_owned(), it.span)));
     let Some(kind) = kind else {
@@ -569,10 +565,10 @@ fn case<'d>(
     }
     put("agent", map(runner.span, who));
     told(reading, &input, &mut put);
-    if let Some(files) = given(&input, "attachments") {
+    if let Some(files) = input.given("attachments") {
         put("attachments", files.clone());
     }
-    if let Some(checks) = given(fields, "deterministic_checks") {
+    if let Some(checks) = fields.given("deterministic_checks") {
         put("deterministic_checks", told_apart(reading, checks));
     }
     Some(map(fields.span, members))
@@ -615,12 +611,12 @@ struct Said {
 }
 
 fn said(reading: &mut Reading<'_>, input: &Fields<'_, '_>, key: &str) -> Vec<Said> {
-    let items = given(input, key).map(|it| reading.list(&format!("`{key}`"), "a list of messages", it));
+    let items = input.given(key).map(|it| reading.list(&format!("`{key}`"), "a list of messages", it));
     let mut all = Vec::new();
     for item in items.unwrap_or_default() {
         let Some(fields) = Fields::read(reading, &MESSAGE, item) else { continue };
         let role = fields.get("role").and_then(|it| reading.text("`role`", it)).map(|it| it.value).unwrap_or_default();
-        match (given(&fields, "content"), given(&fields, "source")) {
+        match (fields.given("content"), fields.given("source")) {
             (Some(node), None) => {
                 let text = reading.text("`content`", node);
                 all.extend(text.map(|it| Said { role, text: it.value, span: it.span }));

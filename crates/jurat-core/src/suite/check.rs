@@ -316,16 +316,12 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Check> 
     Some(Check { rule, written: node.to_val().into_owned(), source: reading.source(node.span) })
 }
 
-fn given<'n, 'a>(fields: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
-    fields.get(name).filter(|it| !matches!(it.content, Content::Scalar(Val::Null)))
-}
-
 fn some_text(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, name: &str) -> Option<String> {
-    given(fields, name).and_then(|it| reading.text(&format!("`{name}`"), it)).map(|it| it.value)
+    fields.given(name).and_then(|it| reading.text(&format!("`{name}`"), it)).map(|it| it.value)
 }
 
 fn count(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, name: &str) -> Option<u64> {
-    let number = given(fields, name).and_then(|it| reading.integer(&format!("`{name}`"), 0, it))?;
+    let number = fields.given(name).and_then(|it| reading.integer(&format!("`{name}`"), 0, it))?;
     u64::try_from(number).ok()
 }
 
@@ -346,7 +342,7 @@ fn conflict(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, (first, second):
 
 /// `path` or `workspace`.
 fn place(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Place> {
-    match (given(fields, "path"), given(fields, "workspace")) {
+    match (fields.given("path"), fields.given("workspace")) {
         (Some(path), None) => reading.text("`path`", path).map(|it| Place::Host(it.value)),
         (None, Some(path)) => {
             let text = reading.text("`workspace`", path)?;
@@ -384,12 +380,12 @@ fn place(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Place> {
 }
 
 fn response(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<FieldPath> {
-    given(fields, "response_path").and_then(|it| reading.path("`response_path`", it)).map(|it| it.value)
+    fields.given("response_path").and_then(|it| reading.path("`response_path`", it)).map(|it| it.value)
 }
 
 fn tool_call_count(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Rule> {
     let response = response(reading, fields);
-    if fields.get("expected").is_some() && given(fields, "expected").is_none() {
+    if fields.get("expected").is_some() && fields.given("expected").is_none() {
         reading.wrong_type("`expected`", "a whole number of at least 0", fields.get("expected")?);
     }
     Some(Rule::ToolCallCount { expected: count(reading, fields, "expected")?, response })
@@ -413,7 +409,7 @@ fn exit_status(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Rul
 fn output_artifact_present(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Rule> {
     let names = ["artifact_type", "artifact_id", "uri"];
     let [artifact_type, artifact_id, uri] = names.map(|it| some_text(reading, fields, it));
-    if !names.iter().any(|it| given(fields, it).is_some() || fields.may_mean(it)) {
+    if !names.iter().any(|it| fields.given(it).is_some() || fields.may_mean(it)) {
         let message = "`output_artifact_present` needs `artifact_type`, `artifact_id` or `uri`";
         let problem = Problem::new(&codes::MISSING_KEY, message).at(fields.span, "which one?");
         reading.problem(problem.help("for example `artifact_type: openclaw_key_output`"));
@@ -433,10 +429,10 @@ fn workspace_file_present(
         reading.problem(problem.help("for example `relative_path: report.md`"));
     }
     let exactly = some_text(reading, fields, "contains");
-    let mut terms = |name: &str| given(fields, name).map(|it| texts(reading, name, it));
+    let mut terms = |name: &str| fields.given(name).map(|it| texts(reading, name, it));
     let (all, any) = (terms("contains_all"), terms("contains_any"));
     for other in ["contains_all", "contains_any"] {
-        if given(fields, "contains").is_some() && given(fields, other).is_some() {
+        if fields.given("contains").is_some() && fields.given(other).is_some() {
             let help = "`contains` matches letter by letter, the others without regard to case and accents";
             conflict(reading, fields, ("contains", other), help);
         }
@@ -474,7 +470,7 @@ fn file_matches(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Ru
     let n_before = reading.n_errors();
     let place = place(reading, fields);
     let assertion = compared(reading, fields);
-    let schema = given(fields, "schema").and_then(|it| file_schema(reading, it));
+    let schema = fields.given("schema").and_then(|it| file_schema(reading, it));
     if assertion.is_none() && schema.is_none() && reading.n_errors() == n_before {
         let message = "`file_matches` needs an `operator` or a `schema`";
         missing(reading, fields, message, "for example `operator: contains` with an `expected_value`");
@@ -496,16 +492,16 @@ fn file_schema(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Box<ReplySc
 
 /// Which calls are meant.
 fn calls(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> CallPattern {
-    let tools = given(fields, "tool").map(|it| match it.as_list() {
+    let tools = fields.given("tool").map(|it| match it.as_list() {
         Some(_) => texts(reading, "tool", it),
         None => reading.text("`tool`", it).map(|it| it.value).into_iter().collect(),
     });
     let statuses = [("success", false), ("error", true)];
     CallPattern {
         tools: tools.unwrap_or_default(),
-        arguments: given(fields, "arguments").map(|it| arguments(reading, it)).unwrap_or_default(),
-        is_error: given(fields, "status").and_then(|it| reading.choice("`status`", &statuses, it)),
-        output: given(fields, "output").map(|it| outputs(reading, it)).unwrap_or_default(),
+        arguments: fields.given("arguments").map(|it| arguments(reading, it)).unwrap_or_default(),
+        is_error: fields.given("status").and_then(|it| reading.choice("`status`", &statuses, it)),
+        output: fields.given("output").map(|it| outputs(reading, it)).unwrap_or_default(),
     }
 }
 
@@ -574,16 +570,16 @@ fn tool_order(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Rule
             }
         }
     }
-    let is_exact = given(fields, "exact").and_then(|it| reading.boolean("`exact`", it)).unwrap_or(false);
+    let is_exact = fields.given("exact").and_then(|it| reading.boolean("`exact`", it)).unwrap_or(false);
     Some(Rule::ToolOrder { calls: patterns, is_exact, response: response(reading, fields) })
 }
 
 fn tool_result(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Rule> {
     let all = calls(reading, fields);
-    let which = given(fields, "which").and_then(|it| reading.choice("`which`", &Which::NAMED, it));
+    let which = fields.given("which").and_then(|it| reading.choice("`which`", &Which::NAMED, it));
     if all.is_error.is_none()
         && all.output.is_empty()
-        && !["status", "output"].iter().any(|it| given(fields, it).is_some() || fields.may_mean(it))
+        && !["status", "output"].iter().any(|it| fields.given(it).is_some() || fields.may_mean(it))
     {
         let problem = Problem::new(&codes::MISSING_KEY, "`tool_result` needs `status` or `output`");
         reading.problem(problem.at(fields.span, "says nothing of the results").help("for example `status: success`"));
@@ -594,7 +590,7 @@ fn tool_result(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Rul
 }
 
 fn workspace_unchanged(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Rule> {
-    let written = given(fields, "except").map(|it| reading.texts("`except`", it)).unwrap_or_default();
+    let written = fields.given("except").map(|it| reading.texts("`except`", it)).unwrap_or_default();
     let mut except = Vec::new();
     for Spanned { value, span } in written {
         match Glob::parse(&value) {
@@ -617,15 +613,15 @@ fn tokens(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Rule> {
         ("cached_input", "cached_input_tokens"),
         ("cache_write", "cache_write_tokens"),
     ];
-    let of = given(fields, "of").and_then(|it| reading.choice("`of`", &NAMED, it)).unwrap_or("total_tokens");
+    let of = fields.given("of").and_then(|it| reading.choice("`of`", &NAMED, it)).unwrap_or("total_tokens");
     bounds(reading, fields, Figure::Tokens(of))
 }
 
 fn bounds(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, figure: Figure) -> Option<Rule> {
     let mut bound =
-        |name: &str| given(fields, name).and_then(|it| reading.number(&format!("`{name}`"), (0.0, f64::INFINITY), it));
+        |name: &str| fields.given(name).and_then(|it| reading.number(&format!("`{name}`"), (0.0, f64::INFINITY), it));
     let (min, max) = (bound("min"), bound("max"));
-    if !["min", "max"].iter().any(|it| given(fields, it).is_some() || fields.may_mean(it)) {
+    if !["min", "max"].iter().any(|it| fields.given(it).is_some() || fields.may_mean(it)) {
         let problem =
             Problem::new(&codes::MISSING_KEY, "a bound needs `min` or `max`").at(fields.span, "always passes");
         reading.problem(problem.help("for example `max: 0.5`"));
@@ -655,8 +651,8 @@ fn hook(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Hook> {
             return None;
         }
         (None, None) => {
-            if given(fields, "path").is_none()
-                && given(fields, "import_path").is_none()
+            if fields.given("path").is_none()
+                && fields.given("import_path").is_none()
                 && !fields.may_mean("import_path")
             {
                 missing(
@@ -677,7 +673,7 @@ static ENTRY: Keys = Keys {
     what: "a deterministic check",
     keys: &[
         Key::required("check_id", Form::Text, "its name: lower-case letters, digits, `_` and `-`"),
-        Key::optional("description", Form::Text, "what it is for; shown in reports"),
+        Key::DESCRIPTION,
         Key::optional("dimensions", Form::List(&Form::Text), "what it says something about"),
         Key::optional("declarative", FORM, "what it checks"),
         Key::optional("hook", Form::Object(&HOOK), "the author's code that decides").or(&["python_hook"]),
@@ -695,9 +691,9 @@ pub(super) fn read_entry(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<T
     let n_before = reading.n_errors();
     let fields = Fields::read(reading, &ENTRY, node).ok_or(None)?;
     let id = fields.get("check_id").and_then(|it| check_id(reading, it));
-    let description = given(&fields, "description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
+    let description = fields.given("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
     let dimensions =
-        given(&fields, "dimensions").map(|it| distinct(reading.texts("`dimensions`", it))).unwrap_or_default();
+        fields.given("dimensions").map(|it| distinct(reading.texts("`dimensions`", it))).unwrap_or_default();
     let check = entry_check(reading, &fields);
     let depends_on = fields.get("depends_on").map(|it| read_ids(reading, it)).unwrap_or_default();
     let gate: Gate = read_gate(reading, &fields);
@@ -741,7 +737,7 @@ fn check_id(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<String
 }
 
 fn entry_check(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Check> {
-    match (given(fields, "declarative"), given(fields, "hook")) {
+    match (fields.given("declarative"), fields.given("hook")) {
         (Some(node), None) => read(reading, node),
         (None, Some(node)) => {
             let inner = Fields::read(reading, &HOOK, node)?;

@@ -21,7 +21,7 @@ use super::{CaseKind, Gate, Selection, Suite, Task, TaskKind, codes};
 use crate::evaluation::{
     Anchor, Criterion, Expectation, Expectations, Limits, Method, OnFailedCheck, Rubric, SYSTEM, Scale,
 };
-use crate::value::{Content, Map, Node, Span, Spanned, Val, Value};
+use crate::value::{Map, Node, Span, Spanned, Val, Value};
 
 /// An evaluation as it was written.
 #[derive(Debug, Clone)]
@@ -189,7 +189,7 @@ static EXPECTATION: Keys = Keys {
     keys: &[
         Key::required("text", Form::Text, "what is expected"),
         Key::optional("weight", Form::Number(0.0, f64::INFINITY), "how much it matters beside others; 1 unless said"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep with it"),
+        Key::METADATA,
     ],
 };
 
@@ -238,7 +238,7 @@ static EVALUATION: Keys = Keys {
     what: "`evaluation`",
     keys: &[
         Key::optional("id", Form::Id, "the id of its task; `evaluation` unless said"),
-        Key::optional("description", Form::Text, "what it is for; shown in reports").or(&["title"]),
+        Key::DESCRIPTION.or(&["title"]),
         Key::optional(
             "judges",
             Form::List(&Form::Either(&[Form::Text, Form::Object(&JUDGE)])),
@@ -263,7 +263,7 @@ static EVALUATION: Keys = Keys {
         Key::optional("security_policy", Form::Object(&SECURITY), "what code may run"),
         Key::optional("schema_version", Form::Integer(1), "the version of the form, which is 1"),
         Key::optional("evaluation_profile_id", Form::Text, "what the profile is called"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep with it"),
+        Key::METADATA,
     ],
 };
 
@@ -291,13 +291,13 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
     let system = system(reading, &fields);
     let (method, pass_threshold) = aggregation(reading, &fields, runs.iter().map(|it| it.repetitions).sum());
     let on_failed_check = policy(reading, &fields);
-    let dimensions = given(&fields, "dimensions").map(|it| reading.texts("`dimensions`", it)).unwrap_or_default();
+    let dimensions = fields.given("dimensions").map(|it| reading.texts("`dimensions`", it)).unwrap_or_default();
     let anchors = anchors(reading, &fields);
-    let expectations = given(&fields, "expectations").and_then(|it| expectations(reading, it)).unwrap_or_default();
-    let rubric = given(&fields, "rubric").and_then(|it| rubric(reading, it));
+    let expectations = fields.given("expectations").and_then(|it| expectations(reading, it)).unwrap_or_default();
+    let rubric = fields.given("rubric").and_then(|it| rubric(reading, it));
     let limits = limits(reading, &fields);
-    let max_retries = given(&fields, "max_retries").and_then(|it| reading.count("`max_retries`", 0, it));
-    let depends_on = given(&fields, "depends_on").map(|it| read_ids(reading, it)).unwrap_or_default();
+    let max_retries = fields.given("max_retries").and_then(|it| reading.count("`max_retries`", 0, it));
+    let depends_on = fields.given("depends_on").map(|it| read_ids(reading, it)).unwrap_or_default();
     security(reading, suite, &fields, is_main);
     let Some(id) = id else {
         suite.lost.tasks = true;
@@ -354,18 +354,14 @@ pub(super) fn join(suite: &mut Suite) {
     });
 }
 
-fn given<'n, 'a>(fields: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
-    fields.get(name).filter(|it| !matches!(it.content, Content::Scalar(Val::Null)))
-}
-
 fn text(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, name: &str) -> Option<String> {
-    given(fields, name).and_then(|it| reading.text(&format!("`{name}`"), it)).map(|it| it.value)
+    fields.given(name).and_then(|it| reading.text(&format!("`{name}`"), it)).map(|it| it.value)
 }
 
 /// The judges that are asked. Each that brings settings of its own becomes a role of its name.
 fn runs(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_>) -> Vec<JudgeRun> {
     let mut judges: Vec<(Spanned<String>, Spanned<String>)> = Vec::new();
-    if let Some(node) = given(fields, "judges") {
+    if let Some(node) = fields.given("judges") {
         for item in reading.list("`judges`", "a list of judges", node) {
             let Some((id, model)) = judge(reading, suite, item) else { continue };
             if let Some((first, _)) = judges.iter().find(|(it, _)| it.value == id.value) {
@@ -377,15 +373,15 @@ fn runs(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_>) -
             judges.push((id, model));
         }
     }
-    let Some(node) = given(fields, "judge_runs") else {
+    let Some(node) = fields.given("judge_runs") else {
         let once = |(id, model): (Spanned<String>, _)| JudgeRun { judge: id.value, model, repetitions: 1 };
         return judges.into_iter().map(once).collect();
     };
     let mut runs: Vec<JudgeRun> = Vec::new();
     for item in reading.list("`judge_runs`", "a list of runs of judges", node) {
         let Some(fields) = Fields::read(reading, &JUDGE_RUN, item) else { continue };
-        let repetitions = given(&fields, "repetitions").and_then(|it| reading.count("`repetitions`", 1, it));
-        if let Some(span) = fields.key_span("sample_size").filter(|_| given(&fields, "sample_size").is_some()) {
+        let repetitions = fields.given("repetitions").and_then(|it| reading.count("`repetitions`", 1, it));
+        if let Some(span) = fields.key_span("sample_size").filter(|_| fields.given("sample_size").is_some()) {
             let problem = Problem::new(&codes::UNUSED_SETTING, "`sample_size` is not used: every case is judged");
             reading.problem(problem.at(span, "not used").help("`--limit` and `--tag` select cases"));
         }
@@ -418,8 +414,8 @@ fn judge(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) -> Optio
     }
     let fields = Fields::read(reading, &JUDGE, node)?;
     let id = fields.get("judge_id").and_then(|it| reading.text("`judge_id`", it));
-    let model = given(&fields, "model").and_then(|it| reading.text("`model`", it));
-    let kind = given(&fields, "type").and_then(|it| reading.text("`type`", it));
+    let model = fields.given("model").and_then(|it| reading.text("`model`", it));
+    let kind = fields.given("type").and_then(|it| reading.text("`type`", it));
     if let Some(kind) = kind.filter(|it| !KINDS.contains(&it.value.as_str())) {
         let message = format!("a judge of the type `{}` cannot be asked", kind.value);
         let problem = Problem::new(&codes::NOT_SUPPORTED, message).at(kind.span, "unknown type");
@@ -427,7 +423,7 @@ fn judge(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) -> Optio
     }
     let id = id?;
     let model = model.unwrap_or_else(|| id.clone());
-    let options = given(&fields, "request_options").filter(|it| it.entries().is_none_or(|it| !it.is_empty()));
+    let options = fields.given("request_options").filter(|it| it.entries().is_none_or(|it| !it.is_empty()));
     let Some(options) = options else { return Some((id, model)) };
     let Some(entries) = options.entries() else {
         reading.wrong_type("`request_options`", "an object", options);
@@ -478,7 +474,7 @@ const RESERVED: [&str; 5] = ["model", "messages", "stream", "tools", "response_f
 /// What judges are told to be. Lines of a text in the definition, or in a file that is no Markdown, are one paragraph.
 fn system(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> String {
     let inline = text(reading, fields, "judge_system_prompt").map(|it| joined(&it)).filter(|it| !it.is_empty());
-    let path = given(fields, "judge_system_prompt_path");
+    let path = fields.given("judge_system_prompt_path");
     let path =
         path.and_then(|it| reading.text("`judge_system_prompt_path`", it)).filter(|it| !it.value.trim().is_empty());
     match (inline, path) {
@@ -511,10 +507,10 @@ fn joined(text: &str) -> String {
 }
 
 fn aggregation(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, n_replies: u32) -> (Method, Option<f64>) {
-    let Some(node) = given(fields, "aggregation") else { return (Method::default(), None) };
+    let Some(node) = fields.given("aggregation") else { return (Method::default(), None) };
     let Some(inner) = Fields::read(reading, &AGGREGATION, node) else { return (Method::default(), None) };
-    let method = given(&inner, "method").and_then(|it| reading.choice("`method`", &Method::NAMED, it));
-    let threshold = given(&inner, "pass_threshold");
+    let method = inner.given("method").and_then(|it| reading.choice("`method`", &Method::NAMED, it));
+    let threshold = inner.given("pass_threshold");
     let least = threshold.and_then(|it| reading.number("`pass_threshold`", (0.0, 1.0), it));
     let method = method.unwrap_or_default();
     let at = inner.key_span("method").unwrap_or(inner.span);
@@ -532,8 +528,8 @@ fn aggregation(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, n_replies: u3
 }
 
 fn policy(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> OnFailedCheck {
-    let inner = given(fields, "policy").and_then(|it| Fields::read(reading, &POLICY, it));
-    let Some(node) = inner.as_ref().and_then(|it| given(it, "on_failed_check")) else { return OnFailedCheck::Nothing };
+    let inner = fields.given("policy").and_then(|it| Fields::read(reading, &POLICY, it));
+    let Some(node) = inner.as_ref().and_then(|it| it.given("on_failed_check")) else { return OnFailedCheck::Nothing };
     if node.entries().is_some() {
         let cap = Fields::read(reading, &CAP, node);
         let any = (f64::NEG_INFINITY, f64::INFINITY);
@@ -545,11 +541,11 @@ fn policy(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> OnFailedCheck {
 }
 
 fn anchors(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<Anchor> {
-    let Some(inner) = given(fields, "anchors").and_then(|it| Fields::read(reading, &ANCHORS, it)) else {
+    let Some(inner) = fields.given("anchors").and_then(|it| Fields::read(reading, &ANCHORS, it)) else {
         return Vec::new();
     };
-    let is_on = given(&inner, "enabled").and_then(|it| reading.boolean("`enabled`", it)).unwrap_or(true);
-    let items = given(&inner, "references").map(|it| reading.list("`references`", "a list of anchors", it));
+    let is_on = inner.given("enabled").and_then(|it| reading.boolean("`enabled`", it)).unwrap_or(true);
+    let items = inner.given("references").map(|it| reading.list("`references`", "a list of anchors", it));
     let mut anchors = Vec::new();
     for item in items.unwrap_or_default() {
         let Some(fields) = Fields::read(reading, &REFERENCE, item) else { continue };
@@ -562,9 +558,9 @@ fn anchors(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<Anchor> {
 
 fn limits(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Limits {
     let mut limits = Limits::default();
-    let Some(inner) = given(fields, "limits").and_then(|it| Fields::read(reading, &LIMITS, it)) else { return limits };
+    let Some(inner) = fields.given("limits").and_then(|it| Fields::read(reading, &LIMITS, it)) else { return limits };
     let mut count = |name: &str, default: usize| {
-        let count = given(&inner, name).and_then(|it| reading.count(&format!("`{name}`"), 100, it));
+        let count = inner.given(name).and_then(|it| reading.count(&format!("`{name}`"), 100, it));
         count.map_or(default, |it| it as usize)
     };
     limits.text = count("text", limits.text);
@@ -574,10 +570,10 @@ fn limits(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Limits {
 
 /// What the profile says about code, and what of it means nothing here.
 fn security(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_>, is_main: bool) {
-    let Some(inner) = given(fields, "security_policy").and_then(|it| Fields::read(reading, &SECURITY, it)) else {
+    let Some(inner) = fields.given("security_policy").and_then(|it| Fields::read(reading, &SECURITY, it)) else {
         return;
     };
-    let allows = given(&inner, "allow_local_python_hooks");
+    let allows = inner.given("allow_local_python_hooks");
     let allows = allows.and_then(|it| reading.boolean("`allow_local_python_hooks`", it)).unwrap_or(false);
     // A library that is included must not allow what the suite does not.
     suite.allows_hooks |= allows && is_main;
@@ -586,7 +582,7 @@ fn security(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_
         ("redact_secrets", "values of variables that are passed to agents and providers are kept nowhere"),
     ];
     for (name, instead) in unused {
-        if let Some(span) = inner.key_span(name).filter(|_| given(&inner, name).is_some()) {
+        if let Some(span) = inner.key_span(name).filter(|_| inner.given(name).is_some()) {
             let problem = Problem::new(&codes::UNUSED_SETTING, format!("`{name}` changes nothing"));
             reading.problem(problem.at(span, "not used").help(instead));
         }
@@ -597,7 +593,7 @@ fn security(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_
 pub(super) fn expectations(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Expectations> {
     let fields = Fields::read(reading, &EXPECTATIONS, node)?;
     let mut of = |name: &str| {
-        let items = given(&fields, name).map(|it| reading.list(&format!("`{name}`"), "a list of expectations", it));
+        let items = fields.given(name).map(|it| reading.list(&format!("`{name}`"), "a list of expectations", it));
         items.unwrap_or_default().iter().filter_map(|it| expectation(reading, it)).collect()
     };
     Some(Expectations { hard: of("hard_expectations"), soft: of("soft_expectations") })
@@ -610,8 +606,8 @@ fn expectation(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Expectation
         return Some(Expectation { text, weight: 1.0, metadata: metadata() });
     }
     let fields = Fields::read(reading, &EXPECTATION, node)?;
-    let weight = given(&fields, "weight").and_then(|it| reading.number("`weight`", (0.0, f64::INFINITY), it));
-    let kept = given(&fields, "metadata").map(|it| it.to_val().into_owned());
+    let weight = fields.given("weight").and_then(|it| reading.number("`weight`", (0.0, f64::INFINITY), it));
+    let kept = fields.given("metadata").map(|it| it.to_val().into_owned());
     let text = fields.get("text").and_then(|it| reading.text("`text`", it))?.value;
     Some(Expectation { text, weight: weight.unwrap_or(1.0), metadata: kept.unwrap_or_else(metadata) })
 }
@@ -619,9 +615,9 @@ fn expectation(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Expectation
 /// Reads what scores mean in a case.
 pub(super) fn rubric(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Rubric> {
     let fields = Fields::read(reading, &RUBRIC, node)?;
-    let version = given(&fields, "version").map(|it| it.to_val().into_owned());
-    let scale = given(&fields, "scale").and_then(|it| scale(reading, it)).unwrap_or_default();
-    let items = given(&fields, "criteria").map(|it| reading.list("`criteria`", "a list of criteria", it));
+    let version = fields.given("version").map(|it| it.to_val().into_owned());
+    let scale = fields.given("scale").and_then(|it| scale(reading, it)).unwrap_or_default();
+    let items = fields.given("criteria").map(|it| reading.list("`criteria`", "a list of criteria", it));
     let mut criteria = Vec::new();
     for item in items.unwrap_or_default() {
         let Some(fields) = Fields::read(reading, &CRITERION, item) else { continue };
@@ -647,7 +643,7 @@ fn scale(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Scale> {
     let default = Scale::default();
     let mut end = |name: &str, default: f64| {
         let any = (f64::NEG_INFINITY, f64::INFINITY);
-        given(&fields, name).and_then(|it| reading.number(&format!("`{name}`"), any, it)).unwrap_or(default)
+        fields.given(name).and_then(|it| reading.number(&format!("`{name}`"), any, it)).unwrap_or(default)
     };
     let (min, max) = (end("min", default.min), end("max", default.max));
     if max <= min || !(max - min).is_finite() {
@@ -657,7 +653,7 @@ fn scale(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Scale> {
         return None;
     }
     let mut anchors = Vec::new();
-    if let Some(node) = given(&fields, "anchors") {
+    if let Some(node) = fields.given("anchors") {
         let Some(entries) = node.entries() else {
             reading.wrong_type("`anchors` of a scale", "an object of scores and what they mean", node);
             return None;

@@ -108,7 +108,7 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
         Some(_) => {
             let keys = Fields::read(reading, &TEMPLATE, node)?;
             let fields = keys.get("fields").map(|it| read_fields(reading, what, it));
-            (fields.unwrap_or_default(), given(&keys, "strategy"))
+            (fields.unwrap_or_default(), keys.given("strategy"))
         }
         None => (read_named(reading, entries), None),
     };
@@ -132,11 +132,6 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
             None
         }
     }
-}
-
-/// A member, unless it is null: stored forms write null for what is absent.
-fn given<'n, 'a>(fields: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
-    fields.get(name).filter(|it| !it.is_null())
 }
 
 fn read_fields(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Vec<Field> {
@@ -178,7 +173,7 @@ fn read_stored(reading: &mut Reading<'_>, items: &[Node<'_>]) -> Vec<Field> {
             continue;
         }
         places.push(name.clone());
-        let literals = given(&keys, "literal_values");
+        let literals = keys.given("literal_values");
         fields.extend(read_field(reading, &name, &keys, |reading, node| {
             stored_type(reading, &name.value, node, literals)
         }));
@@ -216,19 +211,19 @@ fn read_field(
 ) -> Option<Field> {
     let n_before = reading.n_errors();
     let text = |reading: &mut Reading<'_>, key: &str| {
-        given(keys, key).and_then(|it| reading.text(&format!("`{key}` of `{}`", name.value), it)).map(|it| it.value)
+        keys.given(key).and_then(|it| reading.text(&format!("`{key}` of `{}`", name.value), it)).map(|it| it.value)
     };
     let description = text(reading, "description").unwrap_or_default();
     let extraction_hint = text(reading, "extraction_hint");
-    let weight = given(keys, "weight").and_then(|it| weight(reading, &name.value, it)).unwrap_or(1.0);
-    let verify_with = given(keys, "verify_with").map(|it| read_operator(reading, it));
+    let weight = keys.given("weight").and_then(|it| weight(reading, &name.value, it)).unwrap_or(1.0);
+    let verify_with = keys.given("verify_with").map(|it| read_operator(reading, it));
     let ground_truth = keys.get("ground_truth").map(|it| (it.span, read_ground_truth(reading, &name.value, it)));
     let (truth_span, ground_truth) = match ground_truth {
         Some((span, truth)) => (Some(span), truth),
         None => (None, Some(GroundTruth::None)),
     };
     let is_raw = matches!(&verify_with, Some(Some(it)) if is_trace(&it.value));
-    let schema = match given(keys, "type") {
+    let schema = match keys.given("type") {
         _ if is_raw => Some(Val::Bool(true)),
         Some(node) if node.as_str() == Some("any") => Some(Val::Bool(true)),
         Some(node) => Some(read_type(reading, node)),
@@ -321,7 +316,7 @@ fn read_case(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<GroundTruthCa
         return Some(GroundTruthCase { value: node.to_val().into_owned(), verify_with: None });
     }
     let keys = Fields::read(reading, &CASE, node)?;
-    let verify_with = given(&keys, "verify_with").map(|it| read_operator(reading, it));
+    let verify_with = keys.given("verify_with").map(|it| read_operator(reading, it));
     let value = keys.get("value")?.to_val().into_owned();
     match verify_with {
         Some(operator) => Some(GroundTruthCase { value, verify_with: Some(operator?.value) }),
@@ -493,7 +488,7 @@ fn read_strategy(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -
             let keys = Fields::read(reading, &TYPED, node)?;
             let way = keys.get("type").and_then(|it| reading.choice("`type` of a strategy", &WAYS, it))?;
             let needed = |reading: &mut Reading<'_>, name: &str| {
-                let found = given(&keys, name);
+                let found = keys.given(name);
                 if found.is_none()
                     && let Some(key) = TYPED.find(name)
                 {

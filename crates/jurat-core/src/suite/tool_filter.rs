@@ -32,7 +32,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>, named: &mut Vec<S
     for item in reading.list("`remove`", "a list of `{server, tool}`", node) {
         let Some(fields) = Fields::read(reading, &TOOL, item) else { continue };
         let server = fields.get("server").and_then(|it| reading.text("`server`", it));
-        let tool = fields.get("tool").filter(|it| !it.is_null()).and_then(|it| reading.text("`tool`", it));
+        let tool = fields.given("tool").and_then(|it| reading.text("`tool`", it));
         if let Some(server) = server {
             named.push(server.clone());
             remove.push(ToolName { server: server.value, tool: tool.map(|it| it.value) });
