@@ -6,6 +6,7 @@
 //! * [`value`]: values borrowed from their text, and the paths that lead into them;
 //! * [`compare`]: one vocabulary of comparison;
 //! * [`expression`]: expressions that authors write;
+//! * [`tool`]: tools of servers, and models asked until they answer;
 //! * [`scenario`]: conversations along a graph;
 //! * [`template`]: what is read from an answer, and how it is rated;
 //! * [`outcome`]: criteria over a whole scenario;
@@ -40,5 +41,6 @@ pub mod scenario;
 pub mod statistics;
 pub mod suite;
 pub mod template;
+pub mod tool;
 pub mod value;
 pub mod verdict;

@@ -11,12 +11,12 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use jurat_core::case::CaseState;
+use jurat_core::case::{CaseState, ProbeState};
 use jurat_core::effect::{Asker, Outcome, Request, StepSite};
 use jurat_core::evidence::scenario::cut_short;
 use jurat_core::evidence::{probe, run};
 use jurat_core::plan::Plan;
-use jurat_core::scenario::{End, ReadyScenario, Traversal};
+use jurat_core::scenario::{End, Traversal};
 use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
 use jurat_host::Sight;
@@ -173,27 +173,25 @@ impl EffectLane<'_> {
                     Ok(base) => base,
                     Err(verdict) => return self.without_base(&case, &row, &verdict, started),
                 };
-                let request = probe::request(ask, asked.prompt, &asked.model, &base, asked.replicate);
-                let answer = match &request {
-                    Ok(request) => {
-                        let at = At { case_ix: case.case_ix, name, site: SUBJECT, node: None, clock: None };
-                        let outcome = self.effects.outcome(at, request, ask.max_retries.saturating_add(1)).await?;
-                        answered(outcome)
-                    }
-                    Err(reason) => Err(Verdict::error(reason.clone())),
+                let begin = || ProbeState::start(ask, asked.prompt, &asked.model, &base, asked.replicate);
+                // One answer is looked up by itself; what tools had done by then may be gone.
+                let told = if ask.tools.is_empty() { None } else { self.told(begin(), &case, name)? };
+                let probe = match told {
+                    Some(told) => told,
+                    None => self.held(begin(), None, &case, name).await?,
                 };
-                match (&request, &answer) {
-                    (Ok(request), Ok(answer)) => {
-                        let evidence = probe::evidence(ask, base.borrowed(), request, answer);
+                match probe.end() {
+                    Some(Ok(answer)) => {
+                        let evidence = probe::evidence(ask, base.borrowed(), answer);
                         let state = self.rows.started(self.plan, &evidence, &case.id, (source, &base));
                         let state = self.judged(state, &case, name).await?;
                         self.put(&case, &evidence, &state, started)?;
                     }
-                    (_, Err(verdict)) => {
+                    Some(Err(verdict)) => {
                         let state = self.rows.without_evidence(self.plan, &case.id, (source, &base), verdict);
                         self.put(&case, &base, &state, started)?;
                     }
-                    (Err(_), Ok(_)) => unreachable!("what was not asked was not answered"),
+                    None => unreachable!("a row is asked about to the end"),
                 }
             }
         }
@@ -309,14 +307,15 @@ impl EffectLane<'_> {
         let asked = &self.asked[place];
         let name = CaseLabel { id: &ready.scenario.name, variant: self.variants.get(place) };
         let traversal = || Traversal::start(ready, asked.model.as_str(), asked.name.as_str(), asked.replicate);
-        let at = |site| At { case_ix: case.case_ix, name, site, node: None, clock: None };
         // A conversation that was done is not held again. One that was interrupted is, from its first turn, unless all that it did
         // stands: its tools may not be in the state that they were left in.
-        let mut talked = traversal();
-        if !self.effects.has_log() || !self.told_by_log(&mut talked, &at)? {
-            talked = traversal();
-            self.talk(&mut talked, ready, case, name).await?;
-        }
+        let talked = match self.told(traversal(), case, name)? {
+            Some(told) => told,
+            None => {
+                let clock = Clock::start(ready.scenario.turn_timeout, ready.scenario.timeout);
+                self.held(traversal(), Some(&clock), case, name).await?
+            }
+        };
         match talked.end() {
             Some(End::Execution(execution)) => {
                 let evidence = execution.to_value();
@@ -335,87 +334,6 @@ impl EffectLane<'_> {
             }
             None => unreachable!("a conversation is held to its end"),
         }
-    }
-
-    /// Whether this run's log alone tells a whole conversation.
-    fn told_by_log<'c>(&self, talked: &mut Traversal<'_>, at: &dyn Fn(StepSite) -> At<'c>) -> Result<bool, RunError> {
-        let mut told = Vec::new();
-        while talked.end().is_none() {
-            for step in talked.steps() {
-                match self.effects.logged(at(step.site), &step.request)? {
-                    Some((outcome @ (Outcome::Answer(_) | Outcome::Returned(_)), is_reused)) => {
-                        told.push((at(step.site).case_ix, outcome.clone(), is_reused));
-                        talked.apply(step.site, outcome);
-                    }
-                    _ => return Ok(false),
-                }
-            }
-        }
-        for (case_ix, outcome, is_reused) in &told {
-            self.effects.count(*case_ix, outcome, *is_reused);
-        }
-        Ok(true)
-    }
-
-    /// Holds a conversation.
-    async fn talk(
-        &self,
-        talked: &mut Traversal<'_>,
-        ready: &ReadyScenario,
-        case: &OpenCase,
-        name: CaseLabel<'_>,
-    ) -> Result<(), RunError> {
-        let tools = self.own_tools.and_then(Perform::own_tools);
-        let clock = Clock::start(ready.scenario.turn_timeout, ready.scenario.timeout);
-        let mut turn = talked.turn();
-        let mut asked: Vec<StepSite> = Vec::new();
-        let mut running = FuturesUnordered::new();
-        loop {
-            if std::mem::replace(&mut turn, talked.turn()) != talked.turn() {
-                clock.next_turn();
-            }
-            self.write_files(talked.files())?;
-            let steps = talked.steps().into_iter().filter(|it| !asked.contains(&it.site));
-            for step in steps.take(if self.most_open == 1 { 1 } else { usize::MAX }).collect::<Vec<_>>() {
-                asked.push(step.site);
-                let node = Some(talked.node_id());
-                let at = At { case_ix: case.case_ix, name, site: step.site, node, clock: Some(&clock) };
-                let (tools, clock) = (tools.as_ref(), &clock);
-                running.push(async move {
-                    let outcome = match &step.request {
-                        Request::Model(request) => self.effects.outcome(at, request, step.max_requests).await,
-                        Request::Deed(deed) => {
-                            let patience = clock.left().unwrap_or(PATIENCE);
-                            let act =
-                                Act { deed, callable: step.callable.as_ref(), tools, surroundings: None, patience };
-                            self.effects.done(at, act).await
-                        }
-                    };
-                    (step.site, outcome)
-                });
-            }
-            let Some((site, outcome)) = running.next().await else { break };
-            talked.apply(site, outcome?);
-            asked.retain(|it| *it != site);
-        }
-        drop(running);
-        if let Some(tools) = tools {
-            tools.close().await;
-        }
-        Ok(())
-    }
-
-    /// Writes the files that a turn is told to read.
-    fn write_files(&self, files: &[(String, String)]) -> Result<(), RunError> {
-        let Some(home) = self.home else { return Ok(()) };
-        for (path, text) in files {
-            let path = home.join(path);
-            if !path.exists() {
-                std::fs::create_dir_all(path.parent().unwrap_or(home))?;
-                std::fs::write(&path, text)?;
-            }
-        }
-        Ok(())
     }
 
     fn put(&self, case: &OpenCase, base: &Val<'_>, state: &CaseState<'_>, started: Instant) -> Result<(), RunError> {
@@ -452,20 +370,7 @@ impl EffectLane<'_> {
 }
 
 /// How long a tool may take where nothing else says: its server has a limit of its own.
-const PATIENCE: Duration = Duration::from_secs(3600);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// The question of a case to its subject.
 pub(crate) const SUBJECT: StepSite = StepSite { asker: Asker::Case, seat: 0, turn: 0 };
-
-/// The answer of a subject, or what its case ends with.
-pub(crate) fn answered(outcome: Outcome) -> Result<jurat_core::effect::Answer, Verdict> {
-    match outcome {
-        Outcome::Answer(answer) => Ok(*answer),
-        Outcome::Fault(fault) => {
-            let tries = if fault.n_requests > 1 { format!(" ({} requests)", fault.n_requests) } else { String::new() };
-            Err(Verdict::error(format!("the subject gave no answer: {}{tries}", fault.message)))
-        }
-        Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
-        Outcome::Returned(_) => Err(Verdict::error("the subject is no model")),
-    }
-}

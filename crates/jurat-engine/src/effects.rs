@@ -474,7 +474,7 @@ impl Effects<'_> {
     fn place(&self, at: At<'_>) -> String {
         let task = match at.site.asker {
             Asker::Task(task) => format!("task `{}`", self.plan.tasks[task.index()].id),
-            Asker::Case => "the subject".to_owned(),
+            Asker::Case => return format!("{} of `{}`", turn_words(at.site), at.name),
             Asker::Turn(turn) => return format!("turn {} ({}) of `{}`", turn + 1, turn_words(at.site), at.name),
         };
         let seat = if at.site.seat > 0 { format!(", judge {}", at.site.seat + 1) } else { String::new() };
@@ -483,7 +483,7 @@ impl Effects<'_> {
     }
 }
 
-/// Who is asked at a site of a turn, in words.
+/// Who is asked at a site of a turn, or about a row, in words.
 fn turn_words(site: StepSite) -> String {
     let number = site.turn + 1;
     match Seat::numbered(site.seat) {

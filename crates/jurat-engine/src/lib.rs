@@ -39,6 +39,7 @@ mod scenarios;
 mod scripts;
 mod slice;
 mod stop;
+mod talk;
 mod tally;
 mod variants;
 pub mod view;

@@ -14,10 +14,13 @@ use crate::{Output, Prompt};
 /// Ask::prompts([("short", "${question}"), ("careful", "Think first, then answer: ${question}")])
 ///     .system("You help the customers of a home store.")
 ///     .models(["subject", "challenger"]);
+/// Ask::new("When is it noon in ${city}?").tools(["clock"]).without_tool("clock", "set_time");
 /// ```
 #[derive(Debug, Clone)]
 pub struct Ask {
     members: Members,
+    /// The tools that may not be used.
+    removed: Vec<Val<'static>>,
 }
 
 impl Ask {
@@ -25,7 +28,7 @@ impl Ask {
     pub fn new(prompt: impl Into<Prompt>) -> Ask {
         let mut members = Members::default();
         members.put("prompt", prompt.into().value());
-        Ask { members }
+        Ask { members, removed: Vec::new() }
     }
 
     /// Several prompts, each with a name: each row is asked with each.
@@ -33,7 +36,7 @@ impl Ask {
         let mut members = Members::default();
         let prompts = prompts.into_iter().map(|(name, prompt)| (name.into(), prompt.into().value()));
         members.put("prompts", Val::Map(prompts.collect()));
-        Ask { members }
+        Ask { members, removed: Vec::new() }
     }
 
     /// The same with a system message.
@@ -54,13 +57,39 @@ impl Ask {
         self
     }
 
+    /// The same, but the model may call the tools of these servers before it answers; tasks find the calls under `tool_calls`.
+    pub fn tools(mut self, servers: impl IntoIterator<Item: Into<String>>) -> Ask {
+        self.members.texts("tools", servers);
+        self
+    }
+
+    /// The same, but a tool may not be used.
+    pub fn without_tool(self, server: impl Into<String>, tool: impl Into<String>) -> Ask {
+        self.without([("server", server.into()), ("tool", tool.into())])
+    }
+
+    /// The same, but no tool of a server may be used.
+    pub fn without_server(self, server: impl Into<String>) -> Ask {
+        self.without([("server", server.into())])
+    }
+
     /// The same with so many more requests for one answer when requests fail; 3 unless said.
     pub fn max_retries(mut self, n: u32) -> Ask {
         self.members.put("max_retries", i64::from(n));
         self
     }
 
-    pub(crate) fn into_members(self) -> Members {
+    fn without<const N: usize>(mut self, tool: [(&'static str, String); N]) -> Ask {
+        let tool = tool.into_iter().map(|(key, it)| (key, Val::from(it)));
+        self.removed.push(Val::Map(tool.collect()));
+        self
+    }
+
+    pub(crate) fn into_members(mut self) -> Members {
+        if !self.removed.is_empty() {
+            let filter = [("remove", Val::List(self.removed))];
+            self.members.put("tool_filter", Val::Map(filter.into_iter().collect()));
+        }
         self.members
     }
 }

@@ -211,7 +211,7 @@ impl SuiteBuilder {
         scenarios.into_iter().fold(self, SuiteBuilder::scenario)
     }
 
-    /// The same with a server whose tools scenarios may name, as definitions have it.
+    /// The same with a server whose tools scenarios and an [`Ask`] may name, as definitions have it.
     ///
     /// ```
     /// use jurat::Suite;

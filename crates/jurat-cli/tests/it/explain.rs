@@ -4,7 +4,7 @@ use std::fs;
 
 use jurat_core::value::{Val, parse_json};
 
-use crate::command::Folder;
+use crate::command::{Folder, ended};
 use crate::kept::{greetings_run, refused, said, steady};
 
 #[test]
@@ -138,6 +138,26 @@ fn several_cases_of_a_row_are_told_apart() {
         (vec!["other"], "the task `other` is not for the case `a`: its `on` leaves it out"),
     ] {
         assert_eq!(refused(&folder, &[&["explain", "a"], arguments.as_slice()].concat()), format!("error: {message}"));
+    }
+}
+
+/// What came on standard input is nowhere else, so it is kept whatever became of it.
+#[test]
+fn rows_of_standard_input_are_told_when_they_passed() {
+    let suite = "suite: piped\nrecords: { path: '-', format: FORMAT }\ntasks: [{ id: greets, field_path: answer, operator: contains, expected_value: Hello }]\n";
+    for (format, rows) in [
+        ("jsonl", "{\"id\": \"a\", \"answer\": \"Hello Ada!\"}\n{\"id\": \"b\", \"answer\": \"Hello Bo!\"}\n"),
+        ("json", "[{\"id\": \"a\", \"answer\": \"Hello Ada!\"}, {\"id\": \"b\", \"answer\": \"Hello Bo!\"}]"),
+        ("csv", "id,answer\na,Hello Ada!\nb,Hello Bo!\n"),
+    ] {
+        let folder = Folder::with("suite.yaml", suite.replace("FORMAT", format)).and("rows", rows);
+        let stdin = fs::File::open(folder.path().join("rows")).expect("files can be read");
+        let ran = ended(folder.command().args(["run", "suite.yaml", "--quiet", "--keep", "needed"]).stdin(stdin));
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{format}: {}", ran.stdout);
+        let text = said(&folder, &["explain", "b", "greets"]);
+        assert!(text.starts_with("greets of b: passed\n"), "{format}: {text}");
+        assert!(text.contains("\nrow standard input, row 2\n"), "{format}: {text}");
+        assert!(text.contains("\nfound `Hello Bo!`\n"), "{format}: {text}");
     }
 }
 

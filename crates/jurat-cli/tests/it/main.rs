@@ -23,3 +23,4 @@ mod run;
 mod schema;
 mod show;
 mod snapshots;
+mod tools;

@@ -54,6 +54,7 @@ fn examples_do_what_their_pages_say() {
         ("examples/scenarios/README.md", 2),
         ("examples/evaluators/README.md", 3),
         ("examples/agents/README.md", 3),
+        ("examples/tools/README.md", 2),
     ] {
         let clone = clone();
         let page = fs::read_to_string(root().join(page)).unwrap();

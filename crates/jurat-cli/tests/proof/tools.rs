@@ -104,3 +104,97 @@ fn whether_an_interrupted_conversation_begins_again_is_for_its_tools_to_say() {
         assert_replays(&project, &project.only_run(), &ended, &[]);
     }
 }
+
+/// A question about each row, for which a tool is called twice before it is answered.
+fn asking(server: &str, log: &Path) -> String {
+    let (program, log) = (program().display(), log.display());
+    format!(
+        "
+suite: asking
+tools: {{ kit: {{ command: ['{program}', --log, '{log}'], {server} }} }}
+models: {{ subject: {{ model: openai/subject, price: {{ input: 1, output: 2 }}, max_tokens: 100 }} }}
+records: rows.jsonl
+ask: {{ prompt: 'Remember ${{word}}.', tools: [kit] }}
+tasks:
+  - {{ id: called, field_path: 'tool_calls[*].name', operator: has_length_equal, expected_value: 2 }}
+  - {{ id: said, field_path: output, operator: equals, expected_value: said }}
+"
+    )
+}
+
+/// Calls a tool twice, then says something.
+fn asked() -> Script {
+    Script::answering(|request: &Request| {
+        let n_returned = request.conversation.iter().filter(|(role, _)| role == "tool").count();
+        match n_returned {
+            0 | 1 => Reply::calls([("remember", json!({ "text": n_returned }))]),
+            _ => Reply::text("said"),
+        }
+    })
+}
+
+fn words(n: usize) -> String {
+    (0..n).map(|ix| format!("{{\"id\": \"r{ix}\", \"word\": \"{ix}\"}}\n")).collect()
+}
+
+#[test]
+fn rows_are_asked_about_with_tools_recorded_and_replayed_without_their_server() {
+    let folder = tempfile::TempDir::new().expect("the system has a place for temporary files");
+    let log = folder.path().join("kit.log");
+    let endpoint = Endpoint::start(asked().keep_requests());
+    let project = Project::new(&asking("per_case: true", &log), &words(5), &endpoint.url());
+    let ended = project.results(&[]);
+    assert_eq!(ended.code, Some(0), "{} {}", ended.stdout, ended.stderr);
+    assert_eq!(used(&log), (5, 10), "each row has a server of its own");
+    assert!(endpoint.requests().iter().all(|it| it.tools.iter().any(|tool| tool.name == "remember")));
+    assert_eq!(endpoint.stats().requests, 15);
+    // Another run pays for nothing: what tools return is the same, so the questions are.
+    let told = project.run(&[]);
+    assert!(told.stdout.contains("\n15 answers, 15 of them reused"), "{}", told.stdout);
+    assert_eq!((endpoint.stats().requests, used(&log)), (15, (10, 20)), "tools are called anew");
+    drop(endpoint);
+    assert_replays(&project, &project.runs()[0], &ended, &[]);
+    assert_eq!(used(&log), (10, 20), "a replay starts no server");
+}
+
+/// Kills a run before the answer to what a tool returned, and goes on.
+#[test]
+fn whether_an_interrupted_row_begins_again_is_for_its_tools_to_say() {
+    for (server, n_calls) in [("per_case: true", 3), ("per_case: true, reuse: true", 2)] {
+        let folder = tempfile::TempDir::new().expect("the system has a place for temporary files");
+        let log = folder.path().join("kit.log");
+        let endpoint = Endpoint::start(asked().held());
+        let project = Project::new(&asking(server, &log), &words(1), &endpoint.url());
+        let mut child = project.start(&[&["--quiet"], RESULTS].concat());
+        endpoint.release(1);
+        endpoint.wait_until(|it| it.requests == 2);
+        child.kill().expect("our own child can be killed");
+        child.wait().expect("a child that was killed ends");
+        assert_eq!(used(&log), (1, 1));
+        endpoint.release_all();
+        let ended = project.results(&[]);
+        assert_eq!(ended.code, Some(0), "{} {}", ended.stdout, ended.stderr);
+        assert_eq!(used(&log), (2, n_calls), "{server}");
+        assert_eq!(endpoint.stats().requests, 4, "{server}: only what was in flight is asked again");
+        assert_replays(&project, &project.only_run(), &ended, &[]);
+        // Once all of it is written down, nobody is asked or called any more.
+        let again = project.jurat(&["show", "--json", "--results-only"]);
+        assert_eq!(again.stdout, ended.stdout, "{server}");
+    }
+}
+
+#[test]
+fn a_budget_holds_in_the_middle_of_an_answer() {
+    let folder = tempfile::TempDir::new().expect("the system has a place for temporary files");
+    let log = folder.path().join("kit.log");
+    for budget in [["--budget-calls", "2"], ["--budget-usd", "0.0009"]] {
+        let endpoint = Endpoint::start(asked());
+        let project = Project::new(&asking("per_case: true", &log), &words(1), &endpoint.url());
+        let ended = project.results(&budget);
+        assert_eq!(ended.code, Some(4), "{budget:?} {} {}", ended.stdout, ended.stderr);
+        assert!(endpoint.stats().requests <= 2, "{budget:?}");
+        let told = project.jurat(&["explain", "r0", "said"]);
+        assert!(told.stdout.starts_with("said of r0: not run\nthe budget was used up\n"), "{budget:?} {}", told.stdout);
+        assert_replays(&project, &project.only_run(), &ended, &[]);
+    }
+}

@@ -1,6 +1,6 @@
 //! Streams of messages in the manner of Anthropic: `system`, `assistant`, `user`, and one `result` at the end.
 
-use super::lines::{Line, lines};
+use super::lines::lines;
 use super::told::{FaultSource, Told, count, joined, owned_text, picked, text};
 use crate::artifact::Tokens;
 use crate::value::{Map, Val};
@@ -19,13 +19,7 @@ pub(super) fn read(stream: &str, dialect: Dialect) -> Told {
     let mut told = Told::default();
     let mut has_result = false;
     for line in lines(stream) {
-        let event = match line {
-            Line::Event(event) => event,
-            Line::Printed(printed) => {
-                told.note(None, "printed", Val::from(printed.to_owned()));
-                continue;
-            }
-        };
+        let Some(event) = told.event(line, "printed") else { continue };
         let at = owned_text(&event, "timestamp");
         match text(&event, "type") {
             Some("system") if text(&event, "subtype") == Some("init") => {

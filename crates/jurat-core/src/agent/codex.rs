@@ -1,7 +1,7 @@
 //! `codex`: Codex, headless.
 
 use super::launch::{Errand, Launch, ModelAt, toml_text};
-use super::lines::{Line, lines};
+use super::lines::lines;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::{Happening, Tokens};
 use crate::value::{Map, Val, Value};
@@ -39,13 +39,7 @@ pub(super) fn read(stream: &str) -> Told {
     // The last thing that went wrong on the way: what is tried again may still come right.
     let mut complaint: Option<String> = None;
     for line in lines(stream) {
-        let event = match line {
-            Line::Event(event) => event,
-            Line::Printed(printed) => {
-                told.note(None, "printed", Val::from(printed.to_owned()));
-                continue;
-            }
-        };
+        let Some(event) = told.event(line, "printed") else { continue };
         match text(&event, "type") {
             Some("thread.started") => {
                 told.session = owned_text(&event, "thread_id");

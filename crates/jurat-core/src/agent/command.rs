@@ -12,7 +12,7 @@
 //! ```
 
 use super::launch::{Errand, Launch, ModelAt, object};
-use super::lines::{Line, lines};
+use super::lines::lines;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 use crate::value::{Map, Val, Value};
@@ -71,13 +71,7 @@ pub(super) fn read(stream: &str) -> Told {
     let mut told = Told::default();
     let mut has_final = false;
     for line in lines(stream) {
-        let event = match line {
-            Line::Event(event) => event,
-            Line::Printed(printed) => {
-                told.note(None, "printed", Val::from(printed.to_owned()));
-                continue;
-            }
-        };
+        let Some(event) = told.event(line, "printed") else { continue };
         let at = owned_text(&event, "timestamp");
         match text(&event, "type") {
             Some("message") => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Runner;
+use crate::tool::{ToolFilter, ToolName};
 use crate::value::{Map, Val, Value};
 
 /// How much of a key output is kept.
@@ -33,6 +34,8 @@ pub struct Agent {
     pub tools: Vec<ProbeTool>,
     /// The servers whose tools it may use, too.
     pub servers: Vec<String>,
+    /// The tools of theirs that it may not use.
+    pub tool_filter: ToolFilter,
     /// What of the network it sees; `None` for its model, or nothing when it has none.
     pub network: Option<Network>,
     /// Directories that it may read, beside those of the system.
@@ -59,6 +62,7 @@ impl Agent {
             prints_text: false,
             tools: Vec::new(),
             servers: Vec::new(),
+            tool_filter: ToolFilter::default(),
             network: None,
             read_only: Vec::new(),
             isolation: Isolation::Namespaces,
@@ -290,12 +294,18 @@ impl AgentCase {
         put("pass_env", texts(&agent.pass_env));
         put("tools", agent.tools.iter().map(|it| Val::from(it.name())).collect());
         put("servers", texts(&agent.servers));
+        put("removed_tools", agent.tool_filter.remove.iter().map(removed).collect());
         put("prints_text", if agent.prints_text { Val::Bool(true) } else { Val::Null });
         if let Isolation::Container { image, .. } = &agent.isolation {
             put("image", Val::from(image.clone()));
         }
         Val::Map(members)
     }
+}
+
+fn removed(ToolName { server, tool }: &ToolName) -> Value {
+    let tool = tool.as_ref().map(|it| ("tool", Val::from(it.clone())));
+    Val::Map([("server", Val::from(server.clone()))].into_iter().chain(tool).collect())
 }
 
 /// A path that is relative and stays where it is relative to, with `/` between its names; `None` for any other.

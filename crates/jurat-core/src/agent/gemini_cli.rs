@@ -1,7 +1,7 @@
 //! `gemini_cli`: Gemini CLI, headless.
 
 use super::launch::{Errand, Launch, ModelAt};
-use super::lines::{Line, lines};
+use super::lines::lines;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 use crate::value::Val;
@@ -42,13 +42,7 @@ pub(super) fn read(stream: &str) -> Told {
         }
     };
     for line in lines(stream) {
-        let event = match line {
-            Line::Event(event) => event,
-            Line::Printed(printed) => {
-                told.note(None, "printed", Val::from(printed.to_owned()));
-                continue;
-            }
-        };
+        let Some(event) = told.event(line, "printed") else { continue };
         let at = owned_text(&event, "timestamp");
         let is_piece = text(&event, "type") == Some("message")
             && text(&event, "role") == Some("assistant")

@@ -4,7 +4,7 @@
 //! files of JSON lines; whoever runs it hands over the lines.
 
 use super::launch::{Errand, Launch, ModelAt, object};
-use super::lines::{Line, document, lines};
+use super::lines::{document, lines};
 use super::pi_messages;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
@@ -64,13 +64,7 @@ fn config_of(errand: &Errand<'_>, model: &ModelAt) -> Value {
 pub(super) fn read(printed: &str, transcript: &str) -> Told {
     let mut told = Told::default();
     for line in lines(transcript) {
-        let event = match line {
-            Line::Event(event) => event,
-            Line::Printed(line) => {
-                told.note(None, "transcript", Val::from(line.to_owned()));
-                continue;
-            }
-        };
+        let Some(event) = told.event(line, "transcript") else { continue };
         let at = owned_text(&event, "timestamp");
         match text(&event, "type") {
             Some("session") => {

@@ -1,7 +1,7 @@
 //! `opencode`: OpenCode, headless.
 
 use super::launch::{Errand, Launch, ModelAt, object};
-use super::lines::{Line, lines};
+use super::lines::lines;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 use crate::value::{Map, Val};
@@ -55,13 +55,7 @@ pub(super) fn read(stream: &str) -> Told {
     let mut told = Told::default();
     let mut last_reason: Option<String> = None;
     for line in lines(stream) {
-        let event = match line {
-            Line::Event(event) => event,
-            Line::Printed(printed) => {
-                told.note(None, "printed", Val::from(printed.to_owned()));
-                continue;
-            }
-        };
+        let Some(event) = told.event(line, "printed") else { continue };
         told.session = told.session.take().or_else(|| owned_text(&event, "sessionID"));
         let at = millis(&event, "timestamp");
         let part = event.get("part").unwrap_or(&Val::Null);

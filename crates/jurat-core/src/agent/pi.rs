@@ -1,7 +1,7 @@
 //! `pi`: the pi coding agent, headless.
 
 use super::launch::{Errand, Launch, ModelAt, object};
-use super::lines::{Line, lines};
+use super::lines::lines;
 use super::pi_messages;
 use super::told::{FaultSource, Told, owned_text, picked, text};
 use crate::value::Val;
@@ -34,13 +34,7 @@ pub(super) fn read(stream: &str) -> Told {
     let mut told = Told::default();
     let mut has_end = false;
     for line in lines(stream) {
-        let event = match line {
-            Line::Event(event) => event,
-            Line::Printed(printed) => {
-                told.note(None, "printed", Val::from(printed.to_owned()));
-                continue;
-            }
-        };
+        let Some(event) = told.event(line, "printed") else { continue };
         match text(&event, "type") {
             Some("session") => {
                 told.session = owned_text(&event, "id");

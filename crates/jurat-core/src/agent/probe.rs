@@ -3,7 +3,8 @@
 use super::told::{FaultSource, Told};
 use super::{AgentCase, ProbeTool};
 use crate::artifact::Tokens;
-use crate::effect::{Answer, Fault, Message, ModelRequest, Tool, ToolCall};
+use crate::effect::{Answer, Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, Seat, Tool};
+use crate::tool::{Conclusion, Inquiry, Offer, Said};
 use crate::value::{Val, Value, parse_json};
 
 /// How long one command may take, in seconds.
@@ -18,13 +19,14 @@ pub struct Probe<'p> {
     case: &'p AgentCase,
     model: String,
     replicate: u32,
-    /// The tools of servers, beside those that jurat has.
-    others: Vec<Tool>,
-    messages: Vec<Message>,
+    /// The tools that jurat has, and those of servers.
+    offers: Vec<Offer>,
+    messages: Messages,
     told: Told,
-    n_steps: u32,
-    open: Vec<ToolCall>,
-    is_done: bool,
+    /// The turn that is under way.
+    turn: Option<Inquiry>,
+    /// How many calls of the turn are told with what they returned.
+    n_returned: usize,
 }
 
 /// What comes next in a conversation.
@@ -32,20 +34,28 @@ pub struct Probe<'p> {
 pub enum ProbeStep {
     /// The model is asked.
     Ask(Box<ModelRequest>),
-    /// A tool of jurat's own is called.
-    Use(ProbeTool, ToolCall),
+    /// A tool of jurat's own is called, with these arguments.
+    Use(ProbeTool, Value),
     /// A tool of a server is called.
-    Call(ToolCall),
+    Call {
+        /// The server.
+        server: String,
+        /// The tool.
+        tool: String,
+        /// What it is called with.
+        arguments: Value,
+    },
     /// The turn is over.
     Done,
 }
 
 impl<'p> Probe<'p> {
-    /// A conversation that has not begun.
-    pub fn new(case: &'p AgentCase, model: impl Into<String>, replicate: u32, others: Vec<Tool>) -> Probe<'p> {
+    /// A conversation that has not begun. `others` are the tools of servers, beside those that jurat has.
+    pub fn new(case: &'p AgentCase, model: impl Into<String>, replicate: u32, others: Vec<Offer>) -> Probe<'p> {
         let messages = case.system.iter().map(|it| Message::System(it.clone())).collect();
+        let offers = case.agent.tools.iter().map(|it| Offer::own(described(*it))).chain(others).collect();
         let (model, told) = (model.into(), Told::default());
-        Probe { case, model, replicate, others, messages, told, n_steps: 0, open: Vec::new(), is_done: true }
+        Probe { case, model, replicate, offers, messages, told, turn: None, n_returned: 0 }
     }
 
     /// Begins a turn.
@@ -53,87 +63,103 @@ impl<'p> Probe<'p> {
         self.told = Told::default();
         self.told.said(None, "user", message.clone());
         self.messages.push(Message::User(message));
-        (self.n_steps, self.is_done) = (0, false);
-        self.open.clear();
+        let request = ModelRequest::new(self.model.clone(), std::mem::take(&mut self.messages));
+        let request = ModelRequest { repeat: self.replicate, ..request };
+        // Whoever asks knows how often a request may be tried.
+        let inquiry = Inquiry::new(request, self.offers.clone(), 1);
+        self.turn = Some(inquiry.at_most(self.most_steps()));
+        self.n_returned = 0;
     }
 
-    /// What comes next.
+    /// What comes next. Calls come one after the other, as each may change what the next one finds.
     pub fn step(&self) -> ProbeStep {
-        if self.is_done {
-            return ProbeStep::Done;
-        }
-        if let Some(call) = self.open.first() {
-            let own = ProbeTool::NAMED.iter().find(|(name, _)| *name == call.name);
-            let own = own.filter(|(_, tool)| self.case.agent.tools.contains(tool));
-            return match own {
-                Some((_, tool)) => ProbeStep::Use(*tool, call.clone()),
-                None => ProbeStep::Call(call.clone()),
-            };
-        }
-        let mut request = ModelRequest::new(self.model.clone(), self.messages.clone());
-        request.tools =
-            self.case.agent.tools.iter().map(|it| described(*it)).chain(self.others.iter().cloned()).collect();
-        request.repeat = self.replicate;
-        ProbeStep::Ask(Box::new(request))
-    }
-
-    /// Takes in an answer of the model.
-    pub fn answered(&mut self, answer: &Answer) {
-        self.n_steps += 1;
-        if let Some(usage) = &answer.usage {
-            self.told.took(&Tokens {
-                input: Some(usage.input),
-                output: Some(usage.output),
-                total: Some(usage.total()),
-                reasoning: Some(usage.reasoning),
-                cached_input: Some(usage.cached),
-                cache_write: None,
-            });
-        }
-        if let Some(cost) = answer.cost_usd {
-            *self.told.usage.cost_usd.get_or_insert(0.0) += cost;
-        }
-        self.told.model = answer.served.model.clone().or(self.told.model.take());
-        if !answer.text.is_empty() {
-            self.told.said(None, "assistant", answer.text.clone());
-        }
-        for call in &answer.tool_calls {
-            self.told.called(None, Some(call.id.clone()), call.name.clone(), &call.arguments);
-        }
-        self.messages.push(Message::Assistant { text: answer.text.clone(), tool_calls: answer.tool_calls.clone() });
-        let most = self.case.agent.limits.turns.unwrap_or(MOST_STEPS);
-        if answer.tool_calls.is_empty() {
-            self.told.response = Some(answer.text.clone());
-            self.is_done = true;
-        } else if self.n_steps >= most {
-            self.told.fail(
-                FaultSource::Agent,
-                "limit_turns",
-                format!("the model still calls tools after {most} answers"),
-            );
-            self.is_done = true;
-        } else {
-            self.open = answer.tool_calls.clone();
+        let mut steps = self.turn.iter().flat_map(|it| it.steps(Asker::Case));
+        match steps.next().map(|it| it.request) {
+            None => ProbeStep::Done,
+            Some(Request::Model(request)) => ProbeStep::Ask(request),
+            Some(Request::Deed(deed)) => match *deed {
+                Deed::CallTool { server, tool, arguments } => match own(&server, &tool) {
+                    Some(own) => ProbeStep::Use(own, arguments),
+                    None => ProbeStep::Call { server, tool, arguments },
+                },
+                _ => ProbeStep::Done,
+            },
         }
     }
 
-    /// Takes in that the model gave no answer.
-    pub fn unanswered(&mut self, fault: &Fault) {
-        self.told.fail(FaultSource::Provider, fault.kind.name().replace(':', "_"), fault.message.clone());
-        self.is_done = true;
-    }
-
-    /// Takes in what the call that came next came to.
-    pub fn returned(&mut self, text: String, is_error: bool) {
-        let Some(call) = (!self.open.is_empty()).then(|| self.open.remove(0)) else { return };
-        self.told.returned(None, Some(call.id.clone()), Some(is_error), Val::from(text.clone()));
-        self.messages.push(Message::Tool { call_id: call.id, name: call.name, text, is_error });
+    /// Takes in what the step that came next came to.
+    pub fn apply(&mut self, outcome: Outcome) {
+        let Some(inquiry) = &mut self.turn else { return };
+        let Some(site) = inquiry.steps(Asker::Case).first().map(|it| it.site) else { return };
+        let Some(seat) = Seat::numbered(site.seat) else { return };
+        if let Outcome::Answer(answer) = &outcome {
+            tell(&mut self.told, answer);
+        }
+        inquiry.apply(seat, site.turn, outcome);
+        for it in &inquiry.dialogue().tool_uses[self.n_returned..] {
+            let Some(output) = &it.output else { break };
+            self.told.returned(None, Some(it.id.clone()), Some(it.is_error), Val::from(output.clone()));
+            self.n_returned += 1;
+        }
+        let Some(conclusion) = inquiry.conclusion().cloned() else { return };
+        self.messages = inquiry.take_dialogue().asked;
+        self.turn = None;
+        match conclusion {
+            Conclusion::Answered(Said { text, tool_calls, .. })
+            | Conclusion::Refused(Said { text, tool_calls, .. }) => {
+                self.told.response = Some(text.clone());
+                self.messages.push(Message::Assistant { text, tool_calls });
+            }
+            Conclusion::StillCalling(_) => {
+                let message = format!("the model still calls tools after {} answers", self.most_steps());
+                self.told.fail(FaultSource::Agent, "limit_turns", message);
+            }
+            Conclusion::Fault(fault) => {
+                let code = fault.kind.name().replace(':', "_");
+                self.told.fail(FaultSource::Provider, code, fault.message.clone());
+            }
+            Conclusion::NotRun(_) => {}
+        }
     }
 
     /// What the turn told, once it is over.
     pub fn told(&self) -> &Told {
         &self.told
     }
+
+    fn most_steps(&self) -> u32 {
+        self.case.agent.limits.turns.unwrap_or(MOST_STEPS)
+    }
+}
+
+/// Adds an answer of the model to what a turn tells.
+fn tell(told: &mut Told, answer: &Answer) {
+    if let Some(usage) = &answer.usage {
+        told.took(&Tokens {
+            input: Some(usage.input),
+            output: Some(usage.output),
+            total: Some(usage.total()),
+            reasoning: Some(usage.reasoning),
+            cached_input: Some(usage.cached),
+            cache_write: None,
+        });
+    }
+    if let Some(cost) = answer.cost_usd {
+        *told.usage.cost_usd.get_or_insert(0.0) += cost;
+    }
+    told.model = answer.served.model.clone().or(told.model.take());
+    if !answer.text.is_empty() {
+        told.said(None, "assistant", answer.text.clone());
+    }
+    for call in &answer.tool_calls {
+        told.called(None, Some(call.id.clone()), call.name.clone(), &call.arguments);
+    }
+}
+
+/// The tool of jurat's own that is called, when it is one.
+fn own(server: &str, tool: &str) -> Option<ProbeTool> {
+    let named = ProbeTool::NAMED.iter().find(|(name, _)| *name == tool);
+    named.filter(|_| server == Offer::OWN).map(|(_, tool)| *tool)
 }
 
 /// A tool as the model sees it.

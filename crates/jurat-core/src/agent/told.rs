@@ -1,5 +1,6 @@
 //! What a program told about a turn.
 
+use super::lines::Line;
 use crate::artifact::{Event, Happening, RunUsage, Tokens};
 use crate::value::{Map, Val, Value};
 
@@ -57,6 +58,17 @@ impl Told {
     /// Adds an event that is about the program rather than the agent, or one that nobody knows.
     pub(super) fn note(&mut self, timestamp: Option<String>, name: impl Into<String>, detail: Value) {
         self.push(timestamp, Happening::Runner { name: name.into(), detail });
+    }
+
+    /// The event of a line. What a program printed beside its events is noted under a name of its own.
+    pub(super) fn event<'t>(&mut self, line: Line<'t>, beside: &str) -> Option<Val<'t>> {
+        match line {
+            Line::Event(event) => Some(event),
+            Line::Printed(printed) => {
+                self.note(None, beside, Val::from(printed.to_owned()));
+                None
+            }
+        }
     }
 
     pub(super) fn said(&mut self, timestamp: Option<String>, role: &str, content: impl Into<Value>) {

@@ -2,6 +2,10 @@
 //!
 //! No clock, no IO. Any order in which outcomes arrive gives the same verdicts, the ones that all outcomes together give.
 
+mod probe;
+
+pub use probe::{ProbeAnswer, ProbeState};
+
 use std::sync::Arc;
 
 use crate::check::{Check as RunCheck, HookAnswer, Rule, Seen, not_allowed};

@@ -3,61 +3,79 @@
 //! What a probe adds hides fields of the row with the same names, also where the probe has nothing under that name: a
 //! task that reads `cost_usd` must not find what somebody else's answer cost. What is not known is absent, never null.
 
-use crate::effect::{Answer, Message, ModelRequest, ToolCall};
+use crate::case::ProbeAnswer;
+use crate::effect::{Message, ToolCall};
 use crate::plan::PlannedAsk;
-use crate::value::{Context, Map, Val, Value, parse_json};
-
-/// What is asked about a row: one of the prompts, of one model. The replicate is part of the question, so that asking again is asking anew.
-pub fn request(
-    ask: &PlannedAsk,
-    prompt: usize,
-    model: &str,
-    row: &Val<'_>,
-    replicate: u32,
-) -> Result<ModelRequest, String> {
-    let context = Context::of(row);
-    let mut messages = Vec::with_capacity(2);
-    if let Some(system) = &ask.system {
-        messages.push(Message::System(system.bound(context)?));
-    }
-    let (_, prompt) = ask.prompts.get(prompt).ok_or("there is no such prompt")?;
-    messages.push(Message::User(prompt.bound(context)?));
-    Ok(ModelRequest { output: ask.output.clone(), repeat: replicate, ..ModelRequest::new(model, messages) })
-}
+use crate::tool::ToolUse;
+use crate::value::{Map, Val, Value, parse_json};
 
 /// The evidence of a probe that was answered.
-pub fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, request: &'e ModelRequest, answer: &'e Answer) -> Val<'e> {
-    let object = |members: [(&'static str, Val<'e>); 3]| Val::Map(members.into_iter().collect());
-    let said = |message: &'e Message| {
-        let members = [("role", Val::from(message.role())), ("content", Val::from(message.text()))];
-        Val::Map(members.into_iter().collect())
-    };
-    let called = |call: &'e ToolCall| {
-        object([
-            ("id", Val::from(call.id.as_str())),
-            ("name", Val::from(call.name.as_str())),
-            ("arguments", call.arguments.borrowed()),
-        ])
-    };
-    let asked = request.messages.iter().rev().find(|it| matches!(it, Message::User(_)));
+pub fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnswer) -> Val<'e> {
+    let ProbeAnswer { dialogue, said } = answer;
+    let asked = dialogue.asked.iter().rev().find(|it| matches!(it, Message::User(_)));
     let exchange = Exchange {
         input: asked.map_or("", Message::text),
-        messages: request.messages.iter().map(said).collect(),
-        output: &answer.text,
-        parsed: ask.output.as_ref().and_then(|_| ask.form.read(&answer.text).ok()),
-        tool_calls: answer.tool_calls.iter().map(called).collect(),
-        usage: answer.usage.map(|it| {
+        messages: dialogue.asked.iter().map(message).collect(),
+        output: &said.text,
+        parsed: ask.output.as_ref().and_then(|_| ask.form.read(&said.text).ok()),
+        tool_calls: dialogue.tool_uses.iter().map(used).chain(said.tool_calls.iter().map(called)).collect(),
+        usage: dialogue.usage.map(|it| {
             object([
-                ("input_tokens", Val::from(it.input)),
-                ("output_tokens", Val::from(it.output)),
-                ("total_tokens", Val::from(it.total())),
+                ("input_tokens", Some(Val::from(it.input))),
+                ("output_tokens", Some(Val::from(it.output))),
+                ("total_tokens", Some(Val::from(it.total()))),
             ])
         }),
-        cost_usd: answer.cost_usd,
-        latency_ms: answer.latency.as_micros() as f64 / 1e3,
-        finish_reason: Some(answer.finish.name()),
+        cost_usd: dialogue.cost_usd,
+        latency_ms: dialogue.latency.as_micros() as f64 / 1e3,
+        finish_reason: Some(said.finish.name()),
     };
     exchange.over(row)
+}
+
+fn object<'e, const N: usize>(members: [(&'static str, Option<Val<'e>>); N]) -> Val<'e> {
+    Val::Map(members.into_iter().filter_map(|(key, it)| Some((key, it?))).collect())
+}
+
+/// What was sent. A message that calls tools says which, and one of a tool says what it answers.
+fn message(message: &Message) -> Val<'_> {
+    let (mut tool_calls, mut of_tool) = (None, None);
+    match message {
+        Message::System(_) | Message::User(_) => {}
+        Message::Assistant { tool_calls: calls, .. } => {
+            tool_calls = (!calls.is_empty()).then(|| calls.iter().map(called).collect());
+        }
+        Message::Tool { call_id, name, is_error, .. } => of_tool = Some((call_id.as_str(), name.as_str(), *is_error)),
+    }
+    object([
+        ("role", Some(Val::from(message.role()))),
+        ("content", Some(Val::from(message.text()))),
+        ("tool_calls", tool_calls),
+        ("tool_call_id", of_tool.map(|(id, ..)| Val::from(id))),
+        ("name", of_tool.map(|(_, name, _)| Val::from(name))),
+        ("is_error", of_tool.map(|(.., is_error)| Val::Bool(is_error))),
+    ])
+}
+
+/// A tool that a model wants to call.
+fn called(call: &ToolCall) -> Val<'_> {
+    object([
+        ("id", Some(Val::from(call.id.as_str()))),
+        ("name", Some(Val::from(call.name.as_str()))),
+        ("arguments", Some(call.arguments.borrowed())),
+    ])
+}
+
+/// A tool that was called, by the name that its server has for it.
+fn used(tool_use: &ToolUse) -> Val<'_> {
+    object([
+        ("id", Some(Val::from(tool_use.id.as_str()))),
+        ("name", Some(Val::from(tool_use.tool.as_str()))),
+        ("arguments", Some(tool_use.arguments.borrowed())),
+        ("server", tool_use.server.as_deref().map(Val::from)),
+        ("output", tool_use.output.as_deref().map(Val::from)),
+        ("is_error", Some(Val::Bool(tool_use.is_error))),
+    ])
 }
 
 /// The names that a probe adds to its row.
@@ -69,19 +87,19 @@ pub const KEYS: [&str; 9] =
 pub struct Exchange<'e> {
     /// The prompt, filled in.
     pub input: &'e str,
-    /// What was sent: a list of `{role, content}`.
+    /// What was sent: a list of `{role, content}`; those that call tools have `tool_calls`, and those of tools `tool_call_id`, `name` and `is_error`.
     pub messages: Val<'e>,
     /// The text of the answer.
     pub output: &'e str,
     /// The answer as a value, when it was to be one and is.
     pub parsed: Option<Val<'e>>,
-    /// The tools that the answer calls: a list of `{id, name, arguments}`.
+    /// The tools that the model called: a list of `{id, name, arguments}`, with `server`, `output` and `is_error` where it was called.
     pub tool_calls: Val<'e>,
     /// `{input_tokens, output_tokens, total_tokens}`, when the provider says.
     pub usage: Option<Val<'e>>,
-    /// What the answer cost, when the price is known.
+    /// What all answers cost, when the price is known.
     pub cost_usd: Option<f64>,
-    /// How long the answer took.
+    /// How long the model took, all its answers together.
     pub latency_ms: f64,
     /// Why the answer ended, when the provider says.
     pub finish_reason: Option<&'e str>,
@@ -143,10 +161,26 @@ pub fn schema() -> Value {
             "input": {"type": "string", "description": "the prompt, filled in"},
             "messages": {
                 "type": "array",
-                "description": "what was sent",
+                "description": "what was sent, with what tools returned",
                 "items": {
                     "type": "object",
-                    "properties": {"role": {"enum": ["system", "user", "assistant"]}, "content": {"type": "string"}},
+                    "properties": {
+                        "role": {"enum": ["system", "user", "assistant", "tool"]},
+                        "content": {"type": "string"},
+                        "tool_calls": {
+                            "type": "array",
+                            "description": "the tools that the message calls",
+                            "items": {
+                                "type": "object",
+                                "properties": {"id": {"type": "string"}, "name": {"type": "string"}, "arguments": {}},
+                                "required": ["id", "name", "arguments"],
+                                "additionalProperties": false
+                            }
+                        },
+                        "tool_call_id": {"type": "string", "description": "the call that the message answers"},
+                        "name": {"type": "string", "description": "the tool that says it"},
+                        "is_error": {"type": "boolean", "description": "whether the tool failed"}
+                    },
                     "required": ["role", "content"],
                     "additionalProperties": false
                 }
@@ -155,10 +189,17 @@ pub fn schema() -> Value {
             "parsed": {"description": "the answer as a value, when `output` of `ask` says what it must be and it is that"},
             "tool_calls": {
                 "type": "array",
-                "description": "the tools that the answer calls",
+                "description": "the tools that the model called, in order",
                 "items": {
                     "type": "object",
-                    "properties": {"id": {"type": "string"}, "name": {"type": "string"}, "arguments": {}},
+                    "properties": {
+                        "id": {"type": "string"},
+                        "name": {"type": "string"},
+                        "arguments": {},
+                        "server": {"type": "string", "description": "the server that has it; absent for a tool that does not exist"},
+                        "output": {"type": "string", "description": "what it returned; absent when it was not called"},
+                        "is_error": {"type": "boolean", "description": "whether it failed; absent when it was not called"}
+                    },
                     "required": ["id", "name", "arguments"],
                     "additionalProperties": false
                 }
@@ -174,8 +215,8 @@ pub fn schema() -> Value {
                 "required": ["input_tokens", "output_tokens", "total_tokens"],
                 "additionalProperties": false
             },
-            "cost_usd": {"type": "number", "minimum": 0, "description": "what the answer cost, when the price is known"},
-            "latency_ms": {"type": "number", "minimum": 0, "description": "how long the answer took"},
+            "cost_usd": {"type": "number", "minimum": 0, "description": "what all answers cost, when the price is known"},
+            "latency_ms": {"type": "number", "minimum": 0, "description": "how long the model took to answer, without tools"},
             "finish_reason": {"type": "string", "description": "why the answer ended, when the provider says"}
         },
         "required": ["input", "messages", "output", "tool_calls", "latency_ms"]

@@ -1,6 +1,7 @@
 //! Agents and their cases: what they name elsewhere in the suite, and what does not fit together.
 
 use super::roles::Roles;
+use super::servers;
 use crate::agent::Runner;
 use crate::suite::problem::{Problem, Problems, listed_all};
 use crate::suite::{AgentCaseText, AgentName, AgentText, SUBJECT, Suite, codes};
@@ -12,12 +13,7 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems)
     });
     for agent in suite.agents.iter().chain(here) {
         roles.examine(&agent.model, problems);
-        for name in &agent.servers {
-            let is_known = suite.tools.iter().any(|it| it.name.value == name.value);
-            if !is_known && !suite.lost.has_server(&name.value) && problems.has_room(&codes::UNKNOWN_SERVER) {
-                problems.push(super::scenarios::unknown_server(&suite.tools, name));
-            }
-        }
+        servers::examine(suite, &agent.servers, &agent.filtered, problems);
     }
     for case in &suite.cases {
         match case.agent_in(suite) {

@@ -16,6 +16,7 @@ mod probes;
 mod roles;
 mod scenarios;
 mod selection;
+mod servers;
 mod shape;
 mod types;
 
@@ -38,6 +39,7 @@ use crate::suite::{
     Aggregate, Ask, Evaluate, EvaluatorKind, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes,
     examine_scenarios, same_id,
 };
+use crate::tool::{MOST_ROUNDS, ToolFilter};
 use crate::value::{FieldPath, Projection, Step, Value};
 
 use base::Bases;
@@ -157,8 +159,19 @@ pub struct PlannedAsk {
     pub output: Option<Schema>,
     /// What an answer must be to have a value. One that is not is evidence all the same.
     pub form: ReplyForm,
+    /// The servers whose tools may be used.
+    pub tools: Vec<String>,
+    /// The tools that may not be used.
+    pub tool_filter: ToolFilter,
     /// How many more requests one answer may take when requests fail.
     pub max_retries: u32,
+}
+
+impl PlannedAsk {
+    /// How often the model is asked at most for one answer: once, or as often as it may be given results of tools.
+    pub fn most_rounds(&self) -> u32 {
+        if self.tools.is_empty() { 1 } else { MOST_ROUNDS }
+    }
 }
 
 /// A task with its names resolved.
@@ -342,6 +355,8 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
         models: ask.subjects().into_iter().map(str::to_owned).collect(),
         output: ask.output.as_ref().map(|it| Schema::from(it.schema.clone())),
         form: schema.map_or(ReplyForm::Text, |it| ReplyForm::Schema(Box::new(it))),
+        tools: ask.tools.iter().map(|it| it.value.clone()).collect(),
+        tool_filter: ask.tool_filter.clone(),
         max_retries: ask.max_retries,
     }
 }

@@ -7,6 +7,7 @@ use super::base::{Base, Cases};
 use super::context::{self, Reader};
 use super::judges;
 use super::roles::Roles;
+use super::servers;
 use super::shape::Shape;
 use crate::evidence::probe;
 use crate::suite::problem::{Problem, Problems, listed_all};
@@ -22,6 +23,7 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, rows: Option<&Shape>, pr
     problems.extend(no_model(roles, ask));
     roles.examine(&ask.models, problems);
     problems.extend(repeated_model(roles, ask));
+    servers::examine(suite, &ask.tools, &ask.filtered, problems);
     let Some(rows) = rows else { return };
     problems.extend(hidden_fields(ask, rows));
     let rows = Base { shape: rows.clone(), of: Cases::Rows };

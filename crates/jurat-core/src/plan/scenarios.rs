@@ -1,25 +1,18 @@
 //! Scenarios: the models and servers with tools that they name.
 
 use super::roles::Roles;
+use super::servers;
 use crate::scenario::ReadyScenario;
 use crate::scenario::ready::PARSER;
-use crate::suite::problem::{Problem, Problems, listed_all, nearest};
-use crate::suite::{SUBJECT, ScenarioText, ServerSpec, Suite, codes};
-use crate::value::Spanned;
+use crate::suite::problem::{Problem, Problems};
+use crate::suite::{SUBJECT, ScenarioText, Suite, codes};
 
 /// Looks at what scenarios name elsewhere in the suite. What they name of themselves is looked at with their graphs.
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {
     for text in &suite.scenarios {
         roles.examine(&text.models, problems);
         problems.extend(no_models(suite, roles, text));
-        // Where there are no tools at all, a filter takes none away, as in scenarios that were written for another program.
-        let filtered = text.filtered.iter().filter(|_| !suite.tools.is_empty());
-        for name in text.tools.iter().chain(filtered) {
-            let is_known = suite.tools.iter().any(|it| it.name.value == name.value);
-            if !is_known && !suite.lost.has_server(&name.value) && problems.has_room(&codes::UNKNOWN_SERVER) {
-                problems.push(unknown_server(&suite.tools, name));
-            }
-        }
+        servers::examine(suite, &text.tools, &text.filtered, problems);
     }
 }
 
@@ -45,21 +38,4 @@ fn no_models(suite: &Suite, roles: &Roles<'_>, text: &ScenarioText) -> Vec<Probl
         problems.push(roles.nobody_plays(PARSER, problem));
     }
     problems
-}
-
-pub(super) fn unknown_server(servers: &[ServerSpec], name: &Spanned<String>) -> Problem {
-    let message = format!("there is no server with tools `{}`", name.value);
-    let problem = Problem::new(&codes::UNKNOWN_SERVER, message).at(name.span, "unknown server");
-    let names = || servers.iter().map(|it| it.name.value.as_str());
-    let near = nearest(&name.value, names()).and_then(|near| servers.iter().find(|it| it.name.value == near));
-    let problem = match near {
-        Some(near) => problem
-            .at(near.name.span, "a server with a similar name")
-            .help(format!("did you mean `{}`?", near.name.value)),
-        None => problem,
-    };
-    match servers {
-        [] => problem.help(format!("define it: `tools: {{ {}: {{ command: […] }} }}`", name.value)),
-        _ => problem.help(format!("`tools` of the suite has {}", listed_all(names()))),
-    }
 }

@@ -9,6 +9,7 @@ use crate::compare::Operator;
 use crate::expression::Expression;
 use crate::outcome::Check;
 use crate::template::{Template, Trait};
+use crate::tool::ToolFilter;
 use crate::value::{Map, Value};
 
 /// The target of an edge that ends the conversation, as it is written.
@@ -164,29 +165,6 @@ pub struct ModelOverride {
     pub subject: Option<String>,
     /// Who reads answers.
     pub parser: Option<String>,
-}
-
-/// Tools that may not be used.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ToolFilter {
-    /// Which.
-    pub remove: Vec<ToolName>,
-}
-
-impl ToolFilter {
-    /// Whether a tool is left.
-    pub fn keeps(&self, server: &str, tool: &str) -> bool {
-        !self.remove.iter().any(|it| it.server == server && it.tool.as_deref().is_none_or(|it| it == tool))
-    }
-}
-
-/// A tool of a server, or all of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolName {
-    /// The server.
-    pub server: String,
-    /// The tool; `None` for all of them.
-    pub tool: Option<String>,
 }
 
 /// From a node to the next.

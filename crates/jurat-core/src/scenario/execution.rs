@@ -9,6 +9,7 @@ use super::{Criterion, State, Target, TurnFailure};
 use crate::compare::Fault;
 use crate::effect::Usage;
 use crate::template::Verified;
+use crate::tool::ToolUse;
 use crate::value::{Map, Val, Value};
 use crate::verdict::StopReason;
 
@@ -109,21 +110,6 @@ pub struct TurnRecord {
     pub taken: Option<usize>,
     /// Where it went on.
     pub went_to: Option<Target>,
-}
-
-/// A tool that was called.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolUse {
-    /// The server; `None` for a tool that does not exist.
-    pub server: Option<String>,
-    /// The tool.
-    pub tool: String,
-    /// What it was called with.
-    pub arguments: Value,
-    /// What it returned.
-    pub output: Option<String>,
-    /// Whether that is an error.
-    pub is_error: bool,
 }
 
 impl Execution {
@@ -246,7 +232,7 @@ impl TurnRecord {
             put("cost_usd", Val::F(cost));
         }
         if !self.tool_uses.is_empty() {
-            put("tool_calls", self.tool_uses.iter().map(ToolUse::to_value).collect());
+            put("tool_calls", self.tool_uses.iter().map(called).collect());
         }
         if let Some(reason) = &self.update_error {
             put("update_error", text(reason));
@@ -284,20 +270,20 @@ impl TurnRecord {
     }
 }
 
-impl ToolUse {
-    fn to_value(&self) -> Value {
-        let mut members: Map<'static> = Map::default();
-        if let Some(server) = &self.server {
-            members.insert("server".into(), Val::Str(server.clone().into()));
-        }
-        members.insert("tool".into(), Val::Str(self.tool.clone().into()));
-        members.insert("arguments".into(), self.arguments.clone());
-        if let Some(output) = &self.output {
-            members.insert("output".into(), Val::Str(output.clone().into()));
-        }
-        if self.is_error {
-            members.insert("is_error".into(), Val::Bool(true));
-        }
-        Val::Map(members)
+/// A call of a tool as evidence has it.
+fn called(tool_use: &ToolUse) -> Value {
+    let ToolUse { id: _, server, tool, arguments, output, is_error } = tool_use;
+    let mut members: Map<'static> = Map::default();
+    if let Some(server) = server {
+        members.insert("server".into(), Val::Str(server.clone().into()));
     }
+    members.insert("tool".into(), Val::Str(tool.clone().into()));
+    members.insert("arguments".into(), arguments.clone());
+    if let Some(output) = output {
+        members.insert("output".into(), Val::Str(output.clone().into()));
+    }
+    if *is_error {
+        members.insert("is_error".into(), Val::Bool(true));
+    }
+    Val::Map(members)
 }

@@ -7,7 +7,7 @@
 //!   peer stores it;
 //! * [`callable`]: code of the embedding program, where data does not say enough;
 //! * [`state`]: what is known between two turns; [`failure`]: how a turn fails; [`mod@route`]: where a conversation goes on;
-//! * [`conversation`]: what was said, and what the next turn is told of it; [`tools`]: what a subject may call;
+//! * [`conversation`]: what was said, and what the next turn is told of it;
 //! * [`ready`]: a scenario made ready to run; [`traversal`]: one on its way; [`execution`]: what happened, as evidence.
 
 pub mod builder;
@@ -22,15 +22,13 @@ pub mod route;
 pub mod state;
 pub mod stored;
 pub mod structure;
-pub mod tools;
 pub mod traversal;
 pub mod when;
 
 pub use builder::{BuildError, BuildErrors, ScenarioBuilder};
 pub use callable::{Callable, Function};
 pub use definition::{
-    Condition, Criterion, END, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate,
-    Target, ToolFilter, ToolName,
+    Condition, Criterion, END, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate, Target,
 };
 pub use execution::{End, Execution, Status, TurnRecord};
 pub use failure::{FailureCategory, TurnFailure};
@@ -40,3 +38,5 @@ pub use route::{ReadyEdge, Route, Tested, route};
 pub use state::{State, StatePath};
 pub use structure::{Absence, Flaw};
 pub use traversal::{GivenTurn, Step, Traversal};
+
+pub use crate::tool::{ToolFilter, ToolName};

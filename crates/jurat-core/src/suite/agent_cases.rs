@@ -119,7 +119,7 @@ static CASE: Keys = Keys {
     what: "a case",
     keys: &[
         Key::optional("id", Form::Text, "its name, when it stands in a list").or(&["case_id"]),
-        Key::optional("description", Form::Text, "what it is for; shown in reports").or(&["title"]),
+        Key::DESCRIPTION.or(&["title"]),
         Key::optional(
             "agent",
             Form::Either(&[Form::Text, agents::ONE]),
@@ -149,7 +149,7 @@ static CASE: Keys = Keys {
         Key::optional("expectations", evaluation::EXPECTATIONS_FORM, "what is expected of its runs, for `evaluation`"),
         Key::optional("rubric", evaluation::RUBRIC_FORM, "what scores of its runs mean, for `evaluation`"),
         Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep with it"),
+        Key::METADATA,
         Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "tasks that apply to this case alone"),
         Key::optional("deterministic_checks", check::ENTRIES, "checks that apply to this case alone"),
     ],
@@ -240,8 +240,8 @@ fn case(
     let network = fields.get("network").and_then(|it| agents::network(reading, it));
     let limits = fields.get("limits").and_then(|it| LimitsText::read(reading, it)).unwrap_or_default();
     let tags = fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
-    let metadata = metadata(reading, &fields);
-    let said = |name: &str| fields.get(name).filter(|it| !matches!(it.content, Content::Scalar(Val::Null)));
+    let metadata = Val::Map(fields.metadata(reading));
+    let said = |name: &str| fields.given(name);
     let expectations = said("expectations").and_then(|it| evaluation::expectations(reading, it));
     let rubric = said("rubric").and_then(|it| evaluation::rubric(reading, it));
     let wanted = ["expectations", "rubric"].into_iter().find(|it| said(it).is_some());
@@ -281,33 +281,17 @@ fn case(
 
 /// The id of a case: its key, or what it says.
 fn named(reading: &mut Reading<'_>, key: Option<Spanned<String>>, fields: &Fields<'_, '_>) -> Option<Spanned<String>> {
-    let written = fields.get("id").map(|it| reading.text("`id`", it));
-    let id = match (key, written) {
-        (Some(key), Some(Some(id))) if key.value != id.value => {
-            let message = format!("the case `{}` calls itself `{}`", key.value, id.value);
-            let problem = Problem::new(&codes::CONFLICT, message).at(id.span, "one name").at(key.span, "another");
-            reading.problem(problem.help("drop `id`: its key is its id"));
-            Some(key)
-        }
-        (Some(key), _) => Some(key),
-        (None, Some(id)) => id,
-        (None, None) => {
-            if !fields.may_mean("id") {
-                let problem = Problem::new(&codes::MISSING_KEY, "a case in a list needs `id`");
-                reading.problem(
-                    problem.at(fields.head(), "without an id").help("reports and selections name it by its id"),
-                );
-            }
-            None
-        }
-    }?;
+    let id = fields.own_id(reading, key, "case", NAMED)?;
     if id.value.trim().is_empty() {
         let problem = Problem::new(&codes::WRONG_VALUE, "the id of a case cannot be empty");
-        reading.problem(problem.at(id.span, "empty").help("reports and selections name it by its id"));
+        reading.problem(problem.at(id.span, "empty").help(NAMED));
         return None;
     }
     Some(id)
 }
+
+/// What the id of a case is for.
+const NAMED: &str = "reports and selections name it by its id";
 
 /// The files that are shown to the agent. Each becomes a source of the definition, so that a run has them.
 fn attachments(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> {
@@ -357,18 +341,6 @@ fn own_tasks(reading: &mut Reading<'_>, suite: &mut Suite, id: &Spanned<String>,
             }
             Err(Some(id)) => suite.lost.task_ids.push(id),
             Err(None) => suite.lost.tasks = true,
-        }
-    }
-}
-
-fn metadata(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Value {
-    let Some(node) = fields.get("metadata") else { return Val::Map(Map::default()) };
-    match node.to_val().into_owned() {
-        Val::Null => Val::Map(Map::default()),
-        map @ Val::Map(_) => map,
-        _ => {
-            reading.wrong_type("`metadata`", "an object", node);
-            Val::Map(Map::default())
         }
     }
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
-use super::{codes, duration, size};
+use super::{codes, duration, size, tool_filter};
 use crate::agent::{Agent, Isolation, Limits, Network, ProbeTool, Runner};
 use crate::value::{Content, Node, Span, Spanned, Val, Value};
 
@@ -29,6 +29,8 @@ pub struct AgentText {
     pub model: Option<Spanned<String>>,
     /// The servers with tools that it names.
     pub servers: Vec<Spanned<String>>,
+    /// The servers of which tools are taken away.
+    pub filtered: Vec<Spanned<String>>,
     /// Where it says that it may take turns of its own.
     pub runner: Span,
     /// As it was written.
@@ -118,6 +120,7 @@ static AGENT: Keys = Keys {
             Form::List(&Form::Text),
             "for `llm_probe`: `exec_shell`, `read_file`, `write_file`, and names under `tools`",
         ),
+        Key::optional("tool_filter", tool_filter::FORM, "for `llm_probe`: tools of servers that it may not use"),
         Key::optional(
             "network",
             NETWORK,
@@ -222,13 +225,15 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
             None => servers.push(tool),
         }
     }
-    if fields.get("tools").is_some() && runner != Runner::LlmProbe {
-        conflict(
-            reading,
-            &fields,
-            "tools",
-            format!("`tools` is for the runner `llm_probe`; `{}` has its own", runner.name()),
-        );
+    let mut filtered = Vec::new();
+    if let Some(node) = fields.get("tool_filter") {
+        agent.tool_filter = tool_filter::read(reading, node, &mut filtered);
+    }
+    for key in ["tools", "tool_filter"] {
+        if fields.get(key).is_some() && runner != Runner::LlmProbe {
+            let message = format!("`{key}` is for the runner `llm_probe`; `{}` has its own tools", runner.name());
+            conflict(reading, &fields, key, message);
+        }
     }
     agent.servers = servers.iter().map(|it| it.value.clone()).collect();
     agent.network = fields.get("network").and_then(|it| network(reading, it));
@@ -240,7 +245,7 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     }
     let runner = fields.key_span("runner").or_else(|| fields.key_span("command")).unwrap_or(fields.span);
     let written = node.to_val().into_owned();
-    (reading.n_errors() == n_before).then_some(AgentText { agent, name, model, servers, runner, written })
+    (reading.n_errors() == n_before).then_some(AgentText { agent, name, model, servers, filtered, runner, written })
 }
 
 fn conflict(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, key: &str, message: String) {

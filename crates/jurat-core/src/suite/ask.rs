@@ -4,7 +4,8 @@
 //! ask: { model: subject, system: Answer in one sentence., prompt: "${question}" }
 //! ```
 //!
-//! Several prompts and several models form a matrix: each row is asked with each prompt, and each model is asked.
+//! Several prompts and several models form a matrix: each row is asked with each prompt, and each model is asked. With `tools` the model may call
+//! tools of servers before it answers.
 
 use super::codes;
 use super::form::{Form, Key, Keys};
@@ -13,6 +14,8 @@ use super::output::{self, Output};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
+use super::tool_filter;
+use crate::tool::ToolFilter;
 use crate::value::{Content, Entry, Node, Span, Spanned, Val};
 
 /// What is asked about each row, and of whom.
@@ -26,6 +29,12 @@ pub struct Ask {
     pub models: Vec<Spanned<String>>,
     /// What must be answered; any text when absent.
     pub output: Option<Output>,
+    /// The servers whose tools may be used.
+    pub tools: Vec<Spanned<String>>,
+    /// The tools that may not be used.
+    pub tool_filter: ToolFilter,
+    /// The servers of which tools are taken away.
+    pub filtered: Vec<Spanned<String>>,
     /// How many more requests one answer may take when requests fail. An answer is never asked for again because of what
     /// it says: that is what is evaluated.
     pub max_retries: u32,
@@ -63,9 +72,10 @@ impl Ask {
 /// Two are equal wherever they stand.
 impl PartialEq for Ask {
     fn eq(&self, other: &Self) -> bool {
-        let Ask { prompts, system, models, output, max_retries, .. } = self;
+        let Ask { prompts, system, models, output, tools, tool_filter, max_retries, .. } = self;
         (prompts, system, models) == (&other.prompts, &other.system, &other.models)
             && (output, max_retries) == (&other.output, &other.max_retries)
+            && (tools, tool_filter) == (&other.tools, &other.tool_filter)
     }
 }
 
@@ -85,12 +95,13 @@ static ASK: Keys = Keys {
         ),
         Key::optional("system", PROMPT, "the system message; `${path}` is filled from the row"),
         Key::optional("output", Form::Output, "what must be answered: fields in short form, or a JSON Schema"),
+        Key::optional("tools", Form::List(&Form::Text), "the servers whose tools the model may use"),
+        Key::optional("tool_filter", tool_filter::FORM, "tools that the model may not use"),
         Key::optional(
             "max_retries",
             Form::Integer(0),
             "how many more requests one answer may take when requests fail; 3 unless said",
         ),
-        Key::reserved("tools", "tools that the model may use"),
     ],
 };
 
@@ -104,10 +115,25 @@ pub(super) fn read(reading: &mut Reading<'_>, span: Span, node: &Node<'_>) -> Op
     let system = fields.get("system").and_then(|it| judging::prompt(reading, "`system`", it));
     let models = fields.get("model").map(|it| models(reading, it)).unwrap_or_default();
     let output = fields.get("output").and_then(|it| output::read(reading, it));
+    let tools = fields.get("tools").map(|it| reading.texts("`tools`", it)).unwrap_or_default();
+    let mut filtered = Vec::new();
+    let tool_filter = fields.get("tool_filter").map(|it| tool_filter::read(reading, it, &mut filtered));
+    let tool_filter = tool_filter.unwrap_or_default();
     let max_retries = fields.get("max_retries").and_then(|it| reading.count("`max_retries`", 0, it));
     let max_retries = max_retries.unwrap_or(MAX_RETRIES);
     let is_flawed = reading.n_errors() > n_before;
-    (!prompts.is_empty()).then_some(Ask { prompts, system, models, output, max_retries, span, is_flawed })
+    (!prompts.is_empty()).then_some(Ask {
+        prompts,
+        system,
+        models,
+        output,
+        tools,
+        tool_filter,
+        filtered,
+        max_retries,
+        span,
+        is_flawed,
+    })
 }
 
 fn prompts(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<AskPrompt> {

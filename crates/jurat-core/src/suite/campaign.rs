@@ -12,7 +12,11 @@
 //! `subject`, cases become `cases`, the evaluation profile becomes `evaluation`. What has no counterpart is told in words. The program asks all models
 //! through `OpenRouter`, so that is where they are asked; `script/…` and `exec/…` stay what they are.
 
-use std::borrow::Cow;
+mod case;
+mod judging;
+mod message;
+mod tree;
+
 use std::path::PathBuf;
 
 use super::form::{Form, Key, Keys};
@@ -21,7 +25,11 @@ use super::problem::{Problem, listed_all};
 use super::reader::{Fields, Reading};
 use super::yaml::read_tree;
 use super::{SUBJECT, Suite, agent_cases, codes, evaluation};
-use crate::value::{Content, Entry, Node, SourceId, Span, Spanned, Val, Value};
+use crate::value::{Entry, Node, SourceId, Span, Spanned, Val, Value};
+
+use case::{CASE, case};
+use judging::evaluation_profile;
+use tree::list;
 
 static CAMPAIGN: Keys = Keys {
     what: "`campaign`",
@@ -72,7 +80,7 @@ static SUITE: Keys = Keys {
         Key::optional("models", Form::List(&Form::Map(&Form::Any)), "the models that are compared"),
         Key::optional("case_selection", Form::Object(&SELECTION), "which cases"),
         Key::optional("openclaw", Form::Object(&ASSIGNMENTS), "which agent is given which case"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+        Key::METADATA,
     ],
 };
 
@@ -106,55 +114,7 @@ static RUN_PROFILE: Keys = Keys {
         Key::optional("model_overrides", Form::Map(&Form::Map(&Form::Any)), "settings of single models"),
         Key::optional("execution_policy", Form::Object(&POLICY), "how cases are run"),
         Key::optional("openclaw", Form::Object(&RUN_OPENCLAW), "how agents are run"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
-    ],
-};
-
-static INPUT: Keys = Keys {
-    what: "`input`",
-    keys: &[
-        Key::optional("messages", Form::List(&Form::Map(&Form::Any)), "what the agent is told first"),
-        Key::optional(
-            "turns",
-            Form::List(&Form::Map(&Form::Any)),
-            "what it is told after that, one thing after the other",
-        ),
-        Key::optional("attachments", Form::List(&Form::Text), "files that are shown to it"),
-        Key::optional("context", Form::Map(&Form::Any), "what its runner is told"),
-    ],
-};
-
-static SOURCE: Keys = Keys {
-    what: "`source`",
-    keys: &[
-        Key::required("path", Form::Text, "the file"),
-        Key::optional("format", Form::Choice(&["yaml", "json"]), "what it is written in"),
-    ],
-};
-
-static MESSAGE: Keys = Keys {
-    what: "a message",
-    keys: &[
-        Key::required("role", Form::Choice(&["system", "user", "assistant", "tool"]), "who says it"),
-        Key::optional("content", Form::Text, "what"),
-        Key::optional("name", Form::Text, "who, when roles are not enough"),
-        Key::optional("source", Form::Object(&SOURCE), "the file that says what"),
-    ],
-};
-
-static CASE: Keys = Keys {
-    what: "a case of a campaign",
-    keys: &[
-        Key::required("schema_version", Form::Integer(1), "1"),
-        Key::required("case_id", Form::Text, "its name"),
-        Key::optional("title", Form::Text, "what it is for"),
-        Key::required("runner", Form::Map(&Form::Any), "who runs it: `type` and settings"),
-        Key::required("input", Form::Object(&INPUT), "what the agent is told"),
-        Key::optional("expectations", evaluation::EXPECTATIONS_FORM, "what is expected of its runs"),
-        Key::optional("rubric", evaluation::RUBRIC_FORM, "what scores of its runs mean"),
-        Key::optional("deterministic_checks", super::check::ENTRIES, "checks of its runs"),
-        Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+        Key::METADATA,
     ],
 };
 
@@ -166,7 +126,7 @@ static AGENT: Keys = Keys {
         Key::optional("title", Form::Text, "what it is called"),
         Key::optional("description", Form::Text, "what it is for"),
         Key::optional("tags", Form::List(&Form::Text), "words for it"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
+        Key::METADATA,
         Key::optional("openclaw", Form::Map(&Form::Any), "parts of its configuration, which jurat makes itself"),
     ],
 };
@@ -227,7 +187,7 @@ impl Filter {
     fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Filter {
         let Some(fields) = Fields::read(reading, &SELECTION, node) else { return Filter::default() };
         let mut texts =
-            |name: &str| given(&fields, name).map(|it| reading.texts(&format!("`{name}`"), it)).unwrap_or_default();
+            |name: &str| fields.given(name).map(|it| reading.texts(&format!("`{name}`"), it)).unwrap_or_default();
         Filter {
             include_ids: texts("include_case_ids"),
             exclude_ids: texts("exclude_case_ids"),
@@ -291,7 +251,7 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
             reading.problem(problem.at(id.span, "again here").at(first.span, "first here").help("rename one of them"));
             continue;
         }
-        let tags = given(&fields, "tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
+        let tags = fields.given("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
         let tags = tags.into_iter().map(|it| it.value.trim().to_owned()).filter(|it| !it.is_empty()).collect();
         cases.push((id, tags, fields));
     }
@@ -323,14 +283,6 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
     }
 }
 
-fn given<'n, 'a>(fields: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
-    fields.get(name).filter(|it| !is_null(it))
-}
-
-fn is_null(node: &Node<'_>) -> bool {
-    matches!(node.content, Content::Scalar(Val::Null))
-}
-
 fn unused(reading: &mut Reading<'_>, span: Span, what: impl Into<String>, instead: &str) {
     let problem = Problem::new(&codes::UNUSED_SETTING, what).at(span, "not used");
     reading.problem(problem.help(instead));
@@ -339,26 +291,26 @@ fn unused(reading: &mut Reading<'_>, span: Span, what: impl Into<String>, instea
 fn profile<'d>(reading: &mut Reading<'_>, suite: &mut Suite, tree: &Node<'d>) -> Profile<'d> {
     let mut profile = Profile::default();
     let Some(fields) = Fields::read(reading, &RUN_PROFILE, tree) else { return profile };
-    let entries = |name: &str| given(&fields, name).and_then(|it| it.entries()).unwrap_or(&[]).to_vec();
+    let entries = |name: &str| fields.given(name).and_then(|it| it.entries()).unwrap_or(&[]).to_vec();
     (profile.defaults, profile.overrides) = (entries("runner_defaults"), entries("model_overrides"));
-    if let Some(policy) = given(&fields, "execution_policy").and_then(|it| Fields::read(reading, &POLICY, it)) {
-        suite.repeat = given(&policy, "run_repetitions").and_then(|it| reading.count("`run_repetitions`", 1, it));
+    if let Some(policy) = fields.given("execution_policy").and_then(|it| Fields::read(reading, &POLICY, it)) {
+        suite.repeat = policy.given("run_repetitions").and_then(|it| reading.count("`run_repetitions`", 1, it));
         let others = [
             ("max_concurrency", "`-j` says how much is done at a time"),
             ("fail_fast", "`--fail-fast` stops at the first case that fails"),
             ("stop_on_runner_error", "a case that could not be run is an error, and the others go on"),
         ];
         for (name, instead) in others {
-            if let Some(span) = policy.key_span(name).filter(|_| given(&policy, name).is_some()) {
+            if let Some(span) = policy.key_span(name).filter(|_| policy.given(name).is_some()) {
                 unused(reading, span, format!("`{name}` of a run profile is not used"), instead);
             }
         }
     }
-    if let Some(openclaw) = given(&fields, "openclaw").and_then(|it| Fields::read(reading, &RUN_OPENCLAW, it)) {
-        profile.agent = given(&openclaw, "agent_id").and_then(|it| reading.text("`agent_id`", it));
-        profile.image = given(&openclaw, "image").cloned();
-        profile.engine = given(&openclaw, "docker_cli").cloned();
-        profile.time = given(&openclaw, "timeout_seconds").cloned();
+    if let Some(openclaw) = fields.given("openclaw").and_then(|it| Fields::read(reading, &RUN_OPENCLAW, it)) {
+        profile.agent = openclaw.given("agent_id").and_then(|it| reading.text("`agent_id`", it));
+        profile.image = openclaw.given("image").cloned();
+        profile.engine = openclaw.given("docker_cli").cloned();
+        profile.time = openclaw.given("timeout_seconds").cloned();
     }
     profile
 }
@@ -374,8 +326,8 @@ fn agent(reading: &mut Reading<'_>, tree: &Node<'_>) -> Option<(Spanned<String>,
         let problem = Problem::new(&codes::WRONG_VALUE, message).at(id.span, "must be the directory's name");
         reading.problem(problem.help("rename one of them"));
     }
-    for entry in given(&fields, "openclaw").and_then(Node::entries).unwrap_or(&[]) {
-        if !is_null(&entry.value) && entry.value.entries().is_none_or(|it| !it.is_empty()) {
+    for entry in fields.given("openclaw").and_then(Node::entries).unwrap_or(&[]) {
+        if !entry.value.is_null() && entry.value.entries().is_none_or(|it| !it.is_empty()) {
             let message = format!("`{}` of the agent `{}` is not used", entry.key, id.value);
             unused(reading, entry.key_span, message, "jurat makes the configuration of agents itself");
         }
@@ -393,22 +345,22 @@ fn read_suite(
 ) -> (Filter, Assignments) {
     let Some(fields) = Fields::read(reading, &SUITE, tree) else { return Default::default() };
     suite.name = fields.get("suite_id").and_then(|it| reading.text("`suite_id`", it));
-    suite.description = given(&fields, "title").and_then(|it| reading.text("`title`", it)).map(|it| it.value);
+    suite.description = fields.given("title").and_then(|it| reading.text("`title`", it)).map(|it| it.value);
     suite.head = Some(fields.head());
-    let models = given(&fields, "models").map(|it| reading.list("`models`", "a list of models", it));
+    let models = fields.given("models").map(|it| reading.list("`models`", "a list of models", it));
     let models: Vec<Model> = models.unwrap_or_default().iter().filter_map(|it| model(reading, it, profile)).collect();
     if !models.is_empty() {
         let at = fields.key_span("models").unwrap_or(fields.span);
         suite.models.push(Role { name: Spanned::new(SUBJECT.to_owned(), at), models });
     }
-    let filter = given(&fields, "case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
+    let filter = fields.given("case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
     let mut assignments = Vec::new();
-    let openclaw = given(&fields, "openclaw").and_then(|it| Fields::read(reading, &ASSIGNMENTS, it));
-    let items = openclaw.as_ref().and_then(|it| given(it, "agent_assignments"));
+    let openclaw = fields.given("openclaw").and_then(|it| Fields::read(reading, &ASSIGNMENTS, it));
+    let items = openclaw.as_ref().and_then(|it| it.given("agent_assignments"));
     for item in items.map(|it| reading.list("`agent_assignments`", "a list of assignments", it)).unwrap_or_default() {
         let Some(fields) = Fields::read(reading, &ASSIGNMENT, item) else { continue };
         let agent = fields.get("agent_id").and_then(|it| reading.text("`agent_id`", it));
-        let filter = given(&fields, "case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
+        let filter = fields.given("case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
         if filter.include_ids.is_empty() && filter.include_tags.is_empty() {
             let problem = Problem::new(&codes::MISSING_KEY, "an assignment needs an include filter");
             reading.problem(problem.at(item.span, "for which cases?").help("add `include_case_ids` or `include_tags`"));
@@ -432,7 +384,7 @@ fn model(reading: &mut Reading<'_>, node: &Node<'_>, profile: &Profile<'_>) -> O
         reading.problem(problem.at(node.span, "which model?"));
         return None;
     };
-    if let Some(params) = node.get("primary_params").filter(|it| !is_null(it)) {
+    if let Some(params) = node.get("primary_params").filter(|it| !it.is_null()) {
         unused(reading, params.span, "`primary_params` of a model is not used", "put settings into the run profile");
     }
     let own = profile.overrides.iter().find(|it| text("model_id") == Some(&*it.key));
@@ -459,314 +411,4 @@ fn asked(named: Spanned<String>, mut settings: Vec<(&'static str, Value)>) -> Mo
     }
     settings.extend(GATEWAY.map(|(key, value)| (key, Val::from(value))));
     Model { model: Spanned::new(format!("openai/{}", named.value), named.span), settings }
-}
-
-/// A case in jurat's own form.
-fn case<'d>(
-    reading: &mut Reading<'_>,
-    fields: &Fields<'_, 'd>,
-    profile: &Profile<'d>,
-    agent: Option<&Spanned<String>>,
-    agents: &[(Spanned<String>, Span)],
-) -> Option<Node<'d>> {
-    let mut members: Vec<Entry<'d>> = Vec::new();
-    let mut put = |key: &'static str, value: Node<'d>| members.push(entry(key, value));
-    put("id", fields.get("case_id")?.clone());
-    for (from, to) in [
-        ("title", "description"),
-        ("expectations", "expectations"),
-        ("rubric", "rubric"),
-        ("tags", "tags"),
-        ("metadata", "metadata"),
-    ] {
-        if let Some(node) = given(fields, from) {
-            put(to, node.clone());
-        }
-    }
-    let input = Fields::read(reading, &INPUT, fields.get("input")?)?;
-    let context = given(&input, "context");
-    let runner = fields.get("runner")?;
-    let kind = runner.get("type").and_then(|it| it.as_str().map(|text| Spanned::new(text.to_owned(), it.span)));
-    let Some(kind) = kind else {
-        let problem = Problem::new(&codes::MISSING_KEY, "a runner needs `type`").at(runner.span, "run by whom?");
-        reading.problem(problem.help("`llm_probe` or `openclaw`"));
-        return None;
-    };
-    let mut limits: Vec<Entry<'d>> = Vec::new();
-    let own = runner.entries().unwrap_or(&[]).iter().filter(|it| &*it.key != "type");
-    let of_probe = (kind.value == "llm_probe").then(|| profile.defaults.iter()).into_iter().flatten();
-    for (is_own, it) in of_probe.map(|it| (false, it)).chain(own.map(|it| (true, it))) {
-        match LIMITS.iter().find(|(name, _)| *name == &*it.key) {
-            Some((_, limit)) => {
-                limits.retain(|it| it.key != *limit);
-                limits.push(entry(limit, it.value.clone()));
-            }
-            None if !is_own && SETTINGS.contains(&&*it.key) => {}
-            None => {
-                let message = format!("`{}` of a runner is not used", it.key);
-                unused(reading, it.key_span, message, "settings of models stand in the run profile or under `models`");
-            }
-        }
-    }
-    let mut who = vec![entry("runner", runner.get("type")?.clone())];
-    match kind.value.as_str() {
-        "llm_probe" => {
-            let probe = context.and_then(|it| it.get("llm_probe"));
-            let tools = probe.and_then(|it| it.get("tools")).filter(|it| !is_null(it));
-            let (usable, others): (Vec<_>, Vec<_>) =
-                tools.and_then(Node::as_list).unwrap_or(&[]).iter().partition(|it| {
-                    it.as_str().is_some_and(|it| ["exec_shell", "read_file", "write_file"].contains(&it))
-                });
-            for tool in others {
-                let message = format!("the tool {} cannot be given to a model", tool.to_val());
-                unused(reading, tool.span, message, "there are `exec_shell`, `read_file` and `write_file`");
-            }
-            if !usable.is_empty() {
-                who.push(entry("tools", list(runner.span, usable.into_iter().cloned().collect())));
-            }
-            if let Some(choice) = probe.and_then(|it| it.get("tool_choice")).filter(|it| it.as_str() != Some("auto")) {
-                unused(reading, choice.span, "`tool_choice` is not used", "models choose by themselves");
-            }
-        }
-        "openclaw" => {
-            if let Some(time) = &profile.time {
-                limits.retain(|it| it.key != "time");
-                limits.push(entry("time", time.clone()));
-            }
-            if let Some(image) = &profile.image {
-                let mut container = vec![entry("image", image.clone())];
-                container.extend(profile.engine.clone().map(|it| entry("engine", it)));
-                let container = map(image.span, vec![entry("container", map(image.span, container))]);
-                who.push(entry("sandbox", container));
-            }
-            let hints = context.and_then(|it| it.get("openclaw"));
-            if let Some(expected) = hints.and_then(|it| it.get("expected_artifact")).filter(|it| !is_null(it)) {
-                let files = expected.as_list().map_or_else(|| vec![expected.clone()], <[_]>::to_vec);
-                put("key_outputs", list(expected.span, files));
-            }
-            match agent.map(|named| (named, agents.iter().find(|(it, _)| it.value == named.value))) {
-                // The directory stands beside the agent's file, so its name is written there.
-                Some((_, Some((_, span)))) => put("workspace", text(*span, "workspace")),
-                Some((named, None)) => {
-                    let problem = Problem::new(&codes::UNKNOWN_AGENT, format!("there is no agent `{}`", named.value));
-                    let names = || agents.iter().map(|(it, _)| it.value.as_str());
-                    let problem = problem.at(named.span, "unknown agent").did_you_mean(&named.value, names());
-                    reading.problem(problem.help("agents are `agents/ID/agent.yaml` beside the suites"));
-                    return None;
-                }
-                None => {
-                    let problem = Problem::new(&codes::UNKNOWN_AGENT, "nobody says which agent this case is for");
-                    let problem = problem.at(kind.span, "an agent's case");
-                    reading.problem(problem.help("the suite assigns agents, or the run profile names one"));
-                    return None;
-                }
-            }
-        }
-        other => {
-            let problem = Problem::new(&codes::WRONG_VALUE, format!("there is no runner `{other}`"));
-            reading.problem(problem.at(kind.span, "unknown runner").help("`llm_probe` or `openclaw`"));
-            return None;
-        }
-    }
-    if !limits.is_empty() {
-        who.push(entry("limits", map(runner.span, limits)));
-    }
-    put("agent", map(runner.span, who));
-    told(reading, &input, &mut put);
-    if let Some(files) = given(&input, "attachments") {
-        put("attachments", files.clone());
-    }
-    if let Some(checks) = given(fields, "deterministic_checks") {
-        put("deterministic_checks", told_apart(reading, checks));
-    }
-    Some(map(fields.span, members))
-}
-
-/// What the agent is told: its system messages, and what is said in each turn. Messages before the first turn stand in front of it.
-fn told<'d>(reading: &mut Reading<'_>, input: &Fields<'_, 'd>, put: &mut impl FnMut(&'static str, Node<'d>)) {
-    let (messages, turns) = (said(reading, input, "messages"), said(reading, input, "turns"));
-    let system: Vec<&str> = messages.iter().filter(|it| it.role == "system").map(|it| it.text.as_str()).collect();
-    let at = input.key_span("messages").or_else(|| input.key_span("turns")).unwrap_or(input.span);
-    if !system.is_empty() {
-        put("system", text(at, &system.join("\n\n")));
-    }
-    let first: Vec<&Said> = messages.iter().filter(|it| it.role != "system").collect();
-    let mut told: Vec<(Span, String)> = turns.into_iter().map(|it| (it.span, it.text)).collect();
-    let opening = match first.as_slice() {
-        [] => None,
-        [only] => Some((only.span, only.text.clone())),
-        several => {
-            let parts = (1..).zip(several).map(|(nth, it): (u32, _)| format!("## {nth}. {}\n\n{}", it.role, it.text));
-            let message = "several messages are told at once, as numbered parts of one";
-            unused(reading, at, message, "put what is said one after the other into `turns`");
-            Some((at, parts.collect::<Vec<_>>().join("\n\n")))
-        }
-    };
-    if let Some((span, opening)) = opening {
-        match told.first_mut() {
-            Some((_, turn)) => *turn = format!("{opening}\n\n{turn}"),
-            None => told.push((span, opening)),
-        }
-    }
-    put("turns", list(at, told.iter().map(|(span, it)| text(*span, it)).collect()));
-}
-
-/// Something that is said.
-struct Said {
-    role: String,
-    text: String,
-    span: Span,
-}
-
-fn said(reading: &mut Reading<'_>, input: &Fields<'_, '_>, key: &str) -> Vec<Said> {
-    let items = given(input, key).map(|it| reading.list(&format!("`{key}`"), "a list of messages", it));
-    let mut all = Vec::new();
-    for item in items.unwrap_or_default() {
-        let Some(fields) = Fields::read(reading, &MESSAGE, item) else { continue };
-        let role = fields.get("role").and_then(|it| reading.text("`role`", it)).map(|it| it.value).unwrap_or_default();
-        match (given(&fields, "content"), given(&fields, "source")) {
-            (Some(node), None) => {
-                let text = reading.text("`content`", node);
-                all.extend(text.map(|it| Said { role, text: it.value, span: it.span }));
-            }
-            (None, Some(node)) => all.extend(from_file(reading, node, &role)),
-            _ => {
-                let problem = Problem::new(&codes::CONFLICT, "a message has either `content` or `source`");
-                reading.problem(problem.at(item.span, "this message").help("keep one of them"));
-            }
-        }
-    }
-    all
-}
-
-/// Messages of a file: a text, a message, or a list of them.
-fn from_file(reading: &mut Reading<'_>, node: &Node<'_>, role: &str) -> Vec<Said> {
-    let Some(fields) = Fields::read(reading, &SOURCE, node) else { return Vec::new() };
-    let Some(path) = fields.get("path").and_then(|it| reading.text("`path`", it)) else { return Vec::new() };
-    let Some(document) = Document::open(reading, &path) else { return Vec::new() };
-    let Some(tree) = document.tree(reading) else { return Vec::new() };
-    let mut all = Vec::new();
-    let mut one = |node: &Node<'_>| {
-        let (own, content) = match node.as_str() {
-            Some(text) => (role.to_owned(), Some(text)),
-            None => {
-                let own = node.get("role").and_then(Node::as_str).unwrap_or(role);
-                (own.to_owned(), node.get("content").and_then(Node::as_str))
-            }
-        };
-        match content {
-            Some(text) => all.push(Said { role: own, text: text.to_owned(), span: node.span }),
-            None => reading.wrong_type("a message in a file", "text, or an object with `role` and `content`", node),
-        }
-    };
-    match tree.as_list() {
-        Some(items) => items.iter().for_each(&mut one),
-        None => one(&tree),
-    }
-    all
-}
-
-/// Checks that have one name are told apart: the program knows them by their places.
-fn told_apart<'d>(reading: &mut Reading<'_>, checks: &Node<'d>) -> Node<'d> {
-    let mut seen: Vec<String> = Vec::new();
-    let Some(items) = checks.as_list() else { return checks.clone() };
-    let mut kept = Vec::with_capacity(items.len());
-    for item in items {
-        let mut item = item.clone();
-        if let Content::Map(entries) = &mut item.content {
-            for it in entries.iter_mut().filter(|it| it.key == "check_id") {
-                let Some(id) = it.value.as_str().map(str::to_owned) else { continue };
-                let mut name = id.clone();
-                let mut nth = 2;
-                while seen.contains(&name) {
-                    name = format!("{id}-{nth}");
-                    nth += 1;
-                }
-                if name != id {
-                    let message = format!("two checks are called `{id}`; this one is called `{name}`");
-                    unused(reading, it.value.span, message, "give each a `check_id` of its own");
-                    it.value = text(it.value.span, &name);
-                }
-                seen.push(name);
-            }
-        }
-        kept.push(item);
-    }
-    list(checks.span, kept)
-}
-
-/// An evaluation profile in jurat's own form: judges are asked where the program asks them, at a temperature of 0 unless it says otherwise.
-fn evaluation_profile<'d>(reading: &mut Reading<'_>, document: &Document, tree: &Node<'d>) -> Node<'d> {
-    let Some(entries) = tree.entries() else { return tree.clone() };
-    let mut members: Vec<Entry<'d>> = Vec::new();
-    for it in entries.iter().filter(|it| !is_null(&it.value)) {
-        let mut it = it.clone();
-        if it.key == "judges"
-            && let Some(judges) = it.value.as_list()
-        {
-            let judges = judges.iter().map(|it| judge(reading, it)).collect();
-            it.value = list(it.value.span, judges);
-        }
-        members.push(it);
-    }
-    let says = |name: &str| members.iter().any(|it| it.key == name);
-    if !says("judge_system_prompt") && !says("judge_system_prompt_path") {
-        let default = "prompts/judge_system_default.md";
-        let file = document.path.parent().unwrap_or(std::path::Path::new("")).join(default);
-        if reading.files.read(&file, super::load::MAX_BYTES).is_ok() {
-            members.push(entry("judge_system_prompt_path", text(tree.span, default)));
-        }
-    }
-    map(tree.span, members)
-}
-
-fn judge<'d>(reading: &mut Reading<'_>, node: &Node<'d>) -> Node<'d> {
-    let Some(entries) = node.entries() else { return node.clone() };
-    let mut members: Vec<Entry<'d>> = Vec::new();
-    let mut options: Vec<Entry<'d>> =
-        vec![entry("temperature", Node { span: node.span, content: Content::Scalar(Val::I(0)) })];
-    for it in entries.iter().filter(|it| !is_null(&it.value)) {
-        match &*it.key {
-            "judge_id" | "type" => members.push(it.clone()),
-            "model" | "judge_model" | "model_id" if members.iter().all(|it| it.key != "model") => {
-                let model =
-                    it.value.as_str().map(|text| asked(Spanned::new(text.to_owned(), it.value.span), Vec::new()));
-                let Some(model) = model else {
-                    members.push(it.clone());
-                    continue;
-                };
-                members.push(entry("model", text(it.value.span, &model.model.value)));
-                let gateway = model.settings.into_iter().filter_map(|(key, it)| Some((key, it.as_str()?.to_owned())));
-                options.extend(gateway.map(|(key, value)| entry(key, text(it.value.span, &value))));
-            }
-            "request_options" => {
-                for own in it.value.entries().unwrap_or(&[]) {
-                    options.retain(|it| it.key != own.key);
-                    options.push(own.clone());
-                }
-            }
-            other => {
-                let message = format!("`{other}` of a judge is not used");
-                unused(reading, it.key_span, message, "settings of its requests stand in `request_options`");
-            }
-        }
-    }
-    members.push(entry("request_options", map(node.span, options)));
-    map(node.span, members)
-}
-
-fn text<'d>(span: Span, text: &str) -> Node<'d> {
-    Node { span, content: Content::Scalar(Val::Str(Cow::Owned(text.to_owned()))) }
-}
-
-fn list<'d>(span: Span, items: Vec<Node<'d>>) -> Node<'d> {
-    Node { span, content: Content::List(items) }
-}
-
-fn map<'d>(span: Span, entries: Vec<Entry<'d>>) -> Node<'d> {
-    Node { span, content: Content::Map(entries) }
-}
-
-fn entry<'d>(key: &'static str, value: Node<'d>) -> Entry<'d> {
-    Entry { key: Cow::Borrowed(key), key_span: value.span, value }
 }

@@ -105,9 +105,8 @@ pub(super) const KEYS: [Key; 5] = [
 
 /// Reads the comparison among the keys of an object; `None` when there is none, or when it cannot be read.
 pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TaskComparison> {
-    let path = fields.get("field_path").filter(|it| !is_null(it)).map(|it| reading.path("`field_path`", it));
-    let item_path =
-        fields.get("item_field_path").filter(|it| !is_null(it)).map(|it| reading.path("`item_field_path`", it));
+    let path = fields.given("field_path").map(|it| reading.path("`field_path`", it));
+    let item_path = fields.given("item_field_path").map(|it| reading.path("`item_field_path`", it));
     let choices = [("error", WhenMissing::Error), ("fail", WhenMissing::Fail)];
     let when_missing =
         fields.get("missing").and_then(|it| reading.choice("`missing`", &choices, it)).unwrap_or_default();
@@ -138,10 +137,6 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option
         expected: expected?,
         when_missing,
     })
-}
-
-fn is_null(node: &Node<'_>) -> bool {
-    matches!(node.content, Content::Scalar(Val::Null))
 }
 
 /// `equals`, `Equals`, `{type: NumericRange, min: 1}` or `{numeric_range: {min: 1}}`.

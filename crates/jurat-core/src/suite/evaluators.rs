@@ -81,7 +81,7 @@ pub enum EvaluatorKind {
 static EVALUATOR: Keys = Keys {
     what: "an evaluator",
     keys: &[
-        Key::optional("description", Form::Text, "what it is for; shown in reports"),
+        Key::DESCRIPTION,
         Key::optional("source", judging::PROMPT, "the code: text, or `{file: …}`"),
         Key::optional(
             "language",

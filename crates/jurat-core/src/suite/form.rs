@@ -63,6 +63,13 @@ pub(crate) enum Form {
 }
 
 impl Key {
+    /// What something is for.
+    pub(crate) const DESCRIPTION: Key = Key::optional("description", Form::Text, "what it is for; shown in reports");
+
+    /// Whatever goes with something.
+    pub(crate) const METADATA: Key =
+        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep with it");
+
     pub(crate) const fn required(name: &'static str, form: Form, doc: &'static str) -> Key {
         Key { name, aliases: &[], doc, form, required: true }
     }

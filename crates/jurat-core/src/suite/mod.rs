@@ -31,6 +31,7 @@ mod size;
 pub mod source;
 mod task;
 mod template;
+mod tool_filter;
 mod tools;
 pub mod write;
 mod yaml;

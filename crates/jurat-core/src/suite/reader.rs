@@ -8,7 +8,7 @@ use super::form::{Form, Key, Keys};
 use super::problem::{Problem, Problems, listed, nearest};
 use super::source::{Files, Sources};
 use crate::evaluator::Scripts;
-use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, shown_within};
+use crate::value::{Content, FieldPath, Map, Node, Span, Spanned, Val, shown_within};
 
 /// Where problems go while a definition is read, and where its other files come from.
 pub(crate) struct Reading<'f> {
@@ -256,6 +256,51 @@ impl<'n, 'a> Fields<'n, 'a> {
     /// The value of a key.
     pub(crate) fn get(&self, name: &str) -> Option<&'n Node<'a>> {
         self.found.iter().find(|(key, ..)| key.name == name).map(|(_, _, node)| *node)
+    }
+
+    /// The value of a key, unless it is null: files of other programs write null for what is not there.
+    pub(crate) fn given(&self, name: &str) -> Option<&'n Node<'a>> {
+        self.get(name).filter(|it| !it.is_null())
+    }
+
+    /// The id of something that stands under its id in an object, or says it in a list. `what` it is, and what its id is for, are told when there is none.
+    pub(crate) fn own_id(
+        &self,
+        reading: &mut Reading<'_>,
+        key: Option<Spanned<String>>,
+        what: &str,
+        remedy: &str,
+    ) -> Option<Spanned<String>> {
+        let written = self.get("id").map(|it| reading.text("`id`", it));
+        match (key, written) {
+            (Some(key), Some(Some(id))) if key != id => {
+                let message = format!("the {what} `{}` calls itself `{}`", key.value, id.value);
+                let problem = Problem::new(&codes::CONFLICT, message).at(id.span, "one name").at(key.span, "another");
+                reading.problem(problem.help("drop `id`: its key is its id"));
+                Some(key)
+            }
+            (Some(key), _) => Some(key),
+            (None, Some(id)) => id,
+            (None, None) => {
+                if !self.may_mean("id") {
+                    let problem = Problem::new(&codes::MISSING_KEY, format!("a {what} in a list needs `id`"));
+                    reading.problem(problem.at(self.head(), "without an id").help(remedy));
+                }
+                None
+            }
+        }
+    }
+
+    /// The object under `metadata`.
+    pub(crate) fn metadata(&self, reading: &mut Reading<'_>) -> Map<'static> {
+        let Some(node) = self.given("metadata") else { return Map::default() };
+        match node.to_val().into_owned() {
+            Val::Map(map) => map,
+            _ => {
+                reading.wrong_type("`metadata`", "an object", node);
+                Map::default()
+            }
+        }
     }
 
     /// Where the key itself stands.

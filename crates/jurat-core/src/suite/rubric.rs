@@ -152,11 +152,10 @@ fn read_stored(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Vec<(Trait,
 /// A stored trait without what only the peer reads, and without the nulls that stand for what is absent.
 fn without_stored_only<'a>(node: &Node<'a>) -> Node<'a> {
     let Some(entries) = node.entries() else { return node.clone() };
-    let is_null = |it: &Node<'_>| matches!(it.content, Content::Scalar(Val::Null));
     let is_score = node.get("kind").and_then(Node::as_str) == Some("score");
     let is_limit = |key: &str| matches!(key, "min_score" | "max_score");
     let is_kept =
-        |key: &str, value: &Node<'_>| !STORED_ONLY.contains(&key) && !is_null(value) && (is_score || !is_limit(key));
+        |key: &str, value: &Node<'_>| !STORED_ONLY.contains(&key) && !value.is_null() && (is_score || !is_limit(key));
     let entries = entries.iter().filter(|it| is_kept(&it.key, &it.value)).cloned().collect();
     Node { span: node.span, content: Content::Map(entries) }
 }

@@ -183,7 +183,7 @@ pub(super) static TASK: Keys = Keys {
     what: "a task",
     keys: &[
         Key::required("id", Form::Id, "its name: letters, digits, `_` and `-`"),
-        Key::optional("description", Form::Text, "what it is for; shown in reports"),
+        Key::DESCRIPTION,
         KINDS[0],
         KINDS[1],
         KINDS[2],

@@ -12,18 +12,25 @@
 //! A mapping without `fields` is the fields. The form in which a peer stores templates is read too: `fields` as a list, the strategy as
 //! objects with `type`, its names for types.
 
+mod strategy;
+mod truth;
+mod written;
+
 use super::codes;
 use super::comparison;
-use super::form::{Form, Key, Keys, object};
+use super::form::{Form, Key, Keys};
 use super::output;
-use super::problem::{Problem, listed, listed_all};
+use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::task::read_id;
-use super::write;
-use crate::compare::{Operand, Operator};
-use crate::template::definition::{is_trace, unusable, usual_operator};
-use crate::template::{Field, GroundTruth, GroundTruthCase, Strategy, Template, TemplateError};
-use crate::value::{Content, Entry, Kind, Map, Node, Span, Spanned, Val, Value, shown};
+use crate::compare::Operator;
+use crate::template::definition::is_trace;
+use crate::template::{Field, GroundTruth, Template, TemplateError};
+use crate::value::{Content, Entry, Node, Spanned, Val, Value};
+
+use strategy::read_strategy;
+pub(super) use strategy::strategy_schema;
+use truth::{check_truths, read_ground_truth, schema_of};
 
 static TEMPLATE: Keys = Keys {
     what: "a template",
@@ -80,21 +87,6 @@ static STORED_FIELD: Keys = Keys {
     ],
 };
 
-static CONDITIONAL: Keys = Keys {
-    what: "a conditional ground truth",
-    keys: &[
-        Key::required("source", Form::Text, "a path that starts with `node_results.`"),
-        Key::required("cases", Form::Map(&Form::Any), "what holds for each value found there, by its text"),
-        Key::required("default", Form::Any, "what holds for any other value, and when there is none"),
-        Key::optional("__conditional__", Form::Boolean, "how a peer marks it"),
-    ],
-};
-
-static CASE: Keys = Keys {
-    what: "a case of a ground truth",
-    keys: &[Key::required("value", Form::Any, "what the field must be"), VERIFY_WITH],
-};
-
 pub(super) const FORM: Form = Form::Either(&[Form::Object(&TEMPLATE), Form::Map(&Form::Object(&FIELD))]);
 
 /// Reads a template.
@@ -108,7 +100,7 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
         Some(_) => {
             let keys = Fields::read(reading, &TEMPLATE, node)?;
             let fields = keys.get("fields").map(|it| read_fields(reading, what, it));
-            (fields.unwrap_or_default(), given(&keys, "strategy"))
+            (fields.unwrap_or_default(), keys.given("strategy"))
         }
         None => (read_named(reading, entries), None),
     };
@@ -132,15 +124,6 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
             None
         }
     }
-}
-
-/// A member, unless it is null: stored forms write null for what is absent.
-fn given<'n, 'a>(fields: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
-    fields.get(name).filter(|it| !is_null(it))
-}
-
-fn is_null(node: &Node<'_>) -> bool {
-    matches!(node.content, Content::Scalar(Val::Null))
 }
 
 fn read_fields(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Vec<Field> {
@@ -182,7 +165,7 @@ fn read_stored(reading: &mut Reading<'_>, items: &[Node<'_>]) -> Vec<Field> {
             continue;
         }
         places.push(name.clone());
-        let literals = given(&keys, "literal_values");
+        let literals = keys.given("literal_values");
         fields.extend(read_field(reading, &name, &keys, |reading, node| {
             stored_type(reading, &name.value, node, literals)
         }));
@@ -220,19 +203,19 @@ fn read_field(
 ) -> Option<Field> {
     let n_before = reading.n_errors();
     let text = |reading: &mut Reading<'_>, key: &str| {
-        given(keys, key).and_then(|it| reading.text(&format!("`{key}` of `{}`", name.value), it)).map(|it| it.value)
+        keys.given(key).and_then(|it| reading.text(&format!("`{key}` of `{}`", name.value), it)).map(|it| it.value)
     };
     let description = text(reading, "description").unwrap_or_default();
     let extraction_hint = text(reading, "extraction_hint");
-    let weight = given(keys, "weight").and_then(|it| weight(reading, &name.value, it)).unwrap_or(1.0);
-    let verify_with = given(keys, "verify_with").map(|it| read_operator(reading, it));
+    let weight = keys.given("weight").and_then(|it| weight(reading, &name.value, it)).unwrap_or(1.0);
+    let verify_with = keys.given("verify_with").map(|it| read_operator(reading, it));
     let ground_truth = keys.get("ground_truth").map(|it| (it.span, read_ground_truth(reading, &name.value, it)));
     let (truth_span, ground_truth) = match ground_truth {
         Some((span, truth)) => (Some(span), truth),
         None => (None, Some(GroundTruth::None)),
     };
     let is_raw = matches!(&verify_with, Some(Some(it)) if is_trace(&it.value));
-    let schema = match given(keys, "type") {
+    let schema = match keys.given("type") {
         _ if is_raw => Some(Val::Bool(true)),
         Some(node) if node.as_str() == Some("any") => Some(Val::Bool(true)),
         Some(node) => Some(read_type(reading, node)),
@@ -284,426 +267,4 @@ fn read_operator(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<O
         return None;
     }
     comparison::operator(reading, node)
-}
-
-/// A value, or `{conditional: {source, cases, default}}`, or the same as a peer stores it.
-fn read_ground_truth(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Option<GroundTruth> {
-    let inner = match node.entries() {
-        Some([only]) if only.key == "conditional" => Some(&only.value),
-        _ if node.get("__conditional__").is_some() => Some(node),
-        _ => None,
-    };
-    let Some(inner) = inner else { return Some(GroundTruth::Value(node.to_val().into_owned())) };
-    let keys = Fields::read(reading, &CONDITIONAL, inner)?;
-    let source = keys.get("source").and_then(|it| reading.text("`source`", it));
-    if let Some(source) = &source
-        && source.value.strip_prefix("node_results.").is_none_or(|it| it.is_empty() || it.contains(".."))
-    {
-        let message = format!("`source` of `{name}` must be a path into the results of earlier nodes");
-        let problem = Problem::new(&codes::BAD_PATH, message).at(source.span, "leads nowhere");
-        reading.problem(problem.help("for example `node_results.first.parsed.kind`"));
-        return None;
-    }
-    let cases = keys.get("cases").and_then(|it| match it.entries() {
-        Some(entries) => {
-            let read: Vec<_> =
-                entries.iter().map(|it| Some((it.key.clone().into_owned(), read_case(reading, &it.value)?))).collect();
-            read.into_iter().collect::<Option<Vec<_>>>()
-        }
-        None => {
-            reading.wrong_type("`cases`", "an object of texts and what holds for each", it);
-            None
-        }
-    });
-    let default = keys.get("default").and_then(|it| read_case(reading, it));
-    Some(GroundTruth::Conditional { source: source?.value, cases: cases?, default: default? })
-}
-
-/// `{value, verify_with}`, or the value alone.
-fn read_case(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<GroundTruthCase> {
-    if node.get("value").is_none() {
-        return Some(GroundTruthCase { value: node.to_val().into_owned(), verify_with: None });
-    }
-    let keys = Fields::read(reading, &CASE, node)?;
-    let verify_with = given(&keys, "verify_with").map(|it| read_operator(reading, it));
-    let value = keys.get("value")?.to_val().into_owned();
-    match verify_with {
-        Some(operator) => Some(GroundTruthCase { value, verify_with: Some(operator?.value) }),
-        None => Some(GroundTruthCase { value, verify_with: None }),
-    }
-}
-
-/// The type of a ground truth, when nobody says what a field is. A whole number may be compared with one that is not.
-fn schema_of(ground_truth: &GroundTruth) -> Option<Value> {
-    fn of(value: &Val<'_>) -> Option<Value> {
-        let kind = |name: &'static str| Some(Val::Map([("type", Val::from(name))].into_iter().collect()));
-        match value {
-            Val::Null => None,
-            Val::Bool(_) => kind("boolean"),
-            Val::I(_) | Val::U(_) | Val::F(_) | Val::Big(_) => kind("number"),
-            Val::Str(_) => kind("string"),
-            Val::Map(_) => kind("object"),
-            Val::List(items) => {
-                let mut schemas = items.iter().map(of);
-                let first = schemas.next().flatten();
-                match first {
-                    Some(first) if schemas.all(|it| it.as_ref() == Some(&first)) => {
-                        Some(Val::Map([("type", Val::from("array")), ("items", first)].into_iter().collect()))
-                    }
-                    _ => kind("array"),
-                }
-            }
-        }
-    }
-    match ground_truth {
-        GroundTruth::None => None,
-        GroundTruth::Value(value) => of(value),
-        GroundTruth::Conditional { default, .. } => of(&default.value),
-    }
-}
-
-/// Finds ground truths that cannot be compared with, and those that no value of the field's type can reach.
-fn check_truths(reading: &mut Reading<'_>, field: &Field, name: Span, truth: Option<Span>, operator: Option<Span>) {
-    let Some(truth) = truth else {
-        if let (Some(span), Some(verify_with)) = (operator, &field.verify_with)
-            && !field.is_judged()
-        {
-            let entry = verify_with.entry();
-            let problem = Problem::new(&codes::MISSING_KEY, format!("`{}` needs `ground_truth`", entry.snake_case()));
-            let problem =
-                problem.at(span, format!("compares with {}", entry.operand.phrase())).at(name, "for this field");
-            reading.problem(
-                problem.help("add `ground_truth`, or drop `verify_with` to read the field without judging it"),
-            );
-        }
-        return;
-    };
-    let truths: Vec<(&Value, Option<&Operator>)> = match &field.ground_truth {
-        GroundTruth::None => Vec::new(),
-        GroundTruth::Value(value) => vec![(value, field.verify_with.as_ref())],
-        GroundTruth::Conditional { cases, default, .. } => {
-            let cases = cases.iter().map(|(_, case)| case).chain([default]);
-            cases.map(|it| (&it.value, it.verify_with.as_ref().or(field.verify_with.as_ref()))).collect()
-        }
-    };
-    for (value, written) in truths {
-        let operator = written.cloned().unwrap_or_else(|| usual_operator(value));
-        if is_trace(&operator) || operator.entry().operand == Operand::Ignored {
-            continue;
-        }
-        let entry = operator.entry().snake_case();
-        let flaw = match operator.bind(value.borrowed()) {
-            Ok(comparison) => comparison.flaw(),
-            Err(_) => unusable(&operator, value).map(|it| it.reason.replace("`expected_value`", "`ground_truth`")),
-        };
-        if let Some(flaw) = flaw {
-            let problem = Problem::new(&codes::BAD_OPERAND, format!("`{entry}`: {flaw}"));
-            reading.problem(problem.at(truth, format!("should be {}", operator.entry().operand.phrase())));
-            continue;
-        }
-        out_of_reach(reading, field, &operator, value, truth, written.is_none());
-    }
-}
-
-/// Warns of a ground truth that no value of the field's type can be equal to.
-fn out_of_reach(
-    reading: &mut Reading<'_>,
-    field: &Field,
-    operator: &Operator,
-    truth: &Val<'_>,
-    span: Span,
-    is_inferred: bool,
-) {
-    let Ok(comparison) = operator.bind(truth.borrowed()) else { return };
-    if let Some(members) = field.schema.get("enum").and_then(Val::as_list) {
-        let passes = |it: &Val<'_>| comparison.judge(it) == crate::compare::Judgement::Passed;
-        if !members.iter().any(passes) {
-            let message = format!("no value that `{}` may have is {}", field.name, comparison.expected());
-            let problem = Problem::new(&codes::OUTSIDE_ENUM, message).at(span, "never passes");
-            let members: Vec<String> = members.iter().map(shown).collect();
-            reading.problem(problem.help(format!("`{}` is one of {}", field.name, members.join(", "))));
-        }
-        return;
-    }
-    let Some(kind) = field.schema.get("type").and_then(Val::as_str).and_then(kind_of) else { return };
-    let entry = operator.entry();
-    if !entry.may_pass(kind) {
-        let message = format!("`{}` never passes on {}", entry.snake_case(), kind.phrase());
-        let problem = Problem::new(&codes::NEVER_APPLIES, message).at(span, "never passes");
-        reading.problem(problem.help(format!("`{}` is {}", field.name, kind.phrase())));
-    } else if is_inferred && truth.kind() != kind {
-        let message =
-            format!("`{}` is {}, and {} is {}", field.name, kind.phrase(), shown(truth), truth.kind().phrase());
-        let problem = Problem::new(&codes::UNEXPECTED_TYPE, message).at(span, "of another type");
-        reading.problem(problem.help("make them of one type, or say with `verify_with` how they are compared"));
-    }
-}
-
-fn kind_of(name: &str) -> Option<Kind> {
-    Some(match name {
-        "string" => Kind::Text,
-        "integer" | "number" => Kind::Number,
-        "boolean" => Kind::Boolean,
-        "array" => Kind::List,
-        "object" => Kind::Object,
-        "null" => Kind::Null,
-        _ => return None,
-    })
-}
-
-/// The ways to put fields together, by the names that are read.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Way {
-    All,
-    Any,
-    AtLeast,
-    Field,
-}
-
-const WAYS: [(&str, Way); 8] = [
-    ("all_of", Way::All),
-    ("any_of", Way::Any),
-    ("at_least_n", Way::AtLeast),
-    ("field_check", Way::Field),
-    ("AllOf", Way::All),
-    ("AnyOf", Way::Any),
-    ("AtLeastN", Way::AtLeast),
-    ("FieldCheck", Way::Field),
-];
-
-static AT_LEAST: Keys = Keys {
-    what: "`at_least_n`",
-    keys: &[
-        Key::required("n", Form::Integer(0), "how many must be right"),
-        Key::required("conditions", Form::List(&Form::Strategy), "of which"),
-    ],
-};
-
-static TYPED: Keys = Keys {
-    what: "a strategy",
-    keys: &[
-        Key::required("type", Form::Text, "how the conditions are put together"),
-        Key::optional("conditions", Form::List(&Form::Strategy), "what is put together"),
-        Key::optional("n", Form::Integer(0), "how many must be right"),
-        Key::optional("field", Form::Text, "the field that must be right").or(&["field_name"]),
-    ],
-};
-
-/// `name`, `{any_of: [name, …]}`, `{at_least_n: {n: 2, conditions: […]}}`, or the same as objects with `type`.
-fn read_strategy(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -> Option<Strategy> {
-    match &node.content {
-        Content::Scalar(Val::Str(_)) => read_leaf(reading, node, fields),
-        Content::Map(_) if node.get("type").is_some() => {
-            let keys = Fields::read(reading, &TYPED, node)?;
-            let way = keys.get("type").and_then(|it| reading.choice("`type` of a strategy", &WAYS, it))?;
-            let needed = |reading: &mut Reading<'_>, name: &str| {
-                let found = given(&keys, name);
-                if found.is_none()
-                    && let Some(key) = TYPED.find(name)
-                {
-                    reading.problem(keys.missing(key));
-                }
-                found
-            };
-            match way {
-                Way::Field => {
-                    let leaf = needed(reading, "field")?;
-                    read_leaf(reading, leaf, fields)
-                }
-                Way::All | Way::Any => {
-                    let conditions = needed(reading, "conditions")?;
-                    read_parts(reading, way, conditions, fields)
-                }
-                Way::AtLeast => {
-                    let (n, conditions) = (needed(reading, "n"), needed(reading, "conditions"));
-                    read_at_least(reading, n?, conditions?, fields)
-                }
-            }
-        }
-        Content::Map(entries) => match entries.as_slice() {
-            [only] if WAYS.iter().any(|(name, way)| *name == only.key && *way != Way::Field) => {
-                let way = WAYS.iter().find(|(name, _)| *name == only.key).map_or(Way::All, |(_, way)| *way);
-                if way == Way::AtLeast {
-                    let keys = Fields::read(reading, &AT_LEAST, &only.value)?;
-                    return read_at_least(reading, keys.get("n")?, keys.get("conditions")?, fields);
-                }
-                read_parts(reading, way, &only.value, fields)
-            }
-            _ => {
-                let problem =
-                    Problem::new(&codes::WRONG_VALUE, "a strategy has one of `all_of`, `any_of` and `at_least_n`");
-                let problem = problem.at(node.span, "none of these");
-                let written = entries.first().map(|it| it.key.clone()).unwrap_or_default();
-                let problem = problem.did_you_mean(&written, ["all_of", "any_of", "at_least_n"]);
-                reading.problem(problem.help("for example `strategy: { any_of: [capital, country] }`"));
-                None
-            }
-        },
-        _ => {
-            reading.wrong_type(
-                "a strategy",
-                &format!("the name of a field, or an object with {}", listed(["all_of", "any_of", "at_least_n"])),
-                node,
-            );
-            None
-        }
-    }
-}
-
-fn read_leaf(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -> Option<Strategy> {
-    let name = reading.text("a field of a strategy", node)?;
-    match fields.iter().find(|it| it.name == name.value) {
-        Some(field) if field.is_judged() => Some(Strategy::Field(name.value)),
-        Some(_) => {
-            let problem = Problem::new(
-                &codes::WRONG_VALUE,
-                format!("the strategy names `{}`, which is never judged", name.value),
-            );
-            reading.problem(
-                problem
-                    .at(name.span, "has no `ground_truth`")
-                    .help("give the field a `ground_truth`, or leave it out here"),
-            );
-            None
-        }
-        None => {
-            let known = fields.iter().map(|it| it.name.as_str());
-            let problem =
-                Problem::new(&codes::WRONG_VALUE, format!("the strategy names `{}`, which is no field", name.value));
-            let problem = problem.at(name.span, "not a field").did_you_mean(&name.value, known.clone());
-            reading.problem(problem.help(format!("there are {}", listed_all(known))));
-            None
-        }
-    }
-}
-
-fn read_parts(reading: &mut Reading<'_>, way: Way, node: &Node<'_>, fields: &[Field]) -> Option<Strategy> {
-    let parts = conditions(reading, node, fields)?;
-    Some(if way == Way::Any { Strategy::AnyOf(parts) } else { Strategy::AllOf(parts) })
-}
-
-fn read_at_least(reading: &mut Reading<'_>, n: &Node<'_>, node: &Node<'_>, fields: &[Field]) -> Option<Strategy> {
-    let count = reading.count("`n` of `at_least_n`", 0, n);
-    let parts = conditions(reading, node, fields)?;
-    let count = count?;
-    if usize::try_from(count).is_ok_and(|it| it > parts.len()) {
-        let message = format!("`at_least_n` wants {count} of {} conditions, which never holds", parts.len());
-        reading.problem(Problem::new(&codes::WRONG_VALUE, message).at(n.span, "too many").at(node.span, "of these"));
-        return None;
-    }
-    Some(Strategy::AtLeastN(count, parts))
-}
-
-fn conditions(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -> Option<Vec<Strategy>> {
-    let items = reading.list("the conditions of a strategy", "a list of fields and strategies", node);
-    if items.is_empty() && node.as_list().is_some() {
-        let problem = Problem::new(&codes::WRONG_VALUE, "a strategy without conditions says nothing about an answer");
-        reading.problem(
-            problem.at(node.span, "empty").help("name fields, or drop the strategy: all fields must be right then"),
-        );
-        return None;
-    }
-    let parts: Vec<_> = items.iter().map(|it| read_strategy(reading, it, fields)).collect();
-    let parts: Option<Vec<_>> = parts.into_iter().collect();
-    parts.filter(|it| !it.is_empty())
-}
-
-/// The JSON Schema of a strategy, which refers to itself.
-pub(super) fn strategy_schema() -> Value {
-    let parts = || Form::List(&Form::Strategy).schema();
-    let one = |key: &'static str, value: Value| {
-        Val::Map(object([
-            ("type", Val::from("object")),
-            ("properties", Val::Map([(key, value)].into_iter().collect())),
-            ("required", [Val::from(key)].into_iter().collect()),
-            ("additionalProperties", Val::Bool(false)),
-        ]))
-    };
-    let doc = "the name of a field, `{all_of: […]}`, `{any_of: […]}` or `{at_least_n: {n, conditions}}`";
-    let ways = [
-        Form::Text.schema(),
-        one("all_of", parts()),
-        one("any_of", parts()),
-        one("at_least_n", AT_LEAST.schema()),
-        TYPED.schema(),
-    ];
-    Val::Map(object([("description", Val::from(doc)), ("anyOf", ways.into_iter().collect())]))
-}
-
-impl Template {
-    /// The template as it is written in a suite.
-    pub fn to_value(&self) -> Value {
-        let fields: Map<'static> = self.fields().iter().map(|it| (it.name.clone(), field_value(it))).collect();
-        let strategy = self.strategy().map(|it| ("strategy", strategy_value(it)));
-        Val::Map([("fields", Val::Map(fields))].into_iter().chain(strategy).collect())
-    }
-}
-
-fn field_value(field: &Field) -> Value {
-    let mut members: Vec<(&'static str, Value)> = Vec::new();
-    if !field.is_trace() {
-        members.push(("type", short_type(&field.schema)));
-    }
-    if !field.description.is_empty() {
-        members.push(("description", Val::from(field.description.clone())));
-    }
-    match &field.ground_truth {
-        GroundTruth::None => {}
-        GroundTruth::Value(value) => members.push(("ground_truth", value.clone())),
-        GroundTruth::Conditional { source, cases, default } => {
-            let cases: Map<'static> = cases.iter().map(|(text, case)| (text.clone(), case_value(case))).collect();
-            let conditional =
-                [("source", Val::from(source.clone())), ("cases", Val::Map(cases)), ("default", case_value(default))];
-            let conditional = Val::Map(conditional.into_iter().collect());
-            members.push(("ground_truth", Val::Map([("conditional", conditional)].into_iter().collect())));
-        }
-    }
-    if let Some(operator) = &field.verify_with {
-        members.push(("verify_with", write::operator(operator)));
-    }
-    if field.weight != 1.0 {
-        members.push(("weight", Val::F(field.weight)));
-    }
-    if let Some(hint) = &field.extraction_hint {
-        members.push(("extraction_hint", Val::from(hint.clone())));
-    }
-    Val::Map(members.into_iter().collect())
-}
-
-fn case_value(case: &GroundTruthCase) -> Value {
-    let operator = case.verify_with.as_ref().map(|it| ("verify_with", write::operator(it)));
-    Val::Map([("value", case.value.clone())].into_iter().chain(operator).collect())
-}
-
-/// `string` and `[string]` where that says it all.
-fn short_type(schema: &Value) -> Value {
-    if *schema == Val::Bool(true) {
-        return Val::from("any");
-    }
-    let Some(members) = schema.as_map() else { return schema.clone() };
-    match (members.len(), schema.get("type").and_then(Val::as_str), schema.get("items")) {
-        (1, Some(name), _) => Val::from(name.to_owned()),
-        (2, Some("array"), Some(items)) if items.as_map().is_some_and(|it| !it.is_empty()) => {
-            Val::List(vec![match short_type(items) {
-                // A word that is no type of JSON Schema cannot stand for one.
-                Val::Str(name) if name == "any" => return schema.clone(),
-                short => short,
-            }])
-        }
-        _ => schema.clone(),
-    }
-}
-
-fn strategy_value(strategy: &Strategy) -> Value {
-    let parts = |parts: &[Strategy]| parts.iter().map(strategy_value).collect::<Value>();
-    let (key, value) = match strategy {
-        Strategy::Field(name) => return Val::from(name.clone()),
-        Strategy::AllOf(it) => ("all_of", parts(it)),
-        Strategy::AnyOf(it) => ("any_of", parts(it)),
-        Strategy::AtLeastN(n, it) => {
-            let members = [("n", Val::I((*n).into())), ("conditions", parts(it))];
-            ("at_least_n", Val::Map(members.into_iter().collect()))
-        }
-    };
-    Val::Map([(key, value)].into_iter().collect())
 }

@@ -12,7 +12,7 @@ use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
 use super::{
     AgentCaseText, Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison,
-    evaluators, scenario, tools,
+    evaluators, scenario, tool_filter, tools,
 };
 use crate::compare::{Operator, WhenMissing};
 use crate::template::Trait;
@@ -245,6 +245,10 @@ fn ask(ask: &Ask) -> Value {
     }
     if let Some(output) = &ask.output {
         map.put("output", output.schema.clone());
+    }
+    map.texts("tools", &ask.tools);
+    if let Some(filter) = tool_filter::written(&ask.tool_filter) {
+        map.put("tool_filter", filter);
     }
     if ask.max_retries != MAX_RETRIES {
         map.put("max_retries", Val::I(ask.max_retries.into()));

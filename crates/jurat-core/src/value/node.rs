@@ -69,6 +69,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether this is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self.content, Content::Scalar(Val::Null))
+    }
+
     /// The text, when this is text.
     pub fn as_str(&self) -> Option<&str> {
         match &self.content {

@@ -13,6 +13,7 @@ use jurat_core::suite::{
     Reach, Records, Role, RowFile, RowFormat, RowSource, Selection, ServerSpec, Suite, Task, TaskComparison, TaskKind,
     Thresholds, codes, load, write,
 };
+use jurat_core::tool::{ToolFilter, ToolName};
 use jurat_core::value::{FieldPath, Kind, Map, Span, Spanned, Val, Value, parse_json};
 use proptest::collection::vec;
 use proptest::option;
@@ -174,7 +175,7 @@ fn ids() -> impl Strategy<Value = Vec<Spanned<String>>> {
 
 fn suite() -> impl Strategy<Value = Suite> {
     let head = (option::of(text().prop_map(at)), option::of(text()), models(), tools());
-    let head = (head, option::of(records()), option::of(ask()));
+    let head = (head, option::of(records()), option::of(ask().boxed()));
     let templates = proptest::collection::btree_map(id(), arbitrary_template(), 0..2);
     let rubrics = proptest::collection::btree_map(id(), traits(), 0..2);
     let rest = (ids(), vec(path().prop_map(at), 0..3), thresholds());
@@ -320,12 +321,17 @@ fn ask() -> impl Strategy<Value = Ask> {
             .prop_map(move |it| it.into_iter().map(|(name, it)| named(name, it)).collect()),
     ];
     let max_retries = prop_oneof![Just(3), any::<u32>()];
-    (prompts, option::of(prompt()), texts(), option::of(output()), max_retries).prop_map(
-        |(prompts, system, models, output, max_retries)| Ask {
+    let removed = vec((text(), option::of(text())), 0..2);
+    let removed = removed.prop_map(|it| it.into_iter().map(|(server, tool)| ToolName { server, tool }).collect());
+    (prompts, option::of(prompt()), texts(), option::of(output()), (texts(), removed), max_retries).prop_map(
+        |(prompts, system, models, output, (tools, remove), max_retries)| Ask {
             prompts,
             system,
             models,
             output,
+            tools,
+            tool_filter: ToolFilter { remove },
+            filtered: Vec::new(),
             max_retries,
             span: Span::default(),
             is_flawed: false,

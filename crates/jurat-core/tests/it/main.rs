@@ -23,6 +23,7 @@ mod evaluate;
 mod evaluations;
 mod evaluators;
 mod examples;
+mod inquiries;
 mod numbers;
 mod outcomes;
 mod paths;

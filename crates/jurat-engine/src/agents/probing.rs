@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jurat_core::agent::{
-    AgentRun, Ending, Isolation, Kept, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, TurnRun, plain_relative_path,
+    Agent, AgentRun, Ending, Isolation, Kept, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, TurnRun,
+    plain_relative_path,
 };
-use jurat_core::effect::{ModelRequest, Outcome, ToolCall};
-use jurat_core::scenario::ToolFilter;
-use jurat_core::scenario::tools::{Offer, ServerTool, offered};
+use jurat_core::effect::{ModelRequest, Outcome, Printed, Returned};
+use jurat_core::tool::{Listing, Offer};
 use jurat_core::value::{Val, Value};
 use jurat_host::program::SYSTEM_PATH;
 use jurat_model::Toolbox;
@@ -46,14 +46,14 @@ pub(super) async fn run(
     let worker = surroundings.worker.clone().ok_or("there is no worker here")?;
     let place = Place { walls: walls(surroundings, ready, &folders, worker), flag: jail::StopFlag::new() };
     let _ends = EndsWhenDropped(place.flag.clone());
-    let offers = offers(tools, &case.agent.servers, case.agent.limits.time).await?;
-    let mut probe = Probe::new(case, role, request.replicate, offers.iter().map(Offer::tool).collect());
+    let offers = offers(tools, &case.agent, case.agent.limits.time).await?;
+    let mut probe = Probe::new(case, role, request.replicate, offers);
     let mut turns = Vec::new();
     for turn in 0..case.turns.len() {
         let (message, started) = (case.message(turn), Instant::now());
         probe.begin(message.clone());
         let left = case.agent.limits.time.saturating_sub(began.elapsed());
-        let talk = talk(&mut probe, models, tools, &offers, &place, &case.id);
+        let talk = talk(&mut probe, models, tools, &place, &case.id);
         let ending = match tokio::time::timeout(left, talk).await {
             Ok(Ok(())) => Ending::Exited(0),
             Ok(Err(fault)) => return Err(fault),
@@ -89,16 +89,13 @@ pub(super) async fn run(
 }
 
 /// The tools of servers, under the names that the model knows them by.
-async fn offers(tools: &Toolbox, servers: &[String], patience: Duration) -> Result<Vec<Offer>, String> {
-    let mut listed = Vec::new();
-    for server in servers {
-        match tools.list(server, patience).await {
-            Outcome::Returned(returned) => listed.extend(ServerTool::listed(server, &returned.value)),
-            Outcome::Fault(fault) => return Err(format!("the server `{server}` cannot be asked: {}", fault.message)),
-            Outcome::Answer(_) | Outcome::NotRun(_) => return Err(format!("the server `{server}` was not asked")),
-        }
+async fn offers(tools: &Toolbox, agent: &Agent, patience: Duration) -> Result<Vec<Offer>, String> {
+    let mut listing = Listing::default();
+    listing.need(&agent.servers);
+    for (ix, server) in (0..).zip(&agent.servers) {
+        listing.apply(ix, &tools.list(server, patience).await);
     }
-    Ok(offered(listed.iter(), &ToolFilter::default()))
+    listing.failure().map_or_else(|| Ok(listing.offers(&agent.tool_filter)), Err)
 }
 
 /// Asks and calls until the turn is over.
@@ -106,41 +103,39 @@ async fn talk(
     probe: &mut Probe<'_>,
     models: &Models,
     tools: &Toolbox,
-    offers: &[Offer],
     place: &Place,
     case: &str,
 ) -> Result<(), String> {
     loop {
-        match probe.step() {
+        let outcome = match probe.step() {
             ProbeStep::Done => return Ok(()),
             ProbeStep::Ask(request) => match asked(models, &request, case).await {
-                Outcome::Answer(answer) => probe.answered(&answer),
-                Outcome::Fault(fault) => probe.unanswered(&fault),
                 Outcome::NotRun(_) => return Err("the budget was used up before the model answered".to_owned()),
                 Outcome::Returned(_) => return Err("the subject is no model".to_owned()),
+                outcome => outcome,
             },
-            ProbeStep::Use(tool, call) => {
-                let (text, is_error) = place.used(tool, &call).await;
-                probe.returned(text, is_error);
+            ProbeStep::Use(tool, arguments) => {
+                let (text, is_error) = place.used(tool, &arguments).await;
+                returned(text, is_error)
             }
-            ProbeStep::Call(call) => match offers.iter().find(|it| it.name == call.name) {
-                Some(offer) => {
-                    let called =
-                        tools.call(&offer.server, &offer.tool, &call.arguments, Duration::from_secs(600)).await;
-                    let (text, is_error) = match called {
-                        Outcome::Returned(returned) => {
-                            let text = returned.value.get("text").and_then(Val::as_str).map(str::to_owned);
-                            (text.unwrap_or_else(|| returned.value.to_json()), returned.is_error)
-                        }
-                        Outcome::Fault(fault) => (fault.message, true),
-                        Outcome::Answer(_) | Outcome::NotRun(_) => ("the tool was not called".to_owned(), true),
-                    };
-                    probe.returned(cut(text), is_error);
+            ProbeStep::Call { server, tool, arguments } => {
+                match tools.call(&server, &tool, &arguments, Duration::from_secs(600)).await {
+                    Outcome::Returned(it) => {
+                        let text = it.value.get("text").and_then(Val::as_str).map(str::to_owned);
+                        returned(cut(text.unwrap_or_else(|| it.value.to_json())), it.is_error)
+                    }
+                    outcome => outcome,
                 }
-                None => probe.returned(format!("there is no tool `{}`", call.name), true),
-            },
-        }
+            }
+        };
+        probe.apply(outcome);
     }
+}
+
+/// What a tool came to, as the model is told it.
+fn returned(text: String, is_error: bool) -> Outcome {
+    let (value, printed) = (Val::from(text), Printed::default());
+    Outcome::Returned(Box::new(Returned { value, is_error, printed, latency: Duration::ZERO, at_ms: crate::now_ms() }))
 }
 
 async fn asked(models: &Models, request: &ModelRequest, case: &str) -> Outcome {
@@ -192,8 +187,8 @@ struct Place {
 
 impl Place {
     /// Uses a tool: what it came to in words, and whether that is an error.
-    async fn used(&self, tool: ProbeTool, call: &ToolCall) -> (String, bool) {
-        let text = |key: &str| call.arguments.get(key).and_then(Val::as_str).map(str::to_owned);
+    async fn used(&self, tool: ProbeTool, arguments: &Value) -> (String, bool) {
+        let text = |key: &str| arguments.get(key).and_then(Val::as_str).map(str::to_owned);
         let path = || {
             let path = text("path").ok_or_else(|| "`path` is missing".to_owned())?;
             plain_relative_path(&path).ok_or_else(|| format!("`{path}` leads out of the workspace"))

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use jurat_core::plan::{Plan, TaskIx};
-use jurat_core::scenario::traversal::{MAX_RETRIES, MOST_TOOL_ROUNDS};
+use jurat_core::scenario::traversal::MAX_RETRIES;
 use jurat_core::scenario::{ReadyNode, ReadyScenario, Target};
+use jurat_core::tool::MOST_ROUNDS;
 
 use super::max_calls;
 use crate::scenarios::with_name;
@@ -30,7 +31,7 @@ pub(super) fn judges<'p>(plan: &'p Plan, ready: &ReadyScenario) -> impl Iterator
 
 /// The most calls of a turn.
 fn calls_of(node: &ReadyNode) -> u64 {
-    let rounds = if node.tools.is_empty() { 1 } else { MOST_TOOL_ROUNDS };
+    let rounds = if node.tools.is_empty() { 1 } else { MOST_ROUNDS };
     let parser = u64::from(node.verification.needs_parser());
     let ratings = node.rubric.requests("", "").len() as u64;
     u64::from(MAX_RETRIES + 1) * (u64::from(rounds) + parser + ratings)

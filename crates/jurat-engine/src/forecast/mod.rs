@@ -11,7 +11,7 @@ mod outline;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use jurat_core::case::{CaseState, ReadyRequest};
+use jurat_core::case::{CaseState, ProbeState, ReadyRequest};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{ModelRequest, Outcome, Request, StepSite};
 use jurat_core::evidence::probe;
@@ -190,15 +190,26 @@ impl Forecast<'_> {
         };
         let unanswered = start(&base);
         for asked in self.asked {
+            let mut probe = ProbeState::start(ask, asked.prompt, &asked.model, &base, asked.replicate);
             // What cannot be asked leaves nothing to judge.
-            let Ok(request) = probe::request(ask, asked.prompt, &asked.model, &base, asked.replicate) else { continue };
-            let max_requests = ask.max_retries.saturating_add(1);
-            self.calls += u64::from(max_requests) + self.every_call(&unanswered);
-            let Some(Outcome::Answer(answer)) = self.known(&request)? else {
-                self.unanswered(ask, &unanswered, &request, max_requests, text.len() as u64);
+            let Some(step) = probe.steps().into_iter().next() else { continue };
+            let n_calls = most_calls_of_ask(ask) + self.every_call(&unanswered);
+            self.calls += n_calls;
+            let Request::Model(request) = &step.request else {
+                // What servers have is asked in every run, and what follows depends on what their tools return.
+                self.calls_left += n_calls;
+                if self.players.values().any(|it| !it.is_local()) {
+                    self.bounds.unknown("what answers with tools cost depends on what the tools return".to_owned());
+                }
                 continue;
             };
-            let evidence = probe::evidence(ask, base.borrowed(), &request, &answer);
+            let Some(outcome @ Outcome::Answer(_)) = self.known(request)? else {
+                self.unanswered(ask, &unanswered, request, step.max_requests, text.len() as u64);
+                continue;
+            };
+            probe.apply(step.site, outcome);
+            let Some(Ok(answer)) = probe.end() else { continue };
+            let evidence = probe::evidence(ask, base.borrowed(), answer);
             let state = self.rows.started(self.plan, &evidence, &id, (at.source, &base));
             self.judged(state, evidence.to_json().len() as u64)?;
         }
@@ -276,6 +287,11 @@ impl Forecast<'_> {
     fn every_call(&self, state: &CaseState<'_>) -> u64 {
         judges(self.plan, state).map(|it| max_calls(self.plan, it)).sum()
     }
+}
+
+/// The most calls that asking about a row makes.
+fn most_calls_of_ask(ask: &PlannedAsk) -> u64 {
+    (u64::from(ask.max_retries) + 1).saturating_mul(u64::from(ask.most_rounds()))
 }
 
 /// The most calls that a task makes for one case.

@@ -6,7 +6,7 @@ use jurat_core::value::shown;
 use jurat_report::plan::{CostBound, PlanAsking, PlanReport, PlanTask};
 use jurat_store::records::{RowNames, sections_by_source};
 
-use super::max_calls;
+use super::{max_calls, most_calls_of_ask};
 use crate::scenario_graph::scenario_graph;
 use crate::{Definition, Roles};
 
@@ -27,7 +27,8 @@ pub(super) fn outlined(definition: Definition<'_>, roles: &Roles) -> PlanReport 
         asking: plan.ask.as_ref().map(|ask| PlanAsking {
             prompts: ask.prompts.iter().map(|(name, _)| name.clone()).collect(),
             subjects: roles.subjects.iter().map(|it| it.name.clone()).collect(),
-            max_calls: u64::from(ask.max_retries) + 1,
+            max_calls: most_calls_of_ask(ask),
+            tools: ask.tools.clone(),
         }),
         scenarios: plan.scenarios.iter().map(|it| scenario_graph(plan, it, &|role| players(roles, role))).collect(),
         stages: plan.stages.iter().map(|stage| stage.iter().map(task).collect()).collect(),

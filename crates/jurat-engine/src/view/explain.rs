@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jurat_core::effect::wire::{read_deed, read_request};
-use jurat_core::effect::{Asker, Deed, Finish, Outcome, Printed, Served};
+use jurat_core::effect::{Asker, Deed, Finish, Outcome, Printed, Seat, Served};
 use jurat_core::judge::ReplyForm;
 use jurat_core::outcome::{Trace, Traced};
 use jurat_core::plan::TaskIx;
@@ -12,12 +12,13 @@ use jurat_core::suite::{Gate, same_id};
 use jurat_core::value::Val;
 use jurat_core::verdict::Verdict;
 use jurat_report::explanation::{
-    Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen,
+    Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, ToolStep, Unseen,
 };
 use jurat_report::model::TaskVerdict;
 use jurat_store::run::{Code, Column, StoredCase, StoredEffect};
 
 use super::revisit::{Happened, Revisited, task_verdict};
+use super::transcript::tool_step;
 use super::{RunView, ViewError};
 
 /// Why something cannot be explained.
@@ -155,6 +156,7 @@ impl RunView {
             unseen: self.unseen(case, task),
             called: self.called(revisited, task),
             conversations: self.conversations(revisited, task),
+            tool_calls: self.tool_calls(case, revisited),
             spread: if spread.len() > 1 { spread } else { Vec::new() },
             transcript: None,
         })
@@ -275,27 +277,41 @@ impl RunView {
         (origin, effect.reused.then(|| Duration::from_millis(age_ms)))
     }
 
-    /// What was asked: of the subject first, then of the judges of the task.
+    /// What was asked: of the subject and its tools first, then of the judges of the task.
     fn conversations(&self, revisited: &Revisited<'_>, task: TaskIx) -> Vec<Conversation> {
-        let text = ReplyForm::Text;
-        let of_subject = self.plan.ask.as_ref().map_or(&text, |it| &it.form);
-        let of_judge = revisited.state.form(task).unwrap_or(&text);
-        let of_task =
-            if self.plan.tasks[task.index()].embedder().is_some() { Purpose::Embedder } else { Purpose::Judge };
-        [(Purpose::Subject, Asker::Case, of_subject), (of_task, Asker::Task(task), of_judge)]
-            .into_iter()
-            .filter_map(|(purpose, asker, form)| {
-                let own: Vec<&Happened> =
-                    revisited.happened.iter().filter(|it| it.effect.site.asker == asker).collect();
-                let (_, first) = read_request(&own.first()?.effect.request).ok()?;
-                Some(Conversation {
-                    purpose,
-                    messages: first.messages.into(),
-                    schema: first.output.as_deref().cloned(),
-                    replies: own.into_iter().map(|it| self.reply(it, form)).collect(),
-                })
-            })
-            .collect()
+        let is_agent = |it: &Happened| matches!(read_deed(&it.effect.request), Ok(Deed::Run { .. }));
+        let of_subject = |seat: Seat| self.plan.ask.as_ref().filter(|_| seat == Seat::Subject).map(|it| &it.form);
+        let mut conversations = match revisited.happened.iter().any(is_agent) {
+            // What an agent did is told as a run.
+            true => Vec::new(),
+            false => self.of_seats(Asker::Case, revisited.happened, &of_subject),
+        };
+        conversations.extend(self.of_task(revisited, task));
+        conversations
+    }
+
+    fn of_task(&self, revisited: &Revisited<'_>, task: TaskIx) -> Option<Conversation> {
+        let form = revisited.state.form(task).unwrap_or(&ReplyForm::Text);
+        let is_embedder = self.plan.tasks[task.index()].embedder().is_some();
+        let is_own = |it: &&Happened| it.effect.site.asker == Asker::Task(task);
+        let own: Vec<&Happened> = revisited.happened.iter().filter(is_own).collect();
+        let (_, first) = read_request(&own.first()?.effect.request).ok()?;
+        Some(Conversation {
+            purpose: if is_embedder { Purpose::Embedder } else { Purpose::Judge },
+            messages: first.messages.into(),
+            schema: first.output.as_deref().cloned(),
+            replies: own.into_iter().map(|it| self.reply(it, form)).collect(),
+        })
+    }
+
+    /// The tools that the subject called when it was asked about its row.
+    fn tool_calls(&self, case: &StoredCase, revisited: &Revisited<'_>) -> Vec<ToolStep> {
+        let has_tools = self.plan.ask.as_ref().is_some_and(|it| !it.tools.is_empty());
+        if !has_tools || self.scenario(case).is_some() || self.agent_case(case).is_some() {
+            return Vec::new();
+        }
+        let calls = revisited.base.get("tool_calls").and_then(Val::as_list).unwrap_or_default();
+        calls.iter().map(tool_step).collect()
     }
 
     pub(super) fn reply(&self, happened: &Happened, form: &ReplyForm) -> Reply {
@@ -332,6 +348,8 @@ impl RunView {
                 reply.tool_calls = answer.tool_calls.clone();
                 match form.read(&answer.text) {
                     _ if answer.finish == Finish::Refusal => reply.problem = Some("it refused to answer".to_owned()),
+                    // It has not answered yet.
+                    Err(_) if !answer.tool_calls.is_empty() => {}
                     Ok(parsed) => reply.parsed = (!matches!(form, ReplyForm::Text)).then_some(parsed),
                     Err(problem) => reply.problem = Some(problem),
                 }

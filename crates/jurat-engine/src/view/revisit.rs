@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_core::case::CaseState;
+use jurat_core::case::{CaseState, ProbeState};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Outcome, StepSite, Usage};
 use jurat_core::evaluator::{Evaluation, OutputConfig};
@@ -17,7 +17,7 @@ use jurat_store::records::RowId;
 use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
 
 use super::{RunView, ViewError};
-use crate::effect_lane::{SUBJECT, answered};
+use crate::effect_lane::SUBJECT;
 use crate::rows::Rows;
 use crate::scenarios::{with_case_name, with_name};
 use crate::tally::taken;
@@ -162,23 +162,21 @@ impl RunView {
         };
         let variant = self.variant(case.case_ix).cloned().unwrap_or_default();
         let prompt = ask.prompts.iter().position(|(name, _)| *name == variant.prompt).unwrap_or(0);
-        let asked = probe::request(ask, prompt, "subject", &base, variant.replicate);
-        let answer = match (&asked, outcome(SUBJECT)) {
-            (Ok(_), Some(outcome)) => answered(outcome),
-            (Ok(_), None) => Err(Verdict::error("the run does not say what the subject answered")),
-            (Err(reason), _) => Err(Verdict::error(reason.clone())),
-        };
-        match (&asked, &answer) {
-            (Ok(asked), Ok(answer)) => {
-                let evidence = probe::evidence(ask, base.borrowed(), asked, answer);
+        let mut probe = ProbeState::start(ask, prompt, "subject", &base, variant.replicate);
+        while let Some((site, outcome)) = probe.steps().iter().find_map(|it| Some((it.site, outcome(it.site)?))) {
+            probe.apply(site, outcome);
+        }
+        let unknown = Verdict::error("the run does not say what the subject answered");
+        match probe.end().unwrap_or(Err(&unknown)) {
+            Ok(answer) => {
+                let evidence = probe::evidence(ask, base.borrowed(), answer);
                 let state = concluded(rows.started(&self.plan, &evidence, &id, place), outcome);
                 Ok(tell(Revisited { base: &evidence, state: &state, happened }))
             }
-            (_, Err(verdict)) => {
+            Err(verdict) => {
                 let state = rows.without_evidence(&self.plan, &id, place, verdict);
                 Ok(tell(Revisited { base: &base, state: &state, happened }))
             }
-            (Err(_), Ok(_)) => unreachable!("what was not asked was not answered"),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jurat_core::effect::wire::{read_deed, read_request};
 use jurat_core::effect::{Asker, Deed, Outcome, Seat};
 use jurat_core::judge::ReplyForm;
-use jurat_core::scenario::{FailureCategory, ReadyNode, ReadyScenario, Traversal, TurnFailure};
+use jurat_core::scenario::{FailureCategory, ReadyScenario, Traversal, TurnFailure};
 use jurat_core::value::{Map, Val, Value, parse_json};
 use jurat_report::explanation::{
     Conversation, EdgeStep, FieldStep, OutcomeStep, Purpose, TestedStep, ToolStep, Transcript, Turn,
@@ -103,31 +103,37 @@ impl RunView {
             tested: items(route, "tested").iter().filter_map(tested).collect(),
             taken: route.get("edge").and_then(place).and_then(|it| edge_step(ready, it)),
             state,
-            conversations: self.of_turn(own, ix, happened),
+            conversations: self.of_seats(Asker::Turn(ix), happened, &|seat| match seat {
+                Seat::Parser => own.map(|it| it.verification.form()),
+                Seat::Rubric(ix) => own.and_then(|it| it.rubric.form(ix as usize)),
+                _ => None,
+            }),
             node,
         }
     }
 
-    /// What was asked in a turn: each seat by itself, in the order in which they come.
-    fn of_turn(&self, node: Option<&ReadyNode>, turn: u32, happened: &[Happened]) -> Vec<Conversation> {
+    /// What was asked in a turn, or about a row: each seat by itself, in the order in which they come. `form` is what answers at a seat must be, where that is
+    /// more than text.
+    pub(super) fn of_seats<'f>(
+        &self,
+        asker: Asker,
+        happened: &[Happened],
+        form: &dyn Fn(Seat) -> Option<&'f ReplyForm>,
+    ) -> Vec<Conversation> {
         let mut seats: BTreeMap<(u32, u32), Vec<&Happened>> = BTreeMap::new();
-        for it in happened.iter().filter(|it| it.effect.site.asker == Asker::Turn(turn)) {
+        for it in happened.iter().filter(|it| it.effect.site.asker == asker) {
             let seat = it.effect.site.seat;
             seats.entry((order(seat), seat)).or_default().push(it);
         }
         let text = ReplyForm::Text;
         let conversation = |(seat, own): (u32, Vec<&Happened>)| {
             let seat = Seat::numbered(seat)?;
-            let form = match seat {
-                Seat::Parser => node.map(|it| it.verification.form()),
-                Seat::Rubric(ix) => node.and_then(|it| it.rubric.form(ix as usize)),
-                _ => None,
-            };
+            let form = form(seat).unwrap_or(&text);
             let first = read_request(&own.first()?.effect.request).ok().map(|(_, request)| request);
             let (messages, schema) = first.map(|it| (it.messages.into(), it.output)).unwrap_or_default();
             let schema = schema.as_deref().cloned();
             let reply = |it: &&Happened| {
-                let mut reply = self.reply(it, form.unwrap_or(&text));
+                let mut reply = self.reply(it, form);
                 // A seat of a turn has one who sits there.
                 reply.seat = 1;
                 if let Ok(deed) = read_deed(&it.effect.request) {
@@ -186,10 +192,11 @@ fn edge_step(ready: &ReadyScenario, number: usize) -> Option<EdgeStep> {
     Some(EdgeStep { edge: number, when, to: edge.target.name().to_owned() })
 }
 
-fn tool_step(call: &Val<'_>) -> ToolStep {
+/// A call of a tool, as the evidence of a turn or of a row has it.
+pub(super) fn tool_step(call: &Val<'_>) -> ToolStep {
     ToolStep {
         server: text(call, "server"),
-        tool: text(call, "tool").unwrap_or_default(),
+        tool: text(call, "tool").or_else(|| text(call, "name")).unwrap_or_default(),
         arguments: call.get("arguments").map_or(Val::Null, |it| it.clone().into_owned()),
         output: text(call, "output"),
         is_error: flag(call, "is_error") == Some(true),

@@ -1,6 +1,6 @@
 //! What servers say, as values.
 
-use jurat_core::scenario::tools::ServerTool;
+use jurat_core::tool::ServerTool;
 use jurat_core::value::{Map, Val, Value, parse_json};
 
 /// A page of a server's tools.

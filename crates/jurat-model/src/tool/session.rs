@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jurat_core::effect::{Fault, FaultKind};
-use jurat_core::scenario::tools::ServerTool;
 use jurat_core::suite::problem::{listed_all, nearest};
+use jurat_core::tool::ServerTool;
 use jurat_core::value::{Val, Value};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::effect::{Fault, FaultKind, Outcome, Printed, Returned};
-use jurat_core::scenario::tools::ServerTool;
 use jurat_core::suite::ServerSpec;
 use jurat_core::suite::problem::nearest;
+use jurat_core::tool::ServerTool;
 use jurat_core::value::Value;
 use tokio::sync::Mutex;
 use tokio::time::Instant;

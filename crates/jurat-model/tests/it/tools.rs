@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use jurat_core::effect::Outcome;
-use jurat_core::scenario::tools::ServerTool;
 use jurat_core::suite::source::{Files, ReadError};
 use jurat_core::suite::{ServerSpec, load};
+use jurat_core::tool::ServerTool;
 use jurat_core::value::{Value, parse_json};
 use jurat_model::{Toolbox, ToolboxError, ToolboxOptions};
 use jurat_testkit::tools::{Manners, ToolEndpoint, program};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jurat_core::effect::Outcome;
-use jurat_core::scenario::tools::ServerTool;
 use jurat_core::suite::{Reach, ServerSpec};
+use jurat_core::tool::ServerTool;
 use jurat_core::value::{Span, Spanned, Val};
 use jurat_model::{Toolbox, ToolboxOptions};
 

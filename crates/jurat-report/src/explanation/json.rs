@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use jurat_core::effect::{Attempt, Message, PrintedText, ToolCall};
 
-use super::transcript::write_members;
+use super::transcript::{write_members, write_tool};
 use super::{Called, Conversation, Explanation, Operands, Reply};
 use crate::columns::millis;
 use crate::json::{optional, write_usage};
@@ -72,6 +72,9 @@ fn write_explanation(members: &mut Members<'_>, it: &Explanation) {
     members.list("conversations", &it.conversations, |text, conversation| {
         object(text, |it| write_conversation(it, conversation));
     });
+    if !it.tool_calls.is_empty() {
+        members.list("tool_calls", &it.tool_calls, |text, it| object(text, |members| write_tool(members, it)));
+    }
     members.list("spread", &it.spread, value);
     optional(it.transcript.as_ref(), |said| members.object("transcript", |it| write_members(it, said)));
 }

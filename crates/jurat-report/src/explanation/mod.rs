@@ -76,8 +76,10 @@ pub struct Explanation {
     pub unseen: Vec<Unseen>,
     /// What the code of an evaluator was called with, and what came of it.
     pub called: Option<Called>,
-    /// What was asked of models, in order: the subject of the case first, then the judges of the task.
+    /// What was asked of models, in order: the subject of the case and its tools first, then the judges of the task.
     pub conversations: Vec<Conversation>,
+    /// The tools that the subject called when it was asked about its row, with what they returned.
+    pub tool_calls: Vec<ToolStep>,
     /// What each judge said about the value that is compared, in the order of the seats.
     pub spread: Vec<Value>,
     /// What was said in the scenario that the case is.

@@ -10,7 +10,7 @@ use jurat_core::outcome::Trace;
 use jurat_core::value::{Map, Value};
 
 use super::transcript::write_transcript;
-use super::{Called, Conversation, Explanation, Operands, Origin, Reply};
+use super::{Called, Conversation, Explanation, Operands, Origin, Purpose, Reply};
 use crate::Style;
 use crate::model::{TaskVerdict, gate_name};
 use crate::style::Meaning;
@@ -39,7 +39,16 @@ pub fn write_text(out: &mut dyn Write, explanation: &Explanation, style: Style) 
     if let Some(called) = &explanation.called {
         writer.called(called)?;
     }
-    explanation.conversations.iter().try_for_each(|it| writer.conversation(it))?;
+    for conversation in &explanation.conversations {
+        match conversation.purpose {
+            // What tools did stands below what their subject was asked.
+            Purpose::Tool | Purpose::Tools => {}
+            _ => writer.conversation(conversation)?,
+        }
+        if conversation.purpose == Purpose::Subject {
+            writer.tools(explanation)?;
+        }
+    }
     explanation.transcript.as_ref().map_or(Ok(()), |it| write_transcript(out, it, style))
 }
 
@@ -181,16 +190,31 @@ impl Writer<'_> {
         Ok(())
     }
 
+    fn tools(&mut self, it: &Explanation) -> io::Result<()> {
+        if it.tool_calls.is_empty() {
+            return Ok(());
+        }
+        self.title("the tools that it called")?;
+        it.tool_calls.iter().try_for_each(|it| self.tool(it))?;
+        let of_tools = |it: &&Conversation| matches!(it.purpose, Purpose::Tool | Purpose::Tools);
+        it.conversations.iter().filter(of_tools).try_for_each(|it| self.requests(it))
+    }
+
     fn reply(&mut self, conversation: &Conversation, it: &Reply) -> io::Result<()> {
         let seats = conversation.replies.iter().map(|it| it.seat).max().unwrap_or(1);
         let seat = if seats > 1 { format!(" {}", it.seat) } else { String::new() };
-        let turn = if it.turn > 1 { format!(", asked the {} time", ordinal(it.turn)) } else { String::new() };
+        let turn = match (conversation.purpose, it.turn) {
+            (_, ..=1) => String::new(),
+            (Purpose::Subject, _) => ", with what tools returned".to_owned(),
+            (_, turn) => format!(", asked the {} time", ordinal(turn)),
+        };
         self.title(&format!("{}{seat} ({}){turn}", conversation.purpose.name(), cut(&it.model, ROOM)))?;
         writeln!(self.out, "  {}", facts(it).join(", "))?;
         for attempt in &it.attempts {
             self.attempt(attempt)?;
         }
-        if let Some(text) = &it.text {
+        // An answer that only calls tools has no words.
+        if let Some(text) = it.text.as_ref().filter(|text| it.tool_calls.is_empty() || !text.is_empty()) {
             self.quoted(text)?;
         }
         self.tool_calls(&it.tool_calls)?;

@@ -28,6 +28,9 @@ fn write_plan(members: &mut Members<'_>, plan: &PlanReport) {
         members.object("asking", |it| {
             it.texts("prompts", &asking.prompts);
             it.texts("subjects", &asking.subjects);
+            if !asking.tools.is_empty() {
+                it.texts("tools", &asking.tools);
+            }
             it.number("max_calls", asking.max_calls);
         });
     });

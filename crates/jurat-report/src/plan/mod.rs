@@ -54,6 +54,8 @@ pub struct PlanAsking {
     pub prompts: Vec<String>,
     /// The models that are evaluated.
     pub subjects: Vec<String>,
+    /// The servers whose tools may be used.
+    pub tools: Vec<String>,
     /// How many calls one case takes at most.
     pub max_calls: u64,
 }

@@ -155,7 +155,12 @@ fn write_bounds(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
     if let Some(asking) = &plan.asking {
         let prompts = counted(asking.prompts.len() as u64, "prompt");
         let calls = counted(asking.max_calls, "call");
-        writeln!(out, "asks {} with {prompts}, at most {calls} a case", cut(&asking.subjects.join(", "), ROOM))?;
+        let tools = match asking.tools.as_slice() {
+            [] => String::new(),
+            tools => format!(" and the tools of {}", cut(&tools.join(", "), ROOM)),
+        };
+        let subjects = cut(&asking.subjects.join(", "), ROOM);
+        writeln!(out, "asks {subjects} with {prompts}{tools}, at most {calls} a case")?;
     }
     let a_case = words::grouped(plan.calls_per_case());
     let talks = plan.scenarios.iter().any(|it| it.max_calls > 0);

@@ -87,6 +87,7 @@ fn assertion() -> Explanation {
         unseen: vec![Unseen { name: "category".to_owned(), reason: "not a direct dependency".to_owned() }],
         called: None,
         conversations: Vec::new(),
+        tool_calls: Vec::new(),
         spread: Vec::new(),
         transcript: None,
     }

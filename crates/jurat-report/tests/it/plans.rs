@@ -83,6 +83,7 @@ pub(crate) fn probes() -> PlanReport {
         asking: Some(PlanAsking {
             prompts: vec!["short".to_owned(), "long".to_owned()],
             subjects: vec!["openai/small".to_owned(), "openai/large".to_owned()],
+            tools: vec!["clock".to_owned(), "notes".to_owned()],
             max_calls: 4,
         }),
         stages: vec![vec![short, task("polite", "judge", Gate::None, &[])]],

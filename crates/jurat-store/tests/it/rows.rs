@@ -259,8 +259,11 @@ fn standard_input_is_json_lines_unless_said() {
     let mut records = records(RowSource::StandardInput);
     let (read, summary) = chunks(&records, b"1\n2\n", RowLimits::default());
     assert_eq!(told(&read, &summary), "1: 1\n2: 2\n");
+    let in_no_file = |chunks: &[Chunk]| chunks.iter().flat_map(|it| &it.rows).all(|it| it.offset.is_none());
+    assert!(in_no_file(&read), "what came once cannot be read again: {read:?}");
     records.format = Some(RowFormat::Json);
     let (read, summary) = chunks(&records, b"[1, 2", RowLimits::default());
+    assert!(in_no_file(&read), "{read:?}");
     assert_eq!(told(&read, &summary), "1: 1\nstandard input: line 1, column 5: the row that begins here does not end");
 }
 

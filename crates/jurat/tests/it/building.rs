@@ -147,8 +147,13 @@ fn asking_and_files_say_what_yaml_says() {
                     .system("Be brief.")
                     .models(["subject", "openai/c"])
                     .output(Output::new().text("answer"))
+                    .tools(["clock", "notes"])
+                    .without_tool("notes", "forget")
+                    .without_server("clock")
                     .max_retries(0),
             )
+            .tool_server("clock", json!({ "command": ["serve"] }))
+            .tool_server("notes", json!({ "command": ["serve"] }))
             .task(Assertion::new("answered", "output", is_not_empty())),
         "suite: s
 records: { path: [rows.csv, more.csv], id: number, types: { price: number }, tags: [x] }
@@ -158,7 +163,10 @@ ask:
   system: Be brief.
   model: [subject, openai/c]
   output: { answer: string }
+  tools: [clock, notes]
+  tool_filter: { remove: [{ server: notes, tool: forget }, { server: clock }] }
   max_retries: 0
+tools: { clock: { command: [serve] }, notes: { command: [serve] } }
 tasks: [{ id: answered, field_path: output, operator: is_not_empty }]
 ",
     );

@@ -363,7 +363,7 @@ pub(super) fn aggregation(
     let n_before = reading.n_errors();
     let fields = Fields::read(reading, keys, node)?;
     let narrowed = fields.get("node").and_then(|it| nodes(reading, "`node`", it)).unwrap_or_default();
-    let verify_result = fields.get("verify_result").filter(|it| !wanted::is_null(it));
+    let verify_result = fields.given("verify_result");
     let verify_result = verify_result.and_then(|it| reading.boolean("`verify_result`", it));
     let mut thresholds = Thresholds::default();
     for (name, relation) in Relation::NAMED {

@@ -8,7 +8,7 @@ use super::super::{ExpectedValue, codes};
 use crate::compare::Operator;
 use crate::outcome::check::{about_traces, primitive};
 use crate::outcome::{Relation, Wanted};
-use crate::value::{Content, Entry, Node, Span, Val, Value};
+use crate::value::{Entry, Node, Span, Val, Value};
 
 /// The keys of a comparison inside an outcome: the field is named already.
 static COMPARED: Keys = Keys { what: "a comparison of a field", keys: &[comparison::KEYS[2], comparison::KEYS[3]] };
@@ -103,8 +103,4 @@ fn between(reading: &mut Reading<'_>, bounds: &[(Relation, Span, Value)]) -> Opt
         ("exclusive_max", Val::Bool(upper.0 == Relation::Lt)),
     ];
     Some(Wanted::new(primitive("NumericRange", &params), Val::Null))
-}
-
-pub(super) fn is_null(node: &Node<'_>) -> bool {
-    matches!(node.content, Content::Scalar(Val::Null))
 }

@@ -4,7 +4,7 @@ use super::super::codes;
 use super::super::form::{Form, Key, Keys};
 use super::super::problem::Problem;
 use super::super::reader::{Fields, Reading};
-use super::{ScenarioText, is_null};
+use super::ScenarioText;
 use crate::scenario::when::{self, WhenError, WhenErrorKind};
 use crate::scenario::{Callable, Condition, Edge, Handover, Target};
 use crate::value::{Content, Node, Span, Spanned, Val};
@@ -109,7 +109,7 @@ fn long(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)> 
         span: fields.head(),
         source: source_span,
         target: target.span,
-        when: fields.get("when").or(fields.get("condition_source")).filter(|it| !is_null(it)).map(|it| it.span),
+        when: fields.get("when").or(fields.get("condition_source")).filter(|it| !it.is_null()).map(|it| it.span),
         handover: fields.get("handover").or(fields.get("handover_source")).map(|it| it.span),
         is_flawed,
     };
@@ -117,7 +117,7 @@ fn long(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)> 
 }
 
 fn condition(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Condition> {
-    let source = fields.get("condition_source").filter(|it| !is_null(it));
+    let source = fields.given("condition_source");
     let source = source.and_then(|it| reading.text("`condition_source`", it));
     let condition = match fields.get("when").map(when::read) {
         None => None,
@@ -152,8 +152,8 @@ fn wrong(error: WhenError) -> Problem {
 
 /// A strategy, or the text of code.
 fn handed_over(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Handover> {
-    let named = fields.get("handover").filter(|it| !is_null(it));
-    let source = fields.get("handover_source").filter(|it| !is_null(it));
+    let named = fields.given("handover");
+    let source = fields.given("handover_source");
     if let (Some(named), Some(source)) = (named, source) {
         let message = "an edge has either `handover` or `handover_source`, not both";
         let problem = Problem::new(&codes::CONFLICT, message).at(source.span, "and this").at(named.span, "this");

@@ -39,7 +39,7 @@ use super::{Suite, rubric, task};
 use crate::evaluator::Unread;
 use crate::scenario::definition::TURN_LIMIT;
 use crate::scenario::{Scenario, stored};
-use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val};
+use crate::value::{Content, Entry, Node, Span, Spanned};
 pub use edge::EdgeText;
 pub use node::NodeText;
 pub use outcome::OutcomeText;
@@ -168,7 +168,7 @@ static SCENARIO: Keys = Keys {
     what: "a scenario",
     keys: &[
         Key::optional("name", Form::Text, "its name, when it stands in a list"),
-        Key::optional("description", Form::Text, "what it is for; shown in reports"),
+        Key::DESCRIPTION,
         Key::optional("entry", Form::Text, "the node it starts with").or(&["entry_node"]),
         Key::optional(
             "nodes",
@@ -196,7 +196,7 @@ static SCENARIO: Keys = Keys {
         Key::optional("turn_timeout", duration::FORM, "how long one turn may take"),
         Key::optional("timeout", duration::FORM, "how long it may take as a whole"),
         Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep with it"),
+        Key::METADATA,
     ],
 };
 
@@ -344,7 +344,7 @@ fn frame(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut Scenario
     (text.scenario.turn_timeout, text.scenario.timeout) = (time("turn_timeout"), time("timeout"));
     let tags = fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
     text.scenario.tags = tags.into_iter().map(|it| it.value).collect();
-    text.scenario.metadata = metadata(reading, fields);
+    text.scenario.metadata = fields.metadata(reading);
 }
 
 /// The name of a scenario: its key, or what it says.
@@ -399,24 +399,6 @@ fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, text: &mut ScenarioT
             }
         }
     }
-}
-
-/// The object under `metadata`.
-fn metadata(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Map<'static> {
-    let Some(node) = fields.get("metadata") else { return Map::default() };
-    match node.to_val().into_owned() {
-        Val::Map(map) => map,
-        Val::Null => Map::default(),
-        _ => {
-            reading.wrong_type("`metadata`", "an object", node);
-            Map::default()
-        }
-    }
-}
-
-/// Whether a value is as good as absent: files of the peer write null for what is not there.
-fn is_null(node: &Node<'_>) -> bool {
-    matches!(node.content, Content::Scalar(Val::Null))
 }
 
 /// Ids and the places of their nodes.

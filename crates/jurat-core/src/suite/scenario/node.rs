@@ -4,12 +4,10 @@ use super::super::codes;
 use super::super::form::{Form, Key, Keys};
 use super::super::problem::Problem;
 use super::super::reader::{Fields, Reading};
-use super::super::{rubric, template};
-use super::{ScenarioText, is_null, metadata};
+use super::super::{rubric, template, tool_filter};
+use super::ScenarioText;
 use crate::scenario::stored::model_named;
-use crate::scenario::{
-    Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, ToolFilter, ToolName, question_id, when,
-};
+use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, question_id, when};
 use crate::template::Template;
 use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
@@ -43,7 +41,7 @@ static NODE: Keys = Keys {
     what: "a node",
     keys: &[
         Key::optional("id", Form::Text, "its name, when it stands in a list").or(&["node_id"]),
-        Key::optional("description", Form::Text, "what it is for; shown in reports"),
+        Key::DESCRIPTION,
         Key::required(
             "question",
             Form::Either(&[Form::Text, Form::Object(&QUESTION)]),
@@ -65,7 +63,7 @@ static NODE: Keys = Keys {
         Key::optional("models", MODELS_FORM, "who answers and who reads answers here").or(&["model_override"]),
         Key::optional("system", Form::Text, "the system message of the subject, in place of the scenario's"),
         Key::optional("tools", Form::List(&Form::Text), "the servers whose tools the subject may use here"),
-        Key::optional("tool_filter", Form::Object(&TOOL_FILTER), "tools that the subject may not use here"),
+        Key::optional("tool_filter", tool_filter::FORM, "tools that the subject may not use here"),
         Key::optional(
             "state_update",
             Form::Object(&UPDATE),
@@ -73,7 +71,7 @@ static NODE: Keys = Keys {
         ),
         Key::optional("state_update_source", Form::Text, "the text of code that changes the state, for display"),
         Key::optional("agent_identity", Form::Text, "who answers, as transcripts call it"),
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep with it"),
+        Key::METADATA,
     ],
 };
 
@@ -124,19 +122,6 @@ static MODELS: Keys = Keys {
 
 pub(super) const MODELS_FORM: Form = Form::Object(&MODELS);
 
-static TOOL_FILTER: Keys = Keys {
-    what: "`tool_filter`",
-    keys: &[Key::required("remove", Form::List(&Form::Object(&TOOL)), "the tools that may not be used")],
-};
-
-static TOOL: Keys = Keys {
-    what: "a tool to remove",
-    keys: &[
-        Key::required("server", Form::Text, "the server"),
-        Key::optional("tool", Form::Text, "the tool; all tools of the server unless said"),
-    ],
-};
-
 static UPDATE: Keys = Keys {
     what: "`state_update`",
     keys: &[Key::required("cel", Form::Text, "an expression that gives the new accumulated state")],
@@ -164,7 +149,7 @@ fn read(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
         lose(text, key);
         return;
     };
-    let id = identified(reading, key, &fields);
+    let id = fields.own_id(reading, key, "node", "edges and conditions call it by its id");
     let question = question(reading, &fields);
     let rest = rest(reading, &fields, text);
     let (Some(id), Some((question, question_span))) = (id.clone(), question) else {
@@ -197,38 +182,11 @@ fn lose(text: &mut ScenarioText, id: Option<Spanned<String>>) {
     }
 }
 
-/// The id of a node: its key, or what it says.
-fn identified(
-    reading: &mut Reading<'_>,
-    key: Option<Spanned<String>>,
-    fields: &Fields<'_, '_>,
-) -> Option<Spanned<String>> {
-    let written = fields.get("id").map(|it| reading.text("`id`", it));
-    match (key, written) {
-        (Some(key), Some(Some(id))) if key != id => {
-            let message = format!("the node `{}` calls itself `{}`", key.value, id.value);
-            let problem = Problem::new(&codes::CONFLICT, message).at(id.span, "one name").at(key.span, "another");
-            reading.problem(problem.help("drop `id`: its key is its id"));
-            Some(key)
-        }
-        (Some(key), _) => Some(key),
-        (None, Some(id)) => id,
-        (None, None) => {
-            if !fields.may_mean("id") {
-                let problem = Problem::new(&codes::MISSING_KEY, "a node in a list needs `id`");
-                reading
-                    .problem(problem.at(fields.head(), "without an id").help("edges and conditions call it by its id"));
-            }
-            None
-        }
-    }
-}
-
 /// What a node asks, and where that stands.
 fn question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<(Question, Span)> {
     let node = fields.get("question")?;
-    let raw_answer = fields.get("raw_answer").filter(|it| !is_null(it));
-    let examples = fields.get("examples").filter(|it| !is_null(it));
+    let raw_answer = fields.given("raw_answer");
+    let examples = fields.given("examples");
     let raw_answer = raw_answer.map(|it| reading.text("`raw_answer`", it));
     let examples = examples.map(|it| read_examples(reading, it));
     let mut question = match &node.content {
@@ -246,21 +204,20 @@ fn question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<(Quest
 }
 
 fn stored_question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Question> {
-    let given = |name: &str| fields.get(name).filter(|it| !is_null(it));
     let text = fields.get("question").and_then(|it| reading.text("`question`", it));
-    let raw_answer = given("raw_answer").and_then(|it| reading.text("`raw_answer`", it)).map(|it| it.value);
-    let examples = given("examples").map(|it| read_examples(reading, it)).unwrap_or_default();
+    let raw_answer = fields.given("raw_answer").and_then(|it| reading.text("`raw_answer`", it)).map(|it| it.value);
+    let examples = fields.given("examples").map(|it| read_examples(reading, it)).unwrap_or_default();
     let text = text?.value;
     let mut stored: Map<'static> = Map::default();
     for key in QUESTION.keys.iter().filter(|it| !OWN.contains(&it.name)) {
-        if let Some(value) = given(key.name).map(|it| it.to_val().into_owned())
+        if let Some(value) = fields.given(key.name).map(|it| it.to_val().into_owned())
             && value != Val::List(Vec::new())
         {
             stored.insert(key.name.into(), value);
         }
     }
     // The peer's id follows from the text; one that does not is worth keeping.
-    if let Some(id) = given("id").map(|it| it.to_val().into_owned())
+    if let Some(id) = fields.given("id").map(|it| it.to_val().into_owned())
         && id.as_str() != Some(question_id(&text).as_str())
     {
         stored.insert("id".into(), id);
@@ -292,45 +249,45 @@ struct Rest {
 }
 
 fn rest(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioText) -> Rest {
-    let given = |name: &str| fields.get(name).filter(|it| !is_null(it));
     let mut node = ScenarioNode::new("", Question::default());
-    node.description = given("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
+    node.description = fields.given("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
     let mut names = (None, None);
-    match given("template").and_then(|it| named_or(reading, "`template`", it, template::read)) {
+    match fields.given("template").and_then(|it| named_or(reading, "`template`", it, template::read)) {
         Some(Named::Name(name)) => names.0 = Some(name),
         Some(Named::Inline(template)) => node.template = Some(template),
         None => {}
     }
-    match given("rubric").and_then(|it| named_or(reading, "`rubric`", it, rubric::read)) {
+    match fields.given("rubric").and_then(|it| named_or(reading, "`rubric`", it, rubric::read)) {
         Some(Named::Name(name)) => names.1 = Some(name),
         Some(Named::Inline(traits)) => node.rubric = Some(traits),
         None => {}
     }
-    let of_peer = fields.get("question").and_then(|it| it.get("question_rubric")).filter(|it| !is_null(it));
-    if given("rubric").is_none()
+    let of_peer = fields.get("question").and_then(|it| it.get("question_rubric")).filter(|it| !it.is_null());
+    if fields.given("rubric").is_none()
         && let Some(it) = of_peer
     {
         node.rubric = rubric::read(reading, "`question_rubric`", it);
     }
-    node.system = given("system").and_then(|it| reading.text("`system`", it)).map(|it| it.value);
-    if let Some(it) = given("models") {
+    node.system = fields.given("system").and_then(|it| reading.text("`system`", it)).map(|it| it.value);
+    if let Some(it) = fields.given("models") {
         let read = models(reading, it);
         text.models.extend(read.names);
         node.models = read.models;
         node.system = node.system.take().or(read.system);
         node.stored = read.stored;
     }
-    if let Some(it) = given("tools") {
+    if let Some(it) = fields.given("tools") {
         let tools = reading.texts("`tools`", it);
         node.tools = Some(tools.iter().map(|it| it.value.clone()).collect());
         text.tools.extend(tools);
     }
-    node.tool_filter = given("tool_filter").map(|it| tool_filter(reading, it, text)).unwrap_or_default();
+    let filter = fields.given("tool_filter").map(|it| tool_filter::read(reading, it, &mut text.filtered));
+    node.tool_filter = filter.unwrap_or_default();
     node.state_update = state_update(reading, fields);
-    let identity = given("agent_identity").and_then(|it| reading.text("`agent_identity`", it));
+    let identity = fields.given("agent_identity").and_then(|it| reading.text("`agent_identity`", it));
     let agent_identity = identity.as_ref().map(|it| it.span);
     node.agent_identity = identity.map(|it| it.value);
-    node.metadata = metadata(reading, fields);
+    node.metadata = fields.metadata(reading);
     let state_update = fields.key_span("state_update_source").or(fields.key_span("state_update"));
     Rest { node, template: names.0, rubric: names.1, agent_identity, state_update }
 }
@@ -369,7 +326,7 @@ pub(super) fn models(reading: &mut Reading<'_>, node: &Node<'_>) -> Models {
     let mut read = Models::default();
     let Some(fields) = Fields::read(reading, &MODELS, node) else { return read };
     for name in ["subject", "parser"] {
-        let Some(node) = fields.get(name).filter(|it| !is_null(it)) else { continue };
+        let Some(node) = fields.given(name) else { continue };
         let model = match node.entries() {
             Some(_) => peer_model(reading, name, node),
             None => reading.text(&format!("`{name}`"), node),
@@ -404,7 +361,7 @@ fn peer_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<
         return None;
     };
     let unused: Vec<&str> =
-        node.entries().unwrap_or(&[]).iter().filter(|it| !is_null(&it.value)).map(|it| &*it.key).collect();
+        node.entries().unwrap_or(&[]).iter().filter(|it| !it.value.is_null()).map(|it| &*it.key).collect();
     let unused: Vec<&str> = unused.into_iter().filter(|it| !USED.contains(it)).collect();
     if !unused.is_empty() {
         let settings = super::super::problem::listed_all(unused);
@@ -419,29 +376,12 @@ fn peer_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<
     Some(Spanned::new(model, node.span))
 }
 
-fn tool_filter(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut ScenarioText) -> ToolFilter {
-    let Some(fields) = Fields::read(reading, &TOOL_FILTER, node) else { return ToolFilter::default() };
-    let Some(node) = fields.get("remove") else { return ToolFilter::default() };
-    let mut remove = Vec::new();
-    for item in reading.list("`remove`", "a list of `{server, tool}`", node) {
-        let Some(fields) = Fields::read(reading, &TOOL, item) else { continue };
-        let server = fields.get("server").and_then(|it| reading.text("`server`", it));
-        let tool = fields.get("tool").filter(|it| !is_null(it)).and_then(|it| reading.text("`tool`", it));
-        if let Some(server) = server {
-            text.filtered.push(server.clone());
-            remove.push(ToolName { server: server.value, tool: tool.map(|it| it.value) });
-        }
-    }
-    ToolFilter { remove }
-}
-
 fn state_update(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<StateUpdate> {
-    let given = |name: &str| fields.get(name).filter(|it| !is_null(it));
-    let source = given("state_update_source").and_then(|it| reading.text("`state_update_source`", it));
+    let source = fields.given("state_update_source").and_then(|it| reading.text("`state_update_source`", it));
     let source = source.map(|it| StateUpdate::Callable(Callable::text(it.value)));
-    let Some(node) = given("state_update") else { return source };
+    let Some(node) = fields.given("state_update") else { return source };
     if let (Some(update), Some(source)) = (fields.key_span("state_update"), fields.key_span("state_update_source"))
-        && given("state_update_source").is_some()
+        && fields.given("state_update_source").is_some()
     {
         let message = "a node has either `state_update` or `state_update_source`, not both";
         let problem = Problem::new(&codes::CONFLICT, message).at(source, "and this").at(update, "this");

@@ -15,7 +15,7 @@ use super::super::problem::Problem;
 use super::super::reader::{Fields, Reading};
 use super::super::task::{Gate, Selection, Task, TaskKind, read_gate, read_ids};
 use super::super::{outcome, task};
-use super::{ScenarioText, is_null};
+use super::ScenarioText;
 use crate::outcome::Check;
 use crate::scenario::{Callable, Criterion};
 use crate::value::{Content, Entry, Node, Span, Spanned};
@@ -101,7 +101,6 @@ fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
         text.lost.outcomes = true;
         return;
     };
-    let given = |name: &str| fields.get(name).filter(|it| !is_null(it));
     let name = key.or_else(|| match fields.get("name") {
         Some(it) => reading.text("`name`", it),
         None => {
@@ -112,11 +111,11 @@ fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
             None
         }
     });
-    let description = given("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
+    let description = fields.given("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
     let what = name.as_ref().map_or("an outcome".to_owned(), |it| format!("the outcome `{}`", it.value));
-    let check = given("check").and_then(|it| outcome::read(reading, &what, it));
-    let source = given("evaluate_source").and_then(|it| reading.text("`evaluate_source`", it));
-    if given("check").is_none() && given("evaluate_source").is_none() && !fields.may_mean("check") {
+    let check = fields.given("check").and_then(|it| outcome::read(reading, &what, it));
+    let source = fields.given("evaluate_source").and_then(|it| reading.text("`evaluate_source`", it));
+    if fields.given("check").is_none() && fields.given("evaluate_source").is_none() && !fields.may_mean("check") {
         let problem =
             Problem::new(&codes::MISSING_KEY, format!("{what} needs `check`")).at(fields.head(), "decided how?");
         reading.problem(problem.help("for example `check: { all_turns: { verify_result: true } }`"));
@@ -126,7 +125,7 @@ fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
     let is_flawed = reading.n_errors() > n_before;
     text.lost.outcomes |= is_flawed;
     let (Some(name), true) = (name, check.is_some() || source.is_some()) else { return };
-    let place = given("check").or(given("evaluate_source")).map(|it| it.span);
+    let place = fields.given("check").or(fields.given("evaluate_source")).map(|it| it.span);
     text.scenario.outcomes.push(Criterion {
         name: name.value,
         description: description.unwrap_or_default(),

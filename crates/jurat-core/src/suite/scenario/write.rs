@@ -4,12 +4,11 @@ use std::collections::HashSet;
 
 use super::super::task::{Gate, Task};
 use super::super::write::{self, Members};
-use super::super::{duration, outcome};
+use super::super::{duration, outcome, tool_filter};
 use super::{OutcomeText, ScenarioText};
 use crate::scenario::definition::TURN_LIMIT;
 use crate::scenario::{
-    Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, ToolFilter,
-    when,
+    Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, when,
 };
 use crate::template::Trait;
 use crate::value::{Map, Spanned, Val, Value};
@@ -121,14 +120,8 @@ fn node_named(node: &Node, template: Option<&Spanned<String>>, rubric: Option<&S
     if let Some(tools) = &node.tools {
         map.put("tools", tools.iter().map(|it| Val::from(it.clone())).collect());
     }
-    let ToolFilter { remove } = &node.tool_filter;
-    if !remove.is_empty() {
-        let tool = |it: &crate::scenario::ToolName| {
-            let server = [("server", Val::from(it.server.clone()))].into_iter();
-            let tool = it.tool.iter().map(|it| ("tool", Val::from(it.clone())));
-            Val::Map(server.chain(tool).collect::<Map<'static>>())
-        };
-        map.put("tool_filter", keyed("remove", remove.iter().map(tool).collect()));
+    if let Some(filter) = tool_filter::written(&node.tool_filter) {
+        map.put("tool_filter", filter);
     }
     match &node.state_update {
         None => {}

@@ -77,7 +77,7 @@ fn write_turn(members: &mut Members<'_>, it: &Turn) {
         .list("conversations", &it.conversations, |text, it| object(text, |members| write_conversation(members, it)));
 }
 
-fn write_tool(members: &mut Members<'_>, it: &ToolStep) {
+pub(in super::super) fn write_tool(members: &mut Members<'_>, it: &ToolStep) {
     optional(it.server.as_deref(), |it| members.text("server", it));
     members.text("tool", &it.tool);
     members.value("arguments", &it.arguments);

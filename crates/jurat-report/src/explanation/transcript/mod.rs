@@ -13,8 +13,8 @@ use jurat_core::verdict::CaseVerdict;
 
 use super::Conversation;
 
-pub(super) use json::write_members;
 pub use json::write_transcript_json;
+pub(super) use json::{write_members, write_tool};
 pub use text::write_transcript;
 
 /// What was said in a scenario.

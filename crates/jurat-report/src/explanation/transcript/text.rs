@@ -75,7 +75,7 @@ impl Writer<'_> {
         it.conversations.iter().try_for_each(|it| self.requests(it))
     }
 
-    fn tool(&mut self, it: &ToolStep) -> io::Result<()> {
+    pub(in super::super) fn tool(&mut self, it: &ToolStep) -> io::Result<()> {
         let server = it.server.as_ref().map_or_else(String::new, |it| format!("{}/", cut(it, ROOM)));
         let arguments = words::value(&it.arguments, ROOM);
         writeln!(self.out, "  called    {server}{} with {arguments}", cut(&it.tool, ROOM))?;
@@ -155,7 +155,7 @@ impl Writer<'_> {
     }
 
     /// Who was asked, and what that took. What was asked stands above, or follows from it; as JSON it is whole.
-    fn requests(&mut self, it: &Conversation) -> io::Result<()> {
+    pub(in super::super) fn requests(&mut self, it: &Conversation) -> io::Result<()> {
         for reply in &it.replies {
             let again = match it.purpose {
                 Purpose::Subject if reply.turn > 1 => ", with what tools returned",

@@ -88,7 +88,12 @@ struct Document {
 
 impl Document {
     /// Finds the rows of a piece. Answers how much of it was walked and why no more.
-    fn walk(&mut self, piece: &Piece<'_>, offset: u64, rows: &mut Vec<RowAt>) -> (usize, Result<End, RowsFault>) {
+    fn walk(
+        &mut self,
+        piece: &Piece<'_>,
+        offset: Option<u64>,
+        rows: &mut Vec<RowAt>,
+    ) -> (usize, Result<End, RowsFault>) {
         let (mut at, mut marked) = (0, 0);
         loop {
             let row = match self.walk.ahead(piece.text, &mut at) {
@@ -130,12 +135,12 @@ impl Document {
         }
     }
 
-    fn row_at(&self, row: Range<usize>, offset: u64) -> RowAt {
+    fn row_at(&self, row: Range<usize>, offset: Option<u64>) -> RowAt {
         RowAt {
             source: self.source,
             number: self.n_rows,
             line: self.mark.line,
-            offset: Some(offset + row.start as u64),
+            offset: offset.map(|it| it + row.start as u64),
             range: range(row),
         }
     }

@@ -68,8 +68,8 @@ impl Lines {
         }
     }
 
-    /// Finds the rows of some lines, the first of which begins at `offset` of the file.
-    fn rows(&mut self, text: &str, offset: u64, rows: &mut Vec<RowAt>) -> Option<RowsFault> {
+    /// Finds the rows of some lines, the first of which begins at `offset` of the file, when they are of one.
+    fn rows(&mut self, text: &str, offset: Option<u64>, rows: &mut Vec<RowAt>) -> Option<RowsFault> {
         let mut start = 0;
         let last = (!text.is_empty() && !text.ends_with('\n')).then_some(text.len());
         for end in memchr_iter(b'\n', text.as_bytes()).chain(last) {
@@ -88,7 +88,7 @@ impl Lines {
                     source: self.source,
                     number: self.n_rows,
                     line: self.n_lines,
-                    offset: Some(offset + row_start as u64),
+                    offset: offset.map(|it| it + row_start as u64),
                 });
             }
             start = end + 1;

@@ -216,7 +216,7 @@ impl Source<'_> {
             Source::Inline(rows) => inline::read(rows, delivery),
             Source::StandardInput(read, records) => read(Window::open(stdin, usual)?, records, delivery),
             Source::File(file, read, records) => {
-                read(Window::open(&mut open(&file.path)?.0, usual)?, records, delivery)
+                read(Window::open_file(&mut open(&file.path)?.0, usual)?, records, delivery)
             }
             Source::Parquet(file) => parquet::read(open(&file.path)?.0, delivery),
         }

@@ -1,5 +1,6 @@
 //! The part of an input that is held in memory.
 
+use std::fs::File;
 use std::io::{self, Read};
 
 /// The bytes that were read and not yet taken.
@@ -8,21 +9,29 @@ pub(super) struct Window<'r> {
     bytes: Vec<u8>,
     /// Where in the input they begin.
     offset: u64,
+    /// Whether the input is a file, so that what was read can be read again.
+    is_file: bool,
     has_ended: bool,
     /// How many bytes are usually held.
     usual: usize,
 }
 
 impl<'r> Window<'r> {
-    /// Begins to read; a byte-order mark is left out.
+    /// Begins to read what comes once; a byte-order mark is left out.
     pub(super) fn open(input: &'r mut dyn Read, usual: usize) -> io::Result<Window<'r>> {
         const MARK: &[u8] = "\u{feff}".as_bytes();
-        let mut window = Window { input, bytes: Vec::with_capacity(usual), offset: 0, has_ended: false, usual };
+        let bytes = Vec::with_capacity(usual);
+        let mut window = Window { input, bytes, offset: 0, is_file: false, has_ended: false, usual };
         window.fill(MARK.len())?;
         if window.bytes.starts_with(MARK) {
             window.give(MARK.len());
         }
         Ok(window)
+    }
+
+    /// Begins to read a file.
+    pub(super) fn open_file(file: &'r mut File, usual: usize) -> io::Result<Window<'r>> {
+        Ok(Window { is_file: true, ..Window::open(file, usual)? })
     }
 
     /// Reads until it holds `size` bytes, or all there are.
@@ -40,8 +49,9 @@ impl<'r> Window<'r> {
         &self.bytes
     }
 
-    pub(super) fn offset(&self) -> u64 {
-        self.offset
+    /// Where in the file the bytes begin that it holds; `None` when they are in no file.
+    pub(super) fn offset(&self) -> Option<u64> {
+        self.is_file.then_some(self.offset)
     }
 
     /// Whether there is nothing behind what is held.

@@ -1,6 +1,6 @@
-//! Tools as they are offered to a subject.
+//! Tools as they are offered to a model.
 //!
-//! Servers call their tools as they like; models take names of letters, digits, `_` and `-` only, and one tool for each. What a node's filter
+//! Servers call their tools as they like; models take names of letters, digits, `_` and `-` only, and one tool for each. What a filter
 //! removes is not offered, and what is not offered is not called.
 
 use super::ToolFilter;
@@ -53,10 +53,10 @@ fn empty_schema() -> Value {
     Val::Map([("type", Val::from("object"))].into_iter().collect::<Map<'_>>())
 }
 
-/// A tool that a subject may call.
+/// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// What the subject calls it.
+    /// What the model calls it.
     pub name: String,
     /// The server.
     pub server: String,
@@ -67,6 +67,15 @@ pub struct Offer {
 }
 
 impl Offer {
+    /// The server of tools that no server has: those of jurat's own. Servers of suites have names.
+    pub const OWN: &'static str = "";
+
+    /// A tool of jurat's own.
+    pub fn own(tool: Tool) -> Offer {
+        let Tool { name, description, parameters } = tool;
+        Offer { name: name.clone(), server: Offer::OWN.to_owned(), tool: name, description, parameters }
+    }
+
     /// The tool as a request has it.
     pub fn tool(&self) -> Tool {
         Tool { name: self.name.clone(), description: self.description.clone(), parameters: self.parameters.clone() }
@@ -115,7 +124,7 @@ fn unused(name: String, offers: &[Offer]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::ToolName;
+    use crate::tool::ToolName;
 
     fn tool(server: &str, name: &str) -> ServerTool {
         ServerTool { server: server.to_owned(), name: name.to_owned(), description: None, parameters: empty_schema() }

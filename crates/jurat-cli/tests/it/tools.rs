@@ -1,0 +1,184 @@
+//! Models that are asked about rows with tools: what they call, what comes of it, and what is told of it.
+
+use std::fs;
+
+use jurat_core::value::{Val, Value, parse_json};
+use jurat_testkit::tools::program;
+
+use crate::command::{Ended, Folder, root};
+use crate::kept::{said, steady};
+
+/// A suite whose subject may call the tools of a server, and what the subject says.
+fn asking(server: &str, ask: &str, replies: &[&str]) -> Folder {
+    let suite = format!(
+        "\
+suite: calling
+tools: {{ kit: {{ command: ['{server}'] }} }}
+models: {{ subject: script/replies.jsonl }}
+records: [{{ id: a, word: hello }}]
+ask: {{ prompt: 'Say ${{word}}.', tools: [kit]{ask} }}
+tasks: [{{ id: said, field_path: output, operator: contains, expected_value: hello }}]
+"
+    );
+    Folder::with("suite.yaml", suite).and("replies.jsonl", replies.join("\n"))
+}
+
+fn kit() -> String {
+    program().display().to_string()
+}
+
+/// A line of a script that calls a tool.
+fn call(tool: &str, arguments: &str) -> String {
+    format!(r#"{{"reply": "wait", "tool_calls": [{{"id": "c1", "name": "{tool}", "arguments": {arguments}}}]}}"#)
+}
+
+const ANSWER: &str = r#"{"reply": "hello it is"}"#;
+
+/// Runs a suite and returns the row that it saves, with how it ended.
+fn saved(folder: &Folder) -> (Option<i32>, Value) {
+    let Ended { code, stdout, stderr } =
+        folder.jurat(&["run", "suite.yaml", "--quiet", "--save-records", "saved.jsonl"]);
+    assert_eq!(stderr, "", "{stdout}");
+    let saved = fs::read_to_string(folder.path().join("saved.jsonl")).expect("rows are saved");
+    (code, parse_json(&saved).expect("one row is saved").value.into_owned())
+}
+
+/// What a row says that its model called, as JSON.
+fn calls(row: &Value) -> String {
+    row.get("tool_calls").map(Val::to_json).unwrap_or_default()
+}
+
+/// What is not offered is not called, and whatever a tool says is for the model to deal with.
+#[test]
+fn what_a_model_calls_is_evidence_whatever_comes_of_it() {
+    let without_echo = ", tool_filter: { remove: [{ server: kit, tool: echo }] }";
+    let without_kit = ", tool_filter: { remove: [{ server: kit }] }";
+    let refused = r#"[{"id":"c1","name":"echo","arguments":{"message":"hello"},"output":"there is no tool `echo` here","is_error":true}]"#;
+    for (ask, tool, arguments, expected) in [
+        (
+            "",
+            "echo",
+            r#"{"message": "hello"}"#,
+            r#"[{"id":"c1","name":"echo","arguments":{"message":"hello"},"server":"kit","output":"hello","is_error":false}]"#,
+        ),
+        (
+            "",
+            "sing",
+            "{}",
+            r#"[{"id":"c1","name":"sing","arguments":{},"output":"there is no tool `sing` here","is_error":true}]"#,
+        ),
+        (without_echo, "echo", r#"{"message": "hello"}"#, refused),
+        (without_kit, "echo", r#"{"message": "hello"}"#, refused),
+    ] {
+        let (code, row) = saved(&asking(&kit(), ask, &[&call(tool, arguments), ANSWER]));
+        assert_eq!((code, calls(&row).as_str()), (Some(0), expected), "{ask}");
+        assert_eq!(row.get("output").and_then(Val::as_str), Some("hello it is"));
+        assert_eq!(row.get("finish_reason").and_then(Val::as_str), Some("stop"));
+        let roles: Vec<&str> = row
+            .get("messages")
+            .and_then(Val::as_list)
+            .expect("messages are saved")
+            .iter()
+            .filter_map(|it| it.get("role").and_then(Val::as_str))
+            .collect();
+        assert_eq!(roles, ["user", "assistant", "tool"]);
+    }
+    for (tool, told) in [("fail", ""), ("die", "the tool could not be called: "), ("invalid", "")] {
+        let (code, row) = saved(&asking(&kit(), "", &[&call(tool, "{}"), ANSWER]));
+        assert_eq!(code, Some(0), "{tool}");
+        let call = row.get("tool_calls").and_then(Val::as_list).and_then(|it| it.first()).expect("a call");
+        assert_eq!(call.get("is_error"), Some(&Val::Bool(true)), "{tool}");
+        let output = call.get("output").and_then(Val::as_str).expect("the model was told something");
+        assert!(!output.is_empty() && output.starts_with(told), "{tool}: {output}");
+    }
+}
+
+#[test]
+fn a_model_that_only_calls_tools_has_not_answered() {
+    let replies = call("echo", r#"{"message": "hello"}"#).replace("\"reply\"", "\"times\": \"*\", \"reply\"");
+    let folder = asking(&kit(), "", &[&replies]);
+    let (code, row) = saved(&folder);
+    assert_eq!(code, Some(1), "that is a failure of the subject, not an error");
+    assert_eq!(row.get("output").and_then(Val::as_str), Some("wait"));
+    assert_eq!(row.get("finish_reason").and_then(Val::as_str), Some("tool_calls"));
+    let calls = row.get("tool_calls").and_then(Val::as_list).expect("there are calls");
+    let n_called = calls.iter().filter(|it| it.get("output").is_some()).count();
+    assert_eq!((calls.len(), n_called), (16, 15), "the last are not called");
+    assert!(said(&folder, &["show"]).contains("\n16 answers, 15 tool calls; 16 requests"));
+}
+
+/// Nobody can tell what the model would have said.
+#[test]
+fn a_server_that_does_not_start_is_an_error_of_the_case() {
+    let folder = asking("./nowhere", "", &[ANSWER]);
+    let ended = folder.jurat(&["run", "suite.yaml", "--quiet"]);
+    assert_eq!(ended.code, Some(3), "{}{}", ended.stdout, ended.stderr);
+    let text = said(&folder, &["explain", "a", "said"]);
+    assert!(text.starts_with("said of a: error\nthe tools of `kit` could not be listed: "), "{text}");
+}
+
+#[test]
+fn the_bound_of_a_plan_counts_every_time_the_model_may_be_asked() {
+    let folder = asking(&kit(), "", &[ANSWER]);
+    let text = said(&folder, &["plan", "suite.yaml"]);
+    let line = "asks script/replies.jsonl with 1 prompt and the tools of kit, at most 64 calls a case\n";
+    assert!(text.contains(line), "{text}");
+    assert!(text.contains("at most 64 calls of models"), "{text}");
+    let text = said(&asking(&kit(), ", max_retries: 0", &[ANSWER]), &["plan", "suite.yaml", "--format", "json"]);
+    assert!(text.contains("\"tools\":[\"kit\"],\"max_calls\":16"), "{text}");
+}
+
+#[test]
+fn an_explanation_tells_what_tools_returned() {
+    let folder = asking(&kit(), ", output: { word: string }", &[&call("echo", r#"{"message": "hello"}"#), ANSWER]);
+    folder.jurat(&["run", "suite.yaml", "--quiet"]);
+    let text = said(&folder, &["explain", "a", "said"]);
+    let told = "\
+what the subject was asked
+user
+│ Say hello.
+schema of the answer
+│ {\"type\": \"object\", \"properties\": {\"word\": {\"type\": \"string\"}}, \"required\": [\"word\"], \"additionalProperties\": false}
+
+subject (replies.jsonl)
+asked in this run, $0, T, finish tool_calls
+│ wait
+calls echo with {\"message\": \"hello\"}
+
+subject (replies.jsonl), with what tools returned
+asked in this run, $0, T, finish stop
+│ hello it is
+";
+    assert!(text.contains(told), "{text}");
+    let tools = "
+the tools that it called
+called kit/echo with {\"message\": \"hello\"}
+which returned
+│ hello
+asks tools kit: asked in this run, T
+asks tool kit/echo: asked in this run, T
+";
+    assert!(text.ends_with(tools), "{text}");
+    let json = said(&folder, &["explain", "a", "said", "--json"]);
+    let calls = r#""tool_calls":[{"server":"kit","tool":"echo","arguments":{"message":"hello"},"output":"hello","is_error":false}]"#;
+    assert!(json.contains(calls), "{json}");
+}
+
+/// The recording of the example is what a replay of it records, to the byte: sites, keys, requests and outcomes stay as they are.
+#[test]
+fn recorded_calls_of_tools_stay_what_they_are() {
+    let example = |name: &str| fs::read_to_string(root().join("examples/tools").join(name)).expect("an example");
+    let folder = Folder::with("suite.yaml", example("suite.yaml")).and("effects.jsonl", example("effects.jsonl"));
+    let replayed = folder.jurat(&["run", "suite.yaml", "--replay", "effects.jsonl", "--json", "--results-only"]);
+    assert_eq!((replayed.code, replayed.stderr.as_str()), (Some(0), ""), "{}", replayed.stdout);
+    let exported = folder.jurat(&["export", "--effects", "-o", "again.jsonl"]);
+    assert_eq!(exported.code, Some(0), "{}", exported.stderr);
+    let again = fs::read_to_string(folder.path().join("again.jsonl")).expect("effects are exported");
+    assert_eq!(again, example("effects.jsonl"));
+    // Whoever has Python gets the same verdicts from the server itself.
+    let live = Folder::with("suite.yaml", example("suite.yaml")).and("replies.jsonl", example("replies.jsonl"));
+    let live = live.and("warehouse.py", example("warehouse.py"));
+    live.jurat(&["run", "suite.yaml", "--quiet"]);
+    let told = |folder: &Folder| steady(folder, &folder.jurat(&["show", "--tasks", "--results-only"]).stdout);
+    assert_eq!(told(&live), told(&folder));
+}

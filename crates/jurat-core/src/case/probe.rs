@@ -1,0 +1,141 @@
+//! A row on its way to its answer: a model is asked about it, and may call tools before it answers.
+//!
+//! Pure, like [`CaseState`](super::CaseState), which judges what it came to. What a subject says is evidence, whatever it is; only where no answer came there is
+//! nothing to judge.
+
+use crate::effect::{Asker, Fault, Message, ModelRequest, Outcome, Seat, StepSite};
+use crate::plan::PlannedAsk;
+use crate::tool::{Conclusion, Dialogue, Inquiry, Listing, Said, Step};
+use crate::value::{Context, Val};
+use crate::verdict::Verdict;
+
+/// A row about which a model is asked, and how far that has come.
+#[derive(Debug, Clone)]
+pub struct ProbeState<'p> {
+    ask: &'p PlannedAsk,
+    tools: Listing,
+    phase: Phase,
+}
+
+/// What a subject answered, and how it came to that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProbeAnswer {
+    /// What was said before, and what all of it took.
+    pub dialogue: Dialogue,
+    /// What it said last.
+    pub said: Said,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone)]
+enum Phase {
+    /// Servers to say which tools they have, before this is asked.
+    Listing(Box<ModelRequest>),
+    /// The model to answer, and the tools that it calls to return.
+    Asking(Box<Inquiry>),
+    /// Nothing: it is over.
+    Done(Result<Box<ProbeAnswer>, Verdict>),
+}
+
+impl<'p> ProbeState<'p> {
+    /// A row at its beginning: one of the prompts is asked of one model.
+    pub fn start(ask: &'p PlannedAsk, prompt: usize, model: &str, row: &Val<'_>, replicate: u32) -> ProbeState<'p> {
+        let phase = match request(ask, prompt, model, row, replicate) {
+            Ok(request) => Phase::Listing(Box::new(request)),
+            Err(reason) => Phase::Done(Err(Verdict::error(reason))),
+        };
+        let mut state = ProbeState { ask, tools: Listing::default(), phase };
+        state.tools.need(&ask.tools);
+        state.after_listing();
+        state
+    }
+
+    /// The requests that may be made now, given every outcome so far.
+    pub fn steps(&self) -> Vec<Step> {
+        match &self.phase {
+            Phase::Listing(_) => self.tools.steps(Asker::Case),
+            Phase::Asking(inquiry) => inquiry.steps(Asker::Case),
+            Phase::Done(_) => Vec::new(),
+        }
+    }
+
+    /// Takes in one outcome. Outcomes of requests that are not open change nothing.
+    pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
+        let Some(seat) = Seat::numbered(site.seat).filter(|_| site.asker == Asker::Case) else { return };
+        match (seat, &mut self.phase) {
+            (Seat::Tools, Phase::Listing(_)) => match outcome {
+                Outcome::NotRun(reason) => self.phase = Phase::Done(Err(Verdict::NotRun(reason))),
+                outcome => {
+                    self.tools.apply(site.turn, &outcome);
+                    self.after_listing();
+                }
+            },
+            (Seat::Subject | Seat::Tool, Phase::Asking(inquiry)) => {
+                inquiry.apply(seat, site.turn, outcome);
+                self.after_asking();
+            }
+            _ => {}
+        }
+    }
+
+    /// What the subject answered, or what its case ends with, once it is over.
+    pub fn end(&self) -> Option<Result<&ProbeAnswer, &Verdict>> {
+        match &self.phase {
+            Phase::Done(end) => Some(end.as_deref()),
+            Phase::Listing(_) | Phase::Asking(_) => None,
+        }
+    }
+
+    fn after_listing(&mut self) {
+        let Phase::Listing(request) = &mut self.phase else { return };
+        if !self.tools.is_done() {
+            return;
+        }
+        self.phase = match self.tools.failure() {
+            Some(reason) => Phase::Done(Err(Verdict::error(reason))),
+            None => {
+                let request = std::mem::replace(&mut **request, ModelRequest::new("", Vec::new()));
+                let offers = self.tools.offers(&self.ask.tool_filter);
+                let inquiry = Inquiry::new(request, offers, self.ask.max_retries.saturating_add(1));
+                // Where there are no tools, what calls one is an answer like any other.
+                Phase::Asking(Box::new(inquiry.at_most(self.ask.most_rounds())))
+            }
+        };
+    }
+
+    fn after_asking(&mut self) {
+        let Phase::Asking(inquiry) = &mut self.phase else { return };
+        let Some(conclusion) = inquiry.conclusion().cloned() else { return };
+        let dialogue = inquiry.take_dialogue();
+        self.phase = Phase::Done(match conclusion {
+            Conclusion::Answered(said) | Conclusion::Refused(said) | Conclusion::StillCalling(said) => {
+                Ok(Box::new(ProbeAnswer { dialogue, said }))
+            }
+            Conclusion::Fault(fault) => Err(no_answer(&fault)),
+            Conclusion::NotRun(reason) => Err(Verdict::NotRun(reason)),
+        });
+    }
+}
+
+/// What is asked about a row. The replicate is part of the question, so that asking again is asking anew.
+fn request(
+    ask: &PlannedAsk,
+    prompt: usize,
+    model: &str,
+    row: &Val<'_>,
+    replicate: u32,
+) -> Result<ModelRequest, String> {
+    let context = Context::of(row);
+    let mut messages = Vec::with_capacity(2);
+    if let Some(system) = &ask.system {
+        messages.push(Message::System(system.bound(context)?));
+    }
+    let (_, prompt) = ask.prompts.get(prompt).ok_or("there is no such prompt")?;
+    messages.push(Message::User(prompt.bound(context)?));
+    Ok(ModelRequest { output: ask.output.clone(), repeat: replicate, ..ModelRequest::new(model, messages) })
+}
+
+fn no_answer(fault: &Fault) -> Verdict {
+    let tries = if fault.n_requests > 1 { format!(" ({} requests)", fault.n_requests) } else { String::new() };
+    Verdict::error(format!("the subject gave no answer: {}{tries}", fault.message))
+}

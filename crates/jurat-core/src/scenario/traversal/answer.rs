@@ -1,0 +1,95 @@
+//! An answer is read, verified and rated.
+
+use super::super::FailureCategory;
+use super::super::ready::{self, Reading};
+use super::{MAX_RETRIES, Phase, Traversal};
+use crate::effect::{FaultKind, ModelRequest, Outcome, Seat};
+use crate::judge::{Asking, End as Asked};
+use crate::scenario::{End, TurnFailure};
+use crate::template::RatedTurn;
+use crate::value::{Val, Value};
+
+impl Traversal<'_> {
+    pub(super) fn begin_reading(&mut self) {
+        let node = self.node();
+        let raw = self.turn.raw.as_deref().unwrap_or_default();
+        let asking = |it: Reading| {
+            let request =
+                ModelRequest { output: Some(it.schema), ..ModelRequest::new(node.parser.clone(), it.messages) };
+            Asking::new(request, MAX_RETRIES)
+        };
+        let parser = node.verification.question(&node.question, raw).map(asking);
+        let rubric: Vec<Asking> =
+            ready::rating_questions(&node.rubric, &node.question.text, raw).into_iter().map(asking).collect();
+        self.phase = Phase::Reading { parser, rubric };
+        self.after_reading();
+    }
+
+    pub(super) fn read(&mut self, seat: Seat, turn: u32, outcome: Outcome) {
+        let node = self.node();
+        let Phase::Reading { parser, rubric } = &mut self.phase else { return };
+        match seat {
+            Seat::Rubric(ix) => {
+                if let (Some(asking), Some(form)) = (rubric.get_mut(ix as usize), node.rubric.form(ix as usize)) {
+                    asking.apply(turn, outcome, form);
+                }
+            }
+            _ => {
+                if let Some(asking) = parser {
+                    asking.apply(turn, outcome, node.verification.form());
+                }
+            }
+        }
+        self.after_reading();
+    }
+
+    pub(super) fn after_reading(&mut self) {
+        let Phase::Reading { parser, rubric } = &self.phase else { return };
+        if !parser.iter().chain(rubric).all(|it| it.end().is_some()) {
+            return;
+        }
+        let node = self.node();
+        let raw = self.turn.raw.clone().unwrap_or_default();
+        let ends: Vec<Asked> = rubric.iter().filter_map(|it| it.end().cloned()).collect();
+        let read = parser.as_ref().and_then(|it| it.end().cloned());
+        let node_results = Val::Map(self.state.node_results.clone());
+        let failure = match read {
+            Some(Asked::NotRun(reason)) => {
+                self.phase = Phase::Done(Box::new(End::NotRun(reason)));
+                return;
+            }
+            Some(Asked::Fault(fault)) => {
+                let is_late = matches!(fault.kind, FaultKind::TurnDeadline | FaultKind::CaseDeadline);
+                let category = if is_late { FailureCategory::Timeout } else { FailureCategory::Parsing };
+                Some(("parse_template", category, fault.message))
+            }
+            Some(Asked::Reply(reply)) => self.verify(Some(&reply), &raw, &node_results),
+            None => self.verify(None, &raw, &node_results),
+        };
+        if let Some((stage, category, reason)) = failure {
+            self.turn.failure = Some(TurnFailure { category, stage: stage.to_owned(), reason });
+        }
+        let parsed = Val::Map(self.turn.parsed.clone());
+        let rated = RatedTurn {
+            question: &node.question.text,
+            raw_response: &raw,
+            parsed: &parsed,
+            verify_result: self.turn.verify_result(),
+        };
+        let ratings = ready::ratings(&node.rubric, rated, &ends);
+        (self.turn.rubric, self.turn.rubric_errors) = (ratings.values, ratings.errors);
+        self.update();
+    }
+
+    /// Verifies the answer; how that fails, if it does.
+    pub(super) fn verify(
+        &mut self,
+        reply: Option<&Value>,
+        raw: &str,
+        node_results: &Val<'_>,
+    ) -> Option<(&'static str, FailureCategory, String)> {
+        (self.turn.parsed, self.turn.verified) = self.node().verification.verified(reply, raw, node_results);
+        let error = self.turn.verified.as_ref()?.error()?.to_owned();
+        Some(("verify_template", FailureCategory::TemplateValidation, error))
+    }
+}

@@ -1,0 +1,190 @@
+//! A case of a campaign in jurat's own form.
+
+use super::super::form::{Form, Key, Keys};
+use super::super::problem::Problem;
+use super::super::reader::{Fields, Reading};
+use super::super::{codes, evaluation};
+use super::message::told;
+use super::tree::{entry, list, map, text};
+use super::{LIMITS, Profile, SETTINGS, unused};
+use crate::value::{Content, Entry, Node, Span, Spanned};
+
+static INPUT: Keys = Keys {
+    what: "`input`",
+    keys: &[
+        Key::optional("messages", Form::List(&Form::Map(&Form::Any)), "what the agent is told first"),
+        Key::optional(
+            "turns",
+            Form::List(&Form::Map(&Form::Any)),
+            "what it is told after that, one thing after the other",
+        ),
+        Key::optional("attachments", Form::List(&Form::Text), "files that are shown to it"),
+        Key::optional("context", Form::Map(&Form::Any), "what its runner is told"),
+    ],
+};
+
+pub(super) static CASE: Keys = Keys {
+    what: "a case of a campaign",
+    keys: &[
+        Key::required("schema_version", Form::Integer(1), "1"),
+        Key::required("case_id", Form::Text, "its name"),
+        Key::optional("title", Form::Text, "what it is for"),
+        Key::required("runner", Form::Map(&Form::Any), "who runs it: `type` and settings"),
+        Key::required("input", Form::Object(&INPUT), "what the agent is told"),
+        Key::optional("expectations", evaluation::EXPECTATIONS_FORM, "what is expected of its runs"),
+        Key::optional("rubric", evaluation::RUBRIC_FORM, "what scores of its runs mean"),
+        Key::optional("deterministic_checks", super::super::check::ENTRIES, "checks of its runs"),
+        Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
+        Key::METADATA,
+    ],
+};
+
+/// A case in jurat's own form.
+pub(super) fn case<'d>(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_, 'd>,
+    profile: &Profile<'d>,
+    agent: Option<&Spanned<String>>,
+    agents: &[(Spanned<String>, Span)],
+) -> Option<Node<'d>> {
+    let mut members: Vec<Entry<'d>> = Vec::new();
+    let mut put = |key: &'static str, value: Node<'d>| members.push(entry(key, value));
+    put("id", fields.get("case_id")?.clone());
+    for (from, to) in [
+        ("title", "description"),
+        ("expectations", "expectations"),
+        ("rubric", "rubric"),
+        ("tags", "tags"),
+        ("metadata", "metadata"),
+    ] {
+        if let Some(node) = fields.given(from) {
+            put(to, node.clone());
+        }
+    }
+    let input = Fields::read(reading, &INPUT, fields.get("input")?)?;
+    let context = input.given("context");
+    let runner = fields.get("runner")?;
+    let kind = runner.get("type").and_then(|it| it.as_str().map(|text| Spanned::new(text.to_owned(), it.span)));
+    let Some(kind) = kind else {
+        let problem = Problem::new(&codes::MISSING_KEY, "a runner needs `type`").at(runner.span, "run by whom?");
+        reading.problem(problem.help("`llm_probe` or `openclaw`"));
+        return None;
+    };
+    let mut limits: Vec<Entry<'d>> = Vec::new();
+    let own = runner.entries().unwrap_or(&[]).iter().filter(|it| &*it.key != "type");
+    let of_probe = (kind.value == "llm_probe").then(|| profile.defaults.iter()).into_iter().flatten();
+    for (is_own, it) in of_probe.map(|it| (false, it)).chain(own.map(|it| (true, it))) {
+        match LIMITS.iter().find(|(name, _)| *name == &*it.key) {
+            Some((_, limit)) => {
+                limits.retain(|it| it.key != *limit);
+                limits.push(entry(limit, it.value.clone()));
+            }
+            None if !is_own && SETTINGS.contains(&&*it.key) => {}
+            None => {
+                let message = format!("`{}` of a runner is not used", it.key);
+                unused(reading, it.key_span, message, "settings of models stand in the run profile or under `models`");
+            }
+        }
+    }
+    let mut who = vec![entry("runner", runner.get("type")?.clone())];
+    match kind.value.as_str() {
+        "llm_probe" => {
+            let probe = context.and_then(|it| it.get("llm_probe"));
+            let tools = probe.and_then(|it| it.get("tools")).filter(|it| !it.is_null());
+            let (usable, others): (Vec<_>, Vec<_>) =
+                tools.and_then(Node::as_list).unwrap_or(&[]).iter().partition(|it| {
+                    it.as_str().is_some_and(|it| ["exec_shell", "read_file", "write_file"].contains(&it))
+                });
+            for tool in others {
+                let message = format!("the tool {} cannot be given to a model", tool.to_val());
+                unused(reading, tool.span, message, "there are `exec_shell`, `read_file` and `write_file`");
+            }
+            if !usable.is_empty() {
+                who.push(entry("tools", list(runner.span, usable.into_iter().cloned().collect())));
+            }
+            if let Some(choice) = probe.and_then(|it| it.get("tool_choice")).filter(|it| it.as_str() != Some("auto")) {
+                unused(reading, choice.span, "`tool_choice` is not used", "models choose by themselves");
+            }
+        }
+        "openclaw" => {
+            if let Some(time) = &profile.time {
+                limits.retain(|it| it.key != "time");
+                limits.push(entry("time", time.clone()));
+            }
+            if let Some(image) = &profile.image {
+                let mut container = vec![entry("image", image.clone())];
+                container.extend(profile.engine.clone().map(|it| entry("engine", it)));
+                let container = map(image.span, vec![entry("container", map(image.span, container))]);
+                who.push(entry("sandbox", container));
+            }
+            let hints = context.and_then(|it| it.get("openclaw"));
+            if let Some(expected) = hints.and_then(|it| it.get("expected_artifact")).filter(|it| !it.is_null()) {
+                let files = expected.as_list().map_or_else(|| vec![expected.clone()], <[_]>::to_vec);
+                put("key_outputs", list(expected.span, files));
+            }
+            match agent.map(|named| (named, agents.iter().find(|(it, _)| it.value == named.value))) {
+                // The directory stands beside the agent's file, so its name is written there.
+                Some((_, Some((_, span)))) => put("workspace", text(*span, "workspace")),
+                Some((named, None)) => {
+                    let problem = Problem::new(&codes::UNKNOWN_AGENT, format!("there is no agent `{}`", named.value));
+                    let names = || agents.iter().map(|(it, _)| it.value.as_str());
+                    let problem = problem.at(named.span, "unknown agent").did_you_mean(&named.value, names());
+                    reading.problem(problem.help("agents are `agents/ID/agent.yaml` beside the suites"));
+                    return None;
+                }
+                None => {
+                    let problem = Problem::new(&codes::UNKNOWN_AGENT, "nobody says which agent this case is for");
+                    let problem = problem.at(kind.span, "an agent's case");
+                    reading.problem(problem.help("the suite assigns agents, or the run profile names one"));
+                    return None;
+                }
+            }
+        }
+        other => {
+            let problem = Problem::new(&codes::WRONG_VALUE, format!("there is no runner `{other}`"));
+            reading.problem(problem.at(kind.span, "unknown runner").help("`llm_probe` or `openclaw`"));
+            return None;
+        }
+    }
+    if !limits.is_empty() {
+        who.push(entry("limits", map(runner.span, limits)));
+    }
+    put("agent", map(runner.span, who));
+    told(reading, &input, &mut put);
+    if let Some(files) = input.given("attachments") {
+        put("attachments", files.clone());
+    }
+    if let Some(checks) = fields.given("deterministic_checks") {
+        put("deterministic_checks", told_apart(reading, checks));
+    }
+    Some(map(fields.span, members))
+}
+
+/// Checks that have one name are told apart: the program knows them by their places.
+fn told_apart<'d>(reading: &mut Reading<'_>, checks: &Node<'d>) -> Node<'d> {
+    let mut seen: Vec<String> = Vec::new();
+    let Some(items) = checks.as_list() else { return checks.clone() };
+    let mut kept = Vec::with_capacity(items.len());
+    for item in items {
+        let mut item = item.clone();
+        if let Content::Map(entries) = &mut item.content {
+            for it in entries.iter_mut().filter(|it| it.key == "check_id") {
+                let Some(id) = it.value.as_str().map(str::to_owned) else { continue };
+                let mut name = id.clone();
+                let mut nth = 2;
+                while seen.contains(&name) {
+                    name = format!("{id}-{nth}");
+                    nth += 1;
+                }
+                if name != id {
+                    let message = format!("two checks are called `{id}`; this one is called `{name}`");
+                    unused(reading, it.value.span, message, "give each a `check_id` of its own");
+                    it.value = text(it.value.span, &name);
+                }
+                seen.push(name);
+            }
+        }
+        kept.push(item);
+    }
+    list(checks.span, kept)
+}

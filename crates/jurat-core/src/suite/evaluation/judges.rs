@@ -1,0 +1,189 @@
+//! Who judges an evaluation: judges by name, how often each is asked, and what they are told to be.
+
+use super::super::form::{Form, Key, Keys};
+use super::super::models::{Model, Role, is_provider_and_model};
+use super::super::problem::{Problem, listed_all};
+use super::super::reader::{Fields, Reading};
+use super::super::{Suite, codes};
+use super::{JudgeRun, text};
+use crate::evaluation::SYSTEM;
+use crate::value::{Map, Node, Spanned, Val, Value};
+
+pub(super) static JUDGE: Keys = Keys {
+    what: "a judge of an evaluation",
+    keys: &[
+        Key::required("judge_id", Form::Text, "its name"),
+        Key::optional("type", Form::Text, "what it is: `llm`, or `llm_probe`"),
+        Key::optional(
+            "model",
+            Form::Text,
+            "a role under `models`, or `provider/model`; the role of its own name unless said",
+        )
+        .or(&["judge_model", "model_id"]),
+        Key::optional(
+            "request_options",
+            Form::Map(&Form::Any),
+            "settings of a `provider/model`: `temperature`, `max_tokens` and others as the provider has them",
+        ),
+    ],
+};
+
+pub(super) static JUDGE_RUN: Keys = Keys {
+    what: "a run of a judge",
+    keys: &[
+        Key::optional("judge_run_id", Form::Text, "its name"),
+        Key::required("judge_id", Form::Text, "one of `judges`"),
+        Key::optional("repetitions", Form::Integer(1), "how often it is asked; once unless said"),
+        Key::optional("sample_size", Form::Integer(1), "not used: every case is judged"),
+    ],
+};
+
+/// The judges that are asked. Each that brings settings of its own becomes a role of its name.
+pub(super) fn runs(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_>) -> Vec<JudgeRun> {
+    let mut judges: Vec<(Spanned<String>, Spanned<String>)> = Vec::new();
+    if let Some(node) = fields.given("judges") {
+        for item in reading.list("`judges`", "a list of judges", node) {
+            let Some((id, model)) = judge(reading, suite, item) else { continue };
+            if let Some((first, _)) = judges.iter().find(|(it, _)| it.value == id.value) {
+                let problem = Problem::new(&codes::DUPLICATE_ID, format!("two judges are called `{}`", id.value));
+                let problem = problem.at(id.span, "again here").at(first.span, "first here");
+                reading.problem(problem.help("give one of them another `judge_id`, or use `repetitions`"));
+                continue;
+            }
+            judges.push((id, model));
+        }
+    }
+    let Some(node) = fields.given("judge_runs") else {
+        let once = |(id, model): (Spanned<String>, _)| JudgeRun { judge: id.value, model, repetitions: 1 };
+        return judges.into_iter().map(once).collect();
+    };
+    let mut runs: Vec<JudgeRun> = Vec::new();
+    for item in reading.list("`judge_runs`", "a list of runs of judges", node) {
+        let Some(fields) = Fields::read(reading, &JUDGE_RUN, item) else { continue };
+        let repetitions = fields.given("repetitions").and_then(|it| reading.count("`repetitions`", 1, it));
+        if let Some(span) = fields.key_span("sample_size").filter(|_| fields.given("sample_size").is_some()) {
+            let problem = Problem::new(&codes::UNUSED_SETTING, "`sample_size` is not used: every case is judged");
+            reading.problem(problem.at(span, "not used").help("`--limit` and `--tag` select cases"));
+        }
+        let Some(id) = fields.get("judge_id").and_then(|it| reading.text("`judge_id`", it)) else { continue };
+        match judges.iter().find(|(it, _)| it.value == id.value) {
+            Some((_, model)) => {
+                // Several runs of one judge go on counting, so that each of them is a question of its own.
+                runs.push(JudgeRun { judge: id.value, model: model.clone(), repetitions: repetitions.unwrap_or(1) });
+            }
+            None => {
+                let message = format!("there is no judge `{}`", id.value);
+                let problem = Problem::new(&codes::WRONG_VALUE, message).at(id.span, "unknown judge");
+                let names = || judges.iter().map(|(it, _)| it.value.as_str());
+                let problem = problem.did_you_mean(&id.value, names());
+                reading.problem(match judges.is_empty() {
+                    true => problem.help("`judges` has none"),
+                    false => problem.help(format!("`judges` has {}", listed_all(names()))),
+                });
+            }
+        }
+    }
+    runs
+}
+
+/// A judge: its name, and who is asked.
+fn judge(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) -> Option<(Spanned<String>, Spanned<String>)> {
+    if node.entries().is_none() {
+        let role = reading.text("a judge", node)?;
+        return Some((role.clone(), role));
+    }
+    let fields = Fields::read(reading, &JUDGE, node)?;
+    let id = fields.get("judge_id").and_then(|it| reading.text("`judge_id`", it));
+    let model = fields.given("model").and_then(|it| reading.text("`model`", it));
+    let kind = fields.given("type").and_then(|it| reading.text("`type`", it));
+    if let Some(kind) = kind.filter(|it| !KINDS.contains(&it.value.as_str())) {
+        let message = format!("a judge of the type `{}` cannot be asked", kind.value);
+        let problem = Problem::new(&codes::NOT_SUPPORTED, message).at(kind.span, "unknown type");
+        reading.problem(problem.help("judges are models: drop `type`, or write `llm`"));
+    }
+    let id = id?;
+    let model = model.unwrap_or_else(|| id.clone());
+    let options = fields.given("request_options").filter(|it| it.entries().is_none_or(|it| !it.is_empty()));
+    let Some(options) = options else { return Some((id, model)) };
+    let Some(entries) = options.entries() else {
+        reading.wrong_type("`request_options`", "an object", options);
+        return None;
+    };
+    if !is_provider_and_model(&model.value) {
+        let message = format!("`request_options` are for a `provider/model`, and `{}` is a role", model.value);
+        let problem = Problem::new(&codes::CONFLICT, message).at(options.span, "whose?");
+        reading.problem(problem.help(format!("put them into `models: {{ {}: {{ … }} }}`", model.value)));
+        return None;
+    }
+    let mut settings: Vec<(&'static str, Value)> = Vec::new();
+    let mut extra: Map<'static> = Map::default();
+    for entry in entries {
+        if RESERVED.contains(&&*entry.key) {
+            let message = format!("`{}` is not for `request_options`: jurat says it", entry.key);
+            reading.problem(Problem::new(&codes::WRONG_VALUE, message).at(entry.key_span, "drop it"));
+            continue;
+        }
+        let value = entry.value.to_val().into_owned();
+        match SETTINGS.iter().find(|it| **it == &*entry.key) {
+            Some(name) => settings.push((name, value)),
+            None => {
+                extra.insert(entry.key.clone().into_owned().into(), value);
+            }
+        }
+    }
+    if !extra.is_empty() {
+        settings.push(("extra", Val::Map(extra)));
+    }
+    if let Some(earlier) = suite.models.iter().find(|it| it.name.value == id.value) {
+        let message = format!("the judge `{}` has settings of its own, and so has the role", id.value);
+        let problem = Problem::new(&codes::CONFLICT, message).at(id.span, "this judge").at(earlier.name.span, "a role");
+        reading.problem(problem.help("rename one of them"));
+        return None;
+    }
+    suite.models.push(Role { name: id.clone(), models: vec![Model { model, settings }] });
+    Some((id.clone(), id))
+}
+
+/// What judges may call themselves.
+const KINDS: [&str; 4] = ["llm", "llm_probe", "llm_judge", "model"];
+/// Settings of models that have names of their own.
+const SETTINGS: [&str; 6] = ["temperature", "top_p", "max_tokens", "seed", "base_url", "api_key_env"];
+/// Members of requests that are not the author's.
+const RESERVED: [&str; 5] = ["model", "messages", "stream", "tools", "response_format"];
+
+/// What judges are told to be. Lines of a text in the definition, or in a file that is no Markdown, are one paragraph.
+pub(super) fn system(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> String {
+    let inline = text(reading, fields, "judge_system_prompt").map(|it| joined(&it)).filter(|it| !it.is_empty());
+    let path = fields.given("judge_system_prompt_path");
+    let path =
+        path.and_then(|it| reading.text("`judge_system_prompt_path`", it)).filter(|it| !it.value.trim().is_empty());
+    match (inline, path) {
+        (Some(_), Some(path)) => {
+            let message = "`judge_system_prompt` and `judge_system_prompt_path` say the same";
+            let problem = Problem::new(&codes::CONFLICT, message).at(path.span, "and this");
+            let at = fields.key_span("judge_system_prompt").unwrap_or(fields.span);
+            reading.problem(problem.at(at, "this").help("keep one of them"));
+            SYSTEM.to_owned()
+        }
+        (Some(inline), None) => inline,
+        (None, Some(path)) => {
+            let file = reading.beside(path.span, &path.value);
+            let Some(text) = super::super::load::read_text(reading, &file, Some(path.span)) else {
+                return SYSTEM.to_owned();
+            };
+            reading.sources.add(&file, text.clone());
+            let is_markdown = file.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
+            let text = if is_markdown { text.replace("\r\n", "\n").trim().to_owned() } else { joined(&text) };
+            if text.is_empty() {
+                let problem = Problem::new(&codes::WRONG_VALUE, "the system prompt of judges is empty");
+                reading.problem(problem.at(path.span, "this file").help("drop the key, and jurat's own is used"));
+            }
+            text
+        }
+        (None, None) => SYSTEM.to_owned(),
+    }
+}
+
+fn joined(text: &str) -> String {
+    text.lines().map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
+}

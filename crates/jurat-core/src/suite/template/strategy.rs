@@ -1,0 +1,201 @@
+//! How the fields of a template are put together: what is written, what is read, and its JSON Schema.
+
+use super::super::codes;
+use super::super::form::{Form, Key, Keys, object};
+use super::super::problem::{Problem, listed, listed_all};
+use super::super::reader::{Fields, Reading};
+use crate::template::{Field, Strategy};
+use crate::value::{Content, Node, Val, Value};
+
+/// The ways to put fields together, by the names that are read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Way {
+    All,
+    Any,
+    AtLeast,
+    Field,
+}
+
+const WAYS: [(&str, Way); 8] = [
+    ("all_of", Way::All),
+    ("any_of", Way::Any),
+    ("at_least_n", Way::AtLeast),
+    ("field_check", Way::Field),
+    ("AllOf", Way::All),
+    ("AnyOf", Way::Any),
+    ("AtLeastN", Way::AtLeast),
+    ("FieldCheck", Way::Field),
+];
+
+static AT_LEAST: Keys = Keys {
+    what: "`at_least_n`",
+    keys: &[
+        Key::required("n", Form::Integer(0), "how many must be right"),
+        Key::required("conditions", Form::List(&Form::Strategy), "of which"),
+    ],
+};
+
+static TYPED: Keys = Keys {
+    what: "a strategy",
+    keys: &[
+        Key::required("type", Form::Text, "how the conditions are put together"),
+        Key::optional("conditions", Form::List(&Form::Strategy), "what is put together"),
+        Key::optional("n", Form::Integer(0), "how many must be right"),
+        Key::optional("field", Form::Text, "the field that must be right").or(&["field_name"]),
+    ],
+};
+
+/// `name`, `{any_of: [name, …]}`, `{at_least_n: {n: 2, conditions: […]}}`, or the same as objects with `type`.
+pub(super) fn read_strategy(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -> Option<Strategy> {
+    match &node.content {
+        Content::Scalar(Val::Str(_)) => read_leaf(reading, node, fields),
+        Content::Map(_) if node.get("type").is_some() => {
+            let keys = Fields::read(reading, &TYPED, node)?;
+            let way = keys.get("type").and_then(|it| reading.choice("`type` of a strategy", &WAYS, it))?;
+            let needed = |reading: &mut Reading<'_>, name: &str| {
+                let found = keys.given(name);
+                if found.is_none()
+                    && let Some(key) = TYPED.find(name)
+                {
+                    reading.problem(keys.missing(key));
+                }
+                found
+            };
+            match way {
+                Way::Field => {
+                    let leaf = needed(reading, "field")?;
+                    read_leaf(reading, leaf, fields)
+                }
+                Way::All | Way::Any => {
+                    let conditions = needed(reading, "conditions")?;
+                    read_parts(reading, way, conditions, fields)
+                }
+                Way::AtLeast => {
+                    let (n, conditions) = (needed(reading, "n"), needed(reading, "conditions"));
+                    read_at_least(reading, n?, conditions?, fields)
+                }
+            }
+        }
+        Content::Map(entries) => match entries.as_slice() {
+            [only] if WAYS.iter().any(|(name, way)| *name == only.key && *way != Way::Field) => {
+                let way = WAYS.iter().find(|(name, _)| *name == only.key).map_or(Way::All, |(_, way)| *way);
+                if way == Way::AtLeast {
+                    let keys = Fields::read(reading, &AT_LEAST, &only.value)?;
+                    return read_at_least(reading, keys.get("n")?, keys.get("conditions")?, fields);
+                }
+                read_parts(reading, way, &only.value, fields)
+            }
+            _ => {
+                let problem =
+                    Problem::new(&codes::WRONG_VALUE, "a strategy has one of `all_of`, `any_of` and `at_least_n`");
+                let problem = problem.at(node.span, "none of these");
+                let written = entries.first().map(|it| it.key.clone()).unwrap_or_default();
+                let problem = problem.did_you_mean(&written, ["all_of", "any_of", "at_least_n"]);
+                reading.problem(problem.help("for example `strategy: { any_of: [capital, country] }`"));
+                None
+            }
+        },
+        _ => {
+            reading.wrong_type(
+                "a strategy",
+                &format!("the name of a field, or an object with {}", listed(["all_of", "any_of", "at_least_n"])),
+                node,
+            );
+            None
+        }
+    }
+}
+
+fn read_leaf(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -> Option<Strategy> {
+    let name = reading.text("a field of a strategy", node)?;
+    match fields.iter().find(|it| it.name == name.value) {
+        Some(field) if field.is_judged() => Some(Strategy::Field(name.value)),
+        Some(_) => {
+            let problem = Problem::new(
+                &codes::WRONG_VALUE,
+                format!("the strategy names `{}`, which is never judged", name.value),
+            );
+            reading.problem(
+                problem
+                    .at(name.span, "has no `ground_truth`")
+                    .help("give the field a `ground_truth`, or leave it out here"),
+            );
+            None
+        }
+        None => {
+            let known = fields.iter().map(|it| it.name.as_str());
+            let problem =
+                Problem::new(&codes::WRONG_VALUE, format!("the strategy names `{}`, which is no field", name.value));
+            let problem = problem.at(name.span, "not a field").did_you_mean(&name.value, known.clone());
+            reading.problem(problem.help(format!("there are {}", listed_all(known))));
+            None
+        }
+    }
+}
+
+fn read_parts(reading: &mut Reading<'_>, way: Way, node: &Node<'_>, fields: &[Field]) -> Option<Strategy> {
+    let parts = conditions(reading, node, fields)?;
+    Some(if way == Way::Any { Strategy::AnyOf(parts) } else { Strategy::AllOf(parts) })
+}
+
+fn read_at_least(reading: &mut Reading<'_>, n: &Node<'_>, node: &Node<'_>, fields: &[Field]) -> Option<Strategy> {
+    let count = reading.count("`n` of `at_least_n`", 0, n);
+    let parts = conditions(reading, node, fields)?;
+    let count = count?;
+    if usize::try_from(count).is_ok_and(|it| it > parts.len()) {
+        let message = format!("`at_least_n` wants {count} of {} conditions, which never holds", parts.len());
+        reading.problem(Problem::new(&codes::WRONG_VALUE, message).at(n.span, "too many").at(node.span, "of these"));
+        return None;
+    }
+    Some(Strategy::AtLeastN(count, parts))
+}
+
+fn conditions(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -> Option<Vec<Strategy>> {
+    let items = reading.list("the conditions of a strategy", "a list of fields and strategies", node);
+    if items.is_empty() && node.as_list().is_some() {
+        let problem = Problem::new(&codes::WRONG_VALUE, "a strategy without conditions says nothing about an answer");
+        reading.problem(
+            problem.at(node.span, "empty").help("name fields, or drop the strategy: all fields must be right then"),
+        );
+        return None;
+    }
+    let parts: Vec<_> = items.iter().map(|it| read_strategy(reading, it, fields)).collect();
+    let parts: Option<Vec<_>> = parts.into_iter().collect();
+    parts.filter(|it| !it.is_empty())
+}
+
+/// The JSON Schema of a strategy, which refers to itself.
+pub(in crate::suite) fn strategy_schema() -> Value {
+    let parts = || Form::List(&Form::Strategy).schema();
+    let one = |key: &'static str, value: Value| {
+        Val::Map(object([
+            ("type", Val::from("object")),
+            ("properties", Val::Map([(key, value)].into_iter().collect())),
+            ("required", [Val::from(key)].into_iter().collect()),
+            ("additionalProperties", Val::Bool(false)),
+        ]))
+    };
+    let doc = "the name of a field, `{all_of: […]}`, `{any_of: […]}` or `{at_least_n: {n, conditions}}`";
+    let ways = [
+        Form::Text.schema(),
+        one("all_of", parts()),
+        one("any_of", parts()),
+        one("at_least_n", AT_LEAST.schema()),
+        TYPED.schema(),
+    ];
+    Val::Map(object([("description", Val::from(doc)), ("anyOf", ways.into_iter().collect())]))
+}
+
+pub(super) fn strategy_value(strategy: &Strategy) -> Value {
+    let parts = |parts: &[Strategy]| parts.iter().map(strategy_value).collect::<Value>();
+    let (key, value) = match strategy {
+        Strategy::Field(name) => return Val::from(name.clone()),
+        Strategy::AllOf(it) => ("all_of", parts(it)),
+        Strategy::AnyOf(it) => ("any_of", parts(it)),
+        Strategy::AtLeastN(n, it) => {
+            let members = [("n", Val::I((*n).into())), ("conditions", parts(it))];
+            ("at_least_n", Val::Map(members.into_iter().collect()))
+        }
+    };
+    Val::Map([(key, value)].into_iter().collect())
+}

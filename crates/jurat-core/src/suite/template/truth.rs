@@ -1,0 +1,203 @@
+//! What a field must be: a value, or one that depends on what other turns came to.
+
+use super::super::codes;
+use super::super::form::{Form, Key, Keys};
+use super::super::problem::Problem;
+use super::super::reader::{Fields, Reading};
+use super::super::write;
+use super::{VERIFY_WITH, read_operator};
+use crate::compare::{Operand, Operator};
+use crate::template::definition::{is_trace, unusable, usual_operator};
+use crate::template::{Field, GroundTruth, GroundTruthCase};
+use crate::value::{Kind, Node, Span, Val, Value, shown};
+
+pub(super) static CONDITIONAL: Keys = Keys {
+    what: "a conditional ground truth",
+    keys: &[
+        Key::required("source", Form::Text, "a path that starts with `node_results.`"),
+        Key::required("cases", Form::Map(&Form::Any), "what holds for each value found there, by its text"),
+        Key::required("default", Form::Any, "what holds for any other value, and when there is none"),
+        Key::optional("__conditional__", Form::Boolean, "how a peer marks it"),
+    ],
+};
+
+static CASE: Keys = Keys {
+    what: "a case of a ground truth",
+    keys: &[Key::required("value", Form::Any, "what the field must be"), VERIFY_WITH],
+};
+
+/// A value, or `{conditional: {source, cases, default}}`, or the same as a peer stores it.
+pub(super) fn read_ground_truth(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Option<GroundTruth> {
+    let inner = match node.entries() {
+        Some([only]) if only.key == "conditional" => Some(&only.value),
+        _ if node.get("__conditional__").is_some() => Some(node),
+        _ => None,
+    };
+    let Some(inner) = inner else { return Some(GroundTruth::Value(node.to_val().into_owned())) };
+    let keys = Fields::read(reading, &CONDITIONAL, inner)?;
+    let source = keys.get("source").and_then(|it| reading.text("`source`", it));
+    if let Some(source) = &source
+        && source.value.strip_prefix("node_results.").is_none_or(|it| it.is_empty() || it.contains(".."))
+    {
+        let message = format!("`source` of `{name}` must be a path into the results of earlier nodes");
+        let problem = Problem::new(&codes::BAD_PATH, message).at(source.span, "leads nowhere");
+        reading.problem(problem.help("for example `node_results.first.parsed.kind`"));
+        return None;
+    }
+    let cases = keys.get("cases").and_then(|it| match it.entries() {
+        Some(entries) => {
+            let read: Vec<_> =
+                entries.iter().map(|it| Some((it.key.clone().into_owned(), read_case(reading, &it.value)?))).collect();
+            read.into_iter().collect::<Option<Vec<_>>>()
+        }
+        None => {
+            reading.wrong_type("`cases`", "an object of texts and what holds for each", it);
+            None
+        }
+    });
+    let default = keys.get("default").and_then(|it| read_case(reading, it));
+    Some(GroundTruth::Conditional { source: source?.value, cases: cases?, default: default? })
+}
+
+/// `{value, verify_with}`, or the value alone.
+fn read_case(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<GroundTruthCase> {
+    if node.get("value").is_none() {
+        return Some(GroundTruthCase { value: node.to_val().into_owned(), verify_with: None });
+    }
+    let keys = Fields::read(reading, &CASE, node)?;
+    let verify_with = keys.given("verify_with").map(|it| read_operator(reading, it));
+    let value = keys.get("value")?.to_val().into_owned();
+    match verify_with {
+        Some(operator) => Some(GroundTruthCase { value, verify_with: Some(operator?.value) }),
+        None => Some(GroundTruthCase { value, verify_with: None }),
+    }
+}
+
+/// The type of a ground truth, when nobody says what a field is. A whole number may be compared with one that is not.
+pub(super) fn schema_of(ground_truth: &GroundTruth) -> Option<Value> {
+    fn of(value: &Val<'_>) -> Option<Value> {
+        let kind = |name: &'static str| Some(Val::Map([("type", Val::from(name))].into_iter().collect()));
+        match value {
+            Val::Null => None,
+            Val::Bool(_) => kind("boolean"),
+            Val::I(_) | Val::U(_) | Val::F(_) | Val::Big(_) => kind("number"),
+            Val::Str(_) => kind("string"),
+            Val::Map(_) => kind("object"),
+            Val::List(items) => {
+                let mut schemas = items.iter().map(of);
+                let first = schemas.next().flatten();
+                match first {
+                    Some(first) if schemas.all(|it| it.as_ref() == Some(&first)) => {
+                        Some(Val::Map([("type", Val::from("array")), ("items", first)].into_iter().collect()))
+                    }
+                    _ => kind("array"),
+                }
+            }
+        }
+    }
+    match ground_truth {
+        GroundTruth::None => None,
+        GroundTruth::Value(value) => of(value),
+        GroundTruth::Conditional { default, .. } => of(&default.value),
+    }
+}
+
+/// Finds ground truths that cannot be compared with, and those that no value of the field's type can reach.
+pub(super) fn check_truths(
+    reading: &mut Reading<'_>,
+    field: &Field,
+    name: Span,
+    truth: Option<Span>,
+    operator: Option<Span>,
+) {
+    let Some(truth) = truth else {
+        if let (Some(span), Some(verify_with)) = (operator, &field.verify_with)
+            && !field.is_judged()
+        {
+            let entry = verify_with.entry();
+            let problem = Problem::new(&codes::MISSING_KEY, format!("`{}` needs `ground_truth`", entry.snake_case()));
+            let problem =
+                problem.at(span, format!("compares with {}", entry.operand.phrase())).at(name, "for this field");
+            reading.problem(
+                problem.help("add `ground_truth`, or drop `verify_with` to read the field without judging it"),
+            );
+        }
+        return;
+    };
+    let truths: Vec<(&Value, Option<&Operator>)> = match &field.ground_truth {
+        GroundTruth::None => Vec::new(),
+        GroundTruth::Value(value) => vec![(value, field.verify_with.as_ref())],
+        GroundTruth::Conditional { cases, default, .. } => {
+            let cases = cases.iter().map(|(_, case)| case).chain([default]);
+            cases.map(|it| (&it.value, it.verify_with.as_ref().or(field.verify_with.as_ref()))).collect()
+        }
+    };
+    for (value, written) in truths {
+        let operator = written.cloned().unwrap_or_else(|| usual_operator(value));
+        if is_trace(&operator) || operator.entry().operand == Operand::Ignored {
+            continue;
+        }
+        let entry = operator.entry().snake_case();
+        let flaw = match operator.bind(value.borrowed()) {
+            Ok(comparison) => comparison.flaw(),
+            Err(_) => unusable(&operator, value).map(|it| it.reason.replace("`expected_value`", "`ground_truth`")),
+        };
+        if let Some(flaw) = flaw {
+            let problem = Problem::new(&codes::BAD_OPERAND, format!("`{entry}`: {flaw}"));
+            reading.problem(problem.at(truth, format!("should be {}", operator.entry().operand.phrase())));
+            continue;
+        }
+        out_of_reach(reading, field, &operator, value, truth, written.is_none());
+    }
+}
+
+/// Warns of a ground truth that no value of the field's type can be equal to.
+fn out_of_reach(
+    reading: &mut Reading<'_>,
+    field: &Field,
+    operator: &Operator,
+    truth: &Val<'_>,
+    span: Span,
+    is_inferred: bool,
+) {
+    let Ok(comparison) = operator.bind(truth.borrowed()) else { return };
+    if let Some(members) = field.schema.get("enum").and_then(Val::as_list) {
+        let passes = |it: &Val<'_>| comparison.judge(it) == crate::compare::Judgement::Passed;
+        if !members.iter().any(passes) {
+            let message = format!("no value that `{}` may have is {}", field.name, comparison.expected());
+            let problem = Problem::new(&codes::OUTSIDE_ENUM, message).at(span, "never passes");
+            let members: Vec<String> = members.iter().map(shown).collect();
+            reading.problem(problem.help(format!("`{}` is one of {}", field.name, members.join(", "))));
+        }
+        return;
+    }
+    let Some(kind) = field.schema.get("type").and_then(Val::as_str).and_then(kind_of) else { return };
+    let entry = operator.entry();
+    if !entry.may_pass(kind) {
+        let message = format!("`{}` never passes on {}", entry.snake_case(), kind.phrase());
+        let problem = Problem::new(&codes::NEVER_APPLIES, message).at(span, "never passes");
+        reading.problem(problem.help(format!("`{}` is {}", field.name, kind.phrase())));
+    } else if is_inferred && truth.kind() != kind {
+        let message =
+            format!("`{}` is {}, and {} is {}", field.name, kind.phrase(), shown(truth), truth.kind().phrase());
+        let problem = Problem::new(&codes::UNEXPECTED_TYPE, message).at(span, "of another type");
+        reading.problem(problem.help("make them of one type, or say with `verify_with` how they are compared"));
+    }
+}
+
+fn kind_of(name: &str) -> Option<Kind> {
+    Some(match name {
+        "string" => Kind::Text,
+        "integer" | "number" => Kind::Number,
+        "boolean" => Kind::Boolean,
+        "array" => Kind::List,
+        "object" => Kind::Object,
+        "null" => Kind::Null,
+        _ => return None,
+    })
+}
+
+pub(super) fn case_value(case: &GroundTruthCase) -> Value {
+    let operator = case.verify_with.as_ref().map(|it| ("verify_with", write::operator(it)));
+    Val::Map([("value", case.value.clone())].into_iter().chain(operator).collect())
+}

@@ -1,0 +1,24 @@
+//! Tools that may not be used, though their servers have them.
+
+/// Tools that may not be used.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolFilter {
+    /// Which.
+    pub remove: Vec<ToolName>,
+}
+
+impl ToolFilter {
+    /// Whether a tool is left.
+    pub fn keeps(&self, server: &str, tool: &str) -> bool {
+        !self.remove.iter().any(|it| it.server == server && it.tool.as_deref().is_none_or(|it| it == tool))
+    }
+}
+
+/// A tool of a server, or all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolName {
+    /// The server.
+    pub server: String,
+    /// The tool; `None` for all of them.
+    pub tool: Option<String>,
+}

@@ -1,0 +1,57 @@
+//! Tools of servers, and models that call them.
+//!
+//! * [`filter`]: tools that may not be used;
+//! * [`offer`]: what servers have, as a model is offered it;
+//! * [`listing`]: servers that are asked for their tools;
+//! * [`inquiry`]: a model asked until it answers, with what its tools returned in between.
+//!
+//! Nothing is asked or called here: whoever performs the steps hands their outcomes back.
+
+pub mod filter;
+pub mod inquiry;
+pub mod listing;
+pub mod offer;
+
+pub use filter::{ToolFilter, ToolName};
+pub use inquiry::{Conclusion, Dialogue, Inquiry, MOST_ROUNDS, Said, ToolUse};
+pub use listing::Listing;
+pub use offer::{Offer, ServerTool, offered};
+
+use crate::effect::{Asker, Deed, Outcome, Request, Returned, Seat, StepSite};
+use crate::value::Val;
+
+/// A request that may be made now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Which one it is.
+    pub site: StepSite,
+    /// What to ask.
+    pub request: Request,
+    /// How many requests it may take.
+    pub max_requests: u32,
+}
+
+impl Step {
+    fn deed(asker: Asker, seat: Seat, turn: u32, deed: Deed) -> Step {
+        let site = StepSite { asker, seat: seat.number(), turn };
+        Step { site, request: Request::Deed(Box::new(deed)), max_requests: 1 }
+    }
+}
+
+/// Why something gave nothing, in words.
+pub(crate) fn why(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Fault(fault) => fault.message.clone(),
+        Outcome::Returned(it) => text(it),
+        Outcome::NotRun(_) => "it was not run".to_owned(),
+        Outcome::Answer(_) => "a model answered".to_owned(),
+    }
+}
+
+/// What a tool returned, in words for the model.
+fn text(returned: &Returned) -> String {
+    match returned.value.get("text").and_then(Val::as_str) {
+        Some(text) => text.to_owned(),
+        None => returned.value.as_str().map_or_else(|| returned.value.to_json(), str::to_owned),
+    }
+}
