@@ -167,7 +167,7 @@ static AGENT: Keys = Keys {
         Key::optional("description", Form::Text, "what it is for"),
         Key::optional("tags", Form::List(&Form::Text), "words for it"),
         Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep"),
-        Key::optional("openclaw", Form::Map(&Form::Any), "parts of its configuration, which jurat makes itself"),
+        Key::optional("openclaw", Form::Map(&Form::Any), "parts of its configuration"),
     ],
 };
 
@@ -280,7 +280,7 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
     let run = of_run.as_ref().and_then(|it| it.tree(reading));
     let profile = run.as_ref().map(|it| profile(reading, suite, it)).unwrap_or_default();
     let agents: Vec<Node<'_>> = of_agents.iter().filter_map(|it| it.tree(reading)).collect();
-    let agents: Vec<(Spanned<String>, Span)> = agents.iter().filter_map(|it| agent(reading, it)).collect();
+    let agents: Vec<PeerAgent<'_>> = agents.iter().filter_map(|it| agent(reading, it)).collect();
     let trees: Vec<Node<'_>> = of_cases.iter().filter_map(|it| it.tree(reading)).collect();
     let mut cases: Vec<(Spanned<String>, Vec<String>, Fields<'_, '_>)> = Vec::new();
     for tree in &trees {
@@ -363,8 +363,14 @@ fn profile<'d>(reading: &mut Reading<'_>, suite: &mut Suite, tree: &Node<'d>) ->
     profile
 }
 
-/// An agent's name and where its file stands.
-fn agent(reading: &mut Reading<'_>, tree: &Node<'_>) -> Option<(Spanned<String>, Span)> {
+/// An agent: its name, where its file stands, and parts of its configuration.
+struct PeerAgent<'d> {
+    id: Spanned<String>,
+    span: Span,
+    config: Option<Node<'d>>,
+}
+
+fn agent<'d>(reading: &mut Reading<'_>, tree: &Node<'d>) -> Option<PeerAgent<'d>> {
     let fields = Fields::read(reading, &AGENT, tree)?;
     let id = fields.get("agent_id").and_then(|it| reading.text("`agent_id`", it))?;
     let folder = reading.source(tree.span);
@@ -374,13 +380,13 @@ fn agent(reading: &mut Reading<'_>, tree: &Node<'_>) -> Option<(Spanned<String>,
         let problem = Problem::new(&codes::WRONG_VALUE, message).at(id.span, "must be the directory's name");
         reading.problem(problem.help("rename one of them"));
     }
-    for entry in given(&fields, "openclaw").and_then(Node::entries).unwrap_or(&[]) {
-        if !is_null(&entry.value) && entry.value.entries().is_none_or(|it| !it.is_empty()) {
-            let message = format!("`{}` of the agent `{}` is not used", entry.key, id.value);
-            unused(reading, entry.key_span, message, "jurat makes the configuration of agents itself");
+    let config = given(&fields, "openclaw").cloned().map(|mut config| {
+        if let Content::Map(entries) = &mut config.content {
+            entries.retain(|it| !is_null(&it.value));
         }
-    }
-    Some((id, tree.span))
+        config
+    });
+    Some(PeerAgent { id, span: tree.span, config })
 }
 
 type Assignments = Vec<(Spanned<String>, Filter)>;
@@ -432,13 +438,15 @@ fn model(reading: &mut Reading<'_>, node: &Node<'_>, profile: &Profile<'_>) -> O
         reading.problem(problem.at(node.span, "which model?"));
         return None;
     };
-    if let Some(params) = node.get("primary_params").filter(|it| !is_null(it)) {
-        unused(reading, params.span, "`primary_params` of a model is not used", "put settings into the run profile");
-    }
     let own = profile.overrides.iter().find(|it| text("model_id") == Some(&*it.key));
     let own = own.and_then(|it| it.value.entries()).unwrap_or(&[]);
     let mut settings: Vec<(&'static str, Value)> = Vec::new();
-    for entry in profile.defaults.iter().chain(own) {
+    let params = node.get("primary_params").and_then(Node::entries).unwrap_or(&[]);
+    for entry in params.iter().filter(|it| !SETTINGS.contains(&&*it.key)) {
+        let message = format!("`{}` of `primary_params` of a model is not used", entry.key);
+        unused(reading, entry.key_span, message, "`primary_params` of an agent has settings of its requests");
+    }
+    for entry in profile.defaults.iter().chain(own).chain(params) {
         if let Some(name) = SETTINGS.iter().find(|it| **it == &*entry.key) {
             settings.retain(|(it, _)| it != name);
             settings.push((name, entry.value.to_val().into_owned()));
@@ -467,7 +475,7 @@ fn case<'d>(
     fields: &Fields<'_, 'd>,
     profile: &Profile<'d>,
     agent: Option<&Spanned<String>>,
-    agents: &[(Spanned<String>, Span)],
+    agents: &[PeerAgent<'d>],
 ) -> Option<Node<'d>> {
     let mut members: Vec<Entry<'d>> = Vec::new();
     let mut put = |key: &'static str, value: Node<'d>| members.push(entry(key, value));
@@ -544,12 +552,15 @@ fn case<'d>(
                 let files = expected.as_list().map_or_else(|| vec![expected.clone()], <[_]>::to_vec);
                 put("key_outputs", list(expected.span, files));
             }
-            match agent.map(|named| (named, agents.iter().find(|(it, _)| it.value == named.value))) {
-                // The directory stands beside the agent's file, so its name is written there.
-                Some((_, Some((_, span)))) => put("workspace", text(*span, "workspace")),
+            match agent.map(|named| (named, agents.iter().find(|it| it.id.value == named.value))) {
+                Some((_, Some(agent))) => {
+                    // The directory stands beside the agent's file, so its name is written there.
+                    put("workspace", text(agent.span, "workspace"));
+                    who.extend(agent.config.clone().map(|it| entry("config", it)));
+                }
                 Some((named, None)) => {
                     let problem = Problem::new(&codes::UNKNOWN_AGENT, format!("there is no agent `{}`", named.value));
-                    let names = || agents.iter().map(|(it, _)| it.value.as_str());
+                    let names = || agents.iter().map(|it| it.id.value.as_str());
                     let problem = problem.at(named.span, "unknown agent").did_you_mean(&named.value, names());
                     reading.problem(problem.help("agents are `agents/ID/agent.yaml` beside the suites"));
                     return None;
