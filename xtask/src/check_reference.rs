@@ -74,7 +74,7 @@ Tasks see the artifact and what is read from it:
 |---|---|
 | `final_response` | the last thing that the agent said; null when it said nothing |
 | `tool_calls` | a list of `{call_id, name, arguments, status, output}`, each call with its result |
-| `workspace` | `{added, changed, removed, files}`, when the runner recorded it under `runner_metadata.workspace`. `files` has each file after the run by its path: `{size, sha256, text, is_cut}` |
+| `workspace` | `{added, changed, removed, files}`, when the runner recorded it under `runner_metadata.workspace`. `files` has each file after the run by its path: `{size, sha256, text, is_cut}`, and `diff` where a text is another than before |
 
 Checks of tools and of the final response also look at rows that `ask` has made questions of. With `response_path`, checks of tools look at a response that was recorded
 as it came: of OpenAI (chat completions, responses), Anthropic or Gemini, one response or a list of messages.

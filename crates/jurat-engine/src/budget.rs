@@ -34,6 +34,8 @@ struct State {
     spent: Amount,
     reserved: Amount,
     is_exhausted: bool,
+    /// Whether a request was not made because of it.
+    is_refused: bool,
 }
 
 /// Money, tokens and calls. Money is counted in whole billionths of a dollar, so that sums do not depend on their order.
@@ -49,6 +51,17 @@ pub struct Amount {
 pub enum Reserved {
     /// It may, and has to settle this.
     Yes(Amount),
+    /// It may have to wait for others to settle.
+    Wait,
+    /// It may not.
+    No,
+}
+
+/// Whether something may begin that makes many requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admitted {
+    /// It may; each of its requests reserves for itself.
+    Yes,
     /// It may have to wait for others to settle.
     Wait,
     /// It may not.
@@ -92,9 +105,32 @@ impl Budget {
         } else if state.reserved != Amount::default() && fits(&[state.spent]) {
             Reserved::Wait
         } else {
-            state.is_exhausted = true;
+            (state.is_exhausted, state.is_refused) = (true, true);
             Reserved::No
         }
+    }
+
+    /// Whether something may begin that takes up to so much, as far as that is known. Of what is not known it needs the least there is; something that makes no
+    /// requests of its own (`calls` is zero) needs none. Once a request was refused, nothing that makes many begins. Nothing is reserved.
+    pub fn admits(&self, tokens: Option<u64>, usd: Option<f64>, calls: u64) -> Admitted {
+        let amount = Amount { nano_usd: usd.map_or(1, rounded_up), tokens: tokens.unwrap_or(1), calls };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let spent = state.spent.plus(amount);
+        if !state.is_refused && spent.plus(state.reserved).is_within(self.limits) {
+            Admitted::Yes
+        } else if !state.is_refused && state.reserved != Amount::default() && spent.is_within(self.limits) {
+            Admitted::Wait
+        } else {
+            state.is_exhausted = true;
+            Admitted::No
+        }
+    }
+
+    /// Counts what was spent without being reserved: somebody else made the requests, and says so afterwards.
+    pub fn charge(&self, usage: Usage, usd: Option<f64>) {
+        let amount = Amount { nano_usd: usd.map_or(0, rounded_up), tokens: usage.total(), calls: 0 };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.spent = state.spent.plus(amount);
     }
 
     /// Settles a reservation.
@@ -235,5 +271,26 @@ mod tests {
         budget.settle(first, Spent::Known(Some(Usage { input: 10, ..Usage::default() }), None));
         assert!(matches!(budget.reserve(Some(50), None), Reserved::Yes(_)));
         assert_eq!(budget.spent(), (0.0, 10, 1));
+    }
+
+    #[test]
+    fn what_would_not_fit_does_not_begin() {
+        let limits = BudgetLimits { usd: Some(1.0), calls: Some(2), ..BudgetLimits::default() };
+        let budget = Budget::new(limits);
+        assert_eq!(budget.admits(None, None, 1), Admitted::Yes);
+        let Reserved::Yes(first) = budget.reserve(None, Some(0.5)) else { panic!("half fits") };
+        assert_eq!(budget.admits(None, Some(0.6), 1), Admitted::Wait);
+        assert!(!budget.is_exhausted());
+        assert_eq!(budget.admits(None, Some(1.1), 1), Admitted::No);
+        assert!(budget.is_exhausted());
+        budget.settle(first, Spent::Nothing);
+        assert_eq!(budget.admits(None, Some(0.6), 1), Admitted::Yes);
+        assert_eq!(budget.admits(None, Some(0.6), 2), Admitted::No, "one of two calls was made");
+        budget.charge(Usage::default(), Some(1.5));
+        assert_eq!(budget.admits(None, None, 0), Admitted::No);
+        assert_eq!(budget.spent(), (1.5, 0, 1));
+        let budget = Budget::new(limits);
+        assert_eq!(budget.reserve(None, Some(1.1)), Reserved::No);
+        assert_eq!(budget.admits(None, Some(0.1), 1), Admitted::No, "what asked last did not fit any more");
     }
 }

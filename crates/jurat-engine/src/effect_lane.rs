@@ -28,7 +28,7 @@ use crate::agents;
 use crate::clock::Clock;
 use crate::effects::{At, Effects};
 use crate::kept::{Done, Keeping};
-use crate::perform::{Act, Perform, Surroundings};
+use crate::perform::{Act, Memory, Perform, Surroundings};
 use crate::record_lane::OpenCase;
 use crate::rows::{Rows, id_text};
 use crate::scenarios::{with_case_name, with_name};
@@ -219,6 +219,7 @@ impl EffectLane<'_> {
         name: CaseLabel<'_>,
     ) -> Result<CaseState<'s>, RunError> {
         let evidence = state.evidence();
+        let memory = &Memory::default();
         let mut asked: Vec<StepSite> = Vec::new();
         let mut running = FuturesUnordered::new();
         loop {
@@ -235,9 +236,10 @@ impl EffectLane<'_> {
                     let outcome = match &request {
                         Request::Model(request) => self.effects.outcome(at, request, max_requests).await,
                         Request::Deed(deed) => {
-                            let surroundings = self.surroundings(site, case, evidence);
+                            let surroundings = self.surroundings(site, case, evidence, memory);
                             let (callable, tools, patience) = (None, None, PATIENCE);
-                            let act = Act { deed, callable, tools, surroundings: Some(&surroundings), patience };
+                            let (surroundings, stop) = (Some(&surroundings), self.stop);
+                            let act = Act { deed, callable, tools, surroundings, patience, stop };
                             self.effects.done(at, act).await
                         }
                     };
@@ -251,7 +253,13 @@ impl EffectLane<'_> {
     }
 
     /// What a check sees around it: files beside its definition and beside the rows that runs come from, and the evidence.
-    fn surroundings<'e>(&self, site: StepSite, case: &OpenCase, evidence: &'e Val<'e>) -> Surroundings<'e> {
+    fn surroundings<'e>(
+        &self,
+        site: StepSite,
+        case: &OpenCase,
+        evidence: &'e Val<'e>,
+        memory: &'e Memory,
+    ) -> Surroundings<'e> {
         let task = site.asker.task().and_then(|it| self.plan.tasks.get(it.index()));
         let check = task.and_then(|it| it.check.as_ref());
         let definition = check.map(|it| it.home().to_owned()).unwrap_or_default();
@@ -264,7 +272,7 @@ impl EffectLane<'_> {
         };
         let run = run.unwrap_or_else(|| definition.clone());
         let source = check.map(|it| it.source.clone()).unwrap_or_default();
-        Surroundings { sight: Sight { definition, run }, source, evidence }
+        Surroundings { sight: Sight { definition, run }, source, evidence, memory }
     }
 
     /// Has an agent run a case, then judges what it left.
@@ -278,7 +286,7 @@ impl EffectLane<'_> {
         let deed = agents::deed(agent, model, asked.replicate);
         let at = At { case_ix: case.case_ix, name, site: SUBJECT, node: None, clock: None };
         let patience = agent.agent.limits.time.saturating_add(PATIENCE);
-        let act = Act { deed: &deed, callable: None, tools: None, surroundings: None, patience };
+        let act = Act { deed: &deed, callable: None, tools: None, surroundings: None, patience, stop: self.stop };
         let outcome = self.effects.done(at, act).await?;
         let evidence = match outcome {
             Outcome::Returned(returned) => run::evidence(returned.value).map_err(Verdict::error),

@@ -45,7 +45,7 @@ mod variants;
 pub mod view;
 
 pub use agents::AgentError;
-pub use budget::{Amount, Budget, BudgetLimits, Reserved, Spent};
+pub use budget::{Admitted, Amount, Budget, BudgetLimits, Reserved, Spent};
 pub use case_label::CaseLabel;
 pub use conclusion::Conclusion;
 pub use definition::{documents, suite_hash};

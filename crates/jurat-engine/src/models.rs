@@ -6,7 +6,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use jurat_core::check::{Files as _, Look};
+use jurat_core::check::Look;
 use jurat_core::effect::{Deed, Endpoint, EndpointKey, Fault, FaultKind, Outcome, Printed, Returned};
 use jurat_core::plan::{Plan, PlannedTask};
 use jurat_core::scenario::Callable;
@@ -17,6 +17,7 @@ use jurat_core::value::Value;
 use jurat_core::verdict::StopReason;
 use jurat_host::hook::{self, Ender, HookCall};
 use jurat_model::provider::describe;
+use jurat_model::proxy::SharedMeter;
 use jurat_model::{
     Asker, Bound, Function, Meter, Model, OpenError, Price, Proxies, Reservation, ResolveError, ResolvedModel, Settled,
     Toolbox, ToolboxError, ToolboxOptions, Transport, TransportOptions,
@@ -343,7 +344,7 @@ const CALL: &str = "call";
 pub struct Models {
     by_role: BTreeMap<String, Ready>,
     transport: Transport,
-    budget: Budget,
+    budget: Arc<Budget>,
     tools: Toolbox,
     /// What each server is known by in keys, and whether what its tools return stands for other cases.
     servers: BTreeMap<String, Doer>,
@@ -398,7 +399,7 @@ impl Models {
         Ok(Models {
             by_role,
             transport: Transport::new(options),
-            budget: Budget::new(limits),
+            budget: Arc::new(Budget::new(limits)),
             tools,
             servers,
             evaluators: Evaluators::default(),
@@ -436,6 +437,11 @@ impl Models {
     /// What may be spent, and what was.
     pub fn budget(&self) -> &Budget {
         &self.budget
+    }
+
+    /// What may be spent, for somebody who spends it on a thread of its own.
+    pub(crate) fn shared_budget(&self) -> SharedMeter {
+        SharedMeter(Arc::new(Purse(Arc::clone(&self.budget))))
     }
 
     /// What the tokens of a role cost, and how many it may write.
@@ -483,7 +489,7 @@ impl Perform for Models {
 
     fn act<'p>(&'p self, act: Act<'p>) -> LocalFuture<'p, Outcome> {
         Box::pin(async move {
-            let Act { deed, callable, tools, surroundings, patience } = act;
+            let Act { deed, callable, tools, surroundings, patience, stop } = act;
             let tools = tools.unwrap_or(&self.tools);
             match deed {
                 Deed::ListTools { server } => tools.list(server, patience).await,
@@ -491,7 +497,7 @@ impl Perform for Models {
                 Deed::Call { name, arguments } => called(name, callable, arguments).await,
                 Deed::Evaluate { source, arguments, .. } => self.evaluators.call(source, arguments).await,
                 Deed::Look { looks } => looked(looks, surroundings),
-                Deed::Run { case, definition, .. } => self.agents.run(self, tools, case, definition).await,
+                Deed::Run { case, definition, .. } => self.agents.run(self, tools, (case, definition), stop).await,
                 Deed::Hook { hook, check_id, description } => {
                     let call = |around: &Surroundings<'_>| HookCall {
                         hook: hook.clone(),
@@ -549,7 +555,7 @@ async fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> O
 fn looked(looks: &[Look], surroundings: Option<&Surroundings<'_>>) -> Outcome {
     let Some(around) = surroundings else { return nowhere("files are looked at for checks alone") };
     let started = std::time::Instant::now();
-    let value = looks.iter().map(|it| around.sight.look(it).to_value()).collect();
+    let value = looks.iter().map(|it| around.memory.look(&around.sight, it)).collect();
     Outcome::Returned(Box::new(Returned {
         value,
         is_error: false,
@@ -597,11 +603,7 @@ struct Allowance<'a> {
 
 impl Meter for Allowance<'_> {
     fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
-        match self.budget.reserve(bound.tokens(), bound.usd()) {
-            Reserved::Yes(Amount { nano_usd, tokens, .. }) => Ok(Some(Reservation { tokens, nano_usd })),
-            Reserved::Wait => Ok(None),
-            Reserved::No => Err(StopReason::Budget),
-        }
+        reserve(self.budget, bound)
     }
 
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
@@ -617,13 +619,42 @@ impl Meter for Allowance<'_> {
     }
 
     fn settle(&self, reserved: Reservation, settled: Settled) {
-        // A request that was refused, or dropped before it was sent, counts as a call all the same: nobody can say which it was.
-        let amount = Amount { nano_usd: reserved.nano_usd, tokens: reserved.tokens, calls: 1 };
-        let spent = match settled {
-            Settled::Answer { usage, cost_usd } => Spent::Known(usage, cost_usd),
-            Settled::Nothing => Spent::Nothing,
-            Settled::Unknown => Spent::Unknown,
-        };
-        self.budget.settle(amount, spent);
+        settle(self.budget, reserved, settled);
     }
+}
+
+/// The budget in the hands of somebody who may spend it whatever becomes of the run.
+struct Purse(Arc<Budget>);
+
+impl Meter for Purse {
+    fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
+        reserve(&self.0, bound)
+    }
+
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.0.settled())
+    }
+
+    fn settle(&self, reserved: Reservation, settled: Settled) {
+        settle(&self.0, reserved, settled);
+    }
+}
+
+fn reserve(budget: &Budget, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
+    match budget.reserve(bound.tokens(), bound.usd()) {
+        Reserved::Yes(Amount { nano_usd, tokens, .. }) => Ok(Some(Reservation { tokens, nano_usd })),
+        Reserved::Wait => Ok(None),
+        Reserved::No => Err(StopReason::Budget),
+    }
+}
+
+fn settle(budget: &Budget, reserved: Reservation, settled: Settled) {
+    // A request that was refused, or dropped before it was sent, counts as a call all the same: nobody can say which it was.
+    let amount = Amount { nano_usd: reserved.nano_usd, tokens: reserved.tokens, calls: 1 };
+    let spent = match settled {
+        Settled::Answer { usage, cost_usd } => Spent::Known(usage, cost_usd),
+        Settled::Nothing => Spent::Nothing,
+        Settled::Unknown => Spent::Unknown,
+    };
+    budget.settle(amount, spent);
 }

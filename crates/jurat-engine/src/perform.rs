@@ -1,5 +1,6 @@
 //! Who makes requests. The only asynchronous trait: everything around it decides what to ask and what to do with the outcome.
 
+use std::cell::RefCell;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use std::time::Duration;
 
+use jurat_core::check::{Base, Files as _, Look};
 use jurat_core::effect::{Deed, EffectKey, Endpoint, EndpointKey, ModelRequest, Outcome, deed_key};
 use jurat_core::scenario::Callable;
 use jurat_core::value::{Val, Value};
@@ -107,6 +109,8 @@ pub struct Act<'a> {
     pub surroundings: Option<&'a Surroundings<'a>>,
     /// How long it may take.
     pub patience: Duration,
+    /// Whether it may still begin. What has begun is finished, what waits by then is not.
+    pub stop: &'a Stop,
 }
 
 /// What is around a check.
@@ -118,4 +122,61 @@ pub struct Surroundings<'a> {
     pub source: PathBuf,
     /// The evidence of its case.
     pub evidence: &'a Val<'a>,
+    /// What was seen for its case before.
+    pub memory: &'a Memory,
+}
+
+/// What was seen for a case so far. Checks that look at the same look once, which is quicker, and see the same.
+#[derive(Debug, Default)]
+pub struct Memory(RefCell<Vec<Remembered>>);
+
+#[derive(Debug)]
+struct Remembered {
+    look: Look,
+    /// Where the path of the look begins.
+    base: PathBuf,
+    seen: Value,
+}
+
+impl Memory {
+    /// What is at a path, or was when somebody looked there.
+    pub fn look(&self, sight: &Sight, look: &Look) -> Value {
+        let base = match look.base {
+            Base::Definition => &sight.definition,
+            Base::Run => &sight.run,
+        };
+        let is_same = |it: &&Remembered| it.look == *look && it.base == *base;
+        if let Some(known) = self.0.borrow().iter().find(is_same) {
+            return known.seen.clone();
+        }
+        let seen = sight.look(look).to_value();
+        self.0.borrow_mut().push(Remembered { look: look.clone(), base: base.clone(), seen: seen.clone() });
+        seen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use jurat_core::check::Wants;
+
+    use super::*;
+
+    #[test]
+    fn checks_of_one_case_see_the_same() {
+        let folder = tempfile::tempdir().expect("there is room for files");
+        let other = tempfile::tempdir().expect("there is room for files");
+        let at = |run: &Path| Sight { definition: folder.path().to_owned(), run: run.to_owned() };
+        let look = |wants: Wants| Look { path: "report.md".to_owned(), base: Base::Run, wants };
+        let memory = Memory::default();
+        let nothing = memory.look(&at(folder.path()), &look(Wants::Kind));
+        for folder in [&folder, &other] {
+            std::fs::write(folder.path().join("report.md"), "late").expect("files can be written");
+        }
+        assert_eq!(memory.look(&at(folder.path()), &look(Wants::Kind)), nothing);
+        // Who wants more, or looks elsewhere, looks.
+        assert_ne!(memory.look(&at(folder.path()), &look(Wants::Text(10))), nothing);
+        assert_ne!(memory.look(&at(other.path()), &look(Wants::Kind)), nothing);
+    }
 }

@@ -129,8 +129,8 @@ impl EffectLane<'_> {
                         Request::Model(request) => self.effects.outcome(at, request, step.max_requests).await,
                         Request::Deed(deed) => {
                             let patience = clock.and_then(Clock::left).unwrap_or(PATIENCE);
-                            let act =
-                                Act { deed, callable: step.callable.as_ref(), tools, surroundings: None, patience };
+                            let (callable, surroundings, stop) = (step.callable.as_ref(), None, self.stop);
+                            let act = Act { deed, callable, tools, surroundings, patience, stop };
                             self.effects.done(at, act).await
                         }
                     };

@@ -145,23 +145,27 @@ pub(crate) fn taken(outcome: &Outcome) -> Option<(Usage, Option<f64>)> {
         Outcome::Answer(answer) => Some((answer.usage.unwrap_or_default(), answer.cost_usd)),
         Outcome::Returned(returned) => {
             returned.value.get("identity")?.get("runner_type")?;
-            let usage = returned.value.get("usage").unwrap_or(&Val::Null);
-            let tokens = usage.get("normalized").unwrap_or(&Val::Null);
-            let count = |key: &str| match tokens.get(key) {
-                Some(Val::I(count)) => u64::try_from(*count).unwrap_or(0),
-                _ => 0,
-            };
-            let usage = Usage {
-                input: count("input_tokens"),
-                output: count("output_tokens"),
-                cached: count("cached_input_tokens"),
-                reasoning: count("reasoning_tokens"),
-            };
-            let cost = returned.value.get("usage").and_then(|it| it.get("cost_usd")).and_then(Val::as_f64);
-            Some((usage, cost))
+            Some(taken_by_run(&returned.value))
         }
         Outcome::Fault(_) | Outcome::NotRun(_) => None,
     }
+}
+
+/// What the run of an agent took and cost, by its artifact.
+pub(crate) fn taken_by_run(artifact: &Val<'_>) -> (Usage, Option<f64>) {
+    let usage = artifact.get("usage").unwrap_or(&Val::Null);
+    let tokens = usage.get("normalized").unwrap_or(&Val::Null);
+    let count = |key: &str| match tokens.get(key) {
+        Some(Val::I(count)) => u64::try_from(*count).unwrap_or(0),
+        _ => 0,
+    };
+    let counted = Usage {
+        input: count("input_tokens"),
+        output: count("output_tokens"),
+        cached: count("cached_input_tokens"),
+        reasoning: count("reasoning_tokens"),
+    };
+    (counted, usage.get("cost_usd").and_then(Val::as_f64))
 }
 
 impl Tally {

@@ -2,12 +2,14 @@
 //!
 //! * [`Sight`]: what is at a path.
 //! * [`hook`]: a function of the author, called in a Python of its own;
-//! * [`workspace`]: what agents work on, made and looked at;
+//! * [`workspace`]: what agents work on, made and looked at; [`differences`]: what became of its texts;
 //! * [`program`]: where programs are, and what they need to run.
 
+mod difference;
 pub mod hook;
 pub mod program;
 mod sight;
 pub mod workspace;
 
+pub use difference::differences;
 pub use sight::Sight;

@@ -38,6 +38,8 @@ pub struct RunReport {
     pub subjects: Vec<SubjectTotal>,
     /// The scenarios that were run, in the order they were written; empty for a suite without.
     pub scenarios: Vec<ScenarioTotal>,
+    /// Whether cases that agents were given are among them.
+    pub has_agents: bool,
     /// All tasks of all cases together.
     pub counts: Counts,
     /// How the cases ended.

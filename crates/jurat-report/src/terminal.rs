@@ -209,8 +209,8 @@ fn variant_columns(run: &RunReport) -> [Column; 4] {
     let prompts: BTreeSet<&Option<String>> = run.subjects.iter().map(|it| &it.prompt).collect();
     let subjects: BTreeSet<&Option<String>> = run.subjects.iter().map(|it| &it.subject).collect();
     [
-        // What is talked to is no record.
-        Column::text(if run.scenarios.is_empty() { "record" } else { "case" }),
+        // What is talked to is no record, and neither is what an agent is given.
+        Column::text(if run.scenarios.is_empty() && !run.has_agents { "record" } else { "case" }),
         Column::text("prompt").where_different(prompts.len() > 1),
         Column::text("subject").where_different(subjects.len() > 1),
         Column::figure("replicate").where_different(run.repeat > 1),

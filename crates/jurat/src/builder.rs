@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::members::Members;
 use crate::suite::Code;
 use crate::value::{Given, given};
-use crate::{Ask, Error, Evaluator, Model, RowFiles, Suite, Task};
+use crate::{Agent, AgentCase, Ask, Error, Evaluator, Model, RowFiles, Suite, Task};
 
 /// A suite that is being built; [`Suite::builder`] begins one.
 ///
@@ -42,6 +42,8 @@ pub struct SuiteBuilder {
     servers: Members,
     scenarios: Vec<Scenario>,
     evaluators: Vec<Evaluator>,
+    agents: Vec<Agent>,
+    cases: Vec<AgentCase>,
     tasks: Vec<Task>,
     thresholds: Map<'static>,
     pass_rate: Option<f64>,
@@ -62,6 +64,8 @@ impl SuiteBuilder {
             servers: Members::default(),
             scenarios: Vec::new(),
             evaluators: Vec::new(),
+            agents: Vec::new(),
+            cases: Vec::new(),
             tasks: Vec::new(),
             thresholds: Map::default(),
             pass_rate: None,
@@ -224,6 +228,23 @@ impl SuiteBuilder {
         self
     }
 
+    /// The same with one more agent. Its cases come with [`case`](SuiteBuilder::case).
+    pub fn agent(mut self, agent: Agent) -> SuiteBuilder {
+        self.agents.push(agent);
+        self
+    }
+
+    /// The same with one more case for an agent; [`AgentCase`] has an example.
+    pub fn case(mut self, case: AgentCase) -> SuiteBuilder {
+        self.cases.push(case);
+        self
+    }
+
+    /// The same with more cases.
+    pub fn cases(self, cases: impl IntoIterator<Item = AgentCase>) -> SuiteBuilder {
+        cases.into_iter().fold(self, SuiteBuilder::case)
+    }
+
     /// The same with one more evaluator. An [`Evaluate`](crate::Evaluate) task runs it; one that no task names runs as a task of its own name.
     pub fn evaluator(mut self, evaluator: Evaluator) -> SuiteBuilder {
         self.evaluators.push(evaluator);
@@ -277,7 +298,7 @@ impl SuiteBuilder {
         };
         let directory = self.directory.clone();
         let text = yaml_text(&self.value()?);
-        Suite::examined(&directory.join(Suite::BUILT), Some(text), code)
+        Suite::examined(&directory.join(Suite::BUILT), text, code)
     }
 
     /// The definition as one value, in the order in which people write it.
@@ -325,6 +346,21 @@ impl SuiteBuilder {
         }
         if !self.scenarios.is_empty() {
             members.put("scenarios", scenarios(&self.scenarios));
+        }
+        let mut agents = Members::default();
+        for agent in self.agents {
+            let name = agent.name.clone();
+            if agents.has(&name) {
+                return Err(Error::Usage(format!("two agents are called `{name}`; give one of them another name")));
+            }
+            agents.given(name, Ok(agent.value()?));
+        }
+        if !agents.is_empty() {
+            members.object("agents", agents);
+        }
+        if !self.cases.is_empty() {
+            let cases: Vec<Val<'static>> = self.cases.into_iter().map(AgentCase::value).collect::<Result<_, _>>()?;
+            members.put("cases", Val::List(cases));
         }
         let mut evaluators = Members::default();
         for evaluator in self.evaluators {

@@ -128,6 +128,7 @@
 //! * Tasks: [`Assertion`], [`Judge`] with its [`Prompt`] and [`Output`]; [`compare`] has the comparisons. [`Ask`] is for suites whose answers are
 //!   yet to be asked for.
 //! * [`Evaluator`]: code that looks at a case: a closure, Python or TypeScript in a sandbox, or one that is built in. [`Evaluate`] is the task that runs it.
+//! * [`Agent`], [`AgentCase`]: programs that are given tasks in a workspace; [`check`] has the checks of what they did.
 //! * [`Model`]: who plays a role; a function of your program can. It is asked a [`Question`] and gives a [`Reply`].
 //! * [`scenario`]: conversations along a graph, answer templates, rubrics and outcomes, with a first example of each.
 //! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
@@ -138,6 +139,7 @@
 //! A run is a file in `.jurat/runs`, and paid answers are kept in `.jurat/journal.db`. So no answer is paid for twice: a run that was interrupted goes on
 //! when the suite is run again, and a task that did not change does not ask again. [`RunOptions::replay`] reproduces a run without asking anybody.
 
+mod agent;
 mod ask;
 mod builder;
 pub mod check;
@@ -159,6 +161,7 @@ mod task;
 mod value;
 mod worker;
 
+pub use agent::{Agent, AgentCase};
 pub use ask::Ask;
 pub use builder::SuiteBuilder;
 pub use error::Error;
@@ -171,7 +174,7 @@ pub use prompt::Prompt;
 pub use rows::{RowFiles, RowType};
 pub use run::{Case, Format, Run, TaskResult};
 pub use running::{Progress, Running, Watch};
-pub use suite::Suite;
+pub use suite::{Profiles, Suite};
 pub use task::{Aggregate, Assertion, Evaluate, Judge, Task};
 pub use value::Value;
 pub use worker::{run_code_with, serve_as_worker};

@@ -34,6 +34,22 @@ impl Members {
         self.put(key, Val::List(before.into_iter().chain([value]).collect()));
     }
 
+    /// Adds an object that was being written to a list; or one of its members alone, where that says all.
+    pub(crate) fn push_object(&mut self, key: &'static str, members: Members, alone: Option<&str>) {
+        let Members { map, failed } = members;
+        let value = alone.and_then(|it| map.get(it).cloned()).unwrap_or(Val::Map(map));
+        self.push(key, value);
+        if let Some((what, reason)) = failed {
+            self.fail(what, reason);
+        }
+    }
+
+    /// The same without a member.
+    pub(crate) fn without(self, key: &str) -> Members {
+        let map = self.map.into_iter().filter(|(it, _)| it != key).collect();
+        Members { map, failed: self.failed }
+    }
+
     /// Whether there is such a member.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.map.get(key).is_some()

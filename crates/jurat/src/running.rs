@@ -208,6 +208,7 @@ impl Prepared {
         if suite.0.examined.has_errors() && options.replay.is_none() {
             return Err(Error::Suite(suite.0.warnings.clone()));
         }
+        options.repeat = options.repeat.or(suite.0.examined.suite.repeat);
         let directory = if options.directory.as_os_str().is_empty() { Path::new(".") } else { &options.directory };
         let project = Project::find_or_create(directory).map_err(|error| Error::Run(Box::new(error)))?;
         let environment = environment(directory, &options)?;

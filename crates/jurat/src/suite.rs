@@ -34,6 +34,15 @@ use crate::{Error, Problems, Run, RunOptions, Running, SuiteBuilder};
 #[derive(Clone)]
 pub struct Suite(pub(crate) Arc<Ready>);
 
+/// The profiles of a campaign: ids, or paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profiles {
+    /// How cases are run.
+    pub run: Option<String>,
+    /// How they are judged.
+    pub evaluation: Option<String>,
+}
+
 /// What a suite is, once.
 pub(crate) struct Ready {
     pub(crate) examined: Examined,
@@ -73,8 +82,28 @@ impl Suite {
     /// assert_eq!(suite.name(), Some("s"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// A suite or a single case of a campaign, in the files of another program, is read with the cases and agents that belong to it by where they stand.
     pub fn load(path: impl AsRef<Path>) -> Result<Suite, Error> {
-        Suite::examined(path.as_ref(), None, Code::default())
+        Suite::load_with(path, Profiles::default())
+    }
+
+    /// Reads a suite of a campaign with its profiles: how its cases are run, and how they are judged.
+    ///
+    /// ```
+    /// use jurat::{Profiles, Suite};
+    ///
+    /// # let configs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/agents-peer/configs");
+    /// let profiles = Profiles { run: Some("twice".to_owned()), evaluation: Some("strict".to_owned()) };
+    /// let suite = Suite::load_with(configs.join("suites/geography.yaml"), profiles)?;
+    /// assert_eq!(suite.name(), Some("geography"));
+    /// # Ok::<(), jurat::Error>(())
+    /// ```
+    pub fn load_with(path: impl AsRef<Path>, profiles: Profiles) -> Result<Suite, Error> {
+        let profiles =
+            jurat_store::Profiles { run: profiles.run.as_deref(), evaluation: profiles.evaluation.as_deref() };
+        let examined = Examined::open(path.as_ref(), profiles).map_err(|error| Error::Usage(error.to_string()))?;
+        Suite::ready(examined, Functions::default(), HostFunctions::default())
     }
 
     /// Reads a suite from text. Relative paths in it start at `directory`.
@@ -88,15 +117,16 @@ impl Suite {
     /// # Ok::<(), jurat::Error>(())
     /// ```
     pub fn from_yaml(text: impl Into<String>, directory: impl AsRef<Path>) -> Result<Suite, Error> {
-        Suite::examined(&directory.as_ref().join(Suite::BUILT), Some(text.into()), Code::default())
+        Suite::examined(&directory.as_ref().join(Suite::BUILT), text.into(), Code::default())
     }
 
-    pub(crate) fn examined(path: &Path, text: Option<String>, code: Code) -> Result<Suite, Error> {
+    pub(crate) fn examined(path: &Path, text: String, code: Code) -> Result<Suite, Error> {
         let Code { functions, evaluators, scenarios } = code;
-        let examined = match text {
-            Some(text) => Examined::with_code(path, &Given(text), &scenarios),
-            None => Examined::with_code(path, &Disk, &scenarios),
-        };
+        let examined = Examined::with_code(path, &Given(text), &scenarios);
+        Suite::ready(examined, functions, evaluators)
+    }
+
+    fn ready(examined: Examined, functions: Functions, evaluators: HostFunctions) -> Result<Suite, Error> {
         let problems = || Problems::new(examined.problems.clone(), examined.sources.clone());
         if examined.has_errors_for_replay() {
             return Err(Error::Suite(problems()));

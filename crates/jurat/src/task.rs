@@ -3,6 +3,7 @@
 use jurat_core::value::Val;
 use serde::Serialize;
 
+use crate::check::Check;
 use crate::compare::Comparison;
 use crate::members::Members;
 use crate::value::given;
@@ -269,6 +270,12 @@ macro_rules! every_task {
                 self
             }
 
+            /// The same for cases of agents alone.
+            pub fn on_cases(mut self) -> $kind {
+                self.members.put("on", "cases");
+                self
+            }
+
             /// The same with words to select it by.
             pub fn tags(mut self, tags: impl IntoIterator<Item: Into<String>>) -> $kind {
                 self.members.texts("tags", tags);
@@ -284,7 +291,7 @@ macro_rules! every_task {
     };
 }
 
-every_task!(Assertion, Evaluate, Judge);
+every_task!(Assertion, Check, Evaluate, Judge);
 
 impl From<Assertion> for Task {
     fn from(assertion: Assertion) -> Task {

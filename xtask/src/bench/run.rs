@@ -11,11 +11,13 @@
 //! * [`show`]: reading a large run;
 //! * [`scenarios`]: conversations: cost per turn, how it grows with their length, and many at once;
 //! * [`agents`]: what a jail around a program costs;
+//! * [`checks`]: runs that were kept, judged again;
 //! * [`evaluators`]: code of authors: a cold start, calls alone and among others, many rows.
 //!
 //! What goes wrong in a part is a line of the report, and the others go on: a figure that is missing says why.
 
 mod agents;
+mod checks;
 mod evaluators;
 mod figure;
 mod journal;
@@ -63,6 +65,7 @@ const PARTS: &[Part] = &[
     Part { name: "show", measure: show::measure },
     Part { name: "scenarios", measure: scenarios::measure },
     Part { name: "agents", measure: agents::measure },
+    Part { name: "checks", measure: checks::measure },
     Part { name: "evaluators", measure: evaluators::measure },
 ];
 
@@ -170,10 +173,10 @@ mod tests {
     fn parts_are_named_or_all() {
         assert_eq!(
             named("--quick"),
-            Ok(vec!["records", "startup", "judges", "journal", "show", "scenarios", "agents", "evaluators"])
+            Ok(vec!["records", "startup", "judges", "journal", "show", "scenarios", "agents", "checks", "evaluators"])
         );
         assert_eq!(named("--only show --quick --only startup"), Ok(vec!["show", "startup"]));
-        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, scenarios, agents, evaluators";
+        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, scenarios, agents, checks, evaluators";
         assert_eq!(named("--only shows"), Err(Failure::Usage(unknown.to_owned())));
     }
 

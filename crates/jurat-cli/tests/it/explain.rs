@@ -188,3 +188,37 @@ fn what_is_not_there_is_named_with_what_is() {
         assert_eq!(refused(&folder, &[&["explain"], arguments.as_slice()].concat()), format!("error: {message}"));
     }
 }
+
+#[test]
+fn what_an_agent_made_of_texts_is_told_as_a_diff() {
+    let folder = Folder::with(
+        "suite.yaml",
+        "suite: notes\n\
+         agents: { editor: { command: [/bin/sh, ./agent.sh], output: text } }\n\
+         cases: [{ id: edit, task: Correct notes.txt., workspace: desk }]\n\
+         models: { judge: script/judge.jsonl }\n\
+         tasks: [{ id: seen, judge: { prompt: 'Is this right? ${workspace.files}' } }]\n",
+    );
+    let folder = folder
+        .and("agent.sh", "printf 'order 118 leaks\\ncall back\\n' > notes.txt; printf x > new.txt; printf '\\377' > image\necho done\n")
+        .and("desk/notes.txt", "order 811 leaks\ncall back\n")
+        .and("desk/image", [0xfe])
+        .and("judge.jsonl", "{\"reply\": \"yes\"}\n");
+    let ran = folder.jurat(&["run", "suite.yaml"]);
+    assert_eq!(ran.code, Some(5), "{}{}", ran.stdout, ran.stderr);
+    let told = folder.jurat(&["explain", "edit"]).stdout;
+    let workspace = told.split_once("what it made of its workspace\n").map(|(_, it)| it).unwrap_or_default();
+    assert_eq!(
+        workspace.split("\n\n").next().unwrap_or_default(),
+        "  added     new.txt\n  \
+           changed   image\n  \
+           changed   notes.txt\n    \
+             │ @@ -1,2 +1,2 @@\n    \
+             │ -order 811 leaks\n    \
+             │ +order 118 leaks\n    \
+             │  call back"
+    );
+    // Whoever judges sees it, too.
+    let asked = folder.jurat(&["explain", "edit", "seen"]).stdout;
+    assert!(asked.contains("-order 811 leaks"), "{asked}");
+}

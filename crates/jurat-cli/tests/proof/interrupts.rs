@@ -2,7 +2,7 @@
 //! same command is given again.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use jurat_testkit::{Endpoint, Fault, RetryAfter, Script, When};
@@ -22,7 +22,12 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(project: &Project) -> Running {
-        let mut child = project.start(&[OPTIONS, RESULTS].concat());
+        Running::of(&mut project.command(&[&["run", "suite.yaml"], OPTIONS, RESULTS].concat()))
+    }
+
+    pub(crate) fn of(command: &mut Command) -> Running {
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the command starts");
         let stderr = BufReader::new(child.stderr.take().expect("it was asked for"));
         Running { child, stderr }
     }

@@ -3,13 +3,14 @@
 //! * [`kills`]: what was paid for survives, whenever the process is killed;
 //! * [`replays`]: the same bytes without asking anybody;
 //! * [`changes`]: what is asked again; [`together`]: several runs at once;
-//! * [`limits`]: what bounds a run; [`faults`]: what goes wrong while judging;
+//! * [`limits`]: what bounds a run; [`spending`]: what agents spend; [`faults`]: what goes wrong while judging;
 //! * [`secrets`]: what nobody may see;
 //! * [`disks`]: disks that are full, directories that may not be written, files that were cut short;
 //! * [`conversations`]: scenarios, replayed, resumed, stopped, side by side; [`tools`]: what they call; [`timeouts`]: how long they may take;
-//! * [`interrupts`]: what Ctrl-C does; [`concurrency`]: how much is asked at once;
+//! * [`agents`]: nothing is left of them; [`interrupts`]: what Ctrl-C does; [`concurrency`]: how much is asked at once;
 //! * [`project`], [`suites`], [`random`], [`store`]: what the tests share.
 
+mod agents;
 mod changes;
 mod concurrency;
 mod conversations;
@@ -22,6 +23,7 @@ mod project;
 mod random;
 mod replays;
 mod secrets;
+mod spending;
 mod store;
 mod suites;
 mod timeouts;

@@ -44,6 +44,8 @@ pub struct Agent {
     pub isolation: Isolation,
     /// What it may take.
     pub limits: Limits,
+    /// Parts of the configuration that is written for its program.
+    pub config: Fragments,
     /// The directory of the file that describes it.
     pub folder: PathBuf,
 }
@@ -67,6 +69,7 @@ impl Agent {
             read_only: Vec::new(),
             isolation: Isolation::Namespaces,
             limits: Limits::default(),
+            config: Fragments::default(),
             folder: PathBuf::new(),
         }
     }
@@ -81,6 +84,25 @@ impl Agent {
     pub fn network(&self) -> Network {
         let default = if self.asks().is_some() { Network::Loopback } else { Network::Off };
         self.network.clone().unwrap_or(default)
+    }
+}
+
+/// Parts of the configuration that jurat writes for a program. Its model and its workspace are never among them: the suite says which they are.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Fragments {
+    /// Settings of all agents of the program.
+    pub defaults: Map<'static>,
+    /// Settings of this one.
+    pub agent: Map<'static>,
+    /// Settings of its requests.
+    pub params: Map<'static>,
+}
+
+impl Fragments {
+    fn to_value(&self) -> Value {
+        let parts = [("agents_defaults", &self.defaults), ("agent", &self.agent), ("params", &self.params)];
+        let said = parts.into_iter().filter(|(_, it)| !it.is_empty());
+        Val::Map(said.map(|(key, it)| (key, Val::Map(it.clone()))).collect::<Map<'static>>())
     }
 }
 
@@ -295,6 +317,7 @@ impl AgentCase {
         put("tools", agent.tools.iter().map(|it| Val::from(it.name())).collect());
         put("servers", texts(&agent.servers));
         put("removed_tools", agent.tool_filter.remove.iter().map(removed).collect());
+        put("config", agent.config.to_value());
         put("prints_text", if agent.prints_text { Val::Bool(true) } else { Val::Null });
         if let Isolation::Container { image, .. } = &agent.isolation {
             put("image", Val::from(image.clone()));

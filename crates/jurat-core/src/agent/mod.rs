@@ -26,7 +26,9 @@ mod runner;
 mod told;
 mod workspace;
 
-pub use definition::{Agent, AgentCase, Isolation, KEY_OUTPUT_BYTES, Limits, Network, ProbeTool, plain_relative_path};
+pub use definition::{
+    Agent, AgentCase, Fragments, Isolation, KEY_OUTPUT_BYTES, Limits, Network, ProbeTool, plain_relative_path,
+};
 pub use launch::{ConfigFile, Errand, Launch, ModelAt, Places, Wire};
 pub use probe::{Probe, ProbeStep, SHELL_SECONDS};
 pub use run::{AgentRun, Ending, Exchanges, Kept, Limit, Mechanism, TurnRun};

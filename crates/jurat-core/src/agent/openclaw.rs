@@ -15,6 +15,9 @@ pub(super) const STATE: &str = ".openclaw-state";
 
 const CONFIG: &str = "openclaw.json";
 
+/// The agent that is spoken to.
+const AGENT: &str = "main";
+
 pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     let mut launch = Launch::of(errand);
     let (config, state) = (errand.places.at_home(CONFIG), errand.places.at_home(STATE));
@@ -25,7 +28,7 @@ pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
         launch.args(["agent", "exec", &message, "--config", &config, "--cwd", &errand.places.workspace]);
         launch.args(["--state-dir", &state, "--json", "--timeout", &seconds]);
     } else {
-        launch.args(["agent", "--local", "--json", "--agent", "main", "--session-id", errand.session]);
+        launch.args(["agent", "--local", "--json", "--agent", AGENT, "--session-id", errand.session]);
         launch.args(["--message", &message, "--timeout", &seconds]);
         launch.env("OPENCLAW_CONFIG_PATH", &config);
         launch.env("OPENCLAW_STATE_DIR", &state);
@@ -38,26 +41,55 @@ pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
 
 fn config_of(errand: &Errand<'_>, model: &ModelAt) -> Value {
     let name = format!("jurat/{}", model.model);
-    let alias = object([("alias", Val::from("subject"))]);
-    let known = Val::Map([(name.clone(), alias)].into_iter().collect::<Map<'static>>());
-    let defaults = vec![
+    let fragments = &errand.agent.config;
+    let mut alias: Map<'static> = [("alias", Val::from("subject"))].into_iter().collect();
+    if !fragments.params.is_empty() {
+        alias.insert("params".into(), Val::Map(fragments.params.clone()));
+    }
+    let known = Val::Map([(name.clone(), Val::Map(alias))].into_iter().collect::<Map<'static>>());
+    let own = vec![
         ("workspace", Val::from(errand.places.workspace.clone())),
         // Its own files in the workspace would be in the way of who looks at what the agent changed.
         ("skipBootstrap", Val::Bool(true)),
-        ("model", object([("primary", Val::from(name))])),
+        ("model", object([("primary", Val::from(name.clone()))])),
         ("models", known),
     ];
+    // What is ours stands last, because it is what is evaluated.
+    let mut defaults = tidied(&fragments.defaults);
+    for (key, value) in own {
+        defaults.insert(key.into(), value);
+    }
     let provider = object([
         ("baseUrl", Val::from(model.under("/v1"))),
         ("apiKey", Val::from(model.key.clone())),
         ("api", Val::from("openai-completions")),
         ("models", [model.entry()].into_iter().collect()),
     ]);
-    let defaults = Val::Map(defaults.into_iter().collect::<Map<'static>>());
+    let mut agents: Map<'static> = [("defaults", Val::Map(defaults))].into_iter().collect();
+    if !fragments.agent.is_empty() {
+        let mut agent = tidied(&fragments.agent);
+        for (key, value) in [("id", Val::from(AGENT)), ("default", Val::Bool(true)), ("model", Val::from(name))] {
+            agent.insert(key.into(), value);
+        }
+        agents.insert("list".into(), [Val::Map(agent)].into_iter().collect());
+    }
     object([
-        ("agents", object([("defaults", defaults)])),
+        ("agents", Val::Map(agents)),
         ("models", object([("mode", Val::from("merge")), ("providers", object([("jurat", provider)]))])),
     ])
+}
+
+/// Parts of a configuration as this version has them: what an agent is told to be has another name, and where it runs is settled outside.
+fn tidied(fragment: &Map<'static>) -> Map<'static> {
+    let mut tidy: Map<'static> = Map::default();
+    for (key, value) in fragment.iter() {
+        match (key, value) {
+            ("prompt", value) => tidy.insert("systemPromptOverride".into(), value.clone()),
+            ("sandbox", Val::Str(_)) => tidy.insert("sandbox".into(), object([("mode", Val::from("off"))])),
+            (key, value) => tidy.insert(key.to_owned().into(), value.clone()),
+        };
+    }
+    tidy
 }
 
 /// What a turn tells: the document it printed, and the transcript as lines.

@@ -85,6 +85,8 @@ pub struct Workspace {
     pub after: Walked,
     /// The texts that are kept, each with whether there is more of it.
     pub texts: BTreeMap<String, (String, bool)>,
+    /// What became of texts that are other now, as unified diffs.
+    pub diffs: BTreeMap<String, String>,
 }
 
 impl Workspace {
@@ -132,6 +134,9 @@ impl Workspace {
                 if *is_cut {
                     members.insert("is_cut".into(), Val::Bool(true));
                 }
+            }
+            if let Some(diff) = self.diffs.get(path).filter(|it| !it.is_empty()) {
+                members.insert("diff".into(), Val::from(diff.clone()));
             }
             (path.clone(), Val::Map(members))
         };

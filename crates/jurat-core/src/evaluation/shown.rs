@@ -235,6 +235,9 @@ fn file(workspace: &Val<'_>, path: &str, limits: Limits) -> Option<String> {
     // A path may have any character, so it is a key, not a field path.
     let file = workspace.get("files").and_then(Val::as_map)?.get(path)?;
     let mut line = object(vec![("file", Val::from(path.to_owned())), ("size", part(file, "size"))]);
+    if let Some(diff) = file.get("diff").filter(|it| it.as_str().is_some()) {
+        line.insert("diff".into(), cut(diff, limits.text));
+    }
     match file.get("text").filter(|it| it.as_str().is_some()) {
         Some(text) => {
             line.insert("text".into(), cut(text, limits.text));

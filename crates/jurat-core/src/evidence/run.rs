@@ -219,7 +219,8 @@ pub fn schema() -> Value {
                                 "size": {"type": "integer", "minimum": 0},
                                 "sha256": {"type": "string"},
                                 "text": {"type": "string", "description": "up to 512,000 bytes of it, when it is text"},
-                                "is_cut": {"type": "boolean", "description": "whether there is more"}
+                                "is_cut": {"type": "boolean", "description": "whether there is more"},
+                                "diff": {"type": "string", "description": "a unified diff, when it is a text that was another before"}
                             }
                         }
                     }

@@ -15,8 +15,8 @@ use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
 use super::{codes, duration, size, tool_filter};
-use crate::agent::{Agent, Isolation, Limits, Network, ProbeTool, Runner};
-use crate::value::{Content, Node, Span, Spanned, Val, Value};
+use crate::agent::{Agent, Fragments, Isolation, Limits, Network, ProbeTool, Runner};
+use crate::value::{Content, Map, Node, Span, Spanned, Val, Value};
 
 /// An agent as it was written.
 #[derive(Debug, Clone)]
@@ -91,6 +91,19 @@ pub(super) static LIMITS: Keys = Keys {
 
 pub(super) const NETWORK: Form = Form::Either(&[Form::Choice(&["off", "loopback", "host"]), Form::Object(&ALLOW)]);
 
+static CONFIG: Keys = Keys {
+    what: "`config`",
+    keys: &[
+        Key::optional("agents_defaults", Form::Map(&Form::Any), "settings of all agents of the program"),
+        Key::optional("agent", Form::Map(&Form::Any), "settings of this one; `prompt` replaces what it is told to be"),
+        Key::optional("model_defaults", Form::Map(&Form::Any), "`primary_params`: settings of its requests"),
+        Key::optional("identity", Form::Any, "not used: who it is stands in its workspace"),
+    ],
+};
+
+/// What fragments must not say: the suite says which model is asked.
+const OF_MODELS: [&str; 5] = ["model", "model_id", "default_model", "primary_model", "requested_model"];
+
 static AGENT: Keys = Keys {
     what: "an agent",
     keys: &[
@@ -137,6 +150,11 @@ static AGENT: Keys = Keys {
             "where it runs; `namespaces` unless said",
         ),
         Key::optional("limits", Form::Object(&LIMITS), "what it may take"),
+        Key::optional(
+            "config",
+            Form::Object(&CONFIG),
+            "for `openclaw`: parts of the configuration that is written for its program",
+        ),
     ],
 };
 
@@ -243,6 +261,14 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     if let Some(limits) = fields.get("limits").and_then(|it| LimitsText::read(reading, it)) {
         limits.over(&mut agent.limits);
     }
+    if let Some(node) = fields.get("config") {
+        agent.config = fragments(reading, node);
+        if runner != Runner::OpenClaw {
+            let message =
+                format!("`config` is for the runner `openclaw`; what `{}` is told is settled otherwise", runner.name());
+            conflict(reading, &fields, "config", message);
+        }
+    }
     let runner = fields.key_span("runner").or_else(|| fields.key_span("command")).unwrap_or(fields.span);
     let written = node.to_val().into_owned();
     (reading.n_errors() == n_before).then_some(AgentText { agent, name, model, servers, filtered, runner, written })
@@ -290,6 +316,59 @@ pub(super) fn network(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Netw
             Network::NAMED.get(chosen).map(|(_, it)| it.clone())
         }
     }
+}
+
+/// Parts of the configuration of a program.
+fn fragments(reading: &mut Reading<'_>, node: &Node<'_>) -> Fragments {
+    let Some(fields) = Fields::read(reading, &CONFIG, node) else { return Fragments::default() };
+    if let Some(span) = fields.key_span("identity").filter(|_| is_said(fields.get("identity"))) {
+        let problem = Problem::new(&codes::UNUSED_SETTING, "`identity` of an agent is not used").at(span, "not used");
+        reading.problem(problem.help("who it is stands in `IDENTITY.md` of its workspace"));
+    }
+    let defaults = fields.get("model_defaults");
+    for entry in defaults.and_then(Node::entries).unwrap_or(&[]).iter().filter(|it| is_said(Some(&it.value))) {
+        match &*entry.key {
+            "primary_params" => {}
+            "fallbacks" => {
+                let problem = Problem::new(&codes::WRONG_VALUE, "an agent has no models to fall back on");
+                let problem = problem.at(entry.key_span, "asks others");
+                reading.problem(problem.help("drop it: answers of another model would be taken for the subject's"));
+            }
+            other => {
+                let message = format!("`{other}` of `model_defaults` is not used");
+                let problem = Problem::new(&codes::UNUSED_SETTING, message).at(entry.key_span, "not used");
+                reading.problem(problem.help("`primary_params` has settings of requests"));
+            }
+        }
+    }
+    let params = defaults.and_then(|it| it.get("primary_params"));
+    let mut part = |node: Option<&Node<'_>>| fragment(reading, node);
+    Fragments { defaults: part(fields.get("agents_defaults")), agent: part(fields.get("agent")), params: part(params) }
+}
+
+fn fragment(reading: &mut Reading<'_>, node: Option<&Node<'_>>) -> Map<'static> {
+    let Some(node) = node.filter(|it| is_said(Some(it))) else { return Map::default() };
+    for entry in node.entries().unwrap_or(&[]).iter().filter(|it| OF_MODELS.contains(&&*it.key)) {
+        let message = format!("`{}` does not stand in a part of a configuration", entry.key);
+        let problem = Problem::new(&codes::WRONG_VALUE, message).at(entry.key_span, "names a model");
+        reading.problem(problem.help("the suite says which model is asked"));
+    }
+    match node.to_val().into_owned() {
+        Val::Map(members) => members,
+        _ => {
+            reading.wrong_type("a part of a configuration", "an object", node);
+            Map::default()
+        }
+    }
+}
+
+/// Whether something is said: neither null nor an empty object or list.
+fn is_said(node: Option<&Node<'_>>) -> bool {
+    node.is_some_and(|it| match &it.content {
+        Content::Scalar(value) => *value != Val::Null,
+        Content::List(items) => !items.is_empty(),
+        Content::Map(entries) => !entries.is_empty(),
+    })
 }
 
 fn isolation(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Isolation> {

@@ -25,7 +25,7 @@ use super::problem::{Problem, listed_all};
 use super::reader::{Fields, Reading};
 use super::yaml::read_tree;
 use super::{SUBJECT, Suite, agent_cases, codes, evaluation};
-use crate::value::{Entry, Node, SourceId, Span, Spanned, Val, Value};
+use crate::value::{Content, Entry, Node, SourceId, Span, Spanned, Val, Value};
 
 use case::{CASE, case};
 use judging::evaluation_profile;
@@ -127,7 +127,7 @@ static AGENT: Keys = Keys {
         Key::optional("description", Form::Text, "what it is for"),
         Key::optional("tags", Form::List(&Form::Text), "words for it"),
         Key::METADATA,
-        Key::optional("openclaw", Form::Map(&Form::Any), "parts of its configuration, which jurat makes itself"),
+        Key::optional("openclaw", Form::Map(&Form::Any), "parts of its configuration"),
     ],
 };
 
@@ -240,7 +240,7 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
     let run = of_run.as_ref().and_then(|it| it.tree(reading));
     let profile = run.as_ref().map(|it| profile(reading, suite, it)).unwrap_or_default();
     let agents: Vec<Node<'_>> = of_agents.iter().filter_map(|it| it.tree(reading)).collect();
-    let agents: Vec<(Spanned<String>, Span)> = agents.iter().filter_map(|it| agent(reading, it)).collect();
+    let agents: Vec<PeerAgent<'_>> = agents.iter().filter_map(|it| agent(reading, it)).collect();
     let trees: Vec<Node<'_>> = of_cases.iter().filter_map(|it| it.tree(reading)).collect();
     let mut cases: Vec<(Spanned<String>, Vec<String>, Fields<'_, '_>)> = Vec::new();
     for tree in &trees {
@@ -315,8 +315,14 @@ fn profile<'d>(reading: &mut Reading<'_>, suite: &mut Suite, tree: &Node<'d>) ->
     profile
 }
 
-/// An agent's name and where its file stands.
-fn agent(reading: &mut Reading<'_>, tree: &Node<'_>) -> Option<(Spanned<String>, Span)> {
+/// An agent: its name, where its file stands, and parts of its configuration.
+struct PeerAgent<'d> {
+    id: Spanned<String>,
+    span: Span,
+    config: Option<Node<'d>>,
+}
+
+fn agent<'d>(reading: &mut Reading<'_>, tree: &Node<'d>) -> Option<PeerAgent<'d>> {
     let fields = Fields::read(reading, &AGENT, tree)?;
     let id = fields.get("agent_id").and_then(|it| reading.text("`agent_id`", it))?;
     let folder = reading.source(tree.span);
@@ -326,13 +332,13 @@ fn agent(reading: &mut Reading<'_>, tree: &Node<'_>) -> Option<(Spanned<String>,
         let problem = Problem::new(&codes::WRONG_VALUE, message).at(id.span, "must be the directory's name");
         reading.problem(problem.help("rename one of them"));
     }
-    for entry in fields.given("openclaw").and_then(Node::entries).unwrap_or(&[]) {
-        if !entry.value.is_null() && entry.value.entries().is_none_or(|it| !it.is_empty()) {
-            let message = format!("`{}` of the agent `{}` is not used", entry.key, id.value);
-            unused(reading, entry.key_span, message, "jurat makes the configuration of agents itself");
+    let config = fields.given("openclaw").cloned().map(|mut config| {
+        if let Content::Map(entries) = &mut config.content {
+            entries.retain(|it| !it.value.is_null());
         }
-    }
-    Some((id, tree.span))
+        config
+    });
+    Some(PeerAgent { id, span: tree.span, config })
 }
 
 type Assignments = Vec<(Spanned<String>, Filter)>;
@@ -384,13 +390,15 @@ fn model(reading: &mut Reading<'_>, node: &Node<'_>, profile: &Profile<'_>) -> O
         reading.problem(problem.at(node.span, "which model?"));
         return None;
     };
-    if let Some(params) = node.get("primary_params").filter(|it| !it.is_null()) {
-        unused(reading, params.span, "`primary_params` of a model is not used", "put settings into the run profile");
-    }
     let own = profile.overrides.iter().find(|it| text("model_id") == Some(&*it.key));
     let own = own.and_then(|it| it.value.entries()).unwrap_or(&[]);
     let mut settings: Vec<(&'static str, Value)> = Vec::new();
-    for entry in profile.defaults.iter().chain(own) {
+    let params = node.get("primary_params").and_then(Node::entries).unwrap_or(&[]);
+    for entry in params.iter().filter(|it| !SETTINGS.contains(&&*it.key)) {
+        let message = format!("`{}` of `primary_params` of a model is not used", entry.key);
+        unused(reading, entry.key_span, message, "`primary_params` of an agent has settings of its requests");
+    }
+    for entry in profile.defaults.iter().chain(own).chain(params) {
         if let Some(name) = SETTINGS.iter().find(|it| **it == &*entry.key) {
             settings.retain(|(it, _)| it != name);
             settings.push((name, entry.value.to_val().into_owned()));

@@ -14,7 +14,7 @@ use jurat_core::agent::{
     Told, ToldFault, TurnRun, Wire, launch, read,
 };
 use jurat_core::artifact::{Event, Happening, RunArtifact};
-use jurat_core::value::{Map, Val};
+use jurat_core::value::{Map, Val, parse_json};
 use proptest::prelude::*;
 
 fn folder() -> PathBuf {
@@ -274,4 +274,43 @@ fn every_program_is_started_as_it_was_when_it_was_tried() {
         }
     }
     assert_eq!(stale, Vec::<String>::new());
+}
+
+#[test]
+fn parts_of_a_configuration_stand_beside_what_is_ours() {
+    let mut agent = Agent::new("clerk", Runner::OpenClaw);
+    let part = |text: &str| match parse_json(text).expect("it is JSON").value.into_owned() {
+        Val::Map(members) => members,
+        _ => panic!("{text} is no object"),
+    };
+    agent.config.defaults = part(r#"{"timezone": "UTC", "sandbox": "docker", "workspace": "/elsewhere"}"#);
+    agent.config.agent = part(r#"{"prompt": "You are a clerk.", "id": "other"}"#);
+    agent.config.params = part(r#"{"temperature": 0.1}"#);
+    let places = Places { workspace: "/workspace".to_owned(), home: "/home/agent".to_owned(), tmp: "/tmp".to_owned() };
+    let model = ModelAt {
+        wire: Wire::OpenAiChat,
+        base_url: "http://127.0.0.1:8099".to_owned(),
+        model: "m".to_owned(),
+        key: "dummy".to_owned(),
+        price: None,
+        max_tokens: None,
+    };
+    let errand = Errand {
+        agent: &agent,
+        program: "openclaw",
+        places: &places,
+        turn: 0,
+        n_turns: 1,
+        message: "do it",
+        system: None,
+        session: "s",
+    };
+    let launch = launch(Runner::OpenClaw, &errand, Some(&model)).expect("it starts a program");
+    let file = launch.files.iter().find(|it| it.path == "openclaw.json").expect("it is configured");
+    let config = parse_json(&file.text).expect("it is JSON").value;
+    let agents = config.get("agents").expect("it has agents").to_json();
+    assert_eq!(
+        agents,
+        r#"{"defaults":{"timezone":"UTC","sandbox":{"mode":"off"},"workspace":"/workspace","skipBootstrap":true,"model":{"primary":"jurat/m"},"models":{"jurat/m":{"alias":"subject","params":{"temperature":0.1}}}},"list":[{"systemPromptOverride":"You are a clerk.","id":"main","default":true,"model":"jurat/m"}]}"#
+    );
 }

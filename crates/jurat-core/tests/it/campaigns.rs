@@ -109,3 +109,55 @@ fn what_has_no_counterpart_is_told() {
     let (_, problems, _) = loaded("cases: []", "", "");
     assert_eq!(problems, ["error: the suite of a campaign has no key `cases`"]);
 }
+
+/// What is loaded of a case of an agent with these parts of a configuration: the agent's own, and what is said about it.
+fn with_agent(openclaw: &str) -> (Vec<String>, Option<jurat_core::agent::AgentCase>) {
+    let campaign = "campaign: { suite: s.yaml, cases: [cases/a/test.yaml], agents: [agents/clerk/agent.yaml] }\n";
+    let suite = "schema_version: 1
+suite_id: s
+models: [{ model_id: m, requested_model: vendor/large, primary_params: { max_tokens: 900, reasoning: high } }]
+openclaw: { agent_assignments: [{ agent_id: clerk, case_selection: { include_case_ids: [a] } }] }
+";
+    let case = case("a", "x", "").replace("llm_probe", "openclaw");
+    let agent = format!("schema_version: 1\nagent_id: clerk\nopenclaw: {openclaw}\n");
+    let files = [
+        ("campaign.yaml", campaign),
+        ("s.yaml", suite),
+        ("cases/a/test.yaml", &case),
+        ("agents/clerk/agent.yaml", &agent),
+    ];
+    let loaded = load(Path::new("campaign.yaml"), &InMemory(&files));
+    let problems = loaded.problems.iter().map(|it| it.message.clone()).collect();
+    (problems, loaded.suite.cases.first().and_then(|it| it.resolve(&loaded.suite)))
+}
+
+#[test]
+fn parts_of_a_configuration_are_given_to_the_agent() {
+    let (problems, case) = with_agent(
+        "{ agents_defaults: { timezone: UTC, sandbox: docker }, agent: { prompt: You are a clerk. },
+           model_defaults: { fallbacks: [], primary_params: { temperature: 0.1 } }, identity: {} }",
+    );
+    // `reasoning` is no setting of a model.
+    assert_eq!(problems, ["`reasoning` of `primary_params` of a model is not used"]);
+    let case = case.expect("it can be run");
+    assert!(case.workspace.is_some_and(|it| it.ends_with("agents/clerk/workspace")));
+    let config = &case.agent.config;
+    let json = |it: &jurat_core::value::Map<'static>| jurat_core::value::Val::Map(it.clone()).to_json();
+    assert_eq!(json(&config.defaults), r#"{"timezone":"UTC","sandbox":"docker"}"#);
+    assert_eq!(json(&config.agent), r#"{"prompt":"You are a clerk."}"#);
+    assert_eq!(json(&config.params), r#"{"temperature":0.1}"#);
+}
+
+#[test]
+fn parts_of_a_configuration_never_name_a_model() {
+    for (parts, problem) in [
+        ("{ agents_defaults: { model: m } }", "`model` does not stand in a part of a configuration"),
+        ("{ agent: { primary_model: m } }", "`primary_model` does not stand in a part of a configuration"),
+        ("{ model_defaults: { fallbacks: [m] } }", "an agent has no models to fall back on"),
+        ("{ identity: { name: C } }", "`identity` of an agent is not used"),
+        ("{ model_defaults: { aliases: { a: b } } }", "`aliases` of `model_defaults` is not used"),
+    ] {
+        let (problems, _) = with_agent(parts);
+        assert!(problems.iter().any(|it| it == problem), "{parts}: {problems:?}");
+    }
+}

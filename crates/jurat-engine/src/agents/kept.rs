@@ -1,61 +1,31 @@
-//! What is left of a run: the folders that it has while it runs, and what is kept when it is over.
+//! What is kept of a run: what became of its workspace, its key outputs, its logs. All of it goes to its place at once, when the run is over.
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jurat_core::agent::{AgentCase, KEY_OUTPUT_BYTES, Kept, Walked};
 use jurat_core::artifact::OutputArtifact;
 use jurat_core::value::{Map, Val};
-use jurat_host::workspace;
-use jurat_sandbox::jail::remove_folder;
+use jurat_host::{differences, workspace};
 
-/// The folders of a run. What need not be kept goes with it.
-#[derive(Debug)]
-pub(super) struct Folders {
-    /// What the run is known by.
-    pub(super) name: String,
-    /// What is kept.
-    pub(super) kept: PathBuf,
-    pub(super) workspace: PathBuf,
-    pub(super) home: PathBuf,
-    pub(super) tmp: PathBuf,
-    /// Short paths, for sockets.
-    pub(super) sockets: PathBuf,
-    root: PathBuf,
-}
+use super::folders::Folders;
 
 impl Folders {
-    /// Makes them. `seed` tells runs at the same moment apart.
-    pub(super) fn make(kept: &Path, seed: &str) -> io::Result<Folders> {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let hash = blake3::hash(format!("{seed} {} {}", now.as_nanos(), std::process::id()).as_bytes()).to_hex();
-        let name = hash[..16].to_owned();
-        let root = std::env::temp_dir().join(format!("jurat-{name}"));
-        let folders = Folders {
-            kept: std::path::absolute(kept)?.join(&name),
-            workspace: root.join("workspace"),
-            home: root.join("home"),
-            tmp: root.join("tmp"),
-            sockets: root.join("s"),
-            root,
-            name,
-        };
-        for folder in [&folders.kept, &folders.workspace, &folders.home, &folders.tmp, &folders.sockets] {
-            fs::create_dir_all(folder)?;
-        }
-        Ok(folders)
-    }
-
-    /// Keeps what is to be kept of a run.
-    pub(super) fn keep(&self, case: &AgentCase, before: &Walked, logs: Vec<OutputArtifact>) -> io::Result<Kept> {
+    /// Keeps what is to be kept of a run, in a directory of `place` that has its name.
+    pub(super) fn keep(
+        &self,
+        place: &Path,
+        case: &AgentCase,
+        before: &Walked,
+        logs: Vec<OutputArtifact>,
+    ) -> io::Result<Kept> {
         let after = workspace::walk(&self.workspace)?;
-        let mut kept = Kept {
-            directory: self.name.clone(),
-            workspace: workspace::compare(&self.workspace, before, after),
-            logs,
-            ..Kept::default()
-        };
+        let mut compared = workspace::compare(&self.workspace, before, after);
+        if let Some(template) = &case.workspace {
+            differences(template, before, &mut compared);
+        }
+        let mut kept = Kept { directory: self.name.clone(), workspace: compared, logs, ..Kept::default() };
         let kind = format!("{}_key_output", case.agent.runner.name());
         for path in &case.key_outputs {
             match workspace::keep(&self.workspace, path, &self.kept.join("outputs"), KEY_OUTPUT_BYTES) {
@@ -75,7 +45,16 @@ impl Folders {
                 Err(why) => kept.missing.push((path.clone(), why)),
             }
         }
+        self.hand_over(place)?;
         Ok(kept)
+    }
+
+    /// Moves what is kept to its place.
+    fn hand_over(&self, place: &Path) -> io::Result<()> {
+        fs::create_dir_all(place)?;
+        let target = place.join(&self.name);
+        // Temporary files are often on another disk.
+        fs::rename(&self.kept, &target).or_else(|_| workspace::copy_template(&self.kept, &target))
     }
 
     /// Keeps a log, and says where.
@@ -94,13 +73,6 @@ impl Folders {
             sha256: Some(workspace::sha256(&path)?),
             metadata: None,
         }))
-    }
-}
-
-impl Drop for Folders {
-    fn drop(&mut self) {
-        // Whatever an agent built there, it has ended by now.
-        let _ = remove_folder(&self.root);
     }
 }
 

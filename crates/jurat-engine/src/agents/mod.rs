@@ -2,27 +2,32 @@
 //!
 //! What an agent is told and what its output means is the core's; walls around programs are the sandbox's, the way to models the proxy's. Here a run goes from a fresh
 //! workspace to its artifact: [`ready`] finds what is needed and what decides the result, [`running`] starts programs turn by turn, [`probing`] asks a model itself,
-//! [`kept`] keeps what is left.
+//! [`folders`] are where, [`walls`] around it, and [`kept`] is what is left.
 
+mod folders;
 mod kept;
 mod probing;
 mod ready;
 mod running;
+mod walls;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jurat_core::agent::{AgentCase, AgentRun, Runner};
+use jurat_core::agent::{Agent, AgentCase, AgentRun, Runner};
 use jurat_core::artifact::{self, RunArtifact};
 use jurat_core::effect::{Deed, Fault, FaultKind, Outcome, Printed, Returned};
 use jurat_core::value::{Map, Val, Value, parse_json};
+use jurat_core::verdict::StopReason;
 use jurat_model::Toolbox;
 use jurat_sandbox::jail::StopFlag;
 use tokio::sync::Semaphore;
 
-use crate::Models;
+use crate::budget::Admitted;
 use crate::perform::Doer;
+use crate::tally::taken_by_run;
+use crate::{Budget, Models, Stop};
 
 pub use ready::AgentError;
 pub(crate) use ready::{Surroundings, check_wire, endpoint_value};
@@ -56,32 +61,100 @@ struct Ready {
 impl Agents {
     /// Who runs a case with a model.
     pub(crate) fn doer(&self, case: &str, endpoint: Option<Value>) -> Option<Doer> {
-        let mut digest = self.by_case.get(case)?.digest.clone();
+        let ready = self.by_case.get(case)?;
+        let mut digest = ready.digest.clone();
         digest.insert("endpoint".into(), endpoint.unwrap_or(Val::Null));
-        Some(Doer { digest: Val::Map(digest), is_reusable: true })
+        // What lies in a file is read sooner than it is looked up.
+        let is_reusable = ready.case.agent.runner != Runner::Recorded;
+        Some(Doer { digest: Val::Map(digest), is_reusable })
     }
 
     /// Runs a case. Dropping the future ends everything that it started.
-    pub(crate) async fn run(&self, models: &Models, tools: &Toolbox, case: &str, definition: &Value) -> Outcome {
+    pub(crate) async fn run(
+        &self,
+        models: &Models,
+        tools: &Toolbox,
+        (case, definition): (&str, &Value),
+        stop: &Stop,
+    ) -> Outcome {
         let fault = |message: String| Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, message, 1)));
         let Some(ready) = self.by_case.get(case) else {
             return fault(format!("there is nobody here who runs `{case}`"));
         };
-        let Ok(_permit) = self.permits.acquire().await else { return fault("no agent is run any more".to_owned()) };
+        let is_run = ready.case.agent.runner != Runner::Recorded;
+        // What waits for others is not in flight.
+        let turn = async {
+            let permit = self.permits.acquire().await;
+            if is_run && !admitted(models.budget(), &ready.case.agent).await {
+                return Err(StopReason::Budget);
+            }
+            Ok(permit)
+        };
+        let permit = tokio::select! {
+            biased;
+            reason = stop.closed() => Err(reason),
+            permit = turn => permit,
+        };
+        let _permit = match permit {
+            Ok(Ok(permit)) => permit,
+            Ok(Err(_)) => return fault("no agent is run any more".to_owned()),
+            Err(reason) => return Outcome::NotRun(reason),
+        };
         let started = std::time::Instant::now();
         let asked = Request::of(definition);
         let made = match ready.case.agent.runner {
-            Runner::Recorded => recorded(&ready.case),
+            Runner::Recorded => recorded(&ready.case).map_err(Halt::Fault),
             Runner::LlmProbe => probing::run(&self.surroundings, ready, models, tools, &asked).await,
             _ => running::run(&self.surroundings, ready, models, &asked).await,
         };
         match made {
             Ok(value) => {
+                // Where the requests were not ours to count, what it says about them counts.
+                if is_run && asked.model.is_none() {
+                    let (usage, cost_usd) = taken_by_run(&value);
+                    models.budget().charge(usage, cost_usd);
+                }
                 let is_error = value.get("status").and_then(Val::as_str) != Some("success");
                 let (latency, at_ms) = (started.elapsed(), crate::now_ms());
                 Outcome::Returned(Box::new(Returned { value, is_error, printed: Printed::default(), latency, at_ms }))
             }
-            Err(message) => fault(message),
+            Err(Halt::Fault(message)) => fault(message),
+            Err(Halt::Stopped(reason)) => Outcome::NotRun(reason),
+        }
+    }
+}
+
+/// Why a run leaves no artifact.
+#[derive(Debug)]
+enum Halt {
+    /// Something is wrong with jurat or the machine, in words.
+    Fault(String),
+    /// It was not to go on.
+    Stopped(StopReason),
+}
+
+impl From<String> for Halt {
+    fn from(message: String) -> Halt {
+        Halt::Fault(message)
+    }
+}
+
+impl From<&str> for Halt {
+    fn from(message: &str) -> Halt {
+        Halt::Fault(message.to_owned())
+    }
+}
+
+/// Waits until the budget has room for what a run may take by its own limits, or returns that it never will.
+async fn admitted(budget: &Budget, agent: &Agent) -> bool {
+    let limits = &agent.limits;
+    let calls = if agent.asks().is_some() { limits.requests.unwrap_or(1) } else { 0 };
+    loop {
+        let settled = budget.settled();
+        match budget.admits(limits.tokens, limits.cost_usd, calls) {
+            Admitted::Yes => return true,
+            Admitted::Wait => settled.await,
+            Admitted::No => return false,
         }
     }
 }
@@ -148,7 +221,7 @@ struct EndsWhenDropped(StopFlag);
 
 impl Drop for EndsWhenDropped {
     fn drop(&mut self) {
-        self.0.raise();
+        self.0.insist();
     }
 }
 

@@ -1,13 +1,12 @@
 //! A model with tools, asked by jurat itself. Its tools work in the workspace of the run, each behind walls of its own.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jurat_core::agent::{
-    Agent, AgentRun, Ending, Isolation, Kept, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, TurnRun,
-    plain_relative_path,
+    Agent, AgentRun, Ending, Kept, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, TurnRun, plain_relative_path,
 };
 use jurat_core::effect::{ModelRequest, Outcome, Printed, Returned};
 use jurat_core::tool::{Listing, Offer};
@@ -16,9 +15,10 @@ use jurat_host::program::SYSTEM_PATH;
 use jurat_model::Toolbox;
 use jurat_sandbox::jail;
 
-use super::kept::Folders;
+use super::folders::Folders;
 use super::running::prepared;
-use super::{EndsWhenDropped, Ready, Request, Surroundings, artifact_of};
+use super::walls::walls;
+use super::{EndsWhenDropped, Halt, Ready, Request, Surroundings, artifact_of};
 use crate::perform::{Perform, Question};
 use crate::{Models, Stop};
 
@@ -35,16 +35,18 @@ pub(super) async fn run(
     models: &Models,
     tools: &Toolbox,
     request: &Request,
-) -> Result<Value, String> {
+) -> Result<Value, Halt> {
     let case = &*ready.case;
     let role = request.model.as_deref().ok_or("a probe needs a model")?;
     let (began, began_ms) = (Instant::now(), crate::now_ms());
     let seed = format!("{} {} {}", surroundings.suite, case.id, request.replicate);
-    let folders =
-        Folders::make(&surroundings.kept, &seed).map_err(|error| format!("its folders cannot be made: {error}"))?;
+    let folders = Folders::make(&seed).map_err(|error| format!("its folders cannot be made: {error}"))?;
     let before = prepared(case, &folders)?;
     let worker = surroundings.worker.clone().ok_or("there is no worker here")?;
-    let place = Place { walls: walls(surroundings, ready, &folders, worker), flag: jail::StopFlag::new() };
+    // Its model is asked by jurat, so commands need no network.
+    let mut walls = walls(&case.agent, &folders, worker, surroundings.is_on_host);
+    walls.limits.wall = Duration::from_secs(SHELL_SECONDS).min(case.agent.limits.time);
+    let place = Place { walls, flag: jail::StopFlag::new() };
     let _ends = EndsWhenDropped(place.flag.clone());
     let offers = offers(tools, &case.agent, case.agent.limits.time).await?;
     let mut probe = Probe::new(case, role, request.replicate, offers);
@@ -56,7 +58,7 @@ pub(super) async fn run(
         let talk = talk(&mut probe, models, tools, &place, &case.id);
         let ending = match tokio::time::timeout(left, talk).await {
             Ok(Ok(())) => Ending::Exited(0),
-            Ok(Err(fault)) => return Err(fault),
+            Ok(Err(halt)) => return Err(halt),
             Err(_) => Ending::Limited(Limit::Time),
         };
         let told = probe.told().clone();
@@ -67,7 +69,7 @@ pub(super) async fn run(
         }
     }
     let kept = folders
-        .keep(case, &before, Vec::new())
+        .keep(&surroundings.kept, case, &before, Vec::new())
         .map_err(|error| format!("its workspace cannot be looked at: {error}"))?;
     let name = models.name(role).unwrap_or_else(|| role.to_owned());
     let run = AgentRun {
@@ -85,7 +87,7 @@ pub(super) async fn run(
         program: None,
         replicate: request.replicate,
     };
-    artifact_of(&run)
+    Ok(artifact_of(&run)?)
 }
 
 /// The tools of servers, under the names that the model knows them by.
@@ -99,19 +101,13 @@ async fn offers(tools: &Toolbox, agent: &Agent, patience: Duration) -> Result<Ve
 }
 
 /// Asks and calls until the turn is over.
-async fn talk(
-    probe: &mut Probe<'_>,
-    models: &Models,
-    tools: &Toolbox,
-    place: &Place,
-    case: &str,
-) -> Result<(), String> {
+async fn talk(probe: &mut Probe<'_>, models: &Models, tools: &Toolbox, place: &Place, case: &str) -> Result<(), Halt> {
     loop {
         let outcome = match probe.step() {
             ProbeStep::Done => return Ok(()),
             ProbeStep::Ask(request) => match asked(models, &request, case).await {
-                Outcome::NotRun(_) => return Err("the budget was used up before the model answered".to_owned()),
-                Outcome::Returned(_) => return Err("the subject is no model".to_owned()),
+                Outcome::NotRun(reason) => return Err(Halt::Stopped(reason)),
+                Outcome::Returned(_) => return Err("the subject is no model".into()),
                 outcome => outcome,
             },
             ProbeStep::Use(tool, arguments) => {
@@ -151,32 +147,6 @@ async fn asked(models: &Models, request: &ModelRequest, case: &str) -> Outcome {
         sent: &|| (),
     };
     models.perform(question).await
-}
-
-fn walls(surroundings: &Surroundings, ready: &Ready, folders: &Folders, worker: jurat_sandbox::Program) -> jail::Walls {
-    let agent = &ready.case.agent;
-    let isolation = match &agent.isolation {
-        _ if surroundings.is_on_host => jail::Isolation::Host,
-        Isolation::Namespaces => jail::Isolation::Namespaces,
-        Isolation::Container { image, engine } => {
-            jail::Isolation::Container { engine: PathBuf::from(engine), image: image.clone() }
-        }
-    };
-    let mut walls = jail::Walls::new(worker, isolation, &folders.workspace, &folders.home, &folders.tmp);
-    // Its model is asked by jurat, so commands need no network.
-    if surroundings.is_on_host {
-        walls.network = jail::Network::Host;
-    }
-    walls.read_only = agent.read_only.iter().filter_map(|it| std::path::absolute(it).ok()).collect();
-    walls.limits = jail::Limits {
-        wall: Duration::from_secs(SHELL_SECONDS).min(agent.limits.time),
-        output_bytes: agent.limits.output,
-        processes: agent.limits.processes,
-        memory_bytes: agent.limits.memory,
-        disk_bytes: agent.limits.workspace,
-        ..jail::Limits::default()
-    };
-    walls
 }
 
 /// Where tools work.

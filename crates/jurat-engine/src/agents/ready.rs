@@ -122,7 +122,11 @@ impl Agents {
                 Some(program) => program.clone(),
                 None => found.entry(key).or_insert(program_of(case, &surroundings)?).clone(),
             };
-            let ready = ready(case, program, env)?;
+            let mut ready = ready(case, program, env)?;
+            // What an agent does on the machine itself says nothing about what it would do behind walls, and the other way round.
+            if surroundings.is_on_host && agent.runner != Runner::Recorded {
+                ready.digest.insert("place".into(), Val::from("host"));
+            }
             by_case.insert(case.id.clone(), ready);
         }
         let permits = Semaphore::new(surroundings.concurrency.max(1));

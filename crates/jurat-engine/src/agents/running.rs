@@ -8,20 +8,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jurat_core::agent::{
-    AgentCase, AgentRun, Ending, Errand, Exchanges, Isolation, Launch, Limit, ModelAt, Network, Places, Printed,
-    SideFile, Told, TurnRun, Walked, Wire, launch, read,
+    AgentCase, AgentRun, Ending, Errand, Exchanges, Launch, Limit, ModelAt, Network, Places, Printed, SideFile, Told,
+    TurnRun, Walked, Wire, launch, read,
 };
 use jurat_core::artifact::Tokens;
 use jurat_core::value::{Map, Val, Value};
+use jurat_core::verdict::StopReason;
 use jurat_host::program::{FoundProgram, SYSTEM_PATH};
 use jurat_host::workspace;
 use jurat_model::Model;
-use jurat_model::proxy::{Listen, Names, OnBehalf, Proxy, ProxyLimits, ProxyOptions, Record, Spent, Upstream};
+use jurat_model::proxy::{
+    Listen, Names, OnBehalf, OnSpent, Proxy, ProxyLimits, ProxyOptions, Record, SharedMeter, Spent, Upstream,
+};
 use jurat_sandbox::jail;
 
-use super::kept::Folders;
+use super::folders::Folders;
 use super::ready::named_files;
-use super::{EndsWhenDropped, Ready, Request, Surroundings, artifact_of};
+use super::walls::walls;
+use super::{EndsWhenDropped, Halt, Ready, Request, Surroundings, artifact_of};
 use crate::Models;
 
 /// The port that a program finds its model at, on a loopback that is its own.
@@ -39,7 +43,7 @@ pub(super) async fn run(
     ready: &Ready,
     models: &Models,
     request: &Request,
-) -> Result<Value, String> {
+) -> Result<Value, Halt> {
     let model = match &request.model {
         None => None,
         Some(role) => {
@@ -62,11 +66,12 @@ pub(super) async fn run(
         role: request.model.clone().unwrap_or_default(),
         replicate: request.replicate,
         proxies: models.proxies().clone(),
+        budget: models.shared_budget(),
         flag,
     };
     let made = tokio::task::spawn_blocking(move || going.run()).await;
     drop(ends);
-    made.unwrap_or_else(|_| Err("the agent could not be run".to_owned()))
+    made.unwrap_or_else(|_| Err("the agent could not be run".into()))
 }
 
 /// A run on its way. It has everything of its own, because it goes on a thread of its own.
@@ -83,16 +88,16 @@ struct Going {
     role: String,
     replicate: u32,
     proxies: jurat_model::Proxies,
+    budget: SharedMeter,
     flag: jail::StopFlag,
 }
 
 impl Going {
-    fn run(self) -> Result<Value, String> {
+    fn run(self) -> Result<Value, Halt> {
         let case = &*self.case;
         let (began, began_ms) = (Instant::now(), crate::now_ms());
         let seed = format!("{} {} {}", self.suite, case.id, self.replicate);
-        let folders =
-            Folders::make(&self.kept, &seed).map_err(|error| format!("its folders cannot be made: {error}"))?;
+        let folders = Folders::make(&seed).map_err(|error| format!("its folders cannot be made: {error}"))?;
         let before = prepared(case, &folders)?;
         let proxy = self.proxy(&folders)?;
         let port = proxy.as_ref().map(|it| it.port().unwrap_or(PORT));
@@ -137,7 +142,12 @@ impl Going {
             };
             let start = launch(case.agent.runner, &errand, model.as_ref()).ok_or("this runner starts no program")?;
             let left = case.agent.limits.time.saturating_sub(began.elapsed());
-            let ran = self.turn(start, &walls, &folders, port, left)?;
+            let ran = self.turn(start, &walls, &folders, port, left);
+            // What an agent does without its model says nothing about what it would have done with it.
+            if proxy.as_ref().and_then(Proxy::spent) == Some(Spent::Budget) {
+                return Err(Halt::Stopped(StopReason::Budget));
+            }
+            let ran = ran?;
             let side = self.side(&folders, &mut n_told)?;
             let told = match &ran.ending {
                 Ending::NotStarted(_) => Told::default(),
@@ -170,13 +180,15 @@ impl Going {
             logs.extend(wire.map_err(|error| format!("what it asked its model cannot be kept: {error}"))?);
             run.exchanges = Some(exchanges(&record));
         }
-        run.kept =
-            folders.keep(case, &before, logs).map_err(|error| format!("its workspace cannot be looked at: {error}"))?;
-        for (text, _) in run.kept.workspace.texts.values_mut() {
+        run.kept = folders
+            .keep(&self.kept, case, &before, logs)
+            .map_err(|error| format!("its workspace cannot be looked at: {error}"))?;
+        let workspace = &mut run.kept.workspace;
+        for text in workspace.texts.values_mut().map(|(text, _)| text).chain(workspace.diffs.values_mut()) {
             *text = self.without_secrets(std::mem::take(text));
         }
         run.ended_ms = crate::now_ms().max(began_ms);
-        artifact_of(&run)
+        Ok(artifact_of(&run)?)
     }
 
     /// The way to the model, and to names that are allowed.
@@ -198,6 +210,8 @@ impl Going {
                 .map_err(|name| format!("`{name}` under `allow` is no name of a host"))?,
             proxies: self.proxies.clone(),
             now_ms: crate::now_ms,
+            meter: Some(self.budget.clone()),
+            on_spent: Some(self.on_spent()),
             on_behalf: OnBehalf { case: self.case.id.clone(), role: self.role.clone(), ..OnBehalf::default() },
             ..ProxyOptions::to(upstream)
         };
@@ -205,38 +219,31 @@ impl Going {
         Proxy::start(&listen, options).map(Some).map_err(|error| error.to_string())
     }
 
+    /// An agent whose budget is used up is not left to ask on.
+    fn on_spent(&self) -> OnSpent {
+        let flag = self.flag.clone();
+        OnSpent(Box::new(move |spent| {
+            if spent == Spent::Budget {
+                flag.insist();
+            }
+        }))
+    }
+
     fn walls(&self, folders: &Folders, has_proxy: bool) -> jail::Walls {
         let agent = &self.case.agent;
-        let isolation = match &agent.isolation {
-            _ if self.is_on_host => jail::Isolation::Host,
-            Isolation::Namespaces => jail::Isolation::Namespaces,
-            Isolation::Container { image, engine } => {
-                jail::Isolation::Container { engine: PathBuf::from(engine), image: image.clone() }
-            }
-        };
-        let mut walls =
-            jail::Walls::new(self.worker.clone(), isolation, &folders.workspace, &folders.home, &folders.tmp);
-        walls.network = match agent.network() {
-            _ if self.is_on_host => jail::Network::Host,
-            Network::Host => jail::Network::Host,
-            _ if has_proxy => {
-                let forward = jail::Forward { port: PORT, socket: folders.sockets.join("m") };
-                jail::Network::Loopback { forwards: vec![forward] }
-            }
-            _ => jail::Network::Off,
-        };
-        walls.read_only = agent.read_only.iter().filter_map(|it| std::path::absolute(it).ok()).collect();
+        let mut walls = walls(agent, folders, self.worker.clone(), self.is_on_host);
+        if !self.is_on_host {
+            walls.network = match agent.network() {
+                Network::Host => jail::Network::Host,
+                _ if has_proxy => {
+                    let forward = jail::Forward { port: PORT, socket: folders.sockets.join("m") };
+                    jail::Network::Loopback { forwards: vec![forward] }
+                }
+                _ => jail::Network::Off,
+            };
+        }
         walls.read_only.extend(named_files(&self.case));
         walls.read_only.extend(self.program.iter().flat_map(|it| it.read_only.clone()));
-        let limits = &agent.limits;
-        walls.limits = jail::Limits {
-            wall: limits.time,
-            output_bytes: limits.output,
-            processes: limits.processes,
-            memory_bytes: limits.memory,
-            disk_bytes: limits.workspace,
-            ..jail::Limits::default()
-        };
         walls
     }
 
@@ -440,10 +447,12 @@ fn exchanges(record: &Record) -> Exchanges {
             cached_input: known(usage.cached),
             cache_write: None,
         },
-        refused: record.spent.map(|it| match it {
-            Spent::Requests => Limit::Requests,
-            Spent::Tokens => Limit::Tokens,
-            Spent::Usd => Limit::Cost,
+        refused: record.spent.and_then(|it| match it {
+            Spent::Requests => Some(Limit::Requests),
+            Spent::Tokens => Some(Limit::Tokens),
+            Spent::Usd => Some(Limit::Cost),
+            // Such a run has no artifact.
+            Spent::Budget => None,
         }),
         failed: record.failure.as_ref().map(|it| {
             let code = it.status.map_or_else(|| "no_reply".to_owned(), |it| format!("status_{it}"));

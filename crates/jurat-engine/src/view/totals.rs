@@ -34,6 +34,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         slices: slices(view, &summary),
         subjects: subjects(view, &summary),
         scenarios: super::scenarios::totals(view)?,
+        has_agents: !view.plan.cases.is_empty(),
         counts: counts(&gates(view), &whole),
         cases: cases(&whole),
         usage: taken.usage(),

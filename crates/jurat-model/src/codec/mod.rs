@@ -31,6 +31,7 @@ use std::time::Duration;
 use jurat_core::effect::{Endpoint, Finish, ModelRequest, Served, ToolCall, ToolChoice, Usage};
 
 pub(crate) use body::Json;
+pub(crate) use openai_chat::is_openai;
 pub use stream::StreamDecoder;
 
 /// A way of writing requests and reading replies.

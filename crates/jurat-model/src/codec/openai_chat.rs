@@ -52,7 +52,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
 }
 
 /// Whether an address is OpenAI's own, in any of its regions.
-fn is_openai(address: &str) -> bool {
+pub(crate) fn is_openai(address: &str) -> bool {
     let host = address.split_once("://").map_or(address, |(_, rest)| rest);
     let host = host.split(['/', ':', '?']).next().unwrap_or(host);
     host == "openai.com" || host.ends_with(".openai.com")

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Names, Operation};
+use super::{Names, Operation, SharedMeter, Spent};
 use crate::Model;
 use crate::codec::Codec;
 use crate::price::Price;
@@ -20,6 +20,8 @@ pub struct ProxyOptions {
     pub upstream: Upstream,
     /// How much may be asked.
     pub limits: ProxyLimits,
+    /// What everybody together may spend. Requests wait for room in it, and end when there is none.
+    pub meter: Option<SharedMeter>,
     /// What tokens cost; without it the price of the model.
     pub price: Option<Price>,
     /// For whom models are asked that are not asked over HTTP.
@@ -49,6 +51,7 @@ impl ProxyOptions {
         ProxyOptions {
             upstream,
             limits: ProxyLimits::default(),
+            meter: None,
             price: None,
             on_behalf: OnBehalf::default(),
             names: Names::default(),
@@ -74,8 +77,8 @@ pub struct OnBehalf {
     pub role: String,
 }
 
-/// What is called when a limit has been reached.
-pub struct OnSpent(pub Box<dyn Fn() + Send + Sync>);
+/// What is called when a limit has been reached, with which.
+pub struct OnSpent(pub Box<dyn Fn(Spent) + Send + Sync>);
 
 impl fmt::Debug for OnSpent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

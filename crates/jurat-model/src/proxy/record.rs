@@ -70,6 +70,8 @@ pub enum Spent {
     Tokens,
     /// Of dollars.
     Usd,
+    /// The budget of everybody together.
+    Budget,
 }
 
 impl Spent {
@@ -79,6 +81,7 @@ impl Spent {
             Spent::Requests => "requests",
             Spent::Tokens => "tokens",
             Spent::Usd => "cost",
+            Spent::Budget => "budget",
         }
     }
 }

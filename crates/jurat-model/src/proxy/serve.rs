@@ -1,5 +1,6 @@
 //! Listening, and what is done with each request.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
@@ -21,9 +22,10 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::refusal::refusal;
+use super::spending::SetAside;
 use super::tap::{Reading, Tap};
 use super::translation;
-use super::upstream::{Passed, passed, without_key};
+use super::upstream::{Passed, Unanswered, passed, without_key};
 use super::{
     Asked, Body, Exchange, Given, Listen, OnBehalf, Operation, ProviderFailure, ProxyOptions, Record, Spent, Upstream,
 };
@@ -32,6 +34,7 @@ use crate::model::Kind;
 use crate::price::cost;
 use crate::transport::connection::{Connection, Dialer};
 use crate::transport::http::Http;
+use crate::transport::{Reservation, Settled};
 use crate::{Asker, Model, Transport, TransportOptions, Unmetered};
 
 /// The largest request that is passed on.
@@ -81,7 +84,7 @@ impl Proxy {
         drop(_entered);
         let dialer = Dialer::new(&options.proxies, options.connect_timeout);
         let record = Record { cost_usd: price(&options).map(|_| 0.0), ..Record::default() };
-        let state = Mutex::new(State { record });
+        let state = Mutex::new(State { record, set_aside: BTreeMap::new() });
         let patience = TransportOptions {
             request_timeout: options.patience,
             now_ms: options.now_ms,
@@ -159,6 +162,8 @@ pub(super) struct Shared {
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) record: Record,
+    /// What is set aside for exchanges that are under way.
+    pub(super) set_aside: BTreeMap<usize, Reservation>,
 }
 
 async fn serve(listener: Listener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
@@ -215,14 +220,26 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
         shared.refuse(exchange, &refusal, message, begun.elapsed());
         given(refusal)
     };
-    let (Some(operation), Some(asked)) = (&operation, asked) else {
+    let (Some(operation), Some(mut asked)) = (&operation, asked) else {
         return refused(404, "jurat passes on requests to models, and this is none");
     };
-    if operation.is_asking()
-        && let Err(spent) = shared.reserve()
-    {
-        let message = format!("the limit of {} for this run is reached; no more requests are answered", spent.name());
-        return refused(429, &message);
+    let mut set_aside = None;
+    if operation.is_asking() {
+        let reserved = match shared.reserve() {
+            Ok(()) => shared.set_aside(exchange, operation, &mut asked.body).await,
+            Err(spent) => Err(spent),
+        };
+        set_aside = match reserved {
+            Ok(set_aside) => set_aside,
+            Err(Spent::Budget) => return refused(429, "the budget is used up; no more requests are answered"),
+            Err(spent) => {
+                let name = spent.name();
+                return refused(
+                    429,
+                    &format!("the limit of {name} for this run is reached; no more requests are answered"),
+                );
+            }
+        };
     }
     match &shared.options.upstream {
         Upstream::Nobody => refused(404, "this run has no model"),
@@ -239,19 +256,26 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
                         shared.conclude_given(exchange, operation, &answer, begun.elapsed());
                         given(answer)
                     }
-                    Err((status, message)) => refused(status, &message),
+                    Err((status, message)) => {
+                        shared.settle(exchange, Settled::Nothing);
+                        refused(status, &message)
+                    }
                 };
             };
             let model = model.filter(|_| !shared.options.keeps_model);
             let sent = shared.send(http, operation, (head.method, &head.uri, &head.headers), model, asked.body).await;
             match sent {
-                Err(message) => {
+                Err(Unanswered { message, was_sent }) => {
+                    if !was_sent {
+                        shared.settle(exchange, Settled::Nothing);
+                    }
                     let message = http.secrets.scrubbed(message);
                     shared.fail(operation, None, &message);
                     refused(502, &format!("the model cannot be asked: {message}"))
                 }
                 Ok((connection, response)) => {
-                    pass_back(Arc::clone(&shared), http, operation, (exchange, begun), connection, response).await
+                    let place = (exchange, begun, set_aside);
+                    pass_back(Arc::clone(&shared), http, operation, place, connection, response).await
                 }
             }
         }
@@ -263,7 +287,7 @@ async fn pass_back(
     shared: Arc<Shared>,
     http: &Http,
     operation: &Operation,
-    (exchange, begun): (usize, Instant),
+    (exchange, begun, set_aside): (usize, Instant, Option<SetAside>),
     connection: Connection,
     response: Response<Incoming>,
 ) -> Reply {
@@ -275,7 +299,7 @@ async fn pass_back(
         let codec = operation.codec().filter(|_| operation.is_asking());
         let reading = Reading::of(codec, is_streamed);
         let status = head.status.as_u16();
-        Response::new(Either::Left(Tap::new(body, connection, shared, (exchange, begun), status, reading)))
+        Response::new(Either::Left(Tap::new(body, connection, shared, (exchange, begun, set_aside), status, reading)))
     } else {
         let whole = Limited::new(body, MAX_REQUEST)
             .collect()
@@ -447,12 +471,27 @@ impl Shared {
             record.n_requests += 1;
             return Ok(());
         };
-        let is_first = record.spent.replace(spent).is_none();
         drop(state);
+        Err(self.say_spent(spent))
+    }
+
+    /// Says that a request is not passed on because the budget is used up, though it was counted.
+    pub(super) fn gone(&self, spent: Spent) -> Spent {
+        self.state().record.n_requests -= 1;
+        self.say_spent(spent)
+    }
+
+    fn say_spent(&self, spent: Spent) -> Spent {
+        let is_first = self.state().record.spent.replace(spent).is_none();
         if is_first && let Some(on_spent) = &self.options.on_spent {
-            (on_spent.0)();
+            (on_spent.0)(spent);
         }
-        Err(spent)
+        spent
+    }
+
+    /// What tokens cost.
+    pub(super) fn price(&self) -> Option<crate::Price> {
+        price(&self.options)
     }
 
     /// Writes down a refusal of our own.
@@ -503,6 +542,13 @@ impl Shared {
             Err(Failure::Cut) => (None, Some((Some(status), "the reply ended before it was complete".to_owned()))),
         };
         let failure = failure.map(|(status, message)| (status, self.shown(message.as_bytes())));
+        let is_refused = failure.is_some() && status >= 400;
+        let settled = match usage {
+            Some(it) => Settled::Answer { usage, cost_usd: self.price().map(|price| cost(&it, &price)) },
+            None if is_refused => Settled::Nothing,
+            None => Settled::Unknown,
+        };
+        self.settle(exchange, settled);
         let mut state = self.state();
         let record = &mut state.record;
         let Some(it) = record.exchanges.get_mut(exchange) else { return };

@@ -10,6 +10,7 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use jurat_core::effect::Usage;
 
 use super::serve::Shared;
+use super::spending::SetAside;
 use crate::codec::{Codec, Failure, Received, StreamDecoder};
 use crate::transport::connection::Connection;
 
@@ -69,6 +70,8 @@ pub(super) struct Tap {
     reading: Reading,
     kept: Vec<u8>,
     n_bytes: u64,
+    /// What is set aside for it, until it is known what it took.
+    _set_aside: Option<SetAside>,
 }
 
 impl Tap {
@@ -76,7 +79,7 @@ impl Tap {
         inner: Incoming,
         connection: Connection,
         shared: Arc<Shared>,
-        (exchange, begun): (usize, Instant),
+        (exchange, begun, set_aside): (usize, Instant, Option<SetAside>),
         status: u16,
         reading: Reading,
     ) -> Tap {
@@ -90,6 +93,7 @@ impl Tap {
             reading,
             kept: Vec::new(),
             n_bytes: 0,
+            _set_aside: set_aside,
         }
     }
 

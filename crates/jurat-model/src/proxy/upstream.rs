@@ -119,6 +119,24 @@ fn headers(http: &Http, asked: &HeaderMap) -> HeaderMap {
     headers
 }
 
+/// A request without a reply.
+#[derive(Debug)]
+pub(super) struct Unanswered {
+    pub(super) message: String,
+    /// Whether the provider may have done the work.
+    pub(super) was_sent: bool,
+}
+
+impl Unanswered {
+    fn sent(message: String) -> Unanswered {
+        Unanswered { message, was_sent: true }
+    }
+
+    fn unsent(message: String) -> Unanswered {
+        Unanswered { message, was_sent: false }
+    }
+}
+
 impl Shared {
     /// Sends a request to the provider and waits for the beginning of its reply.
     pub(super) async fn send(
@@ -128,7 +146,7 @@ impl Shared {
         (method, uri, asked): (Method, &Uri, &HeaderMap),
         model: Option<&str>,
         body: Bytes,
-    ) -> Result<(Connection, Response<Incoming>), String> {
+    ) -> Result<(Connection, Response<Incoming>), Unanswered> {
         let mut path = operation.path_at(http.codec, &http.target.base_path, model);
         if let (_, Some(query)) = without_key(uri) {
             path = format!("{path}?{query}");
@@ -143,12 +161,12 @@ impl Shared {
         }
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = method;
-        *request.uri_mut() = Uri::try_from(path).map_err(|it| format!("no address: {it}"))?;
+        *request.uri_mut() = Uri::try_from(path).map_err(|it| Unanswered::unsent(format!("no address: {it}")))?;
         *request.headers_mut() = headers;
         let sending = self.send_over(&http.target, request);
         match tokio::time::timeout(self.options.patience, sending).await {
             Ok(sent) => sent,
-            Err(_) => Err(format!("no reply within {} s", self.options.patience.as_secs_f64())),
+            Err(_) => Err(Unanswered::sent(format!("no reply within {} s", self.options.patience.as_secs_f64()))),
         }
     }
 
@@ -157,17 +175,20 @@ impl Shared {
         &self,
         target: &Target,
         mut request: Request<Full<Bytes>>,
-    ) -> Result<(Connection, Response<Incoming>), String> {
+    ) -> Result<(Connection, Response<Incoming>), Unanswered> {
         loop {
             let idle = self.idle_connection();
             let is_new = idle.is_none();
             let mut connection = match idle {
                 Some(connection) => connection,
-                None => self.dialer.dial(target).await.map_err(|it| format!("no connection: {}", it.message))?,
+                None => {
+                    let dialed = self.dialer.dial(target).await;
+                    dialed.map_err(|it| Unanswered::unsent(format!("no connection: {}", it.message)))?
+                }
             };
             if connection.sender.ready().await.is_err() {
                 if is_new {
-                    return Err("the connection was closed".to_owned());
+                    return Err(Unanswered::unsent("the connection was closed".to_owned()));
                 }
                 continue;
             }
@@ -175,7 +196,10 @@ impl Shared {
                 Ok(response) => return Ok((connection, response)),
                 Err(mut error) => match error.take_message() {
                     Some(unsent) if !is_new => request = unsent,
-                    _ => return Err(format!("the connection ended: {}", words(error.error()))),
+                    Some(_) => {
+                        return Err(Unanswered::unsent(format!("the connection ended: {}", words(error.error()))));
+                    }
+                    None => return Err(Unanswered::sent(format!("the connection ended: {}", words(error.error())))),
                 },
             }
         }

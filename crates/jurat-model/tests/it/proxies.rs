@@ -140,7 +140,7 @@ fn until_refused(provider: &str, limits: ProxyLimits) -> (usize, String, Record,
     let mut options = to_endpoint(provider, &endpoint);
     options.limits = limits;
     options.price = Some(Price { input: 1000.0, output: 1000.0, cached: None });
-    options.on_spent = Some(OnSpent(Box::new(move || {
+    options.on_spent = Some(OnSpent(Box::new(move |_| {
         told.fetch_add(1, Ordering::SeqCst);
     })));
     let proxy = started(options);

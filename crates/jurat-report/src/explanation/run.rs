@@ -14,6 +14,9 @@ use crate::words::{self, counted, cut, money};
 /// How much of what a tool was called with, or returned, is shown.
 const MOST_LINES: usize = 12;
 
+/// How much of a diff is shown.
+const MOST_DIFF_LINES: usize = 60;
+
 /// Writes the evidence of an agent's run as text.
 pub fn write_run(out: &mut dyn Write, evidence: &Val<'_>, style: Style) -> io::Result<()> {
     let mut writer = Writer { out, style };
@@ -51,6 +54,11 @@ pub fn write_run(out: &mut dyn Write, evidence: &Val<'_>, style: Style) -> io::R
             let paths = changes.get(key).and_then(Val::as_list).unwrap_or_default();
             for path in paths.iter().filter_map(Val::as_str) {
                 writer.line(name, &visible_line(path))?;
+                // A path may have any character, so it is a key, not a field path.
+                let file = changes.get("files").and_then(Val::as_map).and_then(|it| it.get(path));
+                if let Some(diff) = file.and_then(|it| text(it, "diff")) {
+                    writer.quoted(&shortened(diff.trim_end_matches('\n'), MOST_DIFF_LINES))?;
+                }
             }
         }
     }
@@ -68,7 +76,7 @@ impl Writer<'_> {
         match text("event_type") {
             "message" => {
                 writeln!(self.out, "  {}", visible_line(text("role")))?;
-                self.quoted(&shortened(&plain("content")))
+                self.quoted(&shortened(&plain("content"), MOST_LINES))
             }
             "tool_call" => {
                 let arguments = event.get("parsed_arguments").or_else(|| event.get("raw_arguments"));
@@ -79,7 +87,7 @@ impl Writer<'_> {
             "tool_result" => {
                 let is_error = text("status") == "error";
                 writeln!(self.out, "  {}", if is_error { "failed" } else { "returned" })?;
-                self.quoted(&shortened(&plain("output")))
+                self.quoted(&shortened(&plain("output"), MOST_LINES))
             }
             "final_output" => {
                 writeln!(self.out, "  last word")?;
@@ -98,13 +106,13 @@ impl Writer<'_> {
 }
 
 /// The first lines of a text, with a word about the rest.
-fn shortened(text: &str) -> String {
+fn shortened(text: &str, most: usize) -> String {
     let n_lines = text.lines().count();
-    if n_lines <= MOST_LINES {
+    if n_lines <= most {
         return text.to_owned();
     }
-    let first: Vec<&str> = text.lines().take(MOST_LINES).collect();
-    format!("{}\n… {} more lines", first.join("\n"), n_lines - MOST_LINES)
+    let first: Vec<&str> = text.lines().take(most).collect();
+    format!("{}\n… {} more lines", first.join("\n"), n_lines - most)
 }
 
 /// Writes the evidence of an agent's run as one JSON object.

@@ -129,6 +129,8 @@ struct Running<'w> {
     begun: Instant,
     /// Why it is being ended, and when patience is over.
     ending: Option<(Exit, Instant)>,
+    /// Whether it has been told so without grace.
+    is_insisted: bool,
     enforced: Vec<(Limit, Mechanism)>,
     stood: Vec<Wall>,
     last: Option<Said>,
@@ -209,6 +211,7 @@ impl<'w> Running<'w> {
             handle,
             begun,
             ending: None,
+            is_insisted: false,
             enforced: Vec::new(),
             stood: Vec::new(),
             last: None,
@@ -247,7 +250,9 @@ impl<'w> Running<'w> {
             if out.n_bytes + err.n_bytes > max {
                 self.end(Exit::Stopped(Limit::Output));
             }
-            if stop.is_raised() {
+            if stop.is_insistent() {
+                self.end_at_once();
+            } else if stop.is_raised() {
                 self.end(Exit::Interrupted);
             }
             if self.walls.has(Wall::Time) && self.begun.elapsed() > self.walls.limits.wall {
@@ -353,6 +358,21 @@ impl<'w> Running<'w> {
         // A program that takes too much is not asked: it would take more meanwhile.
         let is_asked = matches!(why, Exit::Interrupted | Exit::Stopped(Limit::Wall));
         let grace = if is_asked { self.walls.limits.grace } else { Duration::ZERO };
+        self.end_within(why, grace);
+    }
+
+    /// Ends the program without asking it, also when it was asked before.
+    fn end_at_once(&mut self) {
+        if self.is_insisted || self.last.is_some() {
+            return;
+        }
+        self.is_insisted = true;
+        let why = self.ending.map_or(Exit::Interrupted, |(why, _)| why);
+        self.end_within(why, Duration::ZERO);
+    }
+
+    fn end_within(&mut self, why: Exit, grace: Duration) {
+        let is_asked = !grace.is_zero();
         self.ending = Some((why, Instant::now() + grace + LAST));
         match (&self.kind, &self.walls.isolation) {
             (Kind::Container(container), Isolation::Container { engine, .. }) => {

@@ -1,11 +1,14 @@
-//! Asking for an end.
+//! Asking for an end, and insisting on it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Asks a running program to end, from any thread. Copies are the same flag.
 #[derive(Debug, Clone, Default)]
-pub struct StopFlag(Arc<AtomicBool>);
+pub struct StopFlag(Arc<AtomicU8>);
+
+const RAISED: u8 = 1;
+const INSISTENT: u8 = 2;
 
 impl StopFlag {
     /// One that is not raised.
@@ -13,13 +16,23 @@ impl StopFlag {
         StopFlag::default()
     }
 
-    /// Raises it, for good.
+    /// Raises it, for good: the program is told to end, and has its [grace](super::Limits::grace) to do so.
     pub fn raise(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.0.fetch_max(RAISED, Ordering::SeqCst);
+    }
+
+    /// Raises it for a program that nobody waits for any more: it is ended at once.
+    pub fn insist(&self) {
+        self.0.store(INSISTENT, Ordering::SeqCst);
     }
 
     /// Whether it is raised.
     pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.0.load(Ordering::SeqCst) >= RAISED
+    }
+
+    /// Whether the program is to be ended at once.
+    pub fn is_insistent(&self) -> bool {
+        self.0.load(Ordering::SeqCst) >= INSISTENT
     }
 }

@@ -247,6 +247,32 @@ fn a_program_can_be_interrupted() {
 }
 
 #[test]
+fn a_program_that_nobody_waits_for_is_not_asked() {
+    for isolation in [Isolation::Namespaces, Isolation::Host] {
+        let mut place = Place::new(isolation);
+        // Whoever waited for it would wait for longer than the test may take.
+        place.walls.limits.grace = Duration::from_secs(600);
+        for is_asked_before in [false, true] {
+            let stop = StopFlag::new();
+            let mut said = String::new();
+            let program = place.shell("trap 'echo asked' TERM; echo there; while :; do sleep 0.05; done");
+            let ended = run(
+                &program,
+                &place.walls,
+                &mut |it: &[u8]| {
+                    said.push_str(&String::from_utf8_lossy(it));
+                    if is_asked_before && !said.contains("asked") { stop.raise() } else { stop.insist() }
+                },
+                &mut |_: &[u8]| (),
+                &stop,
+            );
+            assert_eq!(ended.expect("it was run").exit, Exit::Interrupted);
+            assert_eq!(said, if is_asked_before { "there\nasked\n" } else { "there\n" });
+        }
+    }
+}
+
+#[test]
 fn what_enforced_each_limit_is_said() {
     let place = Place::new(Isolation::Namespaces);
     let ended = ran(&place.shell(":"), &place.walls).ended;

@@ -1,5 +1,6 @@
 //! The face for Rust programs, as a program uses it.
 
+mod agents;
 mod building;
 mod evaluators;
 mod examples;

@@ -108,6 +108,17 @@ impl Jurat {
         }
     }
 
+    /// Judges runs that were kept, as if nothing had been run before, and checks that all of them passed.
+    pub(super) fn rescore(&self, yardstick: &Yardstick, directory: &Path, runs: u64) -> Result<Cost, Failure> {
+        forget(directory)?;
+        let run = self.run(yardstick, directory, &["run", "suite.yaml"], &[PASSED])?;
+        if names(&run.cost.said()?, runs) {
+            Ok(run.cost)
+        } else {
+            Err(Failure::new(format!("`jurat run` does not say that it judged {runs} runs")))
+        }
+    }
+
     /// Reads the latest run of a directory.
     pub(super) fn show(&self, yardstick: &Yardstick, directory: &Path, words: &[&str]) -> Result<Cost, Failure> {
         let words: Vec<&str> = ["show", "latest"].iter().chain(words).copied().collect();

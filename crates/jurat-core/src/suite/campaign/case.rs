@@ -6,8 +6,8 @@ use super::super::reader::{Fields, Reading};
 use super::super::{codes, evaluation};
 use super::message::told;
 use super::tree::{entry, list, map, text};
-use super::{LIMITS, Profile, SETTINGS, unused};
-use crate::value::{Content, Entry, Node, Span, Spanned};
+use super::{LIMITS, PeerAgent, Profile, SETTINGS, unused};
+use crate::value::{Content, Entry, Node, Spanned};
 
 static INPUT: Keys = Keys {
     what: "`input`",
@@ -45,7 +45,7 @@ pub(super) fn case<'d>(
     fields: &Fields<'_, 'd>,
     profile: &Profile<'d>,
     agent: Option<&Spanned<String>>,
-    agents: &[(Spanned<String>, Span)],
+    agents: &[PeerAgent<'d>],
 ) -> Option<Node<'d>> {
     let mut members: Vec<Entry<'d>> = Vec::new();
     let mut put = |key: &'static str, value: Node<'d>| members.push(entry(key, value));
@@ -122,12 +122,15 @@ pub(super) fn case<'d>(
                 let files = expected.as_list().map_or_else(|| vec![expected.clone()], <[_]>::to_vec);
                 put("key_outputs", list(expected.span, files));
             }
-            match agent.map(|named| (named, agents.iter().find(|(it, _)| it.value == named.value))) {
-                // The directory stands beside the agent's file, so its name is written there.
-                Some((_, Some((_, span)))) => put("workspace", text(*span, "workspace")),
+            match agent.map(|named| (named, agents.iter().find(|it| it.id.value == named.value))) {
+                Some((_, Some(agent))) => {
+                    // The directory stands beside the agent's file, so its name is written there.
+                    put("workspace", text(agent.span, "workspace"));
+                    who.extend(agent.config.clone().map(|it| entry("config", it)));
+                }
                 Some((named, None)) => {
                     let problem = Problem::new(&codes::UNKNOWN_AGENT, format!("there is no agent `{}`", named.value));
-                    let names = || agents.iter().map(|(it, _)| it.value.as_str());
+                    let names = || agents.iter().map(|it| it.id.value.as_str());
                     let problem = problem.at(named.span, "unknown agent").did_you_mean(&named.value, names());
                     reading.problem(problem.help("agents are `agents/ID/agent.yaml` beside the suites"));
                     return None;

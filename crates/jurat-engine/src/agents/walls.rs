@@ -1,0 +1,35 @@
+//! The walls around a run, from what its definition says.
+
+use std::path::PathBuf;
+
+use jurat_core::agent::{Agent, Isolation};
+use jurat_sandbox::{Program, jail};
+
+use super::folders::Folders;
+
+/// Walls around the folders of a run, with what its agent may read and take. On the machine itself there is nothing but limits; elsewhere it has no network unless
+/// somebody gives it one.
+pub(super) fn walls(agent: &Agent, folders: &Folders, worker: Program, is_on_host: bool) -> jail::Walls {
+    let isolation = match &agent.isolation {
+        _ if is_on_host => jail::Isolation::Host,
+        Isolation::Namespaces => jail::Isolation::Namespaces,
+        Isolation::Container { image, engine } => {
+            jail::Isolation::Container { engine: PathBuf::from(engine), image: image.clone() }
+        }
+    };
+    let mut walls = jail::Walls::new(worker, isolation, &folders.workspace, &folders.home, &folders.tmp);
+    if is_on_host {
+        walls.network = jail::Network::Host;
+    }
+    walls.read_only = agent.read_only.iter().filter_map(|it| std::path::absolute(it).ok()).collect();
+    let limits = &agent.limits;
+    walls.limits = jail::Limits {
+        wall: limits.time,
+        output_bytes: limits.output,
+        processes: limits.processes,
+        memory_bytes: limits.memory,
+        disk_bytes: limits.workspace,
+        ..jail::Limits::default()
+    };
+    walls
+}
