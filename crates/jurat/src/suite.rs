@@ -40,6 +40,7 @@ pub(crate) struct Ready {
     pub(crate) plan: Plan,
     pub(crate) functions: Functions,
     pub(crate) evaluators: HostFunctions,
+    pub(crate) agents: HostFunctions,
     pub(crate) warnings: Problems,
 }
 
@@ -50,6 +51,8 @@ pub(crate) struct Code {
     pub(crate) functions: Functions,
     /// The functions that evaluate.
     pub(crate) evaluators: HostFunctions,
+    /// The functions that run cases.
+    pub(crate) agents: HostFunctions,
     /// The scenarios that the definition was written from.
     pub(crate) scenarios: Vec<Scenario>,
 }
@@ -92,7 +95,7 @@ impl Suite {
     }
 
     pub(crate) fn examined(path: &Path, text: Option<String>, code: Code) -> Result<Suite, Error> {
-        let Code { functions, evaluators, scenarios } = code;
+        let Code { functions, evaluators, agents, scenarios } = code;
         let examined = match text {
             Some(text) => Examined::with_code(path, &Given(text), &scenarios),
             None => Examined::with_code(path, &Disk, &scenarios),
@@ -103,7 +106,7 @@ impl Suite {
         }
         let warnings = problems();
         match Plan::of_recorded(&examined.suite, &examined.samples) {
-            Some(plan) => Ok(Suite(Arc::new(Ready { examined, plan, functions, evaluators, warnings }))),
+            Some(plan) => Ok(Suite(Arc::new(Ready { examined, plan, functions, evaluators, agents, warnings }))),
             None => Err(Error::Suite(warnings)),
         }
     }

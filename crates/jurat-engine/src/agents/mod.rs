@@ -2,8 +2,9 @@
 //!
 //! What an agent is told and what its output means is the core's; walls around programs are the sandbox's, the way to models the proxy's. Here a run goes from a fresh
 //! workspace to its artifact: [`ready`] finds what is needed and what decides the result, [`running`] starts programs turn by turn, [`probing`] asks a model itself,
-//! [`kept`] keeps what is left.
+//! [`calling`] calls functions of this program, [`kept`] keeps what is left.
 
+mod calling;
 mod kept;
 mod probing;
 mod ready;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use jurat_core::agent::{AgentCase, AgentRun, Runner};
 use jurat_core::artifact::{self, RunArtifact};
 use jurat_core::effect::{Deed, Fault, FaultKind, Outcome, Printed, Returned};
+use jurat_core::scenario::Function;
 use jurat_core::value::{Map, Val, Value, parse_json};
 use jurat_model::Toolbox;
 use jurat_sandbox::jail::StopFlag;
@@ -47,6 +49,8 @@ impl Default for Agents {
 struct Ready {
     case: Arc<AgentCase>,
     program: Option<jurat_host::program::FoundProgram>,
+    /// The function that runs it.
+    function: Option<Function>,
     /// What decides the result beside the definition of the case, without the model.
     digest: Map<'static>,
     /// The variables that are passed on, with their values.
@@ -56,9 +60,11 @@ struct Ready {
 impl Agents {
     /// Who runs a case with a model.
     pub(crate) fn doer(&self, case: &str, endpoint: Option<Value>) -> Option<Doer> {
-        let mut digest = self.by_case.get(case)?.digest.clone();
+        let ready = self.by_case.get(case)?;
+        let mut digest = ready.digest.clone();
         digest.insert("endpoint".into(), endpoint.unwrap_or(Val::Null));
-        Some(Doer { digest: Val::Map(digest), is_reusable: true })
+        // A function is known by its name alone, and may be another one in the next version of the program.
+        Some(Doer { digest: Val::Map(digest), is_reusable: ready.function.is_none() })
     }
 
     /// Runs a case. Dropping the future ends everything that it started.
@@ -67,14 +73,23 @@ impl Agents {
         let Some(ready) = self.by_case.get(case) else {
             return fault(format!("there is nobody here who runs `{case}`"));
         };
-        let Ok(_permit) = self.permits.acquire().await else { return fault("no agent is run any more".to_owned()) };
+        // Functions are calls of this program: only as many cases are open as it is asked for at a time.
+        let permit = match ready.function {
+            Some(_) => None,
+            None => match self.permits.acquire().await {
+                Ok(permit) => Some(permit),
+                Err(_) => return fault("no agent is run any more".to_owned()),
+            },
+        };
         let started = std::time::Instant::now();
         let asked = Request::of(definition);
         let made = match ready.case.agent.runner {
             Runner::Recorded => recorded(&ready.case),
+            Runner::Call => calling::run(&self.surroundings, ready, models, &asked).await,
             Runner::LlmProbe => probing::run(&self.surroundings, ready, models, tools, &asked).await,
             _ => running::run(&self.surroundings, ready, models, &asked).await,
         };
+        drop(permit);
         match made {
             Ok(value) => {
                 let is_error = value.get("status").and_then(Val::as_str) != Some("success");

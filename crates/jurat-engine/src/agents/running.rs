@@ -181,28 +181,9 @@ impl Going {
 
     /// The way to the model, and to names that are allowed.
     fn proxy(&self, folders: &Folders) -> Result<Option<Proxy>, String> {
-        let agent = &self.case.agent;
-        let names = match agent.network() {
-            Network::Allow(names) => names,
-            Network::Off | Network::Loopback | Network::Host => Vec::new(),
-        };
-        let upstream = match &self.model {
-            Some((_, model)) if agent.network() != Network::Off => Upstream::Model(Arc::clone(model)),
-            _ if !names.is_empty() => Upstream::Nobody,
-            _ => return Ok(None),
-        };
-        let limits = &agent.limits;
-        let options = ProxyOptions {
-            limits: ProxyLimits { requests: limits.requests, tokens: limits.tokens, usd: limits.cost_usd },
-            names: Names::read(names.iter().map(String::as_str))
-                .map_err(|name| format!("`{name}` under `allow` is no name of a host"))?,
-            proxies: self.proxies.clone(),
-            now_ms: crate::now_ms,
-            on_behalf: OnBehalf { case: self.case.id.clone(), role: self.role.clone(), ..OnBehalf::default() },
-            ..ProxyOptions::to(upstream)
-        };
         let listen = if self.is_on_host { Listen::Loopback } else { Listen::Unix(folders.sockets.join("m")) };
-        Proxy::start(&listen, options).map(Some).map_err(|error| error.to_string())
+        let model = self.model.as_ref().map(|(_, model)| model);
+        way_to(&self.case, model, &self.role, &self.proxies, &listen)
     }
 
     fn walls(&self, folders: &Folders, has_proxy: bool) -> jail::Walls {
@@ -389,8 +370,39 @@ fn openclaw_lines(folders: &Folders, state: &str) -> Result<Vec<String>, String>
     Ok(lines)
 }
 
+/// The way to a model, and to names that are allowed; nothing when there is neither.
+pub(super) fn way_to(
+    case: &AgentCase,
+    model: Option<&Arc<Model>>,
+    role: &str,
+    proxies: &jurat_model::Proxies,
+    listen: &Listen,
+) -> Result<Option<Proxy>, String> {
+    let agent = &case.agent;
+    let names = match agent.network() {
+        Network::Allow(names) => names,
+        Network::Off | Network::Loopback | Network::Host => Vec::new(),
+    };
+    let upstream = match model {
+        Some(model) if agent.network() != Network::Off => Upstream::Model(Arc::clone(model)),
+        _ if !names.is_empty() => Upstream::Nobody,
+        _ => return Ok(None),
+    };
+    let limits = &agent.limits;
+    let options = ProxyOptions {
+        limits: ProxyLimits { requests: limits.requests, tokens: limits.tokens, usd: limits.cost_usd },
+        names: Names::read(names.iter().map(String::as_str))
+            .map_err(|name| format!("`{name}` under `allow` is no name of a host"))?,
+        proxies: proxies.clone(),
+        now_ms: crate::now_ms,
+        on_behalf: OnBehalf { case: case.id.clone(), role: role.to_owned(), ..OnBehalf::default() },
+        ..ProxyOptions::to(upstream)
+    };
+    Proxy::start(listen, options).map(Some).map_err(|error| error.to_string())
+}
+
 /// Where a program finds its model.
-fn model_at(model: &Model, speaks: Option<Wire>, port: u16) -> ModelAt {
+pub(super) fn model_at(model: &Model, speaks: Option<Wire>, port: u16) -> ModelAt {
     let endpoint = model.endpoint();
     // A model that is not asked over HTTP is asked in the agent's place, however it asks.
     let wire = Wire::NAMED.iter().find(|(name, _)| *name == endpoint.codec).map(|(_, wire)| *wire);
@@ -429,7 +441,7 @@ fn limit_of(limit: jail::Limit) -> Option<Limit> {
     })
 }
 
-fn exchanges(record: &Record) -> Exchanges {
+pub(super) fn exchanges(record: &Record) -> Exchanges {
     let usage = record.usage;
     let is_counted = usage.total() > 0;
     let known = |count: u64| is_counted.then_some(count);
@@ -456,7 +468,7 @@ fn exchanges(record: &Record) -> Exchanges {
 }
 
 /// What passed between an agent and its model, one exchange a line.
-fn wire_lines(record: &Record) -> String {
+pub(super) fn wire_lines(record: &Record) -> String {
     let mut lines = String::new();
     for exchange in &record.exchanges {
         let text = |it: &str| Val::from(it.to_owned());
@@ -476,12 +488,12 @@ fn wire_lines(record: &Record) -> String {
 }
 
 /// A UUID that is made from a name.
-fn uuid(name: &str) -> String {
+pub(super) fn uuid(name: &str) -> String {
     let hash = blake3::hash(name.as_bytes()).to_hex();
     format!("{}-{}-4{}-8{}-{}", &hash[..8], &hash[8..12], &hash[13..16], &hash[17..20], &hash[20..32])
 }
 
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
