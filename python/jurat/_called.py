@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import threading
 from collections.abc import Awaitable, Callable
@@ -10,23 +9,69 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio
+    import inspect
+
+__all__ = [
+    "begin",
+    "compiled",
+    "is_awaitable",
+    "is_known_elsewhere",
+    "n_positional",
+    "parameters",
+    "settled",
+    "source_of",
+    "then",
+]
 
 _lock = threading.Lock()
 _loop: tuple[int, asyncio.AbstractEventLoop] | None = None
+#: Event loops hold their tasks weakly.
+_tasks: set[asyncio.Task[None]] = set()
+
+
+def then(returned: Any, finish: Callable[[Any], Any]) -> Any:
+    """What `finish` makes of what a call came to: now, or once a coroutine is through."""
+    return _then(returned, finish) if is_awaitable(returned) else finish(returned)
+
+
+async def _then(awaitable: Awaitable[Any], finish: Callable[[Any], Any]) -> Any:
+    return finish(await awaitable)
+
+
+def is_awaitable(returned: Any) -> bool:
+    """Whether it comes to something only later."""
+    return hasattr(returned, "__await__")
+
+
+def begin(awaitable: Awaitable[Any], settle: Callable[[Any, BaseException | None], None]) -> None:
+    """Has it awaited, and tells what it came to. All of them wait on one event loop, so that many wait at the same time."""
+    loop = _event_loop()
+    loop.call_soon_threadsafe(_begin, loop, awaitable, settle)
+
+
+def _begin(loop: asyncio.AbstractEventLoop, awaitable: Awaitable[Any], settle: Callable[[Any, BaseException | None], None]) -> None:
+    task = loop.create_task(_awaited(awaitable, settle))
+    _tasks.add(task)
+    task.add_done_callback(_tasks.discard)
+
+
+async def _awaited(awaitable: Awaitable[Any], settle: Callable[[Any, BaseException | None], None]) -> None:
+    try:
+        value = await awaitable
+    except BaseException as error:
+        settle(None, error)
+    else:
+        settle(value, None)
 
 
 def settled(returned: Any) -> Any:
-    """What a call came to. Coroutines run on one event loop of their own, so that many wait at the same time."""
-    if inspect.isawaitable(returned):
+    """What a call came to, waited for where it was called."""
+    if is_awaitable(returned):
         # It takes longer to import than everything else together, and most code is plain.
         import asyncio
 
-        return asyncio.run_coroutine_threadsafe(_wrapped(returned), _event_loop()).result()
+        return asyncio.run_coroutine_threadsafe(_then(returned, lambda it: it), _event_loop()).result()
     return returned
-
-
-async def _wrapped(awaitable: Awaitable[Any]) -> Any:
-    return await awaitable
 
 
 def _event_loop() -> asyncio.AbstractEventLoop:
@@ -35,26 +80,72 @@ def _event_loop() -> asyncio.AbstractEventLoop:
         # A process that was forked has the loop but not its thread.
         if _loop is None or _loop[0] != os.getpid():
             import asyncio
+            import atexit
 
             loop = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="jurat-asyncio", daemon=True).start()
+            thread = threading.Thread(target=_run, args=(loop,), name="jurat-asyncio", daemon=True)
+            thread.start()
+            atexit.register(_end, os.getpid(), loop, thread)
             _loop = (os.getpid(), loop)
         return _loop[1]
 
 
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    import asyncio
+
+    loop.run_forever()
+    # Nobody waits any more: what is left is told so, and may clean up.
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+
+
+def _end(process: int, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    if process == os.getpid():
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(1)
+
+
+def parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """The parameters of a function; `None` when it does not say."""
+    import inspect
+
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
 def n_positional(function: Callable[..., Any]) -> int:
     """How many arguments a function takes by their place; one that does not say takes one."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    found = parameters(function)
+    if found is None:
         return 1
-    if any(it.kind is it.VAR_POSITIONAL for it in parameters):
+    if any(it.kind is it.VAR_POSITIONAL for it in found):
         return 2
-    return sum(it.kind in (it.POSITIONAL_ONLY, it.POSITIONAL_OR_KEYWORD) for it in parameters)
+    return sum(it.kind in (it.POSITIONAL_ONLY, it.POSITIONAL_OR_KEYWORD) for it in found)
+
+
+def is_known_elsewhere(code: Any) -> bool:
+    """Whether another process finds it: functions go there by their names, so lambdas and inner functions do not arrive."""
+    import pickle
+    import sys
+
+    # It sends functions as they are.
+    if "cloudpickle" in sys.modules:
+        return True
+    try:
+        pickle.dumps(code)
+    except Exception:
+        return False
+    return True
 
 
 def source_of(function: Callable[..., Any]) -> str:
     """The text of a function, for people to know it by."""
+    import inspect
+
     try:
         lines = inspect.getsource(function).strip()
     except (OSError, TypeError):
@@ -83,6 +174,3 @@ def _not_code(what: str, reason: str) -> Exception:
     from jurat.errors import ScenarioError
 
     return ScenarioError(f"the source of {what} cannot be compiled: {reason}")
-
-
-__all__ = ["compiled", "n_positional", "settled", "source_of"]

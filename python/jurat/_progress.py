@@ -1,48 +1,27 @@
-"""How far a run is: a line on a terminal, or one that is written anew in a notebook. Elsewhere nothing is shown."""
+"""How far a run is: a bar on a terminal, or one that is drawn anew in a notebook. Elsewhere nothing is shown."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+if TYPE_CHECKING:
+    from jurat._jurat import Running
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a run has come."""
-
-    done: int
-    failed: int
-    errors: int
-    requests: int
-    in_flight: int
-    cost_usd: float
-
-    def __str__(self) -> str:
-        parts = [f"{self.done} done"]
-        if self.failed:
-            parts.append(f"{self.failed} failed")
-        if self.errors:
-            parts.append(f"{self.errors} errors")
-        if self.requests:
-            parts.append(f"{self.requests} requests")
-        if self.in_flight:
-            parts.append(f"{self.in_flight} in flight")
-        if self.cost_usd:
-            parts.append(f"${self.cost_usd:.4f}")
-        return ", ".join(parts)
+#: How wide a bar is in a notebook, whose window has no columns.
+_NOTEBOOK_COLUMNS = 100
 
 
 class Shown(Protocol):
     """Where progress is shown."""
 
-    def update(self, progress: Progress) -> None:
-        """Shows it."""
+    def update(self, running: Running, total: int | None) -> None:
+        """Shows how far a run is."""
 
     def close(self) -> None:
-        """Takes it away."""
+        """Takes it away, or leaves it as it is."""
 
 
 @contextmanager
@@ -73,7 +52,7 @@ def _is_notebook() -> bool:
 
 
 class _Nowhere:
-    def update(self, progress: Progress) -> None:
+    def update(self, running: Running, total: int | None) -> None:
         pass
 
     def close(self) -> None:
@@ -81,8 +60,14 @@ class _Nowhere:
 
 
 class _Terminal:
-    def update(self, progress: Progress) -> None:
-        sys.stderr.write(f"\r\x1b[2K{progress}")
+    def __init__(self) -> None:
+        import shutil
+
+        # A line that fills the window would be broken.
+        self._columns = shutil.get_terminal_size().columns - 1
+
+    def update(self, running: Running, total: int | None) -> None:
+        sys.stderr.write(f"\r\x1b[2K{running.progress_bar(self._columns, total)}")
         sys.stderr.flush()
 
     def close(self) -> None:
@@ -98,11 +83,19 @@ class _Notebook:
         self._handle: Any = display({"text/plain": ""}, raw=True, display_id=True)
         self._last = ""
 
-    def update(self, progress: Progress) -> None:
-        text = str(progress)
+    def update(self, running: Running, total: int | None) -> None:
+        text = running.progress_bar(_NOTEBOOK_COLUMNS, total)
         if text != self._last:
             self._last = text
-            self._handle.update({"text/plain": text}, raw=True)
+            self._handle.update({"text/plain": text, "text/html": self._html(running, total, text)}, raw=True)
+
+    def _html(self, running: Running, total: int | None, text: str) -> str:
+        import html
+
+        figures = running.progress()
+        whole = figures["total"] if total is None else total
+        bar = "" if whole is None else f'<progress value="{figures["done"]}" max="{max(whole, 1)}"></progress> '
+        return f"{bar}<code>{html.escape(text.lstrip('━─ '))}</code>"
 
     def close(self) -> None:
         pass

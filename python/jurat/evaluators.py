@@ -15,12 +15,17 @@ Valid shapes:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jurat import _jurat
+from jurat._called import parameters, settled, then
 from jurat.errors import EvaluatorError
+
+if TYPE_CHECKING:
+    import inspect
 
 __all__ = ["EvaluationResult", "Evaluator", "evaluator", "normalize"]
 
@@ -55,18 +60,42 @@ class Evaluator:
     """A function with a name and outputs. Calling it gives results rather than what the function returns."""
 
     def __init__(self, function: Callable[..., Any], name: str, outputs: Sequence[Mapping[str, Any]]) -> None:
+        self.__qualname__: str = type(self).__qualname__
         functools.update_wrapper(self, function)
         self.function = function
         self.name = name
         self.outputs = tuple(outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[EvaluationResult]:
-        from jurat._called import settled
-
         return normalize(settled(self.function(*args, **kwargs)), self.outputs, name=self.name)
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        # The name that the function had is the evaluator's now.
+        found: Any = sys.modules.get(self.__module__)
+        for name in self.__qualname__.split("."):
+            found = getattr(found, name, None)
+        return self.__qualname__ if found is self else (Evaluator, (self.function, self.name, self.outputs))
+
+    def called(self) -> dict[str, Any]:
+        """The evaluator as suites of this program have it: by its name. It runs here, when the suite is given it."""
+        written: dict[str, Any] = {"call": self.name, "language": "python"}
+        taken = parameters(self.function)
+        if taken is not None:
+            written["parameters"] = list(_written(taken))
+        if self.outputs:
+            written["outputs"] = [dict(it) for it in self.outputs]
+        return written
+
+    def call(self, arguments: dict[str, Any]) -> Any:
+        """Calls the function with arguments by their names, and gives what it returns."""
+        return then(self.function(*(arguments.pop(it) for it in self._positional if it in arguments), **arguments), _plain)
+
+    @functools.cached_property
+    def _positional(self) -> list[str]:
+        return [it.name for it in parameters(self.function) or () if it.kind is it.POSITIONAL_ONLY]
+
     def definition(self) -> dict[str, Any]:
-        """The evaluator as suites have it: by its text. There it runs apart from this program, and sees none of its names."""
+        """The evaluator as files have it: by its text. There it runs apart from this program, and sees none of its names."""
         import ast
         import inspect
         import textwrap
@@ -101,6 +130,35 @@ def evaluator(
     """
 
     def wrap(function: Callable[..., Any]) -> Evaluator:
-        return Evaluator(function, name or str(getattr(function, "__name__", "evaluator")), outputs)
+        given = str(getattr(function, "__name__", ""))
+        # A lambda has no name that a task could have.
+        return Evaluator(function, name or (given if given.isidentifier() else "evaluator"), outputs)
 
     return wrap
+
+
+#: The arguments that every case has names for.
+_COMMON = ("output", "input", "reference", "metadata")
+
+
+def _written(taken: Sequence[inspect.Parameter]) -> Iterator[str]:
+    """Parameters as definitions have them."""
+    named = [it for it in taken if it.kind not in (it.VAR_POSITIONAL, it.VAR_KEYWORD)]
+    yield from (it.name if it.default is it.empty else f"{it.name}?" for it in named)
+    if any(it.kind is it.VAR_KEYWORD for it in taken):
+        names = {it.name for it in named}
+        yield from (f"{it}?" for it in _COMMON if it not in names)
+        yield "**"
+
+
+def _plain(returned: Any) -> Any:
+    """What a function returned, where it returned a result as `normalize` gives them."""
+    if isinstance(returned, EvaluationResult):
+        parts = {"label": returned.label, "score": returned.score, "explanation": returned.explanation}
+        return {key: it for key, it in parts.items() if it is not None}
+    return returned
+
+
+def evaluator_of(code: Evaluator | Callable[..., Any]) -> Evaluator:
+    """A function as an evaluator, if it is none."""
+    return code if isinstance(code, Evaluator) else evaluator()(code)

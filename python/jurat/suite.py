@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +9,17 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jurat import _jurat
-from jurat._called import settled
+from jurat._called import is_known_elsewhere, then
 from jurat._running import awaited, finished
-from jurat.errors import Problem
+from jurat.errors import Problem, UsageError
 from jurat.rows import given
 from jurat.run import Run
 
 if TYPE_CHECKING:
     from typing_extensions import TypedDict, Unpack
 
+    from jurat.agents import Agent
+    from jurat.evaluators import Evaluator
     from jurat.scenario import ScenarioDefinition
 
     class RunOptions(TypedDict, total=False):
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
         unsafe_code: bool
 
 
-__all__ = ["Model", "Question", "Reply", "Suite", "evaluate_batch"]
+__all__ = ["Model", "Plan", "Question", "Reply", "Suite", "evaluate_batch"]
 
 #: So many rows are all copied into the run.
 _MOST_KEPT = 10_000
@@ -92,10 +93,30 @@ class Reply:
 Model: TypeAlias = "Callable[[Question], str | Reply | Mapping[str, Any] | Awaitable[str | Reply | Mapping[str, Any]]]"
 
 
+class Plan(str):
+    """What a run would do, in words. In a notebook it is the graph of the tasks."""
+
+    def __new__(cls, words: str, svg: str) -> Plan:
+        plan = super().__new__(cls, words)
+        plan.svg = svg
+        return plan
+
+    #: The graph, as SVG.
+    svg: str
+
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        return Plan, (str(self), self.svg)
+
+    def _repr_html_(self) -> str:
+        return f"<div>{self.svg}</div>"
+
+
 class Suite:
     """A definition without errors. What is wrong with one is told at once, as a `SuiteError`.
 
-    The definition is what a file would hold, as a dict. Roles are played by `provider/model`, or by a function:
+    The definition is what a file would hold, as a dict. Roles are played by `provider/model`, or by a function; `evaluators` are functions that look at
+    answers, `agents` functions that are given cases. All of them may be coroutines. Many calls wait at the same time, an exception in one is an error of what
+    asked, and a replay makes none.
 
     >>> import jurat
     >>> def judge(question: jurat.Question) -> dict[str, bool]:
@@ -119,26 +140,27 @@ class Suite:
         directory: str | PathLike[str] = ".",
         models: Mapping[str, str | Mapping[str, Any] | Model] | None = None,
         scenarios: Sequence[ScenarioDefinition] = (),
+        evaluators: Sequence[Evaluator | Callable[..., Any]] = (),
+        agents: Mapping[str, Agent] | None = None,
     ) -> None:
-        self._made: tuple[Any, ...] = (_suite, dict(definition), name, directory, dict(models or {}), tuple(scenarios))
+        given: dict[str, Any] = {"name": name, "directory": directory, "models": dict(models or {})}
+        given |= {"scenarios": tuple(scenarios), "evaluators": tuple(evaluators), "agents": dict(agents or {})}
+        self._made: tuple[Any, ...] = (_suite, dict(definition), given)
         written = dict(definition)
-        functions: dict[str, Any] = {}
-        roles = dict(written.pop("models", {}))
-        for role, model in (models or {}).items():
-            if callable(model):
-                functions[role] = _asked(model)
-                roles[role] = f"call/{role}"
-            else:
-                roles[role] = model
-        if roles:
-            written["models"] = roles
+        code: dict[str, Any] = {
+            "models": _models(written, models or {}),
+            "evaluators": _evaluators(written, evaluators),
+            "agents": _agents(written, agents or {}),
+            "scenarios": [it._scenario for it in scenarios],
+        }
+        self._code = _named({**definition.get("models", {}), **(models or {})}, code["evaluators"], agents or {})
         if not scenarios and not any(it in written for it in ("records", "scenarios", "cases")):
             written["records"] = "-"
-        self._asks = any(it in written for it in ("ask", "evaluators")) or any(
+        self._asks = any(it in written for it in ("ask", "evaluators", "cases")) or any(
             "judge" in it for it in written.get("tasks", ()) if isinstance(it, Mapping)
         )
-        built = [it._scenario for it in scenarios]
-        self._suite = _jurat.Suite(name, written, directory=directory, functions=functions, scenarios=built)
+        self._has_other_cases = bool(scenarios) or any(it in written for it in ("ask", "scenarios", "cases"))
+        self._suite = _jurat.Suite(name, written, directory=directory, code=code)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Suite:
@@ -146,7 +168,9 @@ class Suite:
         suite = cls.__new__(cls)
         suite._suite = _jurat.load_suite(path)
         suite._asks = True
+        suite._has_other_cases = True
         suite._made = (cls.load, path)
+        suite._code = {}
         return suite
 
     @property
@@ -169,9 +193,9 @@ class Suite:
         """What does not keep it from running, but is probably a mistake."""
         return self._suite.warnings
 
-    def plan(self) -> str:
-        """What a run would do, in words."""
-        return self._suite.plan()
+    def plan(self) -> Plan:
+        """What a run would do, in words; a notebook shows it as a graph."""
+        return Plan(self._suite.plan(), self._suite.plan_svg())
 
     def run(
         self, rows: Iterable[Any] | Any | None = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
@@ -181,13 +205,20 @@ class Suite:
         `rows` are for suites without rows of their own: a list, an iterator, a data frame, a table of Arrow. They are copied into the run where it asks
         models, and where there are 10,000 of them at most; else only those that do not pass are, unless `keep_all` says otherwise.
         """
-        return Run(finished(self._started(rows, options), progress=progress))
+        return Run(finished(self._started(rows, options), progress=progress, total=self._total(rows, options)))
 
     async def run_async(
         self, rows: Iterable[Any] | Any | None = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> Run:
         """The same in an event loop, which goes on meanwhile."""
-        return Run(await awaited(self._started(rows, options), progress=progress))
+        return Run(await awaited(self._started(rows, options), progress=progress, total=self._total(rows, options)))
+
+    def _total(self, rows: Any, options: Mapping[str, Any]) -> int | None:
+        """How many cases there will be, where the rows tell: each is one, unless some are left out or asked about several times."""
+        if self._has_other_cases or not hasattr(rows, "__len__") or options.get("filter") or options.get("tags"):
+            return None
+        n, limit = len(rows), options.get("limit")
+        return n if limit is None else min(n, limit)
 
     def _started(self, rows: Any, options: Mapping[str, Any], items: str | None = None) -> _jurat.Running:
         wanted = {key: dict(it) if isinstance(it, Mapping) else it for key, it in options.items()}
@@ -201,6 +232,12 @@ class Suite:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         # It goes to other processes as what it was made from, and is made anew there.
+        for what, code in self._code.items():
+            if not is_known_elsewhere(code):
+                raise UsageError(
+                    f"the suite `{self.name}` cannot be pickled: {what} is a function that other processes cannot find by its name; define it at the"
+                    " top of a module"
+                )
         made, *arguments = self._made
         return made, tuple(arguments)
 
@@ -208,37 +245,98 @@ class Suite:
         return f"<Suite {self.name}: {sum(map(len, self.stages))} tasks in {len(self.stages)} stages>"
 
     def _repr_html_(self) -> str:
+        import html
+
         return f"<div>{self._suite.plan_svg()}<pre>{html.escape(self._suite.warning_text)}</pre></div>"
 
 
 def evaluate_batch(suite: Suite, batch: Any, **options: Unpack[RunOptions]) -> Any:
-    """Runs a suite over a batch of Arrow and returns what each task of each row came to, as a table of Arrow.
+    """Runs a suite over a batch of Arrow and returns what each task of each row came to, as a batch of pyarrow.
 
     It keeps nothing between calls, so that a distributed engine can call it wherever the rows are.
     """
     import tempfile
 
     if options.get("directory") is not None:
-        return suite.run(batch, progress=False, **options).to_arrow()
+        return _batch(suite.run(batch, progress=False, **options))
     with tempfile.TemporaryDirectory(prefix="jurat-batch-") as directory:
         options["directory"] = directory
-        return suite.run(batch, progress=False, **options).to_arrow()
+        return _batch(suite.run(batch, progress=False, **options))
 
 
-def _suite(definition: Any, name: str, directory: Any, models: Any, scenarios: Any) -> Suite:
-    return Suite(definition, name=name, directory=directory, models=models, scenarios=scenarios)
+def _batch(run: Run) -> Any:
+    import pyarrow
+
+    table = run.to_arrow().combine_chunks()
+    batches = table.to_batches()
+    return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], schema=table.schema)
 
 
-def _asked(function: Model) -> Callable[[dict[str, Any]], str | dict[str, Any]]:
+def _suite(definition: Any, given: dict[str, Any]) -> Suite:
+    return Suite(definition, **given)
+
+
+def _named(models: Mapping[str, Any], evaluators: Mapping[str, Any], agents: Mapping[str, Agent]) -> dict[str, Any]:
+    """The functions of a suite, by what they are in words."""
+    code = {f"the model of `{role}`": it for role, it in models.items() if callable(it)}
+    code |= {f"the evaluator `{name}`": it.__self__ for name, it in evaluators.items()}
+    return code | {f"the agent `{name}`": it for name, it in agents.items()}
+
+
+def _models(written: dict[str, Any], models: Mapping[str, Any]) -> dict[str, Any]:
+    """Puts models into a definition, and gives those that are functions."""
+    roles = {**written.get("models", {}), **models}
+    functions = {role: _asked(it) for role, it in roles.items() if callable(it)}
+    if roles:
+        written["models"] = {role: f"call/{role}" if role in functions else it for role, it in roles.items()}
+    return functions
+
+
+def _evaluators(written: dict[str, Any], evaluators: Sequence[Evaluator | Callable[..., Any]]) -> dict[str, Any]:
+    """Puts evaluators into a definition, and gives those that are functions: whoever is given, and whoever a task names as one."""
+    known = written.get("evaluators", {})
+    named = {name: it for name, it in known.items() if callable(it)} if isinstance(known, Mapping) else {}
+    tasks = written.get("tasks", ())
+    in_tasks = [it["evaluate"] for it in tasks if isinstance(it, Mapping) and callable(it.get("evaluate"))]
+    if not (evaluators or named or in_tasks):
+        return {}
+    from jurat.evaluators import Evaluator, evaluator_of
+
+    found = {name: Evaluator(it.function, name, it.outputs) for name, it in zip(named, map(evaluator_of, named.values()), strict=True)}
+    for it in map(evaluator_of, [*evaluators, *in_tasks]):
+        if it.name in found and found[it.name].function is not it.function:
+            raise UsageError(f"two evaluators are called `{it.name}`; give one of them another name")
+        found[it.name] = it
+    written["evaluators"] = {**known, **{name: it.called() for name, it in found.items()}}
+    if in_tasks:
+        written["tasks"] = [
+            {**it, "evaluate": evaluator_of(it["evaluate"]).name} if isinstance(it, Mapping) and callable(it.get("evaluate")) else it
+            for it in tasks
+        ]
+    return {name: it.call for name, it in found.items()}
+
+
+def _agents(written: dict[str, Any], agents: Mapping[str, Agent]) -> dict[str, Any]:
+    """Puts agents that are functions into a definition, and gives them."""
+    if not agents:
+        return {}
+    from jurat.agents import run_by
+
+    known = written.get("agents", {})
+    written["agents"] = {**known, **{name: {**known.get(name, {}), "call": name} for name in agents}}
+    return {name: run_by(it) for name, it in agents.items()}
+
+
+def _asked(function: Model) -> Callable[[dict[str, Any]], Any]:
     """A function as the engine calls it."""
 
-    def call(question: dict[str, Any]) -> str | dict[str, Any]:
-        answer = settled(function(Question(**question)))
-        if isinstance(answer, str):
-            return answer
-        if isinstance(answer, Reply):
-            fields = {"text": answer.text, "refusal": answer.refusal, "json": answer.json, "tokens": answer.tokens}
-            return {key: it for key, it in fields.items() if it is not None}
-        return {"json": answer}
+    return lambda question: then(function(Question(**question)), _answered)
 
-    return call
+
+def _answered(answer: Any) -> str | dict[str, Any]:
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, Reply):
+        fields = {"text": answer.text, "refusal": answer.refusal, "json": answer.json, "tokens": answer.tokens}
+        return {key: it for key, it in fields.items() if it is not None}
+    return {"json": answer}

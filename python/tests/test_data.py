@@ -136,7 +136,8 @@ def test_everything_about_a_verdict_is_told() -> None:
         run.explain("r9", "small")
     assert run.case("r3").task("small").actual == 3
     assert repr(run).endswith("4 cases, 50.0% passed, failed>")
-    assert "<pre>" in run._repr_html_() and "<svg" in SUITE._repr_html_()
+    assert "<td>small</td><td>assert</td><td>2</td><td>2</td>" in run._repr_html_() and "<svg" in SUITE._repr_html_()
+    assert SUITE.plan()._repr_html_().startswith("<div><svg") and "small" in SUITE.plan()
 
 
 class Colour(enum.Enum):

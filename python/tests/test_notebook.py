@@ -15,6 +15,9 @@ suite = jurat.Suite({"tasks": [{"id": "small", "field_path": "n", "operator": "l
 suite
 """,
     """
+suite.plan()
+""",
+    """
 run = suite.run([{"id": "a", "n": 1}, {"id": "b", "n": 3}], directory=DIRECTORY)
 run
 """,
@@ -45,6 +48,13 @@ def test_a_notebook_runs_and_shows_results(tmp_path: Path) -> None:
         for output in cell["outputs"]
         if output["output_type"] == "execute_result" and "text/html" in output["data"]
     ]
-    assert "<svg" in shown[0]
-    assert "1 passed, 1 failed" in shown[1] or "2 cases" in shown[1]
-    assert "starts at hello" in shown[2]
+    assert "<svg" in shown[0] and "<svg" in shown[1]
+    assert "2 cases" in shown[2] and "50.0% passed" in shown[2] and "<td>small</td>" in shown[2]
+    assert "starts at hello" in shown[3] and "<svg" in shown[3]
+    bars = [
+        output["data"]["text/html"]
+        for cell in notebook.cells
+        for output in cell["outputs"]
+        if output["output_type"] == "display_data" and "text/html" in output["data"]
+    ]
+    assert len(bars) == 3 and '<progress value="2" max="2">' in bars[0] and "100 %  2/2" in bars[0]

@@ -222,10 +222,25 @@ except KeyboardInterrupt:
 
 def test_progress_is_shown_to_who_wants_it(capsys: pytest.CaptureFixture[str]) -> None:
     judged(lambda _: "no", progress=True)
-    assert "20 done, 20 failed, 20 requests" in capsys.readouterr().err
+    assert "━━━━━━━━━━━━━━━━━━━━  100 %  20/20  20 failed" in capsys.readouterr().err
     judged(lambda _: "yes", progress=False)
     judged(lambda _: "yes")
     assert capsys.readouterr().err == ""
+
+
+def test_a_python_without_the_global_lock_is_refused() -> None:
+    program = "import sys; sys.version += ' free-threading build'; import jurat"
+    refused = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "ImportError: jurat is not made for a Python without the global interpreter lock" in refused.stderr
+
+
+def test_importing_imports_no_more_than_it_needs() -> None:
+    program = "import sys; before = set(sys.modules); import jurat; print(*set(sys.modules) - before)"
+    loaded = set(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split())
+    assert "jurat._jurat" in loaded
+    heavy = {"asyncio", "html", "json", "multiprocessing", "pandas", "polars", "pyarrow", "pydantic", "tempfile", "uuid"}
+    assert not loaded & heavy
 
 
 def test_importing_is_quick() -> None:

@@ -22,7 +22,7 @@ const REQUIREMENTS: &str = "python/requirements.txt";
 fn run(arguments: Arguments) -> Result<(), Failure> {
     arguments.finish()?;
     let environment = environment()?;
-    let wheel = wheel(&environment, "release")?;
+    let wheel = wheel(&environment, Build::Release)?;
     println!("{}", wheel.display());
     Ok(())
 }
@@ -31,7 +31,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
 pub(crate) fn test() -> Result<(), Failure> {
     let environment = environment()?;
     program::run(program::cargo().args(["build", "--locked", "--quiet", "--package", "jurat-testkit"]))?;
-    let wheel = wheel(&environment, "dev")?;
+    let wheel = wheel(&environment, Build::Dev)?;
     install(&environment, &wheel)?;
     let endpoint = program::target_directory().join("debug/jurat-endpoint");
     let mut pytest = Command::new(environment.join("bin/python"));
@@ -40,8 +40,34 @@ pub(crate) fn test() -> Result<(), Failure> {
     program::run(pytest.env("JURAT_ENDPOINT", endpoint))
 }
 
-/// The wheel, built in this profile.
-fn wheel(environment: &Path, profile: &str) -> Result<PathBuf, Failure> {
+/// What a wheel is built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Build {
+    /// To be tested here: packed as quickly as can be.
+    Dev,
+    /// To be released.
+    Release,
+}
+
+impl Build {
+    fn profile(self) -> &'static str {
+        match self {
+            Build::Dev => "dev",
+            Build::Release => "release",
+        }
+    }
+
+    fn compression(self) -> &'static str {
+        match self {
+            Build::Dev => "stored",
+            Build::Release => "deflated",
+        }
+    }
+}
+
+/// The wheel, built so.
+fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
+    let profile = build.profile();
     let directory = program::target_directory().join("wheels").join(profile);
     let cannot = |error: io::Error| Failure::new(format!("cannot prepare {}: {error}", directory.display()));
     // An older wheel would be taken for the new one.
@@ -49,8 +75,11 @@ fn wheel(environment: &Path, profile: &str) -> Result<PathBuf, Failure> {
         fs::remove_dir_all(&directory).map_err(cannot)?;
     }
     let mut maturin = Command::new(environment.join("bin/maturin"));
-    maturin.current_dir(program::root()).args(["build", "--locked", "--profile", profile, "--out"]).arg(&directory);
-    program::run(maturin.env("VIRTUAL_ENV", environment))?;
+    maturin.args(["build", "--locked", "--profile", profile, "--compression-method", build.compression(), "--out"]);
+    maturin.arg(&directory).current_dir(program::root()).env("VIRTUAL_ENV", environment);
+    // maturin tells PyO3 which Python it builds for, and nobody else does: in a directory that they shared, each would build anew what the other built.
+    maturin.env("CARGO_TARGET_DIR", program::target_directory().join("python-build"));
+    program::run(&mut maturin)?;
     let built = fs::read_dir(&directory).map_err(cannot)?.filter_map(Result::ok).map(|it| it.path());
     let mut wheels = built.filter(|it| it.extension().is_some_and(|it| it == "whl"));
     wheels.next().ok_or_else(|| Failure::new(format!("maturin left no wheel in {}", directory.display())))
@@ -59,7 +88,7 @@ fn wheel(environment: &Path, profile: &str) -> Result<PathBuf, Failure> {
 /// An environment that has the package as it is released.
 pub(crate) fn released() -> Result<PathBuf, Failure> {
     let environment = environment()?;
-    let wheel = wheel(&environment, "release")?;
+    let wheel = wheel(&environment, Build::Release)?;
     install(&environment, &wheel)?;
     Ok(environment)
 }

@@ -181,6 +181,7 @@ impl Run {
             env: &env,
             functions: &Functions::new(),
             evaluators: &HostFunctions::new(),
+            agents: &HostFunctions::new(),
             worker,
             stdin: &mut stdin,
             random: RandomState::new().build_hasher().finish(),

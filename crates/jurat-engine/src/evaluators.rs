@@ -14,12 +14,10 @@ use jurat_sandbox::{
     Arguments, CodeRunner as _, Failure, Output, Pool, PoolOptions, Prepared, Program, Refused, Return, Source,
 };
 
+use crate::HostFunctions;
+use crate::host_function::call_here;
 use crate::perform::Doer;
 use crate::scripts;
-
-/// Functions of this program that evaluate, by the name that definitions have for them: `call: NAME`. What they return is in the form of
-/// [`jurat_core::evaluator::transport`].
-pub type HostFunctions = BTreeMap<String, Function>;
 
 /// An evaluator whose code cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +77,8 @@ struct Ready {
 }
 
 impl Evaluators {
-    /// Makes those of a plan ready. `folder` is where interpreters are looked for that are named by a path.
+    /// Makes those of a plan ready. `folder` is where interpreters are looked for that are named by a path. What functions of this program return is in
+    /// the form of [`jurat_core::evaluator::transport`].
     pub(crate) fn open(
         plan: &Plan,
         folder: &Path,
@@ -131,7 +130,7 @@ impl Evaluators {
     /// Calls code.
     pub(crate) async fn call(&self, source: &str, arguments: &Value) -> Outcome {
         if let Some((function, _)) = self.functions.get(source) {
-            return called(function, arguments);
+            return call_here(function, arguments).await;
         }
         let fault = |kind, message: String| Outcome::Fault(Box::new(Fault::new(kind, message, 1)));
         let (Some(pool), Some(ready)) = (&self.pool, self.ready.get(source)) else {
@@ -165,16 +164,6 @@ impl Evaluators {
             None => fault(FaultKind::Tool, "nothing came back".to_owned()),
         }
     }
-}
-
-/// Calls a function of this program.
-fn called(function: &Function, arguments: &Value) -> Outcome {
-    let started = Instant::now();
-    let returned = function.call(arguments);
-    let is_error = returned.is_err();
-    let value = returned.unwrap_or_else(Value::from);
-    let (latency, at_ms) = (started.elapsed(), crate::now_ms());
-    Outcome::Returned(Box::new(Returned { value, is_error, printed: Printed::default(), latency, at_ms }))
 }
 
 /// What is wrong with the Python of a suite, as its interpreters see it. Where there is none, or the system cannot keep it from everything else, it

@@ -19,13 +19,13 @@ use jurat_store::run::{Document, RunFileError, RunHead, SourceFile, SourceHead, 
 
 use crate::agents::{self, AgentError, Agents};
 use crate::definition::{documents, suite_hash};
-use crate::evaluators::{Evaluators, HostFunctions, Workers};
+use crate::evaluators::{Evaluators, Workers};
 use crate::models::main_folder;
 use crate::run::{Job, Mode, Ran, Target, now_ms, run};
 use crate::variants::{Asked, variants};
 use crate::{
-    BudgetLimits, EvaluatorError, Functions, ModelError, Models, Progress, Recording, Roles, RunError, RunOptions,
-    Selection, Stop, Subject,
+    BudgetLimits, EvaluatorError, Functions, HostFunctions, ModelError, Models, Progress, Recording, Roles, RunError,
+    RunOptions, Selection, Stop, Subject,
 };
 
 /// A definition that is ready to run.
@@ -77,6 +77,8 @@ pub struct World<'w> {
     pub functions: &'w Functions,
     /// The functions that evaluate.
     pub evaluators: &'w HostFunctions,
+    /// The functions that run cases.
+    pub agents: &'w HostFunctions,
     /// What is started to run the code of evaluators.
     pub worker: Option<Program>,
     /// Rows may come from here.
@@ -229,7 +231,7 @@ fn agents_of(
         search: (world.env)("PATH").map(Into::into),
         concurrency: how.transport.concurrency.min(how.threads.get()),
     };
-    Agents::open(plan, surroundings, world.env)
+    Agents::open(plan, surroundings, world.agents, world.env)
 }
 
 /// Where what agents leave is kept, in the directory of the project.

@@ -26,6 +26,7 @@ use jurat_model::{
 use crate::agents::{self, Agents};
 use crate::budget::{Amount, Reserved, Spent};
 use crate::evaluators::Evaluators;
+use crate::host_function::call_apart;
 use crate::perform::{Act, Asked, Doer, LocalFuture, Perform, Question, Surroundings};
 use crate::{Budget, BudgetLimits, Stop, Subject};
 
@@ -523,32 +524,14 @@ impl Perform for Models {
     }
 }
 
-/// Calls code of the embedding program, on a thread of its own: while it takes its time, other cases go on.
+/// Calls code of the embedding program.
 async fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> Outcome {
-    let Some(function) = callable.and_then(|it| it.function.clone()) else {
+    let Some(function) = callable.and_then(|it| it.function.as_ref()) else {
         let message =
             format!("the code `{name}` is not there: a definition keeps its text, and the program must give the rest");
         return Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, message, 0)));
     };
-    let started = std::time::Instant::now();
-    let arguments = arguments.clone();
-    let returned = match tokio::task::spawn_blocking(move || function.call(&arguments)).await {
-        Ok(returned) => returned,
-        // A panic is a mistake of the program, not of the subject.
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err("the run ended before the code did".to_owned()),
-        },
-    };
-    let is_error = returned.is_err();
-    let value = returned.unwrap_or_else(Value::from);
-    Outcome::Returned(Box::new(Returned {
-        value,
-        is_error,
-        printed: Printed::default(),
-        latency: started.elapsed(),
-        at_ms: crate::now_ms(),
-    }))
+    call_apart(function, arguments).await
 }
 
 /// Looks at files.

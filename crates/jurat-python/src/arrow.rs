@@ -3,7 +3,7 @@
 //! Rows are written as JSON lines a batch at a time, in the form that rows of Parquet files have. Kinds of columns that differ only in how
 //! they are laid out (large text, views, dictionaries) are made the usual one first.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatchReader;
 
 use crate::error::{data, raised};
+use crate::lines::Source;
 use crate::rows::Failed;
 
 /// How many cases are in a batch of results.
@@ -27,6 +28,8 @@ const ROWS: usize = 1024;
 /// Rows that come in batches.
 pub(crate) struct Batches {
     reader: Box<dyn RecordBatchReader + Send>,
+    /// What is left of the last batch.
+    rest: Option<RecordBatch>,
     failed: Failed,
 }
 
@@ -34,16 +37,14 @@ impl Batches {
     /// Whatever has a stream of Arrow.
     pub(crate) fn of(rows: &Bound<'_, PyAny>, failed: Failed) -> PyResult<Batches> {
         let reader = rows.extract::<PyRecordBatchReader>()?.into_reader()?;
-        Ok(Batches { reader, failed })
-    }
-
-    /// The rows as JSON lines.
-    pub(crate) fn lines(self) -> impl Read + Send + 'static {
-        Lines { batches: self, batch: None, next: 0, lines: Vec::new(), n_read: 0 }
+        Ok(Batches { reader, rest: None, failed })
     }
 
     fn next(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
-        Some(self.reader.next()?.and_then(|it| usual(&it)))
+        match self.rest.take() {
+            Some(rest) => Some(Ok(rest)),
+            None => Some(self.reader.next()?.and_then(|it| usual(&it))),
+        }
     }
 
     fn fail(&self, message: String) -> io::Error {
@@ -52,50 +53,19 @@ impl Batches {
     }
 }
 
-struct Lines {
-    batches: Batches,
-    batch: Option<RecordBatch>,
-    next: usize,
-    lines: Vec<u8>,
-    n_read: usize,
-}
-
-impl Lines {
-    fn fill(&mut self) -> io::Result<()> {
-        self.lines.clear();
-        self.n_read = 0;
-        while self.lines.is_empty() {
-            let batch = match self.batch.take() {
-                Some(batch) => batch,
-                None => match self.batches.next() {
-                    None => return Ok(()),
-                    Some(batch) => {
-                        self.next = 0;
-                        batch.map_err(|error| self.batches.fail(error.to_string()))?
-                    }
-                },
-            };
-            let n = ROWS.min(batch.num_rows() - self.next);
-            jurat_store::records::write_rows(&batch.slice(self.next, n), &mut self.lines)
-                .map_err(|error| self.batches.fail(error.to_string()))?;
-            self.next += n;
-            if self.next < batch.num_rows() {
-                self.batch = Some(batch);
+impl Source for Batches {
+    fn fill(&mut self, lines: &mut Vec<u8>) -> io::Result<()> {
+        while lines.is_empty() {
+            let Some(batch) = self.next() else { return Ok(()) };
+            let batch = batch.map_err(|error| self.fail(error.to_string()))?;
+            let n = ROWS.min(batch.num_rows());
+            jurat_store::records::write_rows(&batch.slice(0, n), lines)
+                .map_err(|error| self.fail(error.to_string()))?;
+            if n < batch.num_rows() {
+                self.rest = Some(batch.slice(n, batch.num_rows() - n));
             }
         }
         Ok(())
-    }
-}
-
-impl Read for Lines {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.n_read == self.lines.len() {
-            self.fill()?;
-        }
-        let n = buffer.len().min(self.lines.len() - self.n_read);
-        buffer[..n].copy_from_slice(&self.lines[self.n_read..self.n_read + n]);
-        self.n_read += n;
-        Ok(n)
     }
 }
 

@@ -13,26 +13,26 @@ use jurat_core::value::{Map, Val};
 use jurat_host::Sight;
 use jurat_host::hook::{self, Ender, HookCall};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyList;
 
 use crate::error::named;
 use crate::json;
 
 /// Runs checks, as suites have them, over a run artifact: a list of dicts. Paths are relative to `base_dir`; `python` is the interpreter of hooks.
 #[pyfunction]
-pub(crate) fn run_checks<'py>(
-    py: Python<'py>,
-    artifact: &Bound<'py, PyAny>,
-    checks: &Bound<'py, PyList>,
+pub(crate) fn run_checks(
+    py: Python<'_>,
+    artifact: &Bound<'_, PyAny>,
+    checks: &Bound<'_, PyList>,
     base_dir: PathBuf,
     allow_hooks: bool,
     python: PathBuf,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<Vec<Checked>> {
     let tasks = tasks(py, checks, &base_dir)?;
     let artifact = json::value(artifact)?;
     let evidence = run::evidence(artifact).map_err(|it| named(py, "DataError", format!("the run artifact: {it}")))?;
     let sight = |check: &Check| Sight { definition: check.home().to_owned(), run: base_dir.clone() };
-    let list = PyList::empty(py);
+    let mut results = Vec::new();
     for task in &tasks {
         let TaskKind::Check(check) = &task.kind else { continue };
         let (passed, message) = py.detach(|| match &check.rule {
@@ -58,17 +58,28 @@ pub(crate) fn run_checks<'py>(
                 Judgement::Error(error) => (None, error.to_string()),
             },
         });
-        let dict = PyDict::new(py);
-        dict.set_item("check_id", &task.id.value)?;
-        dict.set_item("kind", check.kind())?;
         let named: Vec<&str> = task.dimensions.iter().map(|it| it.value.as_str()).collect();
         let dimensions = if named.is_empty() { check.default_dimensions().to_vec() } else { named };
-        dict.set_item("dimensions", dimensions)?;
-        dict.set_item("passed", passed)?;
-        dict.set_item("message", message)?;
-        list.append(dict)?;
+        let dimensions = dimensions.into_iter().map(str::to_owned).collect();
+        results.push(Checked {
+            check_id: task.id.value.clone(),
+            kind: check.kind().to_owned(),
+            dimensions,
+            passed,
+            message,
+        });
     }
-    Ok(list)
+    Ok(results)
+}
+
+/// What a check came to.
+#[derive(IntoPyObject)]
+pub(crate) struct Checked {
+    check_id: String,
+    kind: String,
+    dimensions: Vec<String>,
+    passed: Option<bool>,
+    message: String,
 }
 
 const DISABLED: &str = "python hooks are disabled: set `allow_local_python_hooks` in the security policy to run them";

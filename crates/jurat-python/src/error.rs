@@ -2,7 +2,6 @@
 
 use jurat::{Error, Problems};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
 
 /// An exception of `jurat.errors` by its name.
 pub(crate) fn named(py: Python<'_>, class: &str, message: String) -> PyErr {
@@ -35,24 +34,29 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 fn suite(py: Python<'_>, message: String, found: &Problems) -> PyErr {
-    let made = problems(py, found).and_then(|problems| {
-        let class = py.import("jurat.errors")?.getattr("SuiteError")?;
-        class.call1((message.trim_end(), problems))
-    });
+    let made = py.import("jurat.errors").and_then(|it| it.getattr("SuiteError"));
+    let made = made.and_then(|it| it.call1((message.trim_end(), problems(found))));
     made.map_or_else(|error| error, PyErr::from_value)
 }
 
-/// Problems as a list of dicts.
-pub(crate) fn problems<'py>(py: Python<'py>, found: &Problems) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for problem in found.iter() {
-        let dict = PyDict::new(py);
-        dict.set_item("code", problem.code())?;
-        dict.set_item("is_error", problem.is_error())?;
-        dict.set_item("message", problem.message())?;
-        dict.set_item("help", problem.help().collect::<Vec<_>>())?;
-        dict.set_item("line", problem.line())?;
-        list.append(dict)?;
-    }
-    Ok(list)
+/// Problems, each of which becomes a dict.
+pub(crate) fn problems(found: &Problems) -> Vec<Problem> {
+    let problem = |it: jurat::Problem<'_>| Problem {
+        code: it.code(),
+        is_error: it.is_error(),
+        message: it.message().to_owned(),
+        help: it.help().map(str::to_owned).collect(),
+        line: it.line(),
+    };
+    found.iter().map(problem).collect()
+}
+
+/// What is wrong with a definition.
+#[derive(IntoPyObject)]
+pub(crate) struct Problem {
+    code: &'static str,
+    is_error: bool,
+    message: String,
+    help: Vec<String>,
+    line: Option<usize>,
 }

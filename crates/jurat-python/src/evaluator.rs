@@ -1,8 +1,10 @@
 //! What code evaluators return, made label, score and explanation.
 
 use jurat_core::evaluator::{
-    Direction, Evaluation, LabelValue, Language, Object, OutputConfig, OutputKind, check_names, normalise,
+    Direction, Evaluation, LabelValue, Language, Object, OutputConfig, OutputKind, Triple, check_names, normalise,
+    transport,
 };
+use jurat_core::scenario::Function;
 use jurat_core::value::Val;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -11,17 +13,22 @@ use pyo3::types::{
 };
 
 use crate::error::named;
-use crate::json;
+use crate::{function, json};
+
+/// A callable as an evaluator of a suite: it is given its arguments as one dict.
+pub(crate) fn function(callable: Py<PyAny>) -> Function {
+    function::reading(callable, |returned| Ok(transport::write(&object(returned)?)))
+}
 
 /// What a value of an evaluator means for each of its outputs: a list of dicts with `name`, `label`, `score`, `explanation` and `error`.
 #[pyfunction]
-pub(crate) fn normalize<'py>(
-    py: Python<'py>,
-    returned: &Bound<'py, PyAny>,
-    outputs: &Bound<'py, PyList>,
+pub(crate) fn normalize(
+    py: Python<'_>,
+    returned: &Bound<'_, PyAny>,
+    outputs: &Bound<'_, PyList>,
     name: &str,
     language: &str,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<Vec<Normalised>> {
     let outputs = json::value(outputs)?;
     let wrong = |message: String| named(py, "EvaluatorError", message);
     let known: Vec<&str> = Language::NAMED.iter().map(|(it, _)| *it).collect();
@@ -31,21 +38,25 @@ pub(crate) fn normalize<'py>(
     let configs = configs.map_err(wrong)?;
     let checked = configs.iter().try_for_each(OutputConfig::check).and_then(|()| check_names(&configs));
     checked.map_err(|error| wrong(error.message))?;
-    let list = PyList::empty(py);
-    for Evaluation { name, result } in normalise(name, language, &configs, &object(returned)?) {
-        let dict = PyDict::new(py);
-        dict.set_item("name", name)?;
+    let normalised = |Evaluation { name, result }| {
         let (triple, error) = match result {
             Ok(triple) => (triple, None),
-            Err(rejection) => (Default::default(), Some(rejection.to_string())),
+            Err(rejection) => (Triple::default(), Some(rejection.to_string())),
         };
-        dict.set_item("label", triple.label)?;
-        dict.set_item("score", triple.score)?;
-        dict.set_item("explanation", triple.explanation)?;
-        dict.set_item("error", error)?;
-        list.append(dict)?;
-    }
-    Ok(list)
+        let Triple { label, score, explanation } = triple;
+        Normalised { name, label, score, explanation, error }
+    };
+    Ok(normalise(name, language, &configs, &object(returned)?).into_iter().map(normalised).collect())
+}
+
+/// What a value means for one output.
+#[derive(IntoPyObject)]
+pub(crate) struct Normalised {
+    name: String,
+    label: Option<String>,
+    score: Option<f64>,
+    explanation: Option<String>,
+    error: Option<String>,
 }
 
 /// An output as it is written: `{name, type, …}`, where what it has says its type when it does not.

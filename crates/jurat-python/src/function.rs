@@ -1,21 +1,26 @@
 //! Code of the caller's, called at the rim: Python is attached for the call, and what went wrong is told with its traceback.
 
-use jurat_core::scenario::Function;
+use std::sync::Arc;
+
+use jurat_core::scenario::{Answer, Function};
 use jurat_core::value::{Val, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyTracebackMethods;
 
-use crate::{json, value};
+use crate::{desk, json, value};
 
 /// A function from an object of named values to a value. The callable is given one dict.
 pub(crate) fn function(callable: Py<PyAny>) -> Function {
-    Function::new(move |names: &Val<'_>| {
-        Python::attach(|py| called(callable.bind(py), names).map_err(|error| told(py, &error)))
-    })
+    reading(callable, json::value)
 }
 
-fn called(callable: &Bound<'_, PyAny>, names: &Val<'_>) -> PyResult<Value> {
-    json::value(&callable.call1((value::object(callable.py(), names)?,))?)
+/// The same, with how what it returns is read.
+pub(crate) fn reading(callable: Py<PyAny>, read: fn(&Bound<'_, PyAny>) -> PyResult<Value>) -> Function {
+    let callable = Arc::new(callable);
+    Function::deferred(move |names: &Val<'_>, answer: Answer| {
+        let names = names.clone().into_owned();
+        desk::call(&callable, move |py| value::object(py, &names), read, answer);
+    })
 }
 
 /// An exception in words: its traceback, and what it says.

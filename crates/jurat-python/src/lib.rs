@@ -1,8 +1,8 @@
 //! The compiled module `jurat._jurat` of the Python package. It is private: what people import is the typed layer in `python/jurat`.
 //!
 //! * [`json`]: objects of Python written as JSON; [`value`]: values as objects of Python; [`error`]: what goes wrong, as exceptions.
-//! * [`suite`], [`running`], [`run`]: definitions, runs on their way, runs that are over; [`rows`]: where rows come from; [`arrow`]: tables;
-//!   [`model`], [`function`]: code of the caller's.
+//! * [`suite`], [`running`], [`run`]: definitions, runs on their way, runs that are over; [`rows`], [`lines`]: where rows come from; [`arrow`]: tables;
+//!   [`desk`]: where calls of Python wait; [`model`], [`function`]: code of the caller's.
 //! * [`scenario`], [`outcome`], [`primitive`], [`evaluator`], [`check`]: the other kinds of evaluation, one file each.
 //! * [`command`]: the command `jurat`, and workers.
 //!
@@ -11,10 +11,12 @@
 mod arrow;
 mod check;
 mod command;
+mod desk;
 mod error;
 mod evaluator;
 mod function;
 mod json;
+mod lines;
 mod model;
 mod outcome;
 mod primitive;
@@ -27,8 +29,9 @@ mod value;
 
 use pyo3::prelude::*;
 
-/// The compiled module.
-#[pymodule]
+/// The compiled module. It is not made for interpreters without the global lock: one that has none takes it back when this is loaded, and the
+/// package says so before.
+#[pymodule(gil_used = true)]
 mod _jurat {
     use pyo3::prelude::*;
 
@@ -36,6 +39,8 @@ mod _jurat {
     use super::check::run_checks;
     #[pymodule_export]
     use super::command::{main, run_code_with, worker};
+    #[pymodule_export]
+    use super::desk::call_figures;
     #[pymodule_export]
     use super::evaluator::normalize;
     #[pymodule_export]

@@ -1,32 +1,51 @@
 //! Functions of the caller's that play a role.
 
+use std::sync::Arc;
+
 use jurat::{Model, Question, Reply};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
+use tokio::sync::oneshot;
 
-use crate::function::told;
-use crate::{json, value};
+use crate::value::Object;
+use crate::{desk, json};
 
 /// A callable as a model. It is given a dict with what is asked, and returns text, or a dict with one of `text`, `json` and `refusal`, and perhaps
 /// `tokens`.
 pub(crate) fn model(name: &str, callable: Py<PyAny>) -> Model {
-    Model::function(name, move |question| {
-        Python::attach(|py| asked(callable.bind(py), question).map_err(|error| told(py, &error)))
+    let callable = Arc::new(callable);
+    Model::async_function(name, move |question| {
+        let (send, answered) = oneshot::channel();
+        // Whoever asked may have given up.
+        desk::call(&callable, move |py| asked(py, &question), reply, move |answer| drop(send.send(answer)));
+        async move { answered.await.unwrap_or_else(|_| Err("the run ended before the function did".to_owned())) }
     })
 }
 
-fn asked(callable: &Bound<'_, PyAny>, question: &Question) -> PyResult<Reply> {
-    let py = callable.py();
-    let dict = PyDict::new(py);
-    dict.set_item("case", question.case())?;
-    dict.set_item("task", question.task())?;
-    dict.set_item("prompt", question.prompt())?;
-    dict.set_item("system", question.system())?;
-    dict.set_item("messages", question.messages().collect::<Vec<_>>())?;
-    dict.set_item("schema", value::optional(py, question.schema())?)?;
-    dict.set_item("repetition", question.repetition())?;
-    reply(&callable.call1((dict,))?)
+fn asked<'py>(py: Python<'py>, question: &Question) -> PyResult<Bound<'py, PyAny>> {
+    let asked = Asked {
+        case: question.case(),
+        task: question.task(),
+        prompt: question.prompt(),
+        system: question.system(),
+        messages: question.messages().collect(),
+        schema: question.schema().map(Object),
+        repetition: question.repetition(),
+    };
+    Ok(asked.into_pyobject(py)?.into_any())
+}
+
+/// What is asked.
+#[derive(IntoPyObject)]
+struct Asked<'q> {
+    case: &'q str,
+    task: Option<&'q str>,
+    prompt: &'q str,
+    system: Option<&'q str>,
+    messages: Vec<(&'static str, &'q str)>,
+    schema: Option<Object>,
+    repetition: u32,
 }
 
 fn reply(answer: &Bound<'_, PyAny>) -> PyResult<Reply> {

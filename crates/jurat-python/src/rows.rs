@@ -1,6 +1,6 @@
 //! Rows of Python on their way into a run: taken from an iterator a batch at a time, and never held as a whole.
 
-use std::io::{self, Read};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::intern;
@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 
 use crate::json;
+use crate::lines::Source;
 
 /// How much is written before Python is let go.
 const BATCH: usize = 256 << 10;
@@ -41,26 +42,22 @@ pub(crate) enum Items {
     RecordsWithIds,
 }
 
-/// Rows as JSON lines.
-pub(crate) struct Lines {
+/// Rows that an iterator gives.
+pub(crate) struct Rows {
     iterator: Py<PyIterator>,
     items: Items,
-    lines: Vec<u8>,
-    n_read: usize,
     failed: Failed,
 }
 
-impl Lines {
-    pub(crate) fn of(rows: &Bound<'_, PyAny>, items: Items, failed: Failed) -> PyResult<Lines> {
-        let iterator = PyIterator::from_object(rows)?.unbind();
-        Ok(Lines { iterator, items, lines: Vec::new(), n_read: 0, failed })
+impl Rows {
+    pub(crate) fn of(rows: &Bound<'_, PyAny>, items: Items, failed: Failed) -> PyResult<Rows> {
+        Ok(Rows { iterator: PyIterator::from_object(rows)?.unbind(), items, failed })
     }
+}
 
-    /// Writes the next batch.
-    fn fill(&mut self) -> io::Result<()> {
-        self.lines.clear();
-        self.n_read = 0;
-        let Lines { iterator, items, lines, failed, .. } = self;
+impl Source for Rows {
+    fn fill(&mut self, lines: &mut Vec<u8>) -> io::Result<()> {
+        let Rows { iterator, items, failed } = self;
         Python::attach(|py| {
             let mut iterator = iterator.bind(py).clone();
             while lines.len() < BATCH {
@@ -73,18 +70,6 @@ impl Lines {
             }
             Ok(())
         })
-    }
-}
-
-impl Read for Lines {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.n_read == self.lines.len() {
-            self.fill()?;
-        }
-        let n = buffer.len().min(self.lines.len() - self.n_read);
-        buffer[..n].copy_from_slice(&self.lines[self.n_read..self.n_read + n]);
-        self.n_read += n;
-        Ok(n)
     }
 }
 

@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::arrow;
 use crate::error::{named, raised, usage};
-use crate::value;
+use crate::value::Object;
 
 /// A run that is over.
 #[pyclass(frozen, module = "jurat._jurat")]
@@ -65,62 +65,44 @@ impl Run {
     }
 
     /// The figures of the whole.
-    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn summary(&self) -> Summary {
         let run = self.run();
-        let dict = PyDict::new(py);
-        let counts = run.counts();
-        let tasks = PyDict::new(py);
-        tasks.set_item("passed", counts.passed)?;
-        tasks.set_item("failed", counts.failed)?;
-        tasks.set_item("measured", counts.measured)?;
-        tasks.set_item("skipped", counts.skipped)?;
-        tasks.set_item("error", counts.errored)?;
-        tasks.set_item("not_run", counts.not_run)?;
-        dict.set_item("counts", tasks)?;
         let cases = run.case_counts();
-        let dict_cases = PyDict::new(py);
-        dict_cases.set_item("total", cases.total())?;
-        dict_cases.set_item("passed", cases.passed)?;
-        dict_cases.set_item("failed", cases.failed)?;
-        dict_cases.set_item("error", cases.error)?;
-        dict.set_item("cases", dict_cases)?;
-        dict.set_item("pass_rate", run.pass_rate())?;
-        dict.set_item("interval", run.interval().map(|it| (it.low, it.high)))?;
-        dict.set_item("missed", run.missed().to_vec())?;
-        dict.set_item("stopped", run.stopped().map(jurat::StopReason::name))?;
-        dict.set_item("cost_usd", run.cost_usd())?;
-        dict.set_item("tokens", (run.usage().input, run.usage().output))?;
-        dict.set_item("answers", run.answers())?;
-        Ok(dict)
+        Summary {
+            counts: Counts::of(run.counts()),
+            cases: CaseCounts { total: cases.total(), passed: cases.passed, failed: cases.failed, error: cases.error },
+            pass_rate: run.pass_rate(),
+            interval: run.interval().map(|it| (it.low, it.high)),
+            missed: run.missed().to_vec(),
+            stopped: run.stopped().map(jurat::StopReason::name),
+            cost_usd: run.cost_usd(),
+            tokens: (run.usage().input, run.usage().output),
+            answers: run.answers(),
+        }
     }
 
     /// Each task over all cases: a list of dicts.
-    fn task_totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let list = PyList::empty(py);
-        for total in self.run().task_totals() {
-            let dict = PyDict::new(py);
-            dict.set_item("task", &total.id)?;
-            dict.set_item("kind", &total.kind)?;
-            dict.set_item("passed", total.counts.passed)?;
-            dict.set_item("failed", total.counts.failed)?;
-            dict.set_item("measured", total.counts.measured)?;
-            dict.set_item("skipped", total.counts.skipped)?;
-            dict.set_item("error", total.counts.errored)?;
-            dict.set_item("pass_rate", total.counts.pass_rate())?;
-            list.append(dict)?;
-        }
-        Ok(list)
+    fn task_totals(&self) -> Vec<Total> {
+        let total = |it: &jurat::TaskTotal| Total {
+            task: it.id.clone(),
+            kind: it.kind.clone(),
+            passed: it.counts.passed,
+            failed: it.counts.failed,
+            measured: it.counts.measured,
+            skipped: it.counts.skipped,
+            error: it.counts.errored,
+            pass_rate: it.counts.pass_rate(),
+        };
+        self.run().task_totals().iter().map(total).collect()
     }
 
     /// Some cases with what their tasks came to, from a place on: a list of dicts.
     fn cases<'py>(&self, py: Python<'py>, start: u64, n: u64) -> PyResult<Bound<'py, PyList>> {
         let cases =
             self.read(py, |run| run.cases_from(start..start.saturating_add(n)).collect::<Result<Vec<_>, _>>())?;
-        let list = PyList::empty(py);
-        for case in &cases {
-            list.append(case_dict(py, case)?)?;
-        }
-        Ok(list)
+        let cases: Vec<Bound<'py, PyDict>> =
+            cases.iter().map(|it| Case::of(it).into_pyobject(py)).collect::<PyResult<_>>()?;
+        PyList::new(py, cases)
     }
 
     fn table(&self, py: Python<'_>, tasks: bool) -> PyResult<String> {
@@ -138,11 +120,7 @@ impl Run {
     /// The rows with what subjects answered: a list.
     fn answered<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = self.read(py, |run| run.answered().collect::<Result<Vec<_>, _>>())?;
-        let list = PyList::empty(py);
-        for row in rows {
-            list.append(value::object(py, &row.into())?)?;
-        }
-        Ok(list)
+        PyList::new(py, rows.into_iter().map(Object))
     }
 
     /// Writes it to a file.
@@ -196,50 +174,136 @@ pub(crate) fn find_run(py: Python<'_>, directory: PathBuf, name: &str) -> PyResu
     py.detach(|| jurat::Run::find(directory, name)).map(Run::new).map_err(|error| raised(py, &error))
 }
 
-fn case_dict<'py>(py: Python<'py>, case: &jurat::Case) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("id", case.id())?;
-    dict.set_item("verdict", case.verdict().name())?;
-    dict.set_item("subject", case.subject())?;
-    dict.set_item("prompt", case.prompt())?;
-    dict.set_item("replicate", case.replicate())?;
-    dict.set_item("seconds", case.took().as_secs_f64())?;
-    dict.set_item("cost_usd", case.cost_usd())?;
-    let counts = case.counts();
-    let counted = PyDict::new(py);
-    counted.set_item("passed", counts.passed)?;
-    counted.set_item("failed", counts.failed)?;
-    counted.set_item("measured", counts.measured)?;
-    counted.set_item("skipped", counts.skipped)?;
-    counted.set_item("error", counts.errored)?;
-    counted.set_item("not_run", counts.not_run)?;
-    dict.set_item("counts", counted)?;
-    dict.set_item("pass_rate", counts.pass_rate())?;
-    let execution = case.execution().map(|it| value::object(py, &it.value().clone().into())).transpose()?;
-    dict.set_item("execution", execution)?;
-    let tasks = PyList::empty(py);
-    for task in case.tasks() {
-        tasks.append(task_dict(py, task)?)?;
-    }
-    dict.set_item("tasks", tasks)?;
-    Ok(dict)
+/// The figures of a whole run.
+#[derive(IntoPyObject)]
+struct Summary {
+    counts: Counts,
+    cases: CaseCounts,
+    pass_rate: Option<f64>,
+    interval: Option<(f64, f64)>,
+    missed: Vec<String>,
+    stopped: Option<&'static str>,
+    cost_usd: Option<f64>,
+    tokens: (u64, u64),
+    answers: (u64, u64),
 }
 
-fn task_dict<'py>(py: Python<'py>, task: jurat::TaskResult<'_>) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("id", task.id())?;
-    dict.set_item("kind", task.kind())?;
-    dict.set_item("is_counted", task.is_counted())?;
-    dict.set_item("verdict", task.verdict().name())?;
-    dict.set_item("message", task.message())?;
-    dict.set_item("expected", value::optional(py, task.expected())?)?;
-    dict.set_item("actual", value::optional(py, task.actual())?)?;
-    dict.set_item("reply", value::optional(py, task.reply())?)?;
-    dict.set_item("label", task.label())?;
-    dict.set_item("score", task.score())?;
-    dict.set_item("explanation", task.explanation())?;
-    dict.set_item("cost_usd", task.cost_usd())?;
-    dict.set_item("seconds", task.latency().map(|it| it.as_secs_f64()))?;
-    dict.set_item("requests", task.n_requests())?;
-    Ok(dict)
+/// How many cases ended how.
+#[derive(IntoPyObject)]
+struct CaseCounts {
+    total: u64,
+    passed: u64,
+    failed: u64,
+    error: u64,
+}
+
+/// How many tasks ended how.
+#[derive(IntoPyObject)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    measured: u64,
+    skipped: u64,
+    error: u64,
+    not_run: u64,
+}
+
+impl Counts {
+    fn of(counts: jurat::Counts) -> Counts {
+        Counts {
+            passed: counts.passed,
+            failed: counts.failed,
+            measured: counts.measured,
+            skipped: counts.skipped,
+            error: counts.errored,
+            not_run: counts.not_run,
+        }
+    }
+}
+
+/// A task over all cases.
+#[derive(IntoPyObject)]
+struct Total {
+    task: String,
+    kind: String,
+    passed: u64,
+    failed: u64,
+    measured: u64,
+    skipped: u64,
+    error: u64,
+    pass_rate: Option<f64>,
+}
+
+/// A case, with what its tasks came to.
+#[derive(IntoPyObject)]
+struct Case<'c> {
+    id: &'c str,
+    verdict: &'static str,
+    subject: Option<&'c str>,
+    prompt: Option<&'c str>,
+    replicate: Option<u32>,
+    seconds: f64,
+    cost_usd: Option<f64>,
+    counts: Counts,
+    pass_rate: Option<f64>,
+    execution: Option<Object>,
+    tasks: Vec<Task<'c>>,
+}
+
+impl Case<'_> {
+    fn of(case: &jurat::Case) -> Case<'_> {
+        Case {
+            id: case.id(),
+            verdict: case.verdict().name(),
+            subject: case.subject(),
+            prompt: case.prompt(),
+            replicate: case.replicate(),
+            seconds: case.took().as_secs_f64(),
+            cost_usd: case.cost_usd(),
+            counts: Counts::of(case.counts()),
+            pass_rate: case.counts().pass_rate(),
+            execution: case.execution().map(|it| Object(it.value().clone())),
+            tasks: case.tasks().map(|it| Task::of(&it)).collect(),
+        }
+    }
+}
+
+/// What a task of a case came to.
+#[derive(IntoPyObject)]
+struct Task<'c> {
+    id: &'c str,
+    kind: &'c str,
+    is_counted: bool,
+    verdict: &'static str,
+    message: &'c str,
+    expected: Option<Object>,
+    actual: Option<Object>,
+    reply: Option<Object>,
+    label: Option<&'c str>,
+    score: Option<f64>,
+    explanation: Option<&'c str>,
+    cost_usd: Option<f64>,
+    seconds: Option<f64>,
+    requests: u32,
+}
+
+impl<'c> Task<'c> {
+    fn of(task: &jurat::TaskResult<'c>) -> Task<'c> {
+        Task {
+            id: task.id(),
+            kind: task.kind(),
+            is_counted: task.is_counted(),
+            verdict: task.verdict().name(),
+            message: task.message(),
+            expected: task.expected().map(Object),
+            actual: task.actual().map(Object),
+            reply: task.reply().map(Object),
+            label: task.label(),
+            score: task.score(),
+            explanation: task.explanation(),
+            cost_usd: task.cost_usd(),
+            seconds: task.latency().map(|it| it.as_secs_f64()),
+            requests: task.n_requests(),
+        }
+    }
 }

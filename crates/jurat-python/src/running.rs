@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use jurat::Watch;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::error::raised;
 use crate::rows::Failed;
@@ -66,15 +65,26 @@ impl Running {
     }
 
     /// How far it has come.
-    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let progress = self.watch.progress();
-        let dict = PyDict::new(py);
-        dict.set_item("done", progress.done)?;
-        dict.set_item("failed", progress.failed)?;
-        dict.set_item("errors", progress.errors)?;
-        dict.set_item("requests", progress.requests)?;
-        dict.set_item("in_flight", progress.in_flight)?;
-        dict.set_item("cost_usd", progress.cost_usd)?;
-        Ok(dict)
+    fn progress(&self) -> Progress {
+        let jurat::Progress { done, failed, errors, requests, in_flight, cost_usd, total, .. } = self.watch.progress();
+        Progress { done, failed, errors, requests, in_flight, cost_usd, total }
     }
+
+    /// The same in one line for a window of this width. `total` is how many cases there are, where the caller knows before the run does.
+    fn progress_bar(&self, width: usize, total: Option<u64>) -> String {
+        let progress = self.watch.progress();
+        jurat::Progress { total: progress.total.or(total), ..progress }.bar(width)
+    }
+}
+
+/// How far a run has come.
+#[derive(IntoPyObject)]
+struct Progress {
+    done: u64,
+    failed: u64,
+    errors: u64,
+    requests: u64,
+    in_flight: u64,
+    cost_usd: f64,
+    total: Option<u64>,
 }

@@ -25,6 +25,20 @@ impl Scenario {
     }
 }
 
+/// Code, with its text.
+type CodeText = (Py<PyAny>, String);
+
+/// When an edge is taken.
+#[derive(FromPyObject)]
+pub(crate) enum When<'py> {
+    /// When code says so.
+    #[pyo3(transparent)]
+    Code(CodeText),
+    /// A condition in its short or stored form.
+    #[pyo3(transparent)]
+    Stored(Bound<'py, PyAny>),
+}
+
 impl ScenarioBuilder {
     /// Takes a step. One that is wrong is not taken: whoever catches the exception has what was there before.
     fn step(&self, py: Python<'_>, step: impl FnOnce(&mut scenario::ScenarioBuilder) -> PyResult<()>) -> PyResult<()> {
@@ -48,19 +62,18 @@ impl ScenarioBuilder {
         ScenarioBuilder(Mutex::new(builder))
     }
 
-    /// Adds a node in its stored form; `update` is code for its state, and `source` its text.
-    #[pyo3(signature = (node_id, node, update = None, source = None))]
+    /// Adds a node in its stored form; `update` is code for its state.
+    #[pyo3(signature = (node_id, node, update = None))]
     fn add_node(
         &self,
         py: Python<'_>,
         node_id: &str,
         node: &Bound<'_, PyAny>,
-        update: Option<Py<PyAny>>,
-        source: Option<String>,
+        update: Option<CodeText>,
     ) -> PyResult<()> {
         let mut node = read_node(py, node_id, node)?;
         if let Some(update) = update {
-            node.state_update = Some(StateUpdate::Callable(callable(update, source)));
+            node.state_update = Some(StateUpdate::Callable(callable(update)));
         }
         self.step(py, |builder| {
             builder.add_node(node_id, node);
@@ -68,24 +81,21 @@ impl ScenarioBuilder {
         })
     }
 
-    /// Adds an edge. `when` is a condition in its short or stored form, `condition` code, `source` its text.
-    #[pyo3(signature = (source_node, target, *, when = None, condition = None, source = None, handover = None))]
-    #[allow(clippy::too_many_arguments)] // what an edge has, by name
+    /// Adds an edge with what is to it.
+    #[pyo3(signature = (source, target, *, when, handover))]
     fn add_edge(
         &self,
         py: Python<'_>,
-        source_node: &str,
+        source: &str,
         target: &str,
-        when: Option<&Bound<'_, PyAny>>,
-        condition: Option<Py<PyAny>>,
-        source: Option<String>,
+        when: Option<When<'_>>,
         handover: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let mut edge = Edge::new(source_node, target);
-        edge.when = match (when, condition) {
-            (Some(when), _) => read_condition(py, when)?,
-            (None, Some(code)) => Some(Condition::Callable(callable(code, source))),
-            (None, None) => None,
+        let mut edge = Edge::new(source, target);
+        edge.when = match when {
+            Some(When::Code(code)) => Some(Condition::Callable(callable(code))),
+            Some(When::Stored(condition)) => read_condition(py, &condition)?,
+            None => None,
         };
         edge.handover = handover.map(|it| read_handover(py, it)).transpose()?;
         self.step(py, |builder| {
@@ -101,19 +111,18 @@ impl ScenarioBuilder {
         })
     }
 
-    /// Adds an outcome: a check in its stored form, or code with its text.
-    #[pyo3(signature = (name, description, *, check = None, evaluate = None, source = None))]
+    /// Adds an outcome: a check in its stored form, or code.
+    #[pyo3(signature = (name, description, *, check = None, evaluate = None))]
     fn add_outcome(
         &self,
         py: Python<'_>,
         name: &str,
         description: &str,
         check: Option<&Bound<'_, PyAny>>,
-        evaluate: Option<Py<PyAny>>,
-        source: Option<String>,
+        evaluate: Option<CodeText>,
     ) -> PyResult<()> {
         let check = check.map(outcome::read).transpose()?;
-        let evaluate = evaluate.map(|it| callable(it, source));
+        let evaluate = evaluate.map(callable);
         let criterion = Criterion { name: name.to_owned(), description: description.to_owned(), check, evaluate };
         self.step(py, |builder| {
             builder.add_outcome_criterion(criterion);
@@ -192,8 +201,8 @@ fn wrong(py: Python<'_>, message: String) -> PyErr {
     named(py, "ScenarioError", message)
 }
 
-fn callable(code: Py<PyAny>, source: Option<String>) -> Callable {
-    Callable { source, function: Some(function(code)) }
+fn callable((code, text): CodeText) -> Callable {
+    Callable { source: Some(text), function: Some(function(code)) }
 }
 
 /// A node from its stored form: it is read as part of a scenario that has nothing else.
@@ -231,7 +240,8 @@ fn read_condition(py: Python<'_>, condition: &Bound<'_, PyAny>) -> PyResult<Opti
 
 fn read_handover(py: Python<'_>, handover: &Bound<'_, PyAny>) -> PyResult<Handover> {
     if handover.is_callable() {
-        return Ok(Handover::Callable(callable(handover.clone().unbind(), None)));
+        let function = Some(function(handover.clone().unbind()));
+        return Ok(Handover::Callable(Callable { source: None, function }));
     }
     let name: String = handover.extract()?;
     let known: Vec<&str> = Handover::NAMED.iter().map(|(name, _)| *name).collect();

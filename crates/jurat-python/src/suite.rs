@@ -6,15 +6,27 @@ use std::time::Duration;
 
 use jurat::RunOptions;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyString};
 
 use crate::arrow::Batches;
-use crate::error::{problems, raised, usage};
-use crate::json;
+use crate::error::{Problem, problems, raised, usage};
+use crate::function::function;
+use crate::lines::Lines;
 use crate::model::model;
-use crate::rows::{Failed, Items, Lines};
+use crate::rows::{Failed, Items, Rows};
 use crate::running::Running;
 use crate::scenario::Scenario;
+use crate::{evaluator, json};
+
+/// Code that a definition names: callables by their names, and the scenarios that it has besides.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Code<'py> {
+    models: Bound<'py, PyDict>,
+    evaluators: Bound<'py, PyDict>,
+    agents: Bound<'py, PyDict>,
+    scenarios: Vec<PyRef<'py, Scenario>>,
+}
 
 /// A definition without errors.
 #[pyclass(frozen, module = "jurat._jurat")]
@@ -22,23 +34,28 @@ pub(crate) struct Suite(jurat::Suite);
 
 #[pymethods]
 impl Suite {
-    /// A definition as a dict, with the functions that it names as `call/NAME` and the scenarios that it has besides.
+    /// A definition as a dict, with the code that it names.
     #[new]
-    #[pyo3(signature = (name, definition, *, directory, functions, scenarios))]
+    #[pyo3(signature = (name, definition, *, directory, code))]
     fn new(
         py: Python<'_>,
         name: &str,
         definition: &Bound<'_, PyDict>,
         directory: PathBuf,
-        functions: &Bound<'_, PyDict>,
-        scenarios: Vec<PyRef<'_, Scenario>>,
+        code: Code<'_>,
     ) -> PyResult<Suite> {
         let definition = jurat::Value::from(json::value(definition)?);
         let mut builder = jurat::Suite::builder(name).define(definition).directory(directory);
-        for (name, callable) in functions {
+        for (name, callable) in code.models {
             builder = builder.function(model(name.cast::<PyString>()?.to_str()?, callable.unbind()));
         }
-        builder = builder.scenarios(scenarios.iter().map(|it| it.definition().clone()));
+        for (name, callable) in code.evaluators {
+            builder = builder.evaluator_function(name.extract::<String>()?, evaluator::function(callable.unbind()));
+        }
+        for (name, callable) in code.agents {
+            builder = builder.agent_function(name.extract::<String>()?, function(callable.unbind()));
+        }
+        builder = builder.scenarios(code.scenarios.iter().map(|it| it.definition().clone()));
         let built = py.detach(|| builder.build());
         built.map(Suite).map_err(|error| raised(py, &error))
     }
@@ -63,8 +80,8 @@ impl Suite {
 
     /// What is odd about it: a list of problems.
     #[getter]
-    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        problems(py, self.0.warnings())
+    fn warnings(&self) -> Vec<Problem> {
+        problems(self.0.warnings())
     }
 
     /// The same as text.
@@ -95,11 +112,12 @@ impl Suite {
         let mut wanted = read(options)?;
         let failed = Failed::default();
         if let Some(rows) = rows {
+            let given = |items: Items| Rows::of(rows, items, failed.clone()).map(Lines::of);
             wanted = match items {
-                "arrow" => wanted.input(Batches::of(rows, failed.clone())?.lines()),
-                "records" => wanted.input(Lines::of(rows, Items::Records, failed.clone())?),
-                "records_with_ids" => wanted.input(Lines::of(rows, Items::RecordsWithIds, failed.clone())?),
-                _ => wanted.input(Lines::of(rows, Items::Rows, failed.clone())?),
+                "arrow" => wanted.input(Lines::of(Batches::of(rows, failed.clone())?)),
+                "records" => wanted.input(given(Items::Records)?),
+                "records_with_ids" => wanted.input(given(Items::RecordsWithIds)?),
+                _ => wanted.input(given(Items::Rows)?),
             };
         }
         let running = py.detach(|| self.0.start(wanted)).map_err(|error| raised(py, &error))?;

@@ -32,7 +32,15 @@ pub(crate) fn object<'py>(py: Python<'py>, value: &Val<'_>) -> PyResult<Bound<'p
     })
 }
 
-/// The value as an object, or nothing.
-pub(crate) fn optional<'py>(py: Python<'py>, value: Option<jurat::Value>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    value.map(|it| object(py, &it.into())).transpose()
+/// A value that becomes an object where one of Python is made.
+pub(crate) struct Object(pub(crate) jurat::Value);
+
+impl<'py> IntoPyObject<'py> for Object {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        object(py, &self.0.into())
+    }
 }

@@ -4,9 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use jurat_core::scenario::Scenario;
+use jurat_core::scenario::{Function, Scenario};
 use jurat_core::suite::write::yaml_text;
 use jurat_core::value::{Map, Val};
+use jurat_engine::HostFunctions;
 use serde::Serialize;
 
 use crate::members::Members;
@@ -44,6 +45,8 @@ pub struct SuiteBuilder {
     evaluators: Vec<Evaluator>,
     agents: Vec<Agent>,
     cases: Vec<AgentCase>,
+    called_evaluators: HostFunctions,
+    called_agents: HostFunctions,
     tasks: Vec<Task>,
     thresholds: Map<'static>,
     pass_rate: Option<f64>,
@@ -66,6 +69,8 @@ impl SuiteBuilder {
             evaluators: Vec::new(),
             agents: Vec::new(),
             cases: Vec::new(),
+            called_evaluators: HostFunctions::new(),
+            called_agents: HostFunctions::new(),
             tasks: Vec::new(),
             thresholds: Map::default(),
             pass_rate: None,
@@ -120,6 +125,68 @@ impl SuiteBuilder {
     /// ```
     pub fn function(mut self, model: Model) -> SuiteBuilder {
         self.functions.push(model);
+        self
+    }
+
+    /// The same with a function that runs cases, which the definition names as an agent `{call: NAME}`. It is called once for each turn, with an object:
+    /// `case`, `task`, `turn`, `turns`, `session`, `workspace`, and `system` and `model` where there are any. It returns its last word as text, a list of the
+    /// events that the runner `command` knows, or a run artifact. No walls are around it. What it comes to is recorded, so a replay does not call it; an error
+    /// is one of the case.
+    ///
+    /// ```
+    /// use jurat::{Function, RunOptions, Suite};
+    /// use serde_json::json;
+    ///
+    /// let writer = Function::new(|task| {
+    ///     let workspace = task.get("workspace").and_then(|it| it.as_str()).ok_or("there is no workspace")?;
+    ///     std::fs::write(format!("{workspace}/report.md"), "three notes").map_err(|error| error.to_string())?;
+    ///     Ok("report.md is written".into())
+    /// });
+    /// let suite = Suite::builder("errands")
+    ///     .define(json!({
+    ///         "agents": { "writer": { "call": "writer" } },
+    ///         "cases": [{ "id": "report", "task": "Write report.md.", "key_outputs": ["report.md"] }],
+    ///         "tasks": [
+    ///             { "id": "written", "check": { "kind": "workspace_file_present", "relative_path": "report.md" } },
+    ///             { "id": "told", "field_path": "final_response", "operator": "contains", "expected_value": "report.md" },
+    ///         ],
+    ///     }))
+    ///     .agent_function("writer", writer)
+    ///     .build()?;
+    /// # let directory = tempfile::tempdir()?;
+    /// let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// assert_eq!(run.pass_rate(), Some(1.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn agent_function(mut self, name: impl Into<String>, function: Function) -> SuiteBuilder {
+        self.called_agents.insert(name.into(), function);
+        self
+    }
+
+    /// The same with a function that evaluates, which the definition names as an evaluator `{call: NAME}`. It is given its arguments by name, as one object, and
+    /// returns [what evaluators may](crate::Return::to_value). [`Evaluator::function`] is the same without a definition.
+    ///
+    /// ```
+    /// use jurat::{Function, Return, RunOptions, Suite};
+    /// use serde_json::json;
+    ///
+    /// let suite = Suite::builder("lengths")
+    ///     .define(json!({
+    ///         "records": [{ "answer": "Hello!" }],
+    ///         "evaluators": { "length": { "call": "length", "parameters": ["answer"] } },
+    ///         "tasks": [{ "id": "short", "evaluate": "length", "field_path": "score", "operator": "less_than", "expected_value": 10 }],
+    ///     }))
+    ///     .evaluator_function("length", Function::new(|arguments| {
+    ///         let answer = arguments.get("answer").and_then(|it| it.as_str()).unwrap_or_default();
+    ///         Ok(Return::from(answer.len() as i64).to_value())
+    ///     }))
+    ///     .build()?;
+    /// # let directory = tempfile::tempdir()?;
+    /// assert_eq!(suite.run(RunOptions::in_directory(directory.path()))?.pass_rate(), Some(1.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn evaluator_function(mut self, name: impl Into<String>, function: Function) -> SuiteBuilder {
+        self.called_evaluators.insert(name.into(), function);
         self
     }
 
@@ -293,7 +360,8 @@ impl SuiteBuilder {
         let evaluators = self.evaluators.iter().filter_map(|it| Some((it.name.clone(), it.function.clone()?)));
         let code = Code {
             functions: functions.collect(),
-            evaluators: evaluators.collect(),
+            evaluators: evaluators.chain(self.called_evaluators.clone()).collect(),
+            agents: self.called_agents.clone(),
             scenarios: self.scenarios.clone(),
         };
         let directory = self.directory.clone();

@@ -78,7 +78,7 @@ impl Evaluator {
         let name = name.into();
         let function = Function::new(move |arguments: &Val<'_>| {
             let returned = call(&Value(arguments.clone().into_owned())).map_err(|it| it.to_string())?;
-            Ok(transport::write(&returned.0))
+            Ok(returned.to_value())
         });
         let mut evaluator = Evaluator::with(name.clone(), "call", name);
         evaluator.function = Some(function);
@@ -252,6 +252,12 @@ impl EvaluatorOutput {
 pub struct Return(Object);
 
 impl Return {
+    /// The same in the form in which it is recorded: what JSON loses (`1` as against `1.0`, infinities) is kept. It is what an
+    /// [`evaluator_function`](crate::SuiteBuilder::evaluator_function) returns.
+    pub fn to_value(&self) -> jurat_core::value::Value {
+        transport::write(&self.0)
+    }
+
     /// Nothing, which is an answer where there is no output to fill.
     pub fn nothing() -> Return {
         Return(Object::None)

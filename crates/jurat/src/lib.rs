@@ -180,6 +180,7 @@ pub use value::Value;
 pub use worker::{run_code_with, serve_as_worker};
 
 pub use jurat_core::effect::Usage;
+pub use jurat_core::scenario::Function;
 pub use jurat_core::statistics::Interval;
 pub use jurat_core::suite::Gate;
 pub use jurat_core::verdict::{CaseVerdict, Counts, StopReason};

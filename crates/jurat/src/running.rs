@@ -20,6 +20,7 @@ use jurat_core::suite::RowSource;
 use jurat_engine::{Definition, Functions, How, Recording, Selection, Stop, World, launch, open_recording};
 use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
+use jurat_report::ProgressLine;
 use jurat_store::{Disk, Project};
 use tokio::sync::oneshot;
 
@@ -52,6 +53,7 @@ pub struct Running {
     ended: oneshot::Receiver<Result<Run, Error>>,
     stop: Arc<Stop>,
     progress: Arc<jurat_engine::Progress>,
+    began: Instant,
 }
 
 /// How far a run has come; see [`Running::progress`].
@@ -69,6 +71,42 @@ pub struct Progress {
     pub in_flight: u64,
     /// What answers cost in dollars, as far as that is known.
     pub cost_usd: f64,
+    /// How many cases there are, once that is known.
+    pub total: Option<u64>,
+    /// How long it runs by now.
+    pub elapsed: Duration,
+}
+
+impl Progress {
+    /// One line for a window of this width, as the command shows it: a bar when it is known how many cases there are, what is done, how fast, and how long
+    /// the rest will take. What matters least is left out where there is no room.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use jurat::Progress;
+    ///
+    /// let progress = Progress {
+    ///     done: 30, failed: 2, errors: 0, requests: 30, in_flight: 0, cost_usd: 0.0, total: Some(60), elapsed: Duration::from_secs(6),
+    /// };
+    /// assert_eq!(progress.bar(80), "━━━━━━━━━━──────────  50 %  30/60  2 failed  5.0/s  6 s left");
+    /// ```
+    pub fn bar(&self, width: usize) -> String {
+        let rate = (self.done > 0).then(|| self.done as f64 / self.elapsed.as_secs_f64().max(1e-9));
+        let left = self.total.map(|total| total.saturating_sub(self.done)).filter(|it| *it > 0);
+        let line = ProgressLine {
+            done: self.done,
+            total: self.total,
+            failed: self.failed,
+            errors: self.errors,
+            cost_usd: Some(self.cost_usd).filter(|it| *it > 0.0),
+            rate,
+            eta: left.zip(rate).and_then(|(left, rate)| Duration::try_from_secs_f64(left as f64 / rate).ok()),
+            in_flight: self.in_flight,
+            slow_case: None,
+        };
+        line.bar(width)
+    }
 }
 
 /// Watches and stops a run that somebody else waits for; see [`Running::watch`].
@@ -76,6 +114,7 @@ pub struct Progress {
 pub struct Watch {
     stop: Arc<Stop>,
     progress: Arc<jurat_engine::Progress>,
+    began: Instant,
 }
 
 impl Watch {
@@ -86,10 +125,12 @@ impl Watch {
 
     /// How far the run has come.
     pub fn progress(&self) -> Progress {
-        let jurat_engine::Progress { done, failed, errors, n_requests, in_flight, nano_usd, .. } = &*self.progress;
-        let [done, failed, errors, requests, in_flight, nano_usd] =
-            [done, failed, errors, n_requests, in_flight, nano_usd].map(|it| it.load(Ordering::Relaxed));
-        Progress { done, failed, errors, requests, in_flight, cost_usd: nano_usd as f64 / 1e9 }
+        let jurat_engine::Progress { done, failed, errors, n_requests, in_flight, nano_usd, total, .. } =
+            &*self.progress;
+        let [done, failed, errors, requests, in_flight, nano_usd, total] =
+            [done, failed, errors, n_requests, in_flight, nano_usd, total].map(|it| it.load(Ordering::Relaxed));
+        let (cost_usd, total) = (nano_usd as f64 / 1e9, Some(total).filter(|it| *it != u64::MAX));
+        Progress { done, failed, errors, requests, in_flight, cost_usd, total, elapsed: self.began.elapsed() }
     }
 }
 
@@ -106,7 +147,7 @@ impl Running {
             })
         };
         let thread = Some(thread.map_err(|error| Error::Run(Box::new(error)))?);
-        Ok(Running { thread, ended, stop, progress })
+        Ok(Running { thread, ended, stop, progress, began: Instant::now() })
     }
 
     /// Waits for the end.
@@ -165,7 +206,7 @@ impl Running {
 
     /// What can watch and stop it while somebody else waits for it.
     pub fn watch(&self) -> Watch {
-        Watch { stop: Arc::clone(&self.stop), progress: Arc::clone(&self.progress) }
+        Watch { stop: Arc::clone(&self.stop), progress: Arc::clone(&self.progress), began: self.began }
     }
 
     /// Waits for the thread. If it panicked, that was a function of the caller's or a mistake of ours: either should be heard.
@@ -254,6 +295,7 @@ impl Prepared {
             env: &env,
             functions: &functions,
             evaluators: &suite.0.evaluators,
+            agents: &suite.0.agents,
             worker: worker::program(),
             stdin: &mut input,
             random: RandomState::new().build_hasher().finish(),

@@ -49,6 +49,7 @@ pub(crate) struct Ready {
     pub(crate) plan: Plan,
     pub(crate) functions: Functions,
     pub(crate) evaluators: HostFunctions,
+    pub(crate) agents: HostFunctions,
     pub(crate) warnings: Problems,
 }
 
@@ -59,6 +60,8 @@ pub(crate) struct Code {
     pub(crate) functions: Functions,
     /// The functions that evaluate.
     pub(crate) evaluators: HostFunctions,
+    /// The functions that run cases.
+    pub(crate) agents: HostFunctions,
     /// The scenarios that the definition was written from.
     pub(crate) scenarios: Vec<Scenario>,
 }
@@ -103,7 +106,7 @@ impl Suite {
         let profiles =
             jurat_store::Profiles { run: profiles.run.as_deref(), evaluation: profiles.evaluation.as_deref() };
         let examined = Examined::open(path.as_ref(), profiles).map_err(|error| Error::Usage(error.to_string()))?;
-        Suite::ready(examined, Functions::default(), HostFunctions::default())
+        Suite::ready(examined, Code::default())
     }
 
     /// Reads a suite from text. Relative paths in it start at `directory`.
@@ -121,19 +124,19 @@ impl Suite {
     }
 
     pub(crate) fn examined(path: &Path, text: String, code: Code) -> Result<Suite, Error> {
-        let Code { functions, evaluators, scenarios } = code;
-        let examined = Examined::with_code(path, &Given(text), &scenarios);
-        Suite::ready(examined, functions, evaluators)
+        let examined = Examined::with_code(path, &Given(text), &code.scenarios);
+        Suite::ready(examined, code)
     }
 
-    fn ready(examined: Examined, functions: Functions, evaluators: HostFunctions) -> Result<Suite, Error> {
+    fn ready(examined: Examined, code: Code) -> Result<Suite, Error> {
+        let Code { functions, evaluators, agents, .. } = code;
         let problems = || Problems::new(examined.problems.clone(), examined.sources.clone());
         if examined.has_errors_for_replay() {
             return Err(Error::Suite(problems()));
         }
         let warnings = problems();
         match Plan::of_recorded(&examined.suite, &examined.samples) {
-            Some(plan) => Ok(Suite(Arc::new(Ready { examined, plan, functions, evaluators, warnings }))),
+            Some(plan) => Ok(Suite(Arc::new(Ready { examined, plan, functions, evaluators, agents, warnings }))),
             None => Err(Error::Suite(warnings)),
         }
     }

@@ -24,7 +24,7 @@ True
 from jurat.evaluate.dataset import EvalDataset, GenAIEvalDataset
 from jurat.evaluate.operators import ComparisonOperator
 from jurat.evaluate.results import EvalResults, GenAIEvalResults
-from jurat.evaluate.tasks import AssertionTask, LLMJudgeTask
+from jurat.evaluate.tasks import AssertionTask, EvaluatorTask, LLMJudgeTask
 from jurat.suite import evaluate_batch
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "ComparisonOperator",
     "EvalDataset",
     "EvalResults",
+    "EvaluatorTask",
     "GenAIEvalDataset",
     "GenAIEvalResults",
     "LLMJudgeTask",

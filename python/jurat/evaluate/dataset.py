@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from jurat._running import awaited, finished
 from jurat.errors import UsageError
 from jurat.evaluate.results import GenAIEvalResults
-from jurat.evaluate.tasks import AssertionTask, LLMJudgeTask, Task
+from jurat.evaluate.tasks import AssertionTask, EvaluatorTask, LLMJudgeTask, Task
+from jurat.evaluators import Evaluator
 from jurat.genai.settings import Roles
 from jurat.queue import GenAIEvalRecord
 from jurat.rows import given
@@ -26,7 +27,7 @@ __all__ = ["EvalDataset", "GenAIEvalDataset"]
 
 
 class GenAIEvalDataset:
-    """Records and the tasks that judge them. What is wrong with the tasks is told at once.
+    """Records and the tasks that judge them. What is wrong with the tasks is told at once. A function made with `jurat.evaluators.evaluator` is a task, too.
 
     Records are `GenAIEvalRecord`s, or whatever rows can be: dicts, an iterator, a data frame, a table of Arrow. An iterator is taken once,
     while the dataset is evaluated, and never held as a whole.
@@ -35,16 +36,14 @@ class GenAIEvalDataset:
     def __init__(
         self,
         records: Iterable[Any] | Any,
-        tasks: Sequence[Task],
+        tasks: Sequence[Task | Evaluator],
         *,
         name: str = "dataset",
         models: Mapping[str, str | Mapping[str, Any] | Model] | None = None,
     ) -> None:
-        for task in tasks:
-            if not isinstance(task, Task):
-                raise UsageError(f"a task is an `AssertionTask` or an `LLMJudgeTask`, not a `{type(task).__name__}`")
         self.records = records
-        self.tasks = list(tasks)
+        self.tasks = [_task(it) for it in tasks]
+        self._models = models
         roles = Roles("judge")
         written = [it.definition(roles) for it in self.tasks]
         ids = self._has_ids()
@@ -96,13 +95,13 @@ class GenAIEvalDataset:
         self, config: object = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> GenAIEvalResults:
         """Judges all records and waits for the end. Other threads go on meanwhile; Ctrl-C stops it."""
-        return GenAIEvalResults(Run(finished(self._started(config, options), progress=progress)))
+        return GenAIEvalResults(Run(finished(self._started(config, options), progress=progress, total=self.suite._total(self.records, options))))
 
     async def evaluate_async(
         self, config: object = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> GenAIEvalResults:
         """The same in an event loop, which goes on meanwhile."""
-        return GenAIEvalResults(Run(await awaited(self._started(config, options), progress=progress)))
+        return GenAIEvalResults(Run(await awaited(self._started(config, options), progress=progress, total=self.suite._total(self.records, options))))
 
     def _started(self, config: object, options: Mapping[str, Any]) -> Running:
         if config is not None:
@@ -112,7 +111,8 @@ class GenAIEvalDataset:
 
     def with_updated_contexts_by_id(self, contexts: Mapping[str, Any]) -> GenAIEvalDataset:
         """Another dataset, whose records with these ids have other contexts. Members of a dict replace those of the same name."""
-        return GenAIEvalDataset([_updated(it, contexts) for it in self.records], self.tasks, name=self.suite.name or "dataset")
+        records = [_updated(it, contexts) for it in self.records]
+        return GenAIEvalDataset(records, self.tasks, name=self.suite.name or "dataset", models=self._models)
 
     def __repr__(self) -> str:
         size = f"{len(self.records)} records" if isinstance(self.records, Sized) else "records"
@@ -124,6 +124,15 @@ class GenAIEvalDataset:
 
 #: The same under the name that later releases of its origin have.
 EvalDataset = GenAIEvalDataset
+
+
+def _task(task: Task | Evaluator) -> Task:
+    if isinstance(task, Evaluator):
+        return EvaluatorTask(task.name, task)
+    if not isinstance(task, Task):
+        known = "an `AssertionTask`, an `LLMJudgeTask`, an `EvaluatorTask` or a function made with `jurat.evaluators.evaluator`"
+        raise UsageError(f"a task is {known}, not a `{type(task).__name__}`")
+    return task
 
 
 def _updated(record: GenAIEvalRecord, contexts: Mapping[str, Any]) -> GenAIEvalRecord:

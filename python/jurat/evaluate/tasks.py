@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jurat._jurat import to_json
 from jurat._schema import schema_of
 from jurat.errors import UsageError
 from jurat.evaluate.operators import ComparisonOperator
+from jurat.evaluators import Evaluator, evaluator_of
 from jurat.genai.prompt import Prompt
 from jurat.genai.settings import Roles
 
-__all__ = ["AssertionTask", "LLMJudgeTask", "Task"]
+__all__ = ["AssertionTask", "EvaluatorTask", "LLMJudgeTask", "Task"]
 
 
 class Task:
@@ -128,6 +129,49 @@ class LLMJudgeTask(Task):
         if self.max_retries != 3:
             judge["max_retries"] = self.max_retries
         return {"judge": judge, **super().definition(roles)}
+
+
+class EvaluatorTask(Task):
+    """A function that looks at the record, and what of its result counts. `field_path` starts at the result: `label`, `score`, `explanation`.
+
+    Parameters are bound by their names: `output`, `input`, `reference`, `metadata`, or whatever else the record or a task in `depends_on` has under the name;
+    `arguments` says otherwise for single ones, as paths.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        evaluator: Evaluator | Callable[..., Any],
+        expected_value: Any = None,
+        field_path: str | None = None,
+        operator: ComparisonOperator | str | None = None,
+        description: str | None = None,
+        depends_on: Sequence[str] | None = None,
+        condition: bool | None = None,
+        *,
+        arguments: Mapping[str, str] | None = None,
+        context_path: str | None = None,
+    ) -> None:
+        path = _one_of(id, "field_path", field_path, context_path)
+        self.compares = operator is not None
+        super().__init__(
+            id, path, ComparisonOperator.Exists if operator is None else operator, expected_value, description, depends_on, condition
+        )
+        self.evaluator = evaluator_of(evaluator)
+        self.arguments = dict(arguments or {})
+
+    def definition(self, roles: Roles) -> dict[str, Any]:
+        """The task as files have it."""
+        task = super().definition(roles)
+        if not self.compares:
+            task = {key: it for key, it in task.items() if key not in ("field_path", "operator", "expected_value")}
+        task["evaluate"] = self.evaluator
+        if self.arguments:
+            task["with"] = self.arguments
+        return task
+
+    def __repr__(self) -> str:
+        return f"<EvaluatorTask {self.id}: {self.evaluator.name}>"
 
 
 def _one_of(task: str, name: str, path: str | None, later: str | None) -> str | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import html
+import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jurat import _jurat
-from jurat._called import compiled, n_positional, settled, source_of
+from jurat._called import compiled, is_known_elsewhere, n_positional, source_of, then
 from jurat.errors import ScenarioError
 from jurat.scenario.end import END
 from jurat.scenario.question import ModelOverride, Question, ToolFilter
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Scenario", "ScenarioDefinition", "ScenarioEdge", "ScenarioNode", "ScenarioOutcomeCriterion"]
 
+#: A method of a builder, with what it was called with.
+Step: TypeAlias = "tuple[str, tuple[Any, ...], dict[str, Any]]"
+
 When: TypeAlias = "None | Mapping[str, Any] | Sequence[Mapping[str, Any] | StateCheck] | StateCheck | str | Callable[..., Any]"
 
 
@@ -35,7 +39,7 @@ class ScenarioOutcomeCriterion:
     name: str
     description: str = ""
     check: OutcomeNode | None = None
-    evaluate: Callable[[ScenarioExecutionResult], bool | int | float] | None = None
+    evaluate: Callable[[ScenarioExecutionResult], bool | int | float | Awaitable[bool | int | float]] | None = None
     evaluate_source: str | None = None
 
 
@@ -84,6 +88,8 @@ class Scenario:
         self._builder = _jurat.ScenarioBuilder(name, description)
         self._questions: dict[str, Question] = {}
         self._outcome_criteria: list[ScenarioOutcomeCriterion] = []
+        self._settings = settings
+        self._steps: list[Step] = []
         if settings:
             known = ("system", "turn_limit", "turn_timeout", "timeout", "tags", "tools")
             unknown = [it for it in settings if it not in known]
@@ -121,8 +127,18 @@ class Scenario:
             self._builder.add_node(node_id, node)
         else:
             function, source = _code(state_update, f"`state_update` of `{node_id}`")
-            self._builder.add_node(node_id, node, _update(function), source)
+            self._builder.add_node(node_id, node, (_update(function), source))
         self._questions[node_id] = kept
+        self._step(
+            "add_node",
+            node_id,
+            question=kept,
+            model_override=model_override,
+            tool_filter=tool_filter,
+            state_update=state_update,
+            agent_identity=agent_identity,
+            **metadata,
+        )
 
     def add_edge(
         self, source: str, target: str, *, when: When = None, handover: str | Callable[..., Any] | None = None
@@ -137,13 +153,15 @@ class Scenario:
             raise ScenarioError(f"a handover is the name of one, or a function, not `{type(told).__name__}`")
         if callable(when) or isinstance(when, str):
             function, text = _code(when, f"`when` of the edge `{source} -> {target}`")
-            self._builder.add_edge(source, target, condition=_condition(function), source=text, handover=told)
+            self._builder.add_edge(source, target, when=(_condition(function), text), handover=told)
         else:
             self._builder.add_edge(source, target, when=_stored(when), handover=told)
+        self._step("add_edge", source, target, when=when, handover=handover)
 
     def set_entry(self, node_id: str) -> None:
         """Says which node it starts with."""
         self._builder.set_entry(node_id)
+        self._step("set_entry", node_id)
 
     def add_outcome(self, name: str, check: OutcomeNode, *, description: str = "") -> None:
         """Adds what is concluded about the whole, as a check."""
@@ -159,12 +177,16 @@ class Scenario:
             self._builder.add_outcome(
                 criterion.name,
                 criterion.description,
-                evaluate=_outcome(criterion.evaluate),
-                source=criterion.evaluate_source,
+                evaluate=(_outcome(criterion.evaluate), criterion.evaluate_source),
             )
         else:
             raise ScenarioError(f"the outcome `{criterion.name}` has neither `check` nor `evaluate`: nothing decides it")
         self._outcome_criteria.append(criterion)
+        self._step("add_outcome_criterion", criterion)
+
+    def _step(self, method: str, *args: Any, **kwargs: Any) -> None:
+        """Keeps a step that was taken: what is built goes to other processes as the steps that built it."""
+        self._steps.append((method, args, kwargs))
 
     def validate(self) -> ScenarioDefinition:
         """The scenario, frozen. What does not fit together is a `ValueError`; a second edge without a condition is a `UserWarning`."""
@@ -172,7 +194,8 @@ class Scenario:
         for name, words in odd:
             if name == "multiple_unconditional_edges":
                 warnings.warn(words, UserWarning, stacklevel=2)
-        return ScenarioDefinition._of(built, tuple(self._outcome_criteria))
+        plan = _Steps(self.name, self.description, dict(self._settings), tuple(self._steps))
+        return ScenarioDefinition._of(built, tuple(self._outcome_criteria), plan)
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name}: {len(self._questions)} nodes>"
@@ -190,9 +213,13 @@ class ScenarioDefinition:
     outcome_criteria: tuple[ScenarioOutcomeCriterion, ...]
     metadata: dict[str, Any]
     _scenario: _jurat.Scenario
+    #: How it was built; `None` when it was read from a checkpoint.
+    _plan: _Steps | None = None
 
     @classmethod
-    def _of(cls, built: _jurat.Scenario, criteria: tuple[ScenarioOutcomeCriterion, ...]) -> ScenarioDefinition:
+    def _of(
+        cls, built: _jurat.Scenario, criteria: tuple[ScenarioOutcomeCriterion, ...], plan: _Steps | None = None
+    ) -> ScenarioDefinition:
         stored = built.stored()
         nodes = {
             id: ScenarioNode(id, it["question"], it["metadata"], it["state_update_source"])
@@ -203,7 +230,7 @@ class ScenarioDefinition:
             for it in stored["edges"]
         )
         return cls(
-            stored["name"], stored["description"], nodes, edges, stored["entry_node"], criteria, stored["metadata"], built
+            stored["name"], stored["description"], nodes, edges, stored["entry_node"], criteria, stored["metadata"], built, plan
         )
 
     @property
@@ -240,8 +267,20 @@ class ScenarioDefinition:
             raise ScenarioError(f"the scenario `{self.name}` was not run: {run.stopped}")
         return execution
 
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        # It goes to other processes as what it was made from, and is made anew there.
+        if self._plan is None:
+            return _read_back, (json.dumps(self.to_checkpoint()),)
+        self._plan.refuse_code_without_a_name()
+        return _built_again, (self._plan,)
+
     def __repr__(self) -> str:
         return f"<ScenarioDefinition {self.name}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
+
+    def _graph(self) -> str:
+        from jurat.suite import Suite
+
+        return Suite({}, name=self.name, models={"subject": _nobody, "parser": _nobody}, scenarios=[self]).plan().svg
 
     def _repr_html_(self) -> str:
         row = "<tr><td>{}</td><td>{}</td><td>{}</td></tr>"
@@ -250,7 +289,50 @@ class ScenarioDefinition:
             for it in self.edges
         ]
         head = f"<b>{html.escape(self.name)}</b> starts at {html.escape(self.entry_node)}"
-        return f"<div>{head}<table><tr><th>from</th><th>to</th><th>when</th></tr>{''.join(shown)}</table></div>"
+        return f"<div>{self._graph()}{head}<table><tr><th>from</th><th>to</th><th>when</th></tr>{''.join(shown)}</table></div>"
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """How a scenario was built: what it was made with, and the steps in their order."""
+
+    name: str
+    description: str
+    settings: dict[str, Any]
+    steps: tuple[Step, ...]
+
+    def refuse_code_without_a_name(self) -> None:
+        """What has no name is told here, where it is known what it is for."""
+        for method, args, kwargs in self.steps:
+            named = {"state_update": kwargs.get("state_update"), "when": kwargs.get("when"), "handover": kwargs.get("handover")}
+            if method == "add_outcome_criterion":
+                named["evaluate"] = args[0].evaluate
+            for what, code in named.items():
+                if callable(code) and not is_known_elsewhere(code):
+                    where = " -> ".join(it.name if isinstance(it, ScenarioOutcomeCriterion) else str(it) for it in args)
+                    raise ScenarioError(
+                        f"the scenario `{self.name}` cannot be pickled: `{what}` of `{where}` is a function that other processes cannot find by its"
+                        " name; define it at the top of a module, or give its source as text"
+                    )
+
+
+def _built_again(plan: _Steps) -> ScenarioDefinition:
+    scenario = Scenario(plan.name, plan.description, **plan.settings)
+    for method, args, kwargs in plan.steps:
+        getattr(scenario, method)(*args, **kwargs)
+    with warnings.catch_warnings():
+        # Whoever built it first was told.
+        warnings.simplefilter("ignore")
+        return scenario.validate()
+
+
+def _nobody(_: Any) -> str:
+    return ""
+
+
+def _read_back(checkpoint: str) -> ScenarioDefinition:
+    (scenario,) = ScenarioDefinition.from_checkpoint(checkpoint)
+    return scenario
 
 
 def _when(edge: ScenarioEdge) -> str:
@@ -273,8 +355,8 @@ def _stored(when: Any) -> Any:
 
 def _condition(function: Callable[..., Any]) -> Callable[[dict[str, Any]], bool]:
     if n_positional(function) >= 2:
-        return lambda names: bool(settled(function(names["accumulated"], names["parsed"])))
-    return lambda names: bool(settled(function(ScenarioState(names["state"]))))
+        return lambda names: then(function(names["accumulated"], names["parsed"]), bool)
+    return lambda names: then(function(ScenarioState(names["state"])), bool)
 
 
 def _update(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
@@ -282,16 +364,16 @@ def _update(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
 
     def call(names: dict[str, Any]) -> Any:
         accumulated = names["accumulated"]
-        returned = settled(function(accumulated, names["parsed"]) if takes_parsed else function(accumulated))
+        returned = function(accumulated, names["parsed"]) if takes_parsed else function(accumulated)
         # A function that changes what it was given and returns nothing means what it changed.
-        return accumulated if returned is None else returned
+        return then(returned, lambda it: accumulated if it is None else it)
 
     return call
 
 
 def _outcome(function: Callable[[ScenarioExecutionResult], Any]) -> Callable[[dict[str, Any]], Any]:
-    return lambda names: settled(function(ScenarioExecutionResult.from_evidence(names["result"])))
+    return lambda names: function(ScenarioExecutionResult.from_evidence(names["result"]))
 
 
 def _handover(function: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
-    return lambda names: settled(function(names["log"], ScenarioState(names["state"])))
+    return lambda names: function(names["log"], ScenarioState(names["state"]))

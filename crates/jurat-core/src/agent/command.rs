@@ -30,7 +30,8 @@ pub(super) fn launch(errand: &Errand<'_>, model: Option<&ModelAt>) -> Launch {
     launch.finished(errand)
 }
 
-fn asked(errand: &Errand<'_>, model: Option<&ModelAt>) -> Value {
+/// What an agent is told in a turn.
+pub(super) fn asked(errand: &Errand<'_>, model: Option<&ModelAt>) -> Value {
     let mut members: Map<'static> = [
         ("task", Val::from(errand.message.to_owned())),
         ("turn", Val::from(errand.turn as u64)),
@@ -68,14 +69,30 @@ pub(super) fn read_text(printed: &str) -> Told {
 
 /// What a stream of events tells.
 pub(super) fn read(stream: &str) -> Told {
-    let mut told = Told::default();
-    let mut has_final = false;
+    let mut events = Events::default();
     for line in lines(stream) {
-        let Some(event) = told.event(line, "printed") else { continue };
-        let at = owned_text(&event, "timestamp");
-        match text(&event, "type") {
+        if let Some(event) = events.told.event(line, "printed") {
+            events.take(&event);
+        }
+    }
+    events.finish()
+}
+
+/// Events that are read one after the other.
+#[derive(Default)]
+pub(super) struct Events {
+    told: Told,
+    has_final: bool,
+}
+
+impl Events {
+    /// Takes in the next.
+    pub(super) fn take(&mut self, event: &Val<'_>) {
+        let Events { told, has_final } = self;
+        let at = owned_text(event, "timestamp");
+        match text(event, "type") {
             Some("message") => {
-                let role = text(&event, "role").unwrap_or("assistant");
+                let role = text(event, "role").unwrap_or("assistant");
                 let said = event.get("text").or_else(|| event.get("content")).unwrap_or(&Val::Null);
                 match role {
                     "system" | "user" | "assistant" | "tool" => told.said(at, role, said.clone().into_owned()),
@@ -83,9 +100,9 @@ pub(super) fn read(stream: &str) -> Told {
                 }
             }
             Some("tool_call") => {
-                let name = owned_text(&event, "name").unwrap_or_default();
+                let name = owned_text(event, "name").unwrap_or_default();
                 let arguments = event.get("arguments").unwrap_or(&Val::Null);
-                told.called(at, owned_text(&event, "id"), name, arguments);
+                told.called(at, owned_text(event, "id"), name, arguments);
             }
             Some("tool_result") => {
                 let is_error = match event.get("is_error") {
@@ -93,27 +110,27 @@ pub(super) fn read(stream: &str) -> Told {
                     _ => None,
                 };
                 let output = event.get("output").cloned().unwrap_or(Val::Null).into_owned();
-                told.returned(at, owned_text(&event, "id"), is_error, output);
+                told.returned(at, owned_text(event, "id"), is_error, output);
             }
-            Some("usage") => took(&mut told, &event),
+            Some("usage") => took(told, event),
             Some("note") => {
-                let name = owned_text(&event, "name").unwrap_or_else(|| "note".to_owned());
+                let name = owned_text(event, "name").unwrap_or_else(|| "note".to_owned());
                 told.note(at, name, event.get("detail").cloned().unwrap_or(Val::Null).into_owned());
             }
             Some("session") => {
-                told.session = owned_text(&event, "id");
-                told.version = owned_text(&event, "version");
-                told.model = owned_text(&event, "model");
-                told.note(at, "session", picked(&event, &["id", "version", "model"]));
+                told.session = owned_text(event, "id");
+                told.version = owned_text(event, "version");
+                told.model = owned_text(event, "model");
+                told.note(at, "session", picked(event, &["id", "version", "model"]));
             }
             Some("error") => {
-                let message = text(&event, "message").unwrap_or("the program does not say why");
-                let source = match text(&event, "source") {
+                let message = text(event, "message").unwrap_or("the program does not say why");
+                let source = match text(event, "source") {
                     Some("provider") => FaultSource::Provider,
                     Some("configuration") => FaultSource::Configuration,
                     _ => FaultSource::Agent,
                 };
-                let code = text(&event, "code").unwrap_or(match source {
+                let code = text(event, "code").unwrap_or(match source {
                     FaultSource::Provider => "provider_error",
                     FaultSource::Configuration => "configuration_refused",
                     _ => "agent_error",
@@ -121,16 +138,21 @@ pub(super) fn read(stream: &str) -> Told {
                 told.fail(source, code, message);
             }
             Some("final") => {
-                has_final = true;
-                told.response = owned_text(&event, "text");
+                *has_final = true;
+                told.response = owned_text(event, "text");
             }
             other => told.note(at, other.unwrap_or("event"), event.clone().into_owned()),
         }
     }
-    if !has_final {
-        told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without its `final` event");
+
+    /// What they told. A stream without its last word broke off.
+    pub(super) fn finish(self) -> Told {
+        let Events { mut told, has_final } = self;
+        if !has_final {
+            told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without its `final` event");
+        }
+        told
     }
-    told
 }
 
 fn took(told: &mut Told, event: &Val<'_>) {

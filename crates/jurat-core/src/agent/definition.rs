@@ -20,6 +20,8 @@ pub struct Agent {
     pub runner: Runner,
     /// Its program: a name that is looked for where programs are, or a path. The runner knows one for most.
     pub program: Option<String>,
+    /// The function of the program that runs the suite, by its name, when one runs it.
+    pub function: Option<String>,
     /// Arguments behind those that the runner gives.
     pub args: Vec<String>,
     /// Variables.
@@ -57,6 +59,7 @@ impl Agent {
             name: name.into(),
             runner,
             program: None,
+            function: None,
             args: Vec::new(),
             env: Vec::new(),
             pass_env: Vec::new(),
@@ -311,6 +314,7 @@ impl AgentCase {
         put("system", self.system.clone().map_or(Val::Null, Val::from));
         put("attachments", pairs(&self.attachments));
         put("template", template.map_or(Val::Null, |it| Val::from(it.to_owned())));
+        put("function", agent.function.clone().map_or(Val::Null, Val::from));
         put("args", texts(&agent.args));
         put("env", pairs(&agent.env));
         put("pass_env", texts(&agent.pass_env));

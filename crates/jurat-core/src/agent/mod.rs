@@ -11,6 +11,7 @@ mod claude_code;
 mod codex;
 mod command;
 mod definition;
+mod function;
 mod gemini_cli;
 mod launch;
 mod lines;
@@ -29,6 +30,7 @@ mod workspace;
 pub use definition::{
     Agent, AgentCase, Fragments, Isolation, KEY_OUTPUT_BYTES, Limits, Network, ProbeTool, plain_relative_path,
 };
+pub use function::{FunctionReturn, asked_of_function, returned_by_function};
 pub use launch::{ConfigFile, Errand, Launch, ModelAt, Places, Wire};
 pub use probe::{Probe, ProbeStep, SHELL_SECONDS};
 pub use run::{AgentRun, Ending, Exchanges, Kept, Limit, Mechanism, TurnRun};

@@ -9,6 +9,8 @@ use super::{claude_code, codex, command, gemini_cli, mini_swe_agent, openclaw, o
 pub enum Runner {
     /// Any program that speaks the protocol of [`super`]'s `command`.
     Command,
+    /// A function of the program that runs the suite.
+    Call,
     /// Nobody: the artifact is there already.
     Recorded,
     /// A model with tools, asked by jurat itself.
@@ -33,8 +35,9 @@ pub enum Runner {
 
 impl Runner {
     /// Every runner, by the name that authors write.
-    pub const NAMED: [(&'static str, Runner); 11] = [
+    pub const NAMED: [(&'static str, Runner); 12] = [
         ("command", Runner::Command),
+        ("call", Runner::Call),
         ("recorded", Runner::Recorded),
         ("llm_probe", Runner::LlmProbe),
         ("openclaw", Runner::OpenClaw),
@@ -55,7 +58,7 @@ impl Runner {
     /// The program that it starts, where programs are looked for; `None` when it starts none of its own.
     pub fn program(self) -> Option<&'static str> {
         Some(match self {
-            Runner::Command | Runner::Recorded | Runner::LlmProbe => return None,
+            Runner::Command | Runner::Call | Runner::Recorded | Runner::LlmProbe => return None,
             Runner::OpenClaw => "openclaw",
             Runner::ClaudeCode => "claude",
             Runner::Codex => "codex",
@@ -70,7 +73,7 @@ impl Runner {
     /// How its program asks models; `None` when it asks in any way, or none.
     pub fn wire(self) -> Option<Wire> {
         match self {
-            Runner::Command | Runner::Recorded | Runner::LlmProbe => None,
+            Runner::Command | Runner::Call | Runner::Recorded | Runner::LlmProbe => None,
             Runner::ClaudeCode => Some(Wire::Anthropic),
             Runner::Codex => Some(Wire::OpenAiResponses),
             Runner::GeminiCli => Some(Wire::Gemini),
@@ -82,7 +85,7 @@ impl Runner {
 
     /// Whether it cannot do without a model.
     pub fn needs_model(self) -> bool {
-        !matches!(self, Runner::Command | Runner::Recorded)
+        !matches!(self, Runner::Command | Runner::Call | Runner::Recorded)
     }
 
     /// Whether it can be told more than one thing in a run.
@@ -130,7 +133,7 @@ pub fn launch(runner: Runner, errand: &Errand<'_>, model: Option<&ModelAt>) -> O
         Runner::OpenCode => opencode::launch(errand, model),
         Runner::Pi => pi::launch(errand, model),
         Runner::MiniSweAgent => mini_swe_agent::launch(errand, model),
-        Runner::Command | Runner::Recorded | Runner::LlmProbe => return None,
+        Runner::Command | Runner::Call | Runner::Recorded | Runner::LlmProbe => return None,
     })
 }
 
@@ -159,6 +162,6 @@ pub fn read(runner: Runner, printed: Printed<'_>) -> Told {
         Runner::OpenCode => opencode::read(stdout),
         Runner::Pi => pi::read(stdout),
         Runner::MiniSweAgent => mini_swe_agent::read(side),
-        Runner::Recorded | Runner::LlmProbe => Told::default(),
+        Runner::Call | Runner::Recorded | Runner::LlmProbe => Told::default(),
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Signature;
 use crate::effect::Deed;
 use crate::value::Value;
 
@@ -97,6 +98,8 @@ pub struct HostFunction {
     pub name: Arc<str>,
     /// The language it is written in, in which messages say what it may return.
     pub language: Language,
+    /// What it takes, where the definition says so.
+    pub signature: Option<Signature>,
     /// Whether equal arguments always come to the same, in every program that has a function of this name.
     pub is_deterministic: bool,
 }

@@ -19,19 +19,42 @@ pub struct Callable {
 
 /// A function of the embedding program: from an object of named values to a value, or why there is none.
 #[derive(Clone)]
-pub struct Function(Arc<Call>);
+pub struct Function(Call);
 
-type Call = dyn Fn(&Val<'_>) -> Result<Value, String> + Send + Sync;
+#[derive(Clone)]
+enum Call {
+    Direct(Arc<Direct>),
+    Deferred(Arc<Deferred>),
+}
+
+type Direct = dyn Fn(&Val<'_>) -> Result<Value, String> + Send + Sync;
+type Deferred = dyn Fn(&Val<'_>, Answer) + Send + Sync;
+
+/// Takes what a call came to. When it is dropped without having been called, the call came to nothing.
+pub type Answer = Box<dyn FnOnce(Result<Value, String>) + Send>;
 
 impl Function {
-    /// Wraps a function.
+    /// Wraps a function that returns what it comes to.
     pub fn new(call: impl Fn(&Val<'_>) -> Result<Value, String> + Send + Sync + 'static) -> Function {
-        Function(Arc::new(call))
+        Function(Call::Direct(Arc::new(call)))
+    }
+
+    /// Wraps a function that returns at once and answers later, from wherever it is called: many calls of it can wait at the same time.
+    pub fn deferred(call: impl Fn(&Val<'_>, Answer) + Send + Sync + 'static) -> Function {
+        Function(Call::Deferred(Arc::new(call)))
+    }
+
+    /// Whether it returns before it has answered.
+    pub fn is_deferred(&self) -> bool {
+        matches!(self.0, Call::Deferred(_))
     }
 
     /// Calls it.
-    pub fn call(&self, names: &Val<'_>) -> Result<Value, String> {
-        (self.0)(names)
+    pub fn call(&self, names: &Val<'_>, answer: Answer) {
+        match &self.0 {
+            Call::Direct(call) => answer(call(names)),
+            Call::Deferred(call) => call(names, answer),
+        }
     }
 }
 
@@ -44,6 +67,10 @@ impl fmt::Debug for Function {
 /// A function is equal to itself.
 impl PartialEq for Function {
     fn eq(&self, other: &Function) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        match (&self.0, &other.0) {
+            (Call::Direct(one), Call::Direct(other)) => Arc::ptr_eq(one, other),
+            (Call::Deferred(one), Call::Deferred(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
     }
 }

@@ -26,7 +26,7 @@ pub mod traversal;
 pub mod when;
 
 pub use builder::{BuildError, BuildErrors, ScenarioBuilder};
-pub use callable::{Callable, Function};
+pub use callable::{Answer, Callable, Function};
 pub use definition::{
     Condition, Criterion, END, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate, Target,
 };

@@ -108,8 +108,17 @@ static AGENT: Keys = Keys {
     what: "an agent",
     keys: &[
         Key::optional("description", Form::Text, "what it is; shown in reports"),
-        Key::optional("runner", Form::Choice(&RUNNERS), "who runs it; `command` when there is a `command`"),
+        Key::optional(
+            "runner",
+            Form::Choice(&RUNNERS),
+            "who runs it; `command` when there is a `command`, `call` when there is a `call`",
+        ),
         Key::optional("command", Form::List(&Form::Text), "a program and its arguments, for the runner `command`"),
+        Key::optional(
+            "call",
+            Form::Text,
+            "a function of the program that runs the suite, by its name, for the runner `call`",
+        ),
         Key::optional("program", Form::Text, "the agent's program, when it is not found by its usual name"),
         Key::optional("args", Form::List(&Form::Text), "arguments behind those that the runner gives"),
         Key::optional("env", Form::Map(&Form::Text), "variables"),
@@ -168,11 +177,12 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     let fields = Fields::read(reading, &AGENT, node)?;
     let named = fields.get("runner").map(|it| reading.choice("`runner`", &Runner::NAMED, it));
     let mut command = fields.get("command").map(|it| reading.texts("`command`", it));
-    let runner = match (named, &command) {
-        (Some(named), _) => named?,
-        (None, Some(_)) => Runner::Command,
-        (None, None) => {
-            if !fields.may_mean("runner") && !fields.may_mean("command") {
+    let runner = match (named, &command, fields.get("call")) {
+        (Some(named), _, _) => named?,
+        (None, Some(_), _) => Runner::Command,
+        (None, None, Some(_)) => Runner::Call,
+        (None, None, None) => {
+            if !["runner", "command", "call"].iter().any(|it| fields.may_mean(it)) {
                 let problem = Problem::new(&codes::MISSING_KEY, "an agent needs a `runner`, or a `command`");
                 let problem = problem.at(fields.head(), "run by whom?");
                 reading.problem(problem.help("for example `runner: claude_code`, or `command: [python3, ./agent.py]`"));
@@ -206,6 +216,7 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
         let at = fields.key_span("runner").unwrap_or(fields.span);
         reading.problem(problem.at(at, "runs what?").help("for example `command: [python3, ./agent.py]`"));
     }
+    agent.function = function(reading, &fields, runner);
     if let Some(program) = fields.get("program").and_then(|it| reading.text("`program`", it)) {
         agent.program = Some(program.value);
     }
@@ -269,10 +280,35 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
             conflict(reading, &fields, "config", message);
         }
     }
-    let runner = fields.key_span("runner").or_else(|| fields.key_span("command")).unwrap_or(fields.span);
+    let keys = ["runner", "command", "call"];
+    let runner = keys.iter().find_map(|it| fields.key_span(it)).unwrap_or(fields.span);
     let written = node.to_val().into_owned();
     (reading.n_errors() == n_before).then_some(AgentText { agent, name, model, servers, filtered, runner, written })
 }
+
+/// The function that runs an agent, when one does.
+fn function(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, runner: Runner) -> Option<String> {
+    let call = fields.get("call").and_then(|it| reading.text("`call`", it));
+    if runner != Runner::Call {
+        if call.is_some() {
+            let message = format!("`call` is for the runner `call`, and this one is `{}`", runner.name());
+            conflict(reading, fields, "call", message);
+        }
+        return None;
+    }
+    if let Some(key) = OF_PROGRAMS.iter().find(|it| fields.get(it).is_some()) {
+        conflict(reading, fields, key, format!("`{key}` is for programs, and this agent is a function"));
+    }
+    if call.is_none() && !fields.may_mean("call") {
+        let problem = Problem::new(&codes::MISSING_KEY, "the runner `call` needs a `call`");
+        let at = fields.key_span("runner").unwrap_or(fields.span);
+        reading.problem(problem.at(at, "calls what?").help("for example `call: my_agent`, a function of the program"));
+    }
+    call.map(|it| it.value)
+}
+
+/// The keys that make no sense for a function: nothing is started, and no walls are around it.
+const OF_PROGRAMS: [&str; 7] = ["program", "args", "env", "pass_env", "network", "read_only", "sandbox"];
 
 fn conflict(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, key: &str, message: String) {
     let at = fields.key_span(key).unwrap_or(fields.span);

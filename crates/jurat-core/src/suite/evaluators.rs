@@ -62,7 +62,8 @@ impl Evaluator {
     pub fn signature(&self) -> Option<&Signature> {
         match &self.kind {
             EvaluatorKind::Code(code) => code.signature.as_ref(),
-            EvaluatorKind::Function(_) | EvaluatorKind::Builtin(_) => None,
+            EvaluatorKind::Function(function) => function.signature.as_ref(),
+            EvaluatorKind::Builtin(_) => None,
         }
     }
 }
@@ -103,6 +104,11 @@ static EVALUATOR: Keys = Keys {
         ),
         Key::optional("python", Form::Text, "the interpreter or the virtual environment that runs it"),
         Key::optional("call", Form::Text, "a function of the program that runs the suite, by its name"),
+        Key::optional(
+            "parameters",
+            Form::List(&Form::Text),
+            "what a function of the program takes, by name: `name?` has a default, `**` takes everything else; the common names unless said",
+        ),
         Key::optional("builtin", Form::Builtin, "a built-in evaluator: its name, or `{name: {parameters}}`"),
     ],
 };
@@ -154,13 +160,17 @@ fn read_kind(
 ) -> Option<EvaluatorKind> {
     let said: Vec<&str> = KINDS.into_iter().filter(|it| fields.get(it).is_some()).collect();
     match said.as_slice() {
-        ["source"] => code::read(reading, fields, fields.get("source")?).map(EvaluatorKind::Code),
+        ["source"] => {
+            foreign(reading, fields, "code", "for functions of the program only", &function::OWN);
+            code::read(reading, fields, fields.get("source")?).map(EvaluatorKind::Code)
+        }
         ["call"] => {
-            foreign(reading, fields, "a function of the program", &function::FOREIGN);
+            foreign(reading, fields, "a function of the program", "for code only", &function::FOREIGN);
             function::read(reading, fields, fields.get("call")?).map(|it| EvaluatorKind::Function(Arc::new(it)))
         }
         ["builtin"] => {
-            foreign(reading, fields, "a built-in", &code::OF_CODE);
+            foreign(reading, fields, "a built-in", "for code only", &code::OF_CODE);
+            foreign(reading, fields, "a built-in", "for functions of the program only", &function::OWN);
             read_builtin(reading, fields.get("builtin")?, outputs).map(|it| EvaluatorKind::Builtin(Box::new(it)))
         }
         [first, second, ..] => {
@@ -185,10 +195,10 @@ fn read_kind(
 const KINDS: [&str; 3] = ["source", "call", "builtin"];
 
 /// Notes a key that makes no sense for what runs.
-fn foreign(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, what: &str, keys: &[&str]) {
+fn foreign(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, what: &str, whose: &str, keys: &[&str]) {
     if let Some((key, span)) = keys.iter().find_map(|it| Some((*it, fields.key_span(it)?))) {
         let problem = Problem::new(&codes::CONFLICT, format!("{what} has no `{key}`"));
-        reading.problem(problem.at(span, "for code only").help("drop it"));
+        reading.problem(problem.at(span, whose).help("drop it"));
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! What an agent is told and what its output means is the core's; walls around programs are the sandbox's, the way to models the proxy's. Here a run goes from a fresh
 //! workspace to its artifact: [`ready`] finds what is needed and what decides the result, [`running`] starts programs turn by turn, [`probing`] asks a model itself,
-//! [`folders`] are where, [`walls`] around it, and [`kept`] is what is left.
+//! [`calling`] calls functions of this program; [`folders`] are where, [`walls`] around it, and [`kept`] is what is left.
 
+mod calling;
 mod folders;
 mod kept;
 mod probing;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use jurat_core::agent::{Agent, AgentCase, AgentRun, Runner};
 use jurat_core::artifact::{self, RunArtifact};
 use jurat_core::effect::{Deed, Fault, FaultKind, Outcome, Printed, Returned};
+use jurat_core::scenario::Function;
 use jurat_core::value::{Map, Val, Value, parse_json};
 use jurat_core::verdict::StopReason;
 use jurat_model::Toolbox;
@@ -52,6 +54,8 @@ impl Default for Agents {
 struct Ready {
     case: Arc<AgentCase>,
     program: Option<jurat_host::program::FoundProgram>,
+    /// The function that runs it.
+    function: Option<Function>,
     /// What decides the result beside the definition of the case, without the model.
     digest: Map<'static>,
     /// The variables that are passed on, with their values.
@@ -64,8 +68,9 @@ impl Agents {
         let ready = self.by_case.get(case)?;
         let mut digest = ready.digest.clone();
         digest.insert("endpoint".into(), endpoint.unwrap_or(Val::Null));
-        // What lies in a file is read sooner than it is looked up.
-        let is_reusable = ready.case.agent.runner != Runner::Recorded;
+        // What lies in a file is read sooner than it is looked up; a function is known by its name alone, and may be another one in the next
+        // version of the program.
+        let is_reusable = ready.case.agent.runner != Runner::Recorded && ready.function.is_none();
         Some(Doer { digest: Val::Map(digest), is_reusable })
     }
 
@@ -84,18 +89,22 @@ impl Agents {
         let is_run = ready.case.agent.runner != Runner::Recorded;
         // What waits for others is not in flight.
         let turn = async {
-            let permit = self.permits.acquire().await;
+            // Functions are calls of this program: only as many cases are open as it is asked for at a time.
+            let permit = match ready.function {
+                Some(_) => None,
+                None => Some(self.permits.acquire().await),
+            };
             if is_run && !admitted(models.budget(), &ready.case.agent).await {
                 return Err(StopReason::Budget);
             }
-            Ok(permit)
+            Ok(permit.transpose())
         };
         let permit = tokio::select! {
             biased;
             reason = stop.closed() => Err(reason),
             permit = turn => permit,
         };
-        let _permit = match permit {
+        let permit = match permit {
             Ok(Ok(permit)) => permit,
             Ok(Err(_)) => return fault("no agent is run any more".to_owned()),
             Err(reason) => return Outcome::NotRun(reason),
@@ -104,9 +113,11 @@ impl Agents {
         let asked = Request::of(definition);
         let made = match ready.case.agent.runner {
             Runner::Recorded => recorded(&ready.case).map_err(Halt::Fault),
+            Runner::Call => calling::run(&self.surroundings, ready, models, &asked).await.map_err(Halt::Fault),
             Runner::LlmProbe => probing::run(&self.surroundings, ready, models, tools, &asked).await,
             _ => running::run(&self.surroundings, ready, models, &asked).await,
         };
+        drop(permit);
         match made {
             Ok(value) => {
                 // Where the requests were not ours to count, what it says about them counts.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jurat_core::agent::{AgentCase, Isolation, Network, Runner, Wire};
 use jurat_core::plan::Plan;
+use jurat_core::scenario::Function;
 use jurat_core::value::{Map, Val, Value};
 use jurat_host::program::{self, FoundProgram, ProgramError};
 use jurat_host::workspace;
@@ -14,6 +15,7 @@ use jurat_sandbox::Program;
 use tokio::sync::Semaphore;
 
 use super::{Agents, Ready};
+use crate::HostFunctions;
 
 /// An agent that cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +78,17 @@ pub enum AgentError {
         /// Providers that would do.
         remedy: &'static str,
     },
+    /// A function that this program does not have.
+    #[error(
+        "agent `{agent}` is the function `{function}` of the program that runs the suite, and this program has none of that name; \
+         run it there, or replay a recording"
+    )]
+    NoFunction {
+        /// The agent.
+        agent: String,
+        /// The function.
+        function: String,
+    },
     /// The program that asks cannot put up walls.
     #[error(
         "agents run behind walls that this program cannot put up: call `jurat::serve_as_worker()` first thing in `main`"
@@ -101,10 +114,11 @@ pub(crate) struct Surroundings {
 }
 
 impl Agents {
-    /// Makes those of a plan ready.
+    /// Makes those of a plan ready. What functions are given and return is in the form of [`jurat_core::agent`].
     pub(crate) fn open(
         plan: &Plan,
         surroundings: Surroundings,
+        functions: &HostFunctions,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Agents, AgentError> {
         let mut by_case = BTreeMap::new();
@@ -114,7 +128,7 @@ impl Agents {
             if agent.network() == Network::Host && !surroundings.is_on_host {
                 return Err(AgentError::HostNetwork(agent.name.clone()));
             }
-            if agent.runner != Runner::Recorded && surroundings.worker.is_none() {
+            if !matches!(agent.runner, Runner::Recorded | Runner::Call) && surroundings.worker.is_none() {
                 return Err(AgentError::NoWorkers);
             }
             let key = format!("{:?} {} {:?} {:?}", agent.runner, agent.name, agent.program, agent.folder);
@@ -122,7 +136,7 @@ impl Agents {
                 Some(program) => program.clone(),
                 None => found.entry(key).or_insert(program_of(case, &surroundings)?).clone(),
             };
-            let mut ready = ready(case, program, env)?;
+            let mut ready = Ready { function: function_of(case, functions)?, ..ready(case, program, env)? };
             // What an agent does on the machine itself says nothing about what it would do behind walls, and the other way round.
             if surroundings.is_on_host && agent.runner != Runner::Recorded {
                 ready.digest.insert("place".into(), Val::from("host"));
@@ -132,6 +146,13 @@ impl Agents {
         let permits = Semaphore::new(surroundings.concurrency.max(1));
         Ok(Agents { by_case, surroundings, permits })
     }
+}
+
+/// The function that runs a case, when one does.
+fn function_of(case: &AgentCase, functions: &HostFunctions) -> Result<Option<Function>, AgentError> {
+    let Some(name) = case.agent.function.as_ref() else { return Ok(None) };
+    let no_function = || AgentError::NoFunction { agent: case.agent.name.clone(), function: name.clone() };
+    functions.get(name).cloned().map(Some).ok_or_else(no_function)
 }
 
 fn program_of(case: &AgentCase, surroundings: &Surroundings) -> Result<Option<FoundProgram>, AgentError> {
@@ -165,7 +186,7 @@ fn install(runner: Runner) -> Option<&'static str> {
         Runner::OpenCode => "npm install -g opencode-ai",
         Runner::Pi => "npm install -g @mariozechner/pi-coding-agent",
         Runner::MiniSweAgent => "pip install mini-swe-agent",
-        Runner::Command | Runner::Recorded | Runner::LlmProbe => return None,
+        Runner::Command | Runner::Call | Runner::Recorded | Runner::LlmProbe => return None,
     })
 }
 
@@ -203,7 +224,7 @@ fn ready(
             env(name).ok_or_else(|| AgentError::NoVariable { agent: agent.name.clone(), name: name.clone() })?;
         secrets.push((name.clone(), value));
     }
-    Ok(Ready { case: Arc::clone(case), program, digest, secrets })
+    Ok(Ready { case: Arc::clone(case), program, function: None, digest, secrets })
 }
 
 /// The files beside the definition that arguments name: those that begin with `./` or `../`.

@@ -193,30 +193,11 @@ impl Going {
 
     /// The way to the model, and to names that are allowed.
     fn proxy(&self, folders: &Folders) -> Result<Option<Proxy>, String> {
-        let agent = &self.case.agent;
-        let names = match agent.network() {
-            Network::Allow(names) => names,
-            Network::Off | Network::Loopback | Network::Host => Vec::new(),
-        };
-        let upstream = match &self.model {
-            Some((_, model)) if agent.network() != Network::Off => Upstream::Model(Arc::clone(model)),
-            _ if !names.is_empty() => Upstream::Nobody,
-            _ => return Ok(None),
-        };
-        let limits = &agent.limits;
-        let options = ProxyOptions {
-            limits: ProxyLimits { requests: limits.requests, tokens: limits.tokens, usd: limits.cost_usd },
-            names: Names::read(names.iter().map(String::as_str))
-                .map_err(|name| format!("`{name}` under `allow` is no name of a host"))?,
-            proxies: self.proxies.clone(),
-            now_ms: crate::now_ms,
-            meter: Some(self.budget.clone()),
-            on_spent: Some(self.on_spent()),
-            on_behalf: OnBehalf { case: self.case.id.clone(), role: self.role.clone(), ..OnBehalf::default() },
-            ..ProxyOptions::to(upstream)
-        };
         let listen = if self.is_on_host { Listen::Loopback } else { Listen::Unix(folders.sockets.join("m")) };
-        Proxy::start(&listen, options).map(Some).map_err(|error| error.to_string())
+        let model = self.model.as_ref().map(|(_, model)| model);
+        let (role, proxies, budget) = (self.role.as_str(), &self.proxies, self.budget.clone());
+        let way = Way { case: &self.case, model, role, proxies, budget, on_spent: Some(self.on_spent()) };
+        way.open(&listen)
     }
 
     /// An agent whose budget is used up is not left to ask on.
@@ -393,8 +374,48 @@ fn openclaw_lines(folders: &Folders, state: &str) -> Result<Vec<String>, String>
     Ok(lines)
 }
 
+/// The way to a model, and to names that are allowed.
+pub(super) struct Way<'w> {
+    pub(super) case: &'w AgentCase,
+    pub(super) model: Option<&'w Arc<Model>>,
+    pub(super) role: &'w str,
+    pub(super) proxies: &'w jurat_model::Proxies,
+    pub(super) budget: SharedMeter,
+    /// What is done when nothing more may be asked.
+    pub(super) on_spent: Option<OnSpent>,
+}
+
+impl Way<'_> {
+    /// Opens it; nothing when it would lead nowhere.
+    pub(super) fn open(self, listen: &Listen) -> Result<Option<Proxy>, String> {
+        let agent = &self.case.agent;
+        let names = match agent.network() {
+            Network::Allow(names) => names,
+            Network::Off | Network::Loopback | Network::Host => Vec::new(),
+        };
+        let upstream = match self.model {
+            Some(model) if agent.network() != Network::Off => Upstream::Model(Arc::clone(model)),
+            _ if !names.is_empty() => Upstream::Nobody,
+            _ => return Ok(None),
+        };
+        let limits = &agent.limits;
+        let options = ProxyOptions {
+            limits: ProxyLimits { requests: limits.requests, tokens: limits.tokens, usd: limits.cost_usd },
+            names: Names::read(names.iter().map(String::as_str))
+                .map_err(|name| format!("`{name}` under `allow` is no name of a host"))?,
+            proxies: self.proxies.clone(),
+            now_ms: crate::now_ms,
+            meter: Some(self.budget),
+            on_spent: self.on_spent,
+            on_behalf: OnBehalf { case: self.case.id.clone(), role: self.role.to_owned(), ..OnBehalf::default() },
+            ..ProxyOptions::to(upstream)
+        };
+        Proxy::start(listen, options).map(Some).map_err(|error| error.to_string())
+    }
+}
+
 /// Where a program finds its model.
-fn model_at(model: &Model, speaks: Option<Wire>, port: u16) -> ModelAt {
+pub(super) fn model_at(model: &Model, speaks: Option<Wire>, port: u16) -> ModelAt {
     let endpoint = model.endpoint();
     // A model that is not asked over HTTP is asked in the agent's place, however it asks.
     let wire = Wire::NAMED.iter().find(|(name, _)| *name == endpoint.codec).map(|(_, wire)| *wire);
@@ -433,7 +454,7 @@ fn limit_of(limit: jail::Limit) -> Option<Limit> {
     })
 }
 
-fn exchanges(record: &Record) -> Exchanges {
+pub(super) fn exchanges(record: &Record) -> Exchanges {
     let usage = record.usage;
     let is_counted = usage.total() > 0;
     let known = |count: u64| is_counted.then_some(count);
@@ -462,7 +483,7 @@ fn exchanges(record: &Record) -> Exchanges {
 }
 
 /// What passed between an agent and its model, one exchange a line.
-fn wire_lines(record: &Record) -> String {
+pub(super) fn wire_lines(record: &Record) -> String {
     let mut lines = String::new();
     for exchange in &record.exchanges {
         let text = |it: &str| Val::from(it.to_owned());
@@ -482,12 +503,12 @@ fn wire_lines(record: &Record) -> String {
 }
 
 /// A UUID that is made from a name.
-fn uuid(name: &str) -> String {
+pub(super) fn uuid(name: &str) -> String {
     let hash = blake3::hash(name.as_bytes()).to_hex();
     format!("{}-{}-4{}-8{}-{}", &hash[..8], &hash[8..12], &hash[13..16], &hash[17..20], &hash[20..32])
 }
 
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 

@@ -5,6 +5,7 @@ mod building;
 mod evaluators;
 mod examples;
 mod functions;
+mod named_functions;
 mod results;
 mod running;
 mod scenarios;

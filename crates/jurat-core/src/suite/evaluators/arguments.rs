@@ -61,8 +61,7 @@ fn bind(reading: &mut Reading<'_>, evaluate: &mut Evaluate, evaluator: &Evaluato
         evaluate.with.iter().map(|(name, it)| (name.value.clone(), it.value.clone())).collect();
     let known: Option<Vec<&str>> = match &evaluator.kind {
         EvaluatorKind::Builtin(builtin) => Some(builtin.entry.inputs.to_vec()),
-        EvaluatorKind::Function(_) => None,
-        EvaluatorKind::Code(_) => evaluator
+        EvaluatorKind::Code(_) | EvaluatorKind::Function(_) => evaluator
             .signature()
             .filter(|it| !it.takes_others)
             .map(|it| it.parameters.iter().map(|it| it.name.as_str()).collect()),
@@ -73,8 +72,7 @@ fn bind(reading: &mut Reading<'_>, evaluate: &mut Evaluate, evaluator: &Evaluato
         }
     }
     evaluate.bindings = match &evaluator.kind {
-        EvaluatorKind::Code(code) => binding::bindings(code.signature.as_ref(), &with),
-        EvaluatorKind::Function(_) => binding::bindings(None, &with),
+        EvaluatorKind::Code(_) | EvaluatorKind::Function(_) => binding::bindings(evaluator.signature(), &with),
         EvaluatorKind::Builtin(builtin) => {
             let by_name = |name: &&'static str| match with.iter().find(|(it, _)| it == name) {
                 Some((_, from)) => {

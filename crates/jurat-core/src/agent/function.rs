@@ -1,0 +1,55 @@
+//! `call`: a function of the program that runs the suite. It is given its task as an object, and returns what happened: its last word, events
+//! as those of [`super`]'s `command`, or the artifact of the whole run.
+
+use super::command::{self, Events};
+use super::launch::{Errand, ModelAt};
+use super::told::Told;
+use crate::artifact::{self, RunArtifact};
+use crate::value::{Val, Value, shown};
+
+/// What a function returned.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FunctionReturn {
+    /// What happened in this turn.
+    Told(Box<Told>),
+    /// The artifact of the whole run.
+    Artifact(Value),
+}
+
+/// What a function is told in a turn of a case.
+pub fn asked_of_function(case: &str, errand: &Errand<'_>, model: Option<&ModelAt>) -> Value {
+    let mut asked = command::asked(errand, model);
+    if let Val::Map(members) = &mut asked {
+        members.insert("case".into(), Val::from(case.to_owned()));
+    }
+    asked
+}
+
+/// What the value that a function returned says; or why it says nothing, in words.
+pub fn returned_by_function(value: Value) -> Result<FunctionReturn, String> {
+    let told = |told: Told| Ok(FunctionReturn::Told(Box::new(told)));
+    match &value {
+        Val::Null => told(Told::default()),
+        Val::Str(text) => told(command::read_text(text)),
+        Val::List(items) => {
+            let mut events = Events::default();
+            for event in items {
+                if event.as_map().is_none() {
+                    return Err(format!("an event is an object with a `type`, not {}", shown(event)));
+                }
+                events.take(event);
+            }
+            told(events.finish())
+        }
+        Val::Map(members) if members.get("identity").is_some() || members.get("trace").is_some() => {
+            match RunArtifact::read(&value) {
+                Ok(_) => Ok(FunctionReturn::Artifact(value)),
+                Err(problems) => Err(format!("what it returned is no run artifact: {}", artifact::listed(&problems))),
+            }
+        }
+        other => Err(format!(
+            "it may return its last word as text, a list of events, or a run artifact, not {}",
+            shown(other)
+        )),
+    }
+}
