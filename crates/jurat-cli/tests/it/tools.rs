@@ -182,3 +182,26 @@ fn recorded_calls_of_tools_stay_what_they_are() {
     let told = |folder: &Folder| steady(folder, &folder.jurat(&["show", "--tasks", "--results-only"]).stdout);
     assert_eq!(told(&live), told(&folder));
 }
+
+/// A model that jurat asks for a case of its own goes the same way, and its filter holds as well.
+#[test]
+fn the_filter_of_an_agent_holds() {
+    let suite = format!(
+        "\
+suite: errand
+tools: {{ kit: {{ command: ['{}'] }} }}
+models: {{ subject: script/replies.jsonl }}
+agents: {{ probe: {{ runner: llm_probe, tools: [kit], tool_filter: {{ remove: [{{ server: kit, tool: echo }}] }} }} }}
+cases: [{{ id: errand, task: Add. }}]
+tasks:
+  - {{ id: refused, field_path: 'tool_calls[0].output', operator: equals, expected_value: 'there is no tool `echo` here' }}
+  - {{ id: added, field_path: 'tool_calls[1].output', operator: contains, expected_value: '5' }}
+  - {{ id: said, field_path: final_response, operator: equals, expected_value: hello it is }}
+",
+        kit()
+    );
+    let replies = [&*call("echo", r#"{"message": "hello"}"#), &*call("add", r#"{"a": 2, "b": 3}"#), ANSWER].join("\n");
+    let folder = Folder::with("suite.yaml", suite).and("replies.jsonl", replies);
+    let ended = folder.jurat(&["run", "suite.yaml", "--quiet", "--tasks"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+}
