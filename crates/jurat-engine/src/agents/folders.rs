@@ -44,7 +44,11 @@ impl Folders {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let hash = blake3::hash(format!("{seed} {} {}", now.as_nanos(), std::process::id()).as_bytes()).to_hex();
         // Made anew with a name that nobody can guess, for nobody but this user.
-        let root = tempfile::Builder::new().prefix(PREFIX).tempdir_in(place)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let root = builder.tempdir_in(place)?;
         let lock = File::create(root.path().join(LOCK))?;
         // Where files cannot be locked nobody takes it for left.
         lock.lock().unwrap_or_default();
