@@ -18,12 +18,19 @@ const CONFIG: &str = "openclaw.json";
 /// The agent that is spoken to.
 const AGENT: &str = "main";
 
+/// What an agent is told to be. This version has no setting for it.
+const PROMPT: &str = "prompt";
+
 pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     let mut launch = Launch::of(errand);
     let (config, state) = (errand.places.at_home(CONFIG), errand.places.at_home(STATE));
     let seconds = errand.agent.limits.time.as_secs().max(1).to_string();
     // The program owns its system prompt, so what it is told to be stands before what it is told first.
-    let message = errand.with_system();
+    let prompt = errand.agent.config.agent.get(PROMPT).and_then(Val::as_str).filter(|_| errand.turn == 0);
+    let message = match prompt {
+        Some(prompt) => format!("{prompt}\n\n{}", errand.with_system()),
+        None => errand.with_system(),
+    };
     if errand.n_turns == 1 {
         launch.args(["agent", "exec", &message, "--config", &config, "--cwd", &errand.places.workspace]);
         launch.args(["--state-dir", &state, "--json", "--timeout", &seconds]);
@@ -79,12 +86,12 @@ fn config_of(errand: &Errand<'_>, model: &ModelAt) -> Value {
     ])
 }
 
-/// Parts of a configuration as this version has them: what an agent is told to be has another name, and where it runs is settled outside.
+/// Parts of a configuration as this version has them: what an agent is told to be is told to it, and where it runs is settled outside.
 fn tidied(fragment: &Map<'static>) -> Map<'static> {
     let mut tidy: Map<'static> = Map::default();
     for (key, value) in fragment.iter() {
         match (key, value) {
-            ("prompt", value) => tidy.insert("systemPromptOverride".into(), value.clone()),
+            (PROMPT, _) => continue,
             ("sandbox", Val::Str(_)) => tidy.insert("sandbox".into(), object([("mode", Val::from("off"))])),
             (key, value) => tidy.insert(key.to_owned().into(), value.clone()),
         };

@@ -95,7 +95,7 @@ static CONFIG: Keys = Keys {
     what: "`config`",
     keys: &[
         Key::optional("agents_defaults", Form::Map(&Form::Any), "settings of all agents of the program"),
-        Key::optional("agent", Form::Map(&Form::Any), "settings of this one; `prompt` replaces what it is told to be"),
+        Key::optional("agent", Form::Map(&Form::Any), "settings of this one; `prompt` is what it is told to be"),
         Key::optional("model_defaults", Form::Map(&Form::Any), "`primary_params`: settings of its requests"),
         Key::optional("identity", Form::Any, "not used: who it is stands in its workspace"),
     ],

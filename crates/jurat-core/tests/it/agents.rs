@@ -306,11 +306,12 @@ fn parts_of_a_configuration_stand_beside_what_is_ours() {
         session: "s",
     };
     let launch = launch(Runner::OpenClaw, &errand, Some(&model)).expect("it starts a program");
+    assert!(launch.argv.contains(&"You are a clerk.\n\ndo it".to_owned()), "{:?}", launch.argv);
     let file = launch.files.iter().find(|it| it.path == "openclaw.json").expect("it is configured");
     let config = parse_json(&file.text).expect("it is JSON").value;
     let agents = config.get("agents").expect("it has agents").to_json();
     assert_eq!(
         agents,
-        r#"{"defaults":{"timezone":"UTC","sandbox":{"mode":"off"},"workspace":"/workspace","skipBootstrap":true,"model":{"primary":"jurat/m"},"models":{"jurat/m":{"alias":"subject","params":{"temperature":0.1}}}},"list":[{"systemPromptOverride":"You are a clerk.","id":"main","default":true,"model":"jurat/m"}]}"#
+        r#"{"defaults":{"timezone":"UTC","sandbox":{"mode":"off"},"workspace":"/workspace","skipBootstrap":true,"model":{"primary":"jurat/m"},"models":{"jurat/m":{"alias":"subject","params":{"temperature":0.1}}}},"list":[{"id":"main","default":true,"model":"jurat/m"}]}"#
     );
 }
