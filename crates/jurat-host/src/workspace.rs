@@ -26,7 +26,7 @@ const MOST_NEW_TEXT: u64 = 16 << 20;
 /// How many of what was there before.
 const MOST_OLD_TEXT: u64 = 2 << 20;
 
-/// Directories that hold what can be made again: they are neither copied from templates nor looked at.
+/// Directories that hold what can be made again, or what a version control needs: they are copied from templates, and not looked at.
 const PASSED_OVER: [&str; 3] = [".git", "__pycache__", "node_modules"];
 
 fn is_passed_over(name: &str) -> bool {
