@@ -45,7 +45,8 @@ fn main() -> ExitCode {
     let note = |line: &str| {
         if let Some(log) = &options.log {
             let mut file = OpenOptions::new().create(true).append(true).open(log).expect("the log can be written");
-            writeln!(file, "{line}").expect("the log can be written");
+            // In one piece: several servers may write to one log.
+            file.write_all(format!("{line}\n").as_bytes()).expect("the log can be written");
         }
     };
     note(&format!("start {}", std::process::id()));
