@@ -16,7 +16,7 @@ records:
 evaluators:
   likeness: {{ builtin: embedding_similarity }}
 tasks:
-  - {{ id: likeness, evaluate: likeness }}
+  - {{ id: likeness, evaluate: likeness, field_path: score, operator: greater_than, expected_value: 0.5 }}
 ",
         address("JURAT_TEST_LLAMA")
     ));
