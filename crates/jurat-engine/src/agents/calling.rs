@@ -9,11 +9,12 @@ use jurat_core::agent::{
 use jurat_core::artifact::{self, OutputArtifact, RunArtifact};
 use jurat_core::effect::Outcome;
 use jurat_core::value::{Map, Val, Value};
-use jurat_model::proxy::{Listen, Proxy};
+use jurat_core::verdict::StopReason;
+use jurat_model::proxy::{Listen, Proxy, Spent};
 
 use super::folders::Folders;
 use super::running::{Way, exchanges, model_at, prepared, shown, uuid, wire_lines};
-use super::{Ready, Request, Surroundings, artifact_of};
+use super::{Halt, Ready, Request, Surroundings, artifact_of};
 use crate::Models;
 use crate::host_function::call_apart;
 
@@ -26,7 +27,7 @@ pub(super) async fn run(
     ready: &Ready,
     models: &Models,
     request: &Request,
-) -> Result<Value, String> {
+) -> Result<Value, Halt> {
     let case = &*ready.case;
     let function = ready.function.as_ref().ok_or("there is no function here")?;
     let (began, began_ms) = (Instant::now(), crate::now_ms());
@@ -80,16 +81,21 @@ pub(super) async fn run(
         };
         let asked = asked_of_function(&case.id, &errand, model.as_ref());
         let left = case.agent.limits.time.saturating_sub(began.elapsed());
-        let (told, ending) = match tokio::time::timeout(left, call_apart(function, &asked)).await {
+        let called = tokio::time::timeout(left, call_apart(function, &asked)).await;
+        // What it does without its model says nothing about what it would have done with it.
+        if proxy.as_ref().and_then(Proxy::spent) == Some(Spent::Budget) {
+            return Err(Halt::Stopped(StopReason::Budget));
+        }
+        let (told, ending) = match called {
             Err(_) => (Told::default(), Ending::Limited(Limit::Time)),
             Ok(outcome) => match returned_by_function(returned(outcome)?)? {
                 FunctionReturn::Told(told) => (*told, Ending::Exited(0)),
                 FunctionReturn::Artifact(_) if case.turns.len() > 1 => {
                     let n = case.turns.len();
-                    return Err(format!(
-                        "it returned the artifact of a whole run in turn {} of {n}; where there are several turns, return events",
-                        turn + 1
-                    ));
+                    let turn = turn + 1;
+                    return Err(Halt::Fault(format!(
+                        "it returned the artifact of a whole run in turn {turn} of {n}; where there are several turns, return events"
+                    )));
                 }
                 FunctionReturn::Artifact(artifact) => {
                     whole = Some(artifact);
@@ -116,10 +122,10 @@ pub(super) async fn run(
     let kept = folders.keep(&surroundings.kept, case, &before, logs);
     run.kept = kept.map_err(|error| format!("its workspace cannot be looked at: {error}"))?;
     run.ended_ms = crate::now_ms().max(began_ms);
-    match whole {
-        Some(artifact) => completed(artifact, &run),
-        None => artifact_of(&run),
-    }
+    Ok(match whole {
+        Some(artifact) => completed(artifact, &run)?,
+        None => artifact_of(&run)?,
+    })
 }
 
 fn returned(outcome: Outcome) -> Result<Value, String> {

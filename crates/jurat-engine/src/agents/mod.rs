@@ -113,7 +113,7 @@ impl Agents {
         let asked = Request::of(definition);
         let made = match ready.case.agent.runner {
             Runner::Recorded => recorded(&ready.case).map_err(Halt::Fault),
-            Runner::Call => calling::run(&self.surroundings, ready, models, &asked).await.map_err(Halt::Fault),
+            Runner::Call => calling::run(&self.surroundings, ready, models, &asked).await,
             Runner::LlmProbe => probing::run(&self.surroundings, ready, models, tools, &asked).await,
             _ => running::run(&self.surroundings, ready, models, &asked).await,
         };

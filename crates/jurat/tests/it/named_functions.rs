@@ -1,9 +1,12 @@
 //! Functions that a definition names: evaluators and agents `{call: NAME}`.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use jurat::{Error, Function, Return, Run, RunOptions, Suite, SuiteBuilder};
+use jurat::{Error, Function, Model, Return, Run, RunOptions, Suite, SuiteBuilder};
 use jurat_core::scenario::Answer;
 use jurat_core::value::{Val, Value};
 use serde_json::json;
@@ -88,6 +91,44 @@ fn an_error_of_an_agent_is_an_error_of_its_case_alone() {
     assert_eq!(cases(&again), cases(&run));
     let missing = errands.run(RunOptions::in_directory(directory.path()));
     let Err(Error::Run(_) | Error::Usage(_) | Error::Model(_)) = missing else { panic!("{missing:?}") };
+}
+
+/// Asks the model that an agent was given, and says with which status it answers.
+fn asked(task: &Val<'_>) -> String {
+    let model = task.get("model").expect("it has a model");
+    let text = |key: &str| model.get(key).and_then(Val::as_str).expect("it is text").to_owned();
+    let address = text("base_url").trim_start_matches("http://").to_owned();
+    let body = json!({ "model": text("model"), "messages": [{ "role": "user", "content": "Well?" }] }).to_string();
+    let mut stream = TcpStream::connect(&address).expect("the model is there");
+    let n_bytes = body.len();
+    write!(
+        stream,
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {n_bytes}\r\n\r\n{body}"
+    )
+    .expect("it listens");
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).expect("it answers");
+    reply.split(' ').nth(1).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn an_agent_whose_budget_is_used_up_was_not_run_whatever_it_says() {
+    let statuses: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = Arc::clone(&statuses);
+    let agent = Function::new(move |task| {
+        let answered = [asked(task), asked(task)];
+        seen.lock().expect("nobody panics").extend(answered);
+        Ok("done".into())
+    });
+    let directory = tempfile::tempdir().expect("there is room");
+    let suite = errands(&["a", "b"]).define(json!({ "agents": { "mine": { "call": "mine", "model": "subject" } } }));
+    let suite = suite.model("subject", Model::function("parrot", |_| "Well!")).agent_function("mine", agent);
+    let suite = suite.build().expect("it is sound");
+    let options = RunOptions::in_directory(directory.path()).concurrency(NonZeroUsize::MIN).budget_calls(3);
+    let run = suite.run(options).expect("it runs");
+    assert_eq!(*statuses.lock().expect("nobody panics"), ["200", "200", "200", "429"]);
+    let unrun = ["not_run the budget was used up"; 2].join("; ");
+    assert_eq!(cases(&run), format!("passed; passed\n{unrun}"));
 }
 
 #[test]
