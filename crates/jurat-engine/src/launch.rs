@@ -229,7 +229,8 @@ fn agents_of(
         kept: world.project.root().join(KEPT),
         suite: suite.name.as_ref().map_or("suite", |it| it.value.as_str()).to_owned(),
         search: (world.env)("PATH").map(Into::into),
-        concurrency: how.transport.concurrency.min(how.threads.get()),
+        programs: how.transport.concurrency.min(how.threads.get()),
+        calls: how.transport.concurrency,
     };
     Agents::open(plan, surroundings, world.agents, world.env)
 }

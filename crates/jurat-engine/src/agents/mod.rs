@@ -39,13 +39,16 @@ pub(crate) use ready::{Surroundings, check_wire, endpoint_value};
 pub(crate) struct Agents {
     by_case: BTreeMap<String, Ready>,
     surroundings: Surroundings,
-    /// How many run at a time.
-    permits: Semaphore,
+    /// How many programs run at a time.
+    programs: Semaphore,
+    /// How many functions are called at a time: they mostly wait.
+    calls: Semaphore,
 }
 
 impl Default for Agents {
     fn default() -> Agents {
-        Agents { by_case: BTreeMap::new(), surroundings: Surroundings::default(), permits: Semaphore::new(1) }
+        let (programs, calls) = (Semaphore::new(1), Semaphore::new(1));
+        Agents { by_case: BTreeMap::new(), surroundings: Surroundings::default(), programs, calls }
     }
 }
 
@@ -89,15 +92,12 @@ impl Agents {
         let is_run = ready.case.agent.runner != Runner::Recorded;
         // What waits for others is not in flight.
         let turn = async {
-            // Functions are calls of this program: only as many cases are open as it is asked for at a time.
-            let permit = match ready.function {
-                Some(_) => None,
-                None => Some(self.permits.acquire().await),
-            };
+            let permits = if ready.function.is_some() { &self.calls } else { &self.programs };
+            let permit = permits.acquire().await;
             if is_run && !admitted(models.budget(), &ready.case.agent).await {
                 return Err(StopReason::Budget);
             }
-            Ok(permit.transpose())
+            Ok(permit)
         };
         let permit = tokio::select! {
             biased;

@@ -109,8 +109,10 @@ pub(crate) struct Surroundings {
     pub(crate) suite: String,
     /// The search path of jurat itself.
     pub(crate) search: Option<OsString>,
-    /// How many run at a time.
-    pub(crate) concurrency: usize,
+    /// How many programs run at a time.
+    pub(crate) programs: usize,
+    /// How many functions are called at a time.
+    pub(crate) calls: usize,
 }
 
 impl Agents {
@@ -143,8 +145,8 @@ impl Agents {
             }
             by_case.insert(case.id.clone(), ready);
         }
-        let permits = Semaphore::new(surroundings.concurrency.max(1));
-        Ok(Agents { by_case, surroundings, permits })
+        let [programs, calls] = [surroundings.programs, surroundings.calls].map(|it| Semaphore::new(it.max(1)));
+        Ok(Agents { by_case, surroundings, programs, calls })
     }
 }
 
