@@ -8,8 +8,8 @@
 //! | `--fresh` | use | ask again | use if it was given since this run began | ask |
 //! | `--replay` | use | reproduce | never read | "diverged" |
 //!
-//! Nobody sees an outcome before the commit that holds it. What the journal has was committed there, so its copy in the log is waited for only when
-//! too much is on its way.
+//! Nobody sees an outcome before the commit that holds it. For what the journal keeps that is the journal's; a copy of what was there before is waited for
+//! only when too much is on its way.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -445,6 +445,7 @@ impl Effects<'_> {
             outcome: found.copied.unwrap_or_else(|| outcome_json(&found.outcome)),
             reused: found.is_reused,
             journal,
+            is_found_there: found.is_paid,
         };
         if is_safe && self.writer.bytes_of_copies() < MOST_COPIES {
             self.writer.copy(effect)?;

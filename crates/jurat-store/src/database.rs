@@ -316,9 +316,9 @@ fn careful(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;")
 }
 
-/// What is written is not read again, and what is read is read once, so a cache of a megabyte is enough. The log may be 16 MB long before
+/// What is written is not read again, and what is read is read once, so a cache of a quarter of a megabyte is enough. The log may be 16 MB long before
 /// it is brought into the file: what is written again and again, such as the index of keys, is then brought there once.
-const TUNING: &str = "PRAGMA cache_size = -1024; PRAGMA wal_autocheckpoint = 2000;";
+const TUNING: &str = "PRAGMA cache_size = -256; PRAGMA wal_autocheckpoint = 2000;";
 
 /// SQLite's own words for a file that is not there say less.
 fn exists(path: &Path) -> Result<(), DatabaseError> {

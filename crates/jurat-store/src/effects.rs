@@ -34,6 +34,8 @@ pub struct RecordedEffect {
     pub reused: bool,
     /// Whether it also goes into the project's journal.
     pub journal: bool,
+    /// Whether a run that goes on finds it in the journal, so that nobody has to wait until the file of the run has it, too.
+    pub is_found_there: bool,
 }
 
 /// An effect of a run, as it was written down.

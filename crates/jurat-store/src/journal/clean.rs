@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::Journal;
+use super::{Journal, places};
 use crate::database::DatabaseError;
 
 /// Which answers are removed.
@@ -43,6 +43,16 @@ impl Journal {
 }
 
 fn delete(connection: &Connection, cleaning: &Cleaning) -> rusqlite::Result<u64> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let deleted = delete_answers(connection, cleaning).and_then(|deleted| {
+        places::sort_anew(connection)?;
+        connection.execute_batch("COMMIT")?;
+        Ok(deleted)
+    });
+    deleted.inspect_err(|_| drop(connection.execute_batch("ROLLBACK")))
+}
+
+fn delete_answers(connection: &Connection, cleaning: &Cleaning) -> rusqlite::Result<u64> {
     let deleted = match cleaning {
         Cleaning::Before(at_ms) => connection.execute("DELETE FROM answer WHERE at_ms < ?1", params![at_ms]),
         Cleaning::Model(model) => connection.execute("DELETE FROM answer WHERE model = ?1", params![model]),

@@ -5,6 +5,7 @@
 //! itself has them, so that what was paid for is never lost.
 
 mod clean;
+mod places;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -16,25 +17,28 @@ use jurat_core::effect::EffectKey;
 use rusqlite::{Connection, params};
 
 pub use clean::{Cleaned, Cleaning};
+use places::Unsorted;
 
-use crate::database::{DatabaseError, Kind, beside, refuse_network};
+use crate::database::{DatabaseError, Fault, Kind, beside, refuse_network};
 use crate::effects::{PackedEffect, RecordedEffect, StoredText};
 
-/// Format 1. A table with row numbers and an index on eight bytes of the key: keys are spread evenly, and ordering whole answers by
-/// them would scatter every write.
+/// Format 2: a table with row numbers, and where to find what in it (`places`). Ordering whole answers by their keys would scatter every write.
+/// In format 1 an index on eight bytes of the key stood for `place`.
 const JOURNAL: Kind = Kind {
     what: "journal",
     application_id: 0x6a75_726a,
-    format: 1,
-    tables: "
+    format: 2,
+    tables: concat!(
+        "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE answer (
   id INTEGER PRIMARY KEY, key8 INTEGER NOT NULL, at_ms INTEGER NOT NULL, key BLOB NOT NULL, kind TEXT NOT NULL, model TEXT NOT NULL,
   served TEXT, bytes INTEGER NOT NULL, request ANY NOT NULL, outcome ANY NOT NULL
 ) STRICT;
-CREATE INDEX answer_key8 ON answer (key8);
-INSERT INTO meta (key, value) VALUES ('min_reader', '1');
+INSERT INTO meta (key, value) VALUES ('min_reader', '2');
 ",
+        places::tables!()
+    ),
 };
 
 /// The journal of a project. It can be shared between threads.
@@ -80,6 +84,8 @@ struct Reader {
     connection: Connection,
     /// Since when the transaction goes on.
     since: Option<Instant>,
+    /// What the index does not have yet, as the transaction sees it.
+    unsorted: Unsorted,
 }
 
 impl Reader {
@@ -93,7 +99,7 @@ impl Reader {
         self.end()?;
         self.connection.prepare_cached("BEGIN")?.execute([])?;
         self.since = Some(Instant::now());
-        Ok(())
+        self.unsorted.refresh(&self.connection)
     }
 
     fn end(&mut self) -> rusqlite::Result<()> {
@@ -102,6 +108,34 @@ impl Reader {
         }
         Ok(())
     }
+
+    /// The newest is found here: to have a few rows sorted takes SQLite several times as long as to find them.
+    fn newest(&self, key: &EffectKey, not_before_ms: u64) -> Result<Option<JournalAnswer>, Fault> {
+        let mut newest = None;
+        if !self.unsorted.is_all {
+            let select = "SELECT at_ms, served, outcome FROM place CROSS JOIN answer ON answer.id = place.id
+                          WHERE place.key8 = ?1 AND answer.key = ?2 AND at_ms >= ?3 ORDER BY place.key8, place.id";
+            let mut select = self.connection.prepare_cached(select)?;
+            later(&mut newest, select.query(params![key.prefix(), key.0, not_before_ms])?)?;
+        }
+        for id in self.unsorted.beginning(key.prefix()) {
+            let select = "SELECT at_ms, served, outcome FROM answer WHERE id = ?1 AND key = ?2 AND at_ms >= ?3";
+            let mut select = self.connection.prepare_cached(select)?;
+            later(&mut newest, select.query(params![id, key.0, not_before_ms])?)?;
+        }
+        Ok(newest)
+    }
+}
+
+/// Takes the newest of answers, when there is none that is newer.
+fn later(newest: &mut Option<JournalAnswer>, mut rows: rusqlite::Rows<'_>) -> Result<(), Fault> {
+    while let Some(row) = rows.next()? {
+        let at_ms = row.get(0)?;
+        if newest.as_ref().is_none_or(|it| it.at_ms <= at_ms) {
+            *newest = Some(JournalAnswer { outcome: StoredText::read(row.get_ref(2)?)?, at_ms, served: row.get(1)? });
+        }
+    }
+    Ok(())
 }
 
 /// An answer of the journal.
@@ -153,7 +187,8 @@ impl Journal {
         refuse_network(path)?;
         make(path)?;
         let connection = JOURNAL.open(path)?;
-        let reader = Mutex::new(Reader { connection, since: None });
+        places::convert(&connection).map_err(|it| DatabaseError::of(path, it))?;
+        let reader = Mutex::new(Reader { connection, since: None, unsorted: Unsorted::default() });
         Ok(Journal { path: path.to_owned(), reader, written: Arc::default() })
     }
 
@@ -168,22 +203,7 @@ impl Journal {
         let mut reader = self.reader();
         let of = |it| DatabaseError::of(&self.path, it);
         reader.begin(key.prefix(), &self.written).map_err(of)?;
-        let connection = &reader.connection;
-        // The newest is found here: to have a few rows sorted takes SQLite several times as long as to find them.
-        let select =
-            "SELECT at_ms, served, outcome FROM answer WHERE key8 = ?1 AND key = ?2 AND at_ms >= ?3 ORDER BY key8, id";
-        let mut select = connection.prepare_cached(select).map_err(of)?;
-        let mut rows = select.query(params![key.prefix(), key.0, not_before_ms.unwrap_or(0)]).map_err(of)?;
-        let mut newest: Option<JournalAnswer> = None;
-        while let Some(row) = rows.next().map_err(of)? {
-            let at_ms = row.get(0).map_err(of)?;
-            if newest.as_ref().is_none_or(|it| it.at_ms <= at_ms) {
-                let outcome = StoredText::read(row.get_ref(2).map_err(of)?);
-                let outcome = outcome.map_err(|it| DatabaseError::of_part(&self.path, "answer.outcome", it))?;
-                newest = Some(JournalAnswer { outcome, at_ms, served: row.get(1).map_err(of)? });
-            }
-        }
-        Ok(newest)
+        reader.newest(key, not_before_ms.unwrap_or(0)).map_err(|it| it.at(&self.path, "answer.outcome"))
     }
 
     /// To be called now and then by those who look for answers: while nobody looks, the log of the file can be brought into it.
@@ -224,8 +244,9 @@ impl Journal {
         let connection = JOURNAL.open(&self.path)?;
         let synchronous = if durable { "FULL" } else { "NORMAL" };
         let set = connection.execute_batch(&format!("PRAGMA synchronous = {synchronous}"));
-        set.map_err(|it| DatabaseError::of(&self.path, it))?;
-        Ok(JournalWriter { path: self.path.clone(), connection, written: Arc::clone(&self.written) })
+        let n_unsorted = set.and_then(|()| places::n_unsorted(&connection));
+        let n_unsorted = n_unsorted.map_err(|it| DatabaseError::of(&self.path, it))?;
+        Ok(JournalWriter { path: self.path.clone(), connection, n_unsorted, written: Arc::clone(&self.written) })
     }
 }
 
@@ -276,6 +297,8 @@ fn make_under(path: &Path) -> Result<(), DatabaseError> {
 pub(crate) struct JournalWriter {
     path: PathBuf,
     connection: Connection,
+    /// How many answers are not in their places, as far as this writer knows.
+    n_unsorted: usize,
     written: Arc<Mutex<Unseen>>,
 }
 
@@ -289,7 +312,11 @@ impl JournalWriter {
             return Ok(());
         }
         let written = self.connection.execute_batch("BEGIN IMMEDIATE").and_then(|()| {
-            effects.clone().try_for_each(|it| insert(&self.connection, it))?;
+            self.n_unsorted += insert(&self.connection, effects.clone())?;
+            if places::is_due(self.n_unsorted) {
+                places::sort(&self.connection)?;
+                self.n_unsorted = 0;
+            }
             self.connection.execute_batch("COMMIT")
         });
         // Not before they are there: a reader that begins to look takes what it is told of for seen.
@@ -303,13 +330,24 @@ impl JournalWriter {
     }
 }
 
-fn insert(connection: &Connection, packed: &PackedEffect<'_>) -> rusqlite::Result<()> {
+/// Writes answers and notes their keys; returns how many they were.
+fn insert<'e>(
+    connection: &Connection,
+    effects: impl Iterator<Item = &'e PackedEffect<'e>> + Clone,
+) -> rusqlite::Result<usize> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO answer (key8, at_ms, key, kind, model, served, bytes, request, outcome)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO answer (id, key8, at_ms, key, kind, model, served, bytes, request, outcome)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
-    let PackedEffect { effect, request, outcome } = packed;
-    let RecordedEffect { key, at_ms, kind, model, served, .. } = effect;
-    let bytes = request.len() + outcome.len();
-    insert.execute(params![key.prefix(), at_ms, key.0, kind, model, served, bytes, request, outcome]).map(drop)
+    let first = "SELECT coalesce(max(id), 0) + 1 FROM answer";
+    let first: i64 = connection.prepare_cached(first)?.query_row([], |row| row.get(0))?;
+    let mut id = first;
+    for PackedEffect { effect, request, outcome } in effects.clone() {
+        let RecordedEffect { key, at_ms, kind, model, served, .. } = effect;
+        let bytes = request.len() + outcome.len();
+        insert.execute(params![id, key.prefix(), at_ms, key.0, kind, model, served, bytes, request, outcome])?;
+        id += 1;
+    }
+    places::note(connection, first, effects.map(|it| it.effect.key.prefix()))?;
+    Ok(usize::try_from(id - first).unwrap_or(0))
 }

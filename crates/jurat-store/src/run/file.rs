@@ -10,11 +10,12 @@ use super::id_index::{Duplicates, IndexWriter};
 use super::id_runs::IdRuns;
 use super::reader::meta;
 use super::schema::{FORGET_RESULTS, RUN};
+use super::stats::Counting;
 use super::stored::{Reading, StoredBlock};
 use super::writer::Message;
-use super::{Code, Column, Ended, FinishState, RunFileError, RunHead, SummaryRow, TaskHead, WriterOptions, log};
+use super::{Code, Column, Ended, FinishState, RunFileError, RunHead, SummaryRow, TaskHead, WriterOptions, log, stats};
 use crate::database::{DatabaseError, Fault, beside, refuse_network};
-use crate::effects::PackedEffect;
+use crate::effects::{PackedEffect, RecordedEffect};
 use crate::journal::JournalWriter;
 use crate::packed::Packer;
 use crate::records::DuplicateId;
@@ -31,6 +32,7 @@ pub(super) struct RunFile {
     ids: IdRuns,
     packer: Packer,
     written: log::Written,
+    counted: Counting,
     n_columns: usize,
     n_variants: u64,
     is_durable: bool,
@@ -96,6 +98,7 @@ impl RunFile {
             ids: IdRuns::new(path),
             packer: Packer::new(),
             written: log::Written::new(),
+            counted: Counting::default(),
             n_columns: 0,
             n_variants: 1,
             is_durable: options.durable,
@@ -126,10 +129,18 @@ impl RunFile {
         self.has_effects |= !effects.is_empty();
         self.begin()?;
         let mut write = || -> Result<(), Fault> {
-            effects.iter().try_for_each(|it| log::insert(&self.connection, &mut self.written, it))?;
+            for effect in &effects {
+                log::insert(&self.connection, &mut self.written, effect)?;
+                self.counted.add(effect.effect);
+            }
             batch.iter().try_for_each(|it| self.insert(it))
         };
         write().map_err(|it| it.at(&self.path, "the run").into())
+    }
+
+    /// Whether an effect that was written is safe before it is committed here.
+    pub(super) fn is_safe(&self, effect: &RecordedEffect) -> bool {
+        effect.journal && effect.is_found_there && self.journal.is_some()
     }
 
     /// Ends the transaction, if one is open.
@@ -164,6 +175,9 @@ impl RunFile {
             file.put_meta("ended", ended.name())?;
             file.put_meta("resumable", if state.resumable && duplicates.n == 0 { "1" } else { "0" })?;
             file.put_meta("ended_at_ms", &state.at_ms.to_string())?;
+            if let Some(counted) = file.counted.kept(&file.connection)? {
+                file.put_meta(stats::META, &counted)?;
+            }
             file.put_meta("wall_us", &u64::try_from(state.wall.as_micros()).unwrap_or(u64::MAX).to_string())?;
             Ok(duplicates)
         })?;

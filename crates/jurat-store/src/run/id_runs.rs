@@ -47,7 +47,7 @@ struct Entry {
 /// The bytes of an entry: hash and tail.
 const ENTRY: usize = 24;
 /// The most bytes that are held before they go to the file.
-const MEMORY: usize = 512 << 10;
+const MEMORY: usize = 128 << 10;
 /// How many entries are put in order at a time.
 const BATCH: usize = 1 << 14;
 
@@ -75,7 +75,7 @@ impl IdRuns {
             self.spill()?;
         }
         let start = (self.in_file + self.memory.len() as u64) / ENTRY as u64;
-        self.memory.reserve(entries.len() * ENTRY);
+        self.memory.reserve_exact(entries.len() * ENTRY);
         for entry in entries {
             self.memory.extend_from_slice(&entry.hash.to_le_bytes());
             self.memory.extend_from_slice(&(entry.row << 1 | u64::from(entry.given)).to_le_bytes());

@@ -16,6 +16,7 @@ use super::identity::shown_id;
 use super::log;
 use super::rows::RowFiles;
 use super::schema::RUN;
+use super::stats::{self, EffectStats};
 use super::stored::{Reading, StoredBlock, StoredCase};
 use super::{
     CaseRanges, Code, Column, Document, Ended, FinishState, RunFileError, RunHead, RunState, SourceFile, SourceHead,
@@ -63,23 +64,6 @@ pub struct StoredEvent {
     pub at_ms: u64,
     /// What.
     pub body: String,
-}
-
-/// The effects of a run in numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EffectStats {
-    /// How often models were asked.
-    pub asked: u64,
-    /// How many answers of models were there before.
-    pub reused: u64,
-    /// When the oldest that was there before was given, in milliseconds since 1970.
-    pub oldest_reused_ms: Option<u64>,
-    /// Who answered, as they say, and how often.
-    pub served: Vec<(Option<String>, u64)>,
-    /// How often tools were called.
-    pub tool_calls: u64,
-    /// How many of these calls had returned before.
-    pub reused_tool_calls: u64,
 }
 
 impl RunReader {
@@ -230,24 +214,11 @@ impl RunReader {
 
     /// The effects in numbers. What checks had looked at or called are no answers.
     pub fn effect_stats(&self) -> Result<EffectStats, RunFileError> {
-        let select = "SELECT effect.kind, effect.served, count(*), coalesce(sum(site.reused), 0),
-                        min(CASE WHEN site.reused THEN effect.at_ms END)
-                      FROM site JOIN effect ON effect.id = site.effect
-                      GROUP BY effect.kind, effect.served ORDER BY effect.served";
-        type Group = (String, Option<String>, u64, u64, Option<u64>);
-        let groups: Vec<Group> =
-            self.all(select, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?;
-        let of_kind = |kind: &'static str| groups.iter().filter(move |it| it.0 == kind);
-        // What a whole run of an agent came to counts as one.
-        let answers = || of_kind("model").chain(of_kind("run"));
-        Ok(EffectStats {
-            asked: answers().map(|it| it.2).sum(),
-            reused: answers().map(|it| it.3).sum(),
-            oldest_reused_ms: answers().filter_map(|it| it.4).min(),
-            served: of_kind("model").map(|it| (it.1.clone(), it.2)).collect(),
-            tool_calls: of_kind("tool").map(|it| it.2).sum(),
-            reused_tool_calls: of_kind("tool").map(|it| it.3).sum(),
-        })
+        let kept: Option<String> = self.sqlite(meta(&self.connection, stats::META))?;
+        match kept.and_then(|it| EffectStats::read(&it)) {
+            Some(kept) => Ok(kept),
+            None => self.sqlite(EffectStats::counted(&self.connection)),
+        }
     }
 
     pub(super) fn reading(&self) -> Reading<'_> {

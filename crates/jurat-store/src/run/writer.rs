@@ -238,13 +238,12 @@ impl Writing {
         waiting.recv().ok()
     }
 
-    /// Writes a batch, then tells everybody. Nobody waits for blocks, which are made again when a run goes on, nor for copies, so they
-    /// share commits; whatever somebody waits for is committed at once.
+    /// Writes a batch, then tells everybody. Blocks are made again when a run goes on, copies are safe elsewhere, and effects may be safe in the journal: they
+    /// share commits. Whatever somebody waits for that is safe nowhere is committed at once.
     fn write(&mut self, batch: &mut Vec<Message>) {
-        let is_awaited = |it: &Message| matches!(it, Message::Effects(..) | Message::Sync(_) | Message::Finish(..));
         let mut result = self.attempt(|file| file.write(batch));
         let since = *self.open_since.get_or_insert_with(Instant::now);
-        if result.is_ok() && (batch.iter().any(is_awaited) || since.elapsed() >= OPEN) {
+        if result.is_ok() && (batch.iter().any(|it| self.is_awaited(it)) || since.elapsed() >= OPEN) {
             result = self.commit();
         }
         for message in batch.drain(..) {
@@ -256,6 +255,15 @@ impl Writing {
                 Message::Copy(effect) => drop(self.copies.fetch_sub(n_bytes(&effect), Ordering::Relaxed)),
                 Message::Event(..) | Message::Summary(_) | Message::Document(_) => {}
             }
+        }
+    }
+
+    fn is_awaited(&self, message: &Message) -> bool {
+        let is_safe = |it: &RecordedEffect| self.file.as_ref().is_some_and(|file| file.is_safe(it));
+        match message {
+            Message::Effects(effects, _) => !effects.iter().all(is_safe),
+            Message::Sync(_) | Message::Finish(..) => true,
+            _ => false,
         }
     }
 
@@ -374,6 +382,7 @@ mod tests {
                 outcome: "answer ".repeat(200),
                 reused: false,
                 journal: false,
+                is_found_there: false,
             };
             writer.effects(vec![effect], Box::new(move |result| drop(done.send(result))));
             is_done.recv().expect("everybody is told")

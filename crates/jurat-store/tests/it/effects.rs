@@ -32,6 +32,7 @@ pub(crate) fn effect(case_ix: u64, site: &str, request: &str, outcome: &str) -> 
         outcome: outcome.to_owned(),
         reused: false,
         journal: true,
+        is_found_there: false,
     }
 }
 
@@ -169,6 +170,25 @@ fn effects_are_in_the_journal_when_they_are_safe() {
     assert_eq!(outcome("paid").as_deref(), Some("P"));
     assert_eq!(outcome("cheap"), None);
     assert_eq!(lines(&desk.run()), ["0 0.0.0 P", "1 0.0.0 C"], "a run is read while it is written");
+}
+
+/// Whoever waits goes on when the journal has it; the run has it in the next commit, at the latest when something is in nothing but the run.
+#[test]
+fn what_is_found_in_the_journal_is_not_waited_for_twice() {
+    let desk = Desk::new();
+    let journal = Journal::open(&desk.directory.path().join("journal.db")).expect("a journal");
+    let options = WriterOptions { journal: Some(&journal), durable: false };
+    let writer = RunWriter::create(&desk.run(), &desk.head(&rows(4), 1, 1), options).expect("a run");
+    let paid =
+        |case_ix, request: &str| RecordedEffect { is_found_there: true, ..effect(case_ix, "0.0.0", request, "P") };
+    record(&writer, vec![paid(0, "a")]).expect("safe");
+    assert_eq!(journal.get(&key("a"), None).expect("readable").expect("an answer").outcome, "P");
+    let cheap = RecordedEffect { journal: false, ..effect(1, "0.0.0", "cheap", "C") };
+    record(&writer, vec![cheap]).expect("safe");
+    assert_eq!(lines(&desk.run()), ["0 0.0.0 P", "1 0.0.0 C"]);
+    record(&writer, vec![paid(2, "b")]).expect("safe");
+    drop(writer);
+    assert_eq!(lines(&desk.run()).last().map(String::as_str), Some("2 0.0.0 P"));
 }
 
 #[test]

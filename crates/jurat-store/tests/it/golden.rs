@@ -51,18 +51,31 @@ fn format_1_is_written() {
 }
 
 #[test]
-fn a_journal_of_format_1_is_read() {
+fn journals_of_all_formats_are_read_and_become_the_newest() {
+    let newest = include_str!("../golden/journal-2.sql");
+    for (sql, n_unsorted) in [(include_str!("../golden/journal-1.sql"), 0), (newest, 1)] {
+        let desk = Desk::new();
+        let path = desk.directory.path().join("journal.db");
+        let connection = Connection::open(&path).expect("a database");
+        connection.execute_batch(sql).expect("SQL");
+        let journal = Journal::open(&path).expect("a journal");
+        let get = |request: &str| journal.get(&key(request), None).expect("readable").map(|it| (it.at_ms, it.outcome));
+        assert_eq!(get("short"), Some((1_002, "{\"answer\":\"short\"}".to_owned())));
+        assert_eq!(get(&long()), Some((1_003, format!("{{\"answer\":\"{}\"}}", long()))));
+        assert_eq!(get("never asked"), None);
+        assert_eq!(tables(&path), tables_in(newest));
+        let count = |select: &str| connection.query_row(select, [], |row| row.get::<_, i64>(0)).expect("a number");
+        assert_eq!(n_unsorted, count("SELECT count(*) FROM unsorted"));
+        assert_eq!(2, count("PRAGMA user_version"));
+    }
+}
+
+#[test]
+fn a_journal_of_format_2_is_written() {
     let desk = Desk::new();
+    write(&desk);
     let path = desk.directory.path().join("journal.db");
-    let connection = Connection::open(&path).expect("a database");
-    connection.execute_batch(include_str!("../golden/journal-1.sql")).expect("SQL");
-    drop(connection);
-    let journal = Journal::open(&path).expect("a journal");
-    let get = |request: &str| journal.get(&key(request), None).expect("readable").map(|it| (it.at_ms, it.outcome));
-    assert_eq!(get("short"), Some((1_002, "{\"answer\":\"short\"}".to_owned())));
-    assert_eq!(get(&long()), Some((1_003, format!("{{\"answer\":\"{}\"}}", long()))));
-    assert_eq!(get("never asked"), None);
-    assert_eq!(tables(&path), tables_in(include_str!("../golden/journal-1.sql")));
+    assert_eq!(tables(&path), tables_in(include_str!("../golden/journal-2.sql")));
 }
 
 fn long() -> String {

@@ -48,6 +48,47 @@ fn the_newest_answer_is_read_unless_it_is_too_old() {
     assert_eq!(get("a", None), Some(("newer".to_owned(), 20)), "of two at one time the later one");
 }
 
+/// Answers are looked for among those that have their place in the index and those that do not; it must not show which is which.
+#[test]
+fn an_answer_is_found_before_and_after_it_has_its_place() {
+    let desk = Desk::new();
+    let journal = open(&desk);
+    let other = open(&desk);
+    let get = |journal: &Journal, request: &str| {
+        journal.get(&key(request), None).expect("readable").map_or_else(|| "nothing".to_owned(), |it| it.outcome)
+    };
+    let ours = |name: &str, outcome: &str, n: u64| {
+        let requests: Vec<String> = (0..n).map(|it| format!("{name} {it}")).collect();
+        let answers: Vec<_> = requests.iter().map(|it| ("m", 1, it.as_str(), outcome)).collect();
+        write(&desk, &journal, &answers);
+    };
+    ours("one", "old", 10);
+    assert_eq!((get(&journal, "one 3"), get(&other, "one 3")), ("old".to_owned(), "old".to_owned()));
+    ours("many", "A", 5_000);
+    let unsorted = |least: u64, most: u64| {
+        let connection = rusqlite::Connection::open(path(&desk)).expect("a database");
+        let count = "SELECT coalesce(sum(length(keys)), 0) / 8 FROM unsorted";
+        let n: u64 = connection.query_row(count, [], |row| row.get(0)).expect("a number");
+        assert!((least..=most).contains(&n), "{n} are not in their places");
+    };
+    unsorted(0, 0);
+    assert_eq!((get(&journal, "one 3"), get(&journal, "many 4999")), ("old".to_owned(), "A".to_owned()));
+    ours("one", "new", 5);
+    unsorted(5, 5);
+    assert_eq!((get(&journal, "one 3"), get(&journal, "one 7")), ("new".to_owned(), "old".to_owned()));
+    other.rest().expect("rested");
+    assert_eq!((get(&other, "one 3"), get(&other, "one 7")), ("new".to_owned(), "old".to_owned()));
+    // What is removed takes its number with it, and the next answers get it.
+    journal.clean(&Cleaning::All).expect("cleaned");
+    unsorted(0, 0);
+    ours("two", "B", 3);
+    other.rest().expect("rested");
+    for reader in [&journal, &other] {
+        let found = ["two 0", "two 2", "one 3", "many 7"].map(|it| get(reader, it));
+        assert_eq!(found, ["B", "B", "nothing", "nothing"]);
+    }
+}
+
 #[test]
 fn a_long_answer_comes_back() {
     let desk = Desk::new();
