@@ -1,11 +1,13 @@
 //! The JSON Schema that an answer must have.
 //!
-//! Thousands of requests ask for the same one. They share it, and with it what each of them would otherwise make of it again: how it is stored, and its
-//! share of a key.
+//! Thousands of requests ask for the same one. They share it, and with it what each of them would otherwise make of it again: how it is stored, how it is
+//! sent, and its share of a key.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
+
+use serde_json::value::RawValue;
 
 use crate::value::Value;
 
@@ -16,6 +18,7 @@ pub struct Schema(Arc<Shared>);
 struct Shared {
     value: Value,
     json: OnceLock<String>,
+    sent: OnceLock<Box<RawValue>>,
     framing: OnceLock<Vec<u8>>,
 }
 
@@ -23,6 +26,11 @@ impl Schema {
     /// How it is stored, as `write` writes it.
     pub(super) fn json(&self, write: impl FnOnce(&Value) -> String) -> &str {
         self.0.json.get_or_init(|| write(&self.0.value))
+    }
+
+    /// How providers are sent it, as `write` writes it; all codecs write it alike.
+    pub fn sent(&self, write: impl FnOnce(&Value) -> Box<RawValue>) -> &RawValue {
+        self.0.sent.get_or_init(|| write(&self.0.value))
     }
 
     /// Its share of a key, as `frame` makes it.
@@ -33,7 +41,7 @@ impl Schema {
 
 impl From<Value> for Schema {
     fn from(value: Value) -> Schema {
-        Schema(Arc::new(Shared { value, json: OnceLock::new(), framing: OnceLock::new() }))
+        Schema(Arc::new(Shared { value, json: OnceLock::new(), sent: OnceLock::new(), framing: OnceLock::new() }))
     }
 }
 

@@ -13,7 +13,7 @@ use jurat_core::value::Val;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::body::{self, Json, List};
+use super::body::{self, Json, List, SchemaJson};
 use super::settings::Settings;
 use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed, strict};
 
@@ -68,7 +68,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
                 body.member("tool_choice", &Choice { kind: "tool", name: Some(ANSWER) });
             }
             (Some(schema), None) => {
-                let format = Format { kind: "json_schema", schema: Json(schema) };
+                let format = Format { kind: "json_schema", schema: SchemaJson(schema) };
                 body.object("output_config", |config| config.member("format", &format));
             }
             (None, None) => {}
@@ -357,7 +357,7 @@ struct Choice<'t> {
 struct Format<'s> {
     #[serde(rename = "type")]
     kind: &'static str,
-    schema: Json<'s>,
+    schema: SchemaJson<'s>,
 }
 
 #[derive(Deserialize)]

@@ -3,9 +3,10 @@
 //! Members of `extra` stand beside ours. Where both have an object of the same name (`generationConfig`, `options`), the members of
 //! both go into it; where both have anything else, that is a clash and an error, because one of the two would be lost.
 
+use jurat_core::effect::Schema;
 use jurat_core::value::{Map, Val, Value};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::Unsupported;
 
@@ -122,6 +123,16 @@ impl Serialize for Json<'_> {
                 object.end()
             }
         }
+    }
+}
+
+/// A schema. Thousands of requests have the same one, which is written once.
+pub(super) struct SchemaJson<'s>(pub(super) &'s Schema);
+
+impl Serialize for SchemaJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = |value: &Value| to_raw_value(&Json(value)).expect("values are JSON");
+        self.0.sent(written).serialize(serializer)
     }
 }
 

@@ -10,7 +10,7 @@ use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::body::{self, Json};
+use super::body::{self, Json, SchemaJson};
 use super::settings::Settings;
 use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed};
 
@@ -39,7 +39,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
                 config.optional("seed", seed);
                 if let Some(schema) = &request.output {
                     config.member("responseMimeType", &"application/json");
-                    config.member("responseJsonSchema", &Json(schema));
+                    config.member("responseJsonSchema", &SchemaJson(schema));
                 }
             });
         }

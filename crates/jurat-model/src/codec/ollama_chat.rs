@@ -9,7 +9,7 @@ use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::body::{self, Json, List};
+use super::body::{self, Json, List, SchemaJson};
 use super::settings::Settings;
 use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed};
 
@@ -28,7 +28,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
         body.member("model", &endpoint.model);
         body.member("messages", &messages);
         if let Some(schema) = &request.output {
-            body.member("format", &Json(schema));
+            body.member("format", &SchemaJson(schema));
         }
         if !request.tools.is_empty() {
             body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));

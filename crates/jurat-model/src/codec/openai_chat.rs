@@ -5,10 +5,13 @@
 //! * The schema of an answer goes as `response_format`, unchanged; `strict` is true when OpenAI's rules for it are met.
 //! * A tool that failed is told from others by its text alone: the interface has no mark for it.
 
+use std::fmt;
+
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::body::{self, Json, List};
+use super::body::{self, Json, List, SchemaJson};
 use super::settings::Settings;
 use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed, strict};
 
@@ -28,7 +31,8 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
         body.optional(max_tokens, settings.max_tokens);
         body.optional("seed", settings.seed);
         if let Some(schema) = &request.output {
-            let json_schema = JsonSchema { name: "answer", schema: Json(schema), strict: strict::fits_openai(schema) };
+            let json_schema =
+                JsonSchema { name: "answer", schema: SchemaJson(schema), strict: strict::fits_openai(schema) };
             body.member("response_format", &ResponseFormat { kind: "json_schema", json_schema });
         }
         if !request.tools.is_empty() {
@@ -71,7 +75,7 @@ pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
         arguments: arguments(&it.function.arguments.unwrap_or_default()),
     });
     let said = Said {
-        text: message.content.map(Content::into_text).unwrap_or_default(),
+        text: message.content.map(|it| it.0).unwrap_or_default(),
         refusal: message.refusal.unwrap_or_default(),
         tool_calls: tool_calls.collect(),
         finish_reason: choice.finish_reason,
@@ -145,7 +149,7 @@ impl Stream {
         for choice in choices.into_iter().filter(|it| it.index == 0) {
             self.said.finish_reason = choice.finish_reason.or(self.said.finish_reason.take());
             let Some(delta) = choice.delta else { continue };
-            self.said.text.push_str(&delta.content.map(Content::into_text).unwrap_or_default());
+            self.said.text.push_str(&delta.content.map(|it| it.0).unwrap_or_default());
             self.said.refusal.push_str(&delta.refusal.unwrap_or_default());
             delta.tool_calls.into_iter().flatten().for_each(|it| self.add(it));
         }
@@ -273,7 +277,7 @@ struct ResponseFormat<'s> {
 #[derive(Serialize)]
 struct JsonSchema<'s> {
     name: &'static str,
-    schema: Json<'s>,
+    schema: SchemaJson<'s>,
     strict: bool,
 }
 
@@ -317,25 +321,39 @@ struct MessageIn {
 }
 
 /// Text, or parts of which some are text.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Text(String),
-    Parts(Vec<Part>),
+struct Content(String);
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, or a list of parts")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Content, E> {
+        Ok(Content(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
+        let mut content = Content(String::new());
+        while let Some(part) = parts.next_element::<Part>()? {
+            content.0.push_str(part.text.as_deref().unwrap_or_default());
+        }
+        Ok(content)
+    }
 }
 
 #[derive(Deserialize)]
 struct Part {
     text: Option<String>,
-}
-
-impl Content {
-    fn into_text(self) -> String {
-        match self {
-            Content::Text(text) => text,
-            Content::Parts(parts) => parts.into_iter().filter_map(|it| it.text).collect(),
-        }
-    }
 }
 
 #[derive(Deserialize)]

@@ -9,7 +9,7 @@ use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::body::{self, Json, List};
+use super::body::{self, Json, List, SchemaJson};
 use super::openai_chat::{self, InputDetails, OutputDetails};
 use super::settings::Settings;
 use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed, strict};
@@ -28,7 +28,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
         body.optional("max_output_tokens", settings.max_tokens);
         if let Some(schema) = &request.output {
             let strict = strict::fits_openai(schema);
-            let format = Format { kind: "json_schema", name: "answer", schema: Json(schema), strict };
+            let format = Format { kind: "json_schema", name: "answer", schema: SchemaJson(schema), strict };
             body.object("text", |text| text.member("format", &format));
         }
         if !request.tools.is_empty() {
@@ -149,7 +149,7 @@ struct Format<'s> {
     #[serde(rename = "type")]
     kind: &'static str,
     name: &'static str,
-    schema: Json<'s>,
+    schema: SchemaJson<'s>,
     strict: bool,
 }
 
