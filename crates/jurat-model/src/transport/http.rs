@@ -10,7 +10,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use jurat_core::effect::FaultKind;
 
-use super::connection::{Target, Wire, words};
+use super::connection::{Target, Unanswered, Wire, words};
 use super::lane::Lane;
 use super::secret::Secrets;
 use super::{Failed, Transport};
@@ -112,18 +112,14 @@ impl Transport {
                     )
                 })?,
             };
-            if wire.ready().await.is_err() {
-                if is_new {
-                    return Err(Failed::new(
-                        FaultKind::Connect,
-                        format!("{} closed the connection", shown(&http.target)),
-                    ));
-                }
-                continue;
-            }
             match wire.send(request).await {
                 Ok(response) => return Ok((wire, response)),
-                Err(mut error) => match error.take_message() {
+                Err(Unanswered::Closed(unsent)) if !is_new => request = unsent,
+                Err(Unanswered::Closed(_)) => {
+                    let message = format!("{} closed the connection", shown(&http.target));
+                    return Err(Failed::new(FaultKind::Connect, message));
+                }
+                Err(Unanswered::Failed(mut error)) => match error.take_message() {
                     Some(unsent) if !is_new => request = unsent,
                     _ => return Err(ended(error.error())),
                 },

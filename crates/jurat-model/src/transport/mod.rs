@@ -209,8 +209,9 @@ impl Transport {
         request: &ModelRequest,
     ) -> (Result<Reply, Failed>, Option<Wire>) {
         match &model.kind {
+            // Boxed, because those who wait for their turn need none of its room.
             Kind::Http(http) => {
-                self.exchange(lane, http, &question.path, question.body.clone(), self.options.stream).await
+                Box::pin(self.exchange(lane, http, &question.path, question.body.clone(), self.options.stream)).await
             }
             Kind::Script(script) => (script.attempt(asker, request).await, None),
             Kind::Exec(exec) => (Box::pin(exec.attempt(question.body.clone())).await, None),
