@@ -141,11 +141,11 @@ impl EffectLane<'_> {
         // The row was read before, when it was found to have something to ask.
         let row = parse_json(&case.text).map(|it| it.value).unwrap_or(Val::Null);
         if let Some(ix) = case.scenario {
-            self.scenario(&case, ix, started).await?;
+            Box::pin(self.scenario(&case, ix, started)).await?;
             return Ok(case.case_ix);
         }
         if let Some(ix) = case.agent {
-            self.agent(&case, ix, started).await?;
+            Box::pin(self.agent(&case, ix, started)).await?;
             return Ok(case.case_ix);
         }
         let id = id_text(&case.id);
@@ -178,7 +178,7 @@ impl EffectLane<'_> {
                 let told = if ask.tools.is_empty() { None } else { self.told(begin(), &case, name)? };
                 let probe = match told {
                     Some(told) => told,
-                    None => self.held(begin(), None, &case, name).await?,
+                    None => Box::pin(self.held(begin(), None, &case, name)).await?,
                 };
                 match probe.end() {
                     Some(Ok(answer)) => {
@@ -218,37 +218,60 @@ impl EffectLane<'_> {
         case: &OpenCase,
         name: CaseLabel<'_>,
     ) -> Result<CaseState<'s>, RunError> {
-        let evidence = state.evidence();
         let memory = &Memory::default();
+        let around = Around { case, name, evidence: state.evidence(), memory };
         let mut asked: Vec<StepSite> = Vec::new();
-        let mut running = FuturesUnordered::new();
+        let mut running = None;
         loop {
-            let ready: Vec<(StepSite, Request, u32)> = state
+            let mut ready: Vec<(StepSite, Request, u32)> = state
                 .steps()
                 .filter(|it| !asked.contains(&it.site))
                 .take(if self.most_open == 1 { 1 } else { usize::MAX })
                 .map(|it| (it.site, it.request.into(), it.max_requests))
                 .collect();
+            // A set of one would be looked at twice whenever something comes, and needs room while the case waits for its turn.
+            if asked.is_empty()
+                && ready.len() == 1
+                && let Some((site, request, max_requests)) = ready.pop()
+            {
+                let outcome = self.outcome(around, site, &request, max_requests).await?;
+                state.apply(site, outcome);
+                continue;
+            }
+            if asked.is_empty() && ready.is_empty() {
+                return Ok(state);
+            }
+            let running = running.get_or_insert_with(FuturesUnordered::new);
             for (site, request, max_requests) in ready {
                 asked.push(site);
-                let at = At { case_ix: case.case_ix, name, site, node: None, clock: None };
-                running.push(async move {
-                    let outcome = match &request {
-                        Request::Model(request) => self.effects.outcome(at, request, max_requests).await,
-                        Request::Deed(deed) => {
-                            let surroundings = self.surroundings(site, case, evidence, memory);
-                            let (callable, tools, patience) = (None, None, PATIENCE);
-                            let (surroundings, stop) = (Some(&surroundings), self.stop);
-                            let act = Act { deed, callable, tools, surroundings, patience, stop };
-                            self.effects.done(at, act).await
-                        }
-                    };
-                    (site, outcome)
-                });
+                running.push(async move { (site, self.outcome(around, site, &request, max_requests).await) });
             }
-            let Some((site, outcome)) = running.next().await else { return Ok(state) };
-            state.apply(site, outcome?);
-            asked.retain(|it| *it != site);
+            if let Some((site, outcome)) = running.next().await {
+                state.apply(site, outcome?);
+                asked.retain(|it| *it != site);
+            }
+        }
+    }
+
+    /// What a step of a case comes to.
+    async fn outcome(
+        &self,
+        around: Around<'_>,
+        site: StepSite,
+        request: &Request,
+        max_requests: u32,
+    ) -> Result<Outcome, RunError> {
+        let Around { case, name, evidence, memory } = around;
+        let at = At { case_ix: case.case_ix, name, site, node: None, clock: None };
+        match request {
+            Request::Model(request) => self.effects.outcome(at, request, max_requests).await,
+            Request::Deed(deed) => {
+                let surroundings = self.surroundings(site, case, evidence, memory);
+                let (callable, tools, patience) = (None, None, PATIENCE);
+                let (surroundings, stop) = (Some(&surroundings), self.stop);
+                let act = Act { deed, callable, tools, surroundings, patience, stop };
+                Box::pin(self.effects.done(at, act)).await
+            }
         }
     }
 
@@ -375,6 +398,15 @@ impl EffectLane<'_> {
         let is_full = self.block.borrow().is_full();
         if is_full { self.hand_on() } else { Ok(()) }
     }
+}
+
+/// What the steps of a case have around them.
+#[derive(Clone, Copy)]
+struct Around<'c> {
+    case: &'c OpenCase,
+    name: CaseLabel<'c>,
+    evidence: &'c Val<'c>,
+    memory: &'c Memory,
 }
 
 /// How long a tool may take where nothing else says: its server has a limit of its own.

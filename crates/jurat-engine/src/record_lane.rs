@@ -34,7 +34,7 @@ pub(crate) struct OpenCase {
 }
 
 /// How many ids are kept for finding a second row with the same one at once. Whoever repeats ids mostly does so from the beginning.
-const MOST_IDS: usize = 28_000;
+const MOST_IDS: usize = 7_000;
 
 /// What a thread that judges needs.
 pub(crate) struct RecordLane<'r> {

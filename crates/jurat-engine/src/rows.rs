@@ -63,7 +63,7 @@ impl<'r> Rows<'r> {
 
     /// The same for cases that ask: they take so long that reading in small pieces costs nothing, and few rows are held at a time.
     pub(crate) fn asked_about(records: &'r [Records], n_scenarios: usize) -> Rows<'r> {
-        let limits = RowLimits { chunk: 64 << 10, ..RowLimits::default() };
+        let limits = RowLimits { chunk: 16 << 10, ..RowLimits::default() };
         Rows { limits, first: n_scenarios as u64, ..Rows::of(records) }
     }
 

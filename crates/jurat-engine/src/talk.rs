@@ -4,6 +4,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_core::case::ProbeState;
 use jurat_core::effect::{Outcome, Request, StepSite};
 use jurat_core::scenario::{Step, Traversal};
+use jurat_model::tool::Toolbox;
 
 use crate::CaseLabel;
 use crate::RunError;
@@ -71,6 +72,16 @@ impl<'p> Talk<'p> for ProbeState<'p> {
     }
 }
 
+/// What the steps of a talk have around them.
+#[derive(Clone, Copy)]
+struct Spoken<'t> {
+    case: &'t OpenCase,
+    name: CaseLabel<'t>,
+    node: Option<&'t str>,
+    clock: Option<&'t Clock>,
+    tools: Option<&'t Toolbox>,
+}
+
 impl EffectLane<'_> {
     /// A talk that this run's log tells whole; `None` when it does not, or when there is none.
     pub(crate) fn told<'p, T: Talk<'p>>(
@@ -112,40 +123,57 @@ impl EffectLane<'_> {
         let tools = self.own_tools.and_then(Perform::own_tools);
         let mut turn = talk.turn();
         let mut asked: Vec<StepSite> = Vec::new();
-        let mut running = FuturesUnordered::new();
+        let mut running = None;
         loop {
             if std::mem::replace(&mut turn, talk.turn()) != talk.turn() {
                 clock.into_iter().for_each(Clock::next_turn);
             }
             self.write_files(talk.files())?;
             let steps = talk.steps().into_iter().filter(|it| !asked.contains(&it.site));
-            for step in steps.take(if self.most_open == 1 { 1 } else { usize::MAX }).collect::<Vec<_>>() {
-                asked.push(step.site);
-                let node = talk.turn().map(|(_, node)| node);
-                let at = At { case_ix: case.case_ix, name, site: step.site, node, clock };
-                let tools = tools.as_ref();
-                running.push(async move {
-                    let outcome = match &step.request {
-                        Request::Model(request) => self.effects.outcome(at, request, step.max_requests).await,
-                        Request::Deed(deed) => {
-                            let patience = clock.and_then(Clock::left).unwrap_or(PATIENCE);
-                            let (callable, surroundings, stop) = (step.callable.as_ref(), None, self.stop);
-                            let act = Act { deed, callable, tools, surroundings, patience, stop };
-                            self.effects.done(at, act).await
-                        }
-                    };
-                    (step.site, outcome)
-                });
+            let mut steps: Vec<Step> = steps.take(if self.most_open == 1 { 1 } else { usize::MAX }).collect();
+            let node = talk.turn().map(|(_, node)| node);
+            let spoken = Spoken { case, name, node, clock, tools: tools.as_ref() };
+            // A set of one would be looked at twice whenever something comes.
+            if asked.is_empty()
+                && steps.len() == 1
+                && let Some(step) = steps.pop()
+            {
+                talk.apply(step.site, self.said(spoken, &step).await?);
+                continue;
             }
-            let Some((site, outcome)) = running.next().await else { break };
-            talk.apply(site, outcome?);
-            asked.retain(|it| *it != site);
+            if asked.is_empty() && steps.is_empty() {
+                break;
+            }
+            let running = running.get_or_insert_with(FuturesUnordered::new);
+            for step in steps {
+                asked.push(step.site);
+                running.push(async move { (step.site, self.said(spoken, &step).await) });
+            }
+            if let Some((site, outcome)) = running.next().await {
+                talk.apply(site, outcome?);
+                asked.retain(|it| *it != site);
+            }
         }
         drop(running);
         if let Some(tools) = tools {
             tools.close().await;
         }
         Ok(talk)
+    }
+
+    /// What a step of a talk comes to.
+    async fn said(&self, spoken: Spoken<'_>, step: &Step) -> Result<Outcome, RunError> {
+        let Spoken { case, name, node, clock, tools } = spoken;
+        let at = At { case_ix: case.case_ix, name, site: step.site, node, clock };
+        match &step.request {
+            Request::Model(request) => self.effects.outcome(at, request, step.max_requests).await,
+            Request::Deed(deed) => {
+                let patience = clock.and_then(Clock::left).unwrap_or(PATIENCE);
+                let (callable, surroundings, stop) = (step.callable.as_ref(), None, self.stop);
+                let act = Act { deed, callable, tools, surroundings, patience, stop };
+                self.effects.done(at, act).await
+            }
+        }
     }
 
     /// Writes the files that a turn is told to read.
