@@ -4,10 +4,6 @@ use std::process::ExitCode;
 
 use jurat_sandbox::{Program, worker};
 
-/// A call of a model makes and drops some hundred small values; with the allocator of the system that is a fifth of what it costs.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     // A worker is this program, started anew. That is nobody's verb, and it comes before anything else is set up.
     if std::env::args_os().nth(1).is_some_and(|it| it == worker::WORD) {

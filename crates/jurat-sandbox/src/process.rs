@@ -54,9 +54,6 @@ pub(crate) enum StartError {
     Other(String),
 }
 
-/// Tells mimalloc, if that is the allocator of the program, not to reserve memory ahead.
-pub(crate) const ARENA: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "0");
-
 /// Why a process gave no answer. It has to be ended.
 #[derive(Debug)]
 enum Lost {
@@ -78,7 +75,6 @@ impl Process {
             command.env_clear();
         }
         // What an allocator reserves for later would count against the memory that a worker may have.
-        command.env(ARENA.0, ARENA.1);
         // It ends with everything that it started, and Ctrl-C in a terminal is not for it.
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut child = command.spawn().map_err(other)?;

@@ -11,7 +11,6 @@ use std::process::Command;
 use crate::frame;
 use crate::interpreter::Start;
 use crate::orders::Orders;
-use crate::process::ARENA;
 use crate::worker::{Channel, harden};
 
 const SHIM: &str = include_str!("shim.py");
@@ -45,7 +44,7 @@ pub(super) fn become_interpreter(
     if let Start::Told { path, prefix, exec_prefix } = start {
         command.args([prefix, exec_prefix]).args(path);
     }
-    command.env_remove(ARENA.0).envs(ENVIRONMENT);
+    command.envs(ENVIRONMENT);
     let place = harden::Place { executable: Some(executable), readable };
     let in_force = harden::give_up(channel, orders, &place)?;
     let report = serde_json::to_vec(&in_force).map_err(|it| vec![it.to_string()])?;
