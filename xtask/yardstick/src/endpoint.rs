@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::Said;
 use crate::http::{self, Message};
@@ -29,12 +29,22 @@ pub(crate) fn serve(latency: Duration) -> Said {
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let listener = listener()?;
         println!("{}", listener.local_addr()?);
         accept(listener, Arc::new(Endpoint::new(latency))).await?;
         Ok(Value::Null)
     })
 }
+
+/// Listens where there is room. Those who come in hundreds at the same moment would find the usual queue full, and try again after a second.
+fn listener() -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+    socket.listen(QUEUE)
+}
+
+/// How many may wait to be let in.
+const QUEUE: u32 = 4096;
 
 /// Answers whoever connects.
 pub(crate) async fn accept(listener: TcpListener, endpoint: Arc<Endpoint>) -> io::Result<()> {
