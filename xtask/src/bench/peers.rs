@@ -14,6 +14,10 @@ use crate::{program, python};
 /// How often each is measured.
 const ROUNDS: usize = 3;
 
+/// How often importing is measured, and how long it may take.
+const IMPORTS: usize = 10;
+const LONGEST_IMPORT_MS: f64 = 50.0;
+
 /// Who is measured: the peer first.
 const WHO: [&str; 4] = ["scouter", "dicts", "arrow", "jsonl"];
 
@@ -52,10 +56,25 @@ pub(crate) fn peers(mut arguments: Arguments) -> Result<(), Failure> {
     for Goal { what, times, wanted } in &goals {
         println!("{what}: {times:.1} times, wanted {wanted:.0} times");
     }
+    let import_ms = import_ms(&ours)?;
+    println!("importing: {import_ms:.0} ms, wanted at most {LONGEST_IMPORT_MS:.0} ms");
     match goals.iter().find(|it| it.times < it.wanted) {
         Some(missed) => Err(Failure::new(format!("{} is {:.1} times the peer's", missed.what, missed.times))),
+        None if import_ms > LONGEST_IMPORT_MS => Err(Failure::new(format!("importing takes {import_ms:.0} ms"))),
         None => Ok(()),
     }
+}
+
+/// How long importing the package takes in a process that has just begun: the least of several.
+fn import_ms(environment: &Path) -> Result<f64, Failure> {
+    let import = "import time; start = time.perf_counter(); import jurat; print(1e3 * (time.perf_counter() - start))";
+    let mut least = f64::INFINITY;
+    for _ in 0..IMPORTS {
+        let told = program::output(Command::new(environment.join("bin/python")).args(["-c", import]))?;
+        let took: f64 = told.trim().parse().map_err(|_| Failure::new(format!("importing told no time: {told}")))?;
+        least = least.min(took);
+    }
+    Ok(least)
 }
 
 impl Figures {
