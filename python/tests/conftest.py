@@ -28,9 +28,16 @@ class Endpoint:
 
     def stats(self) -> dict[str, Any]:
         """What it counted."""
-        with urllib.request.urlopen(f"{self.url}/stats") as reply:
-            counted: dict[str, Any] = json.load(reply)
+        counted: dict[str, Any] = self._told("stats")
         return counted
+
+    def paths(self) -> list[str]:
+        """Where requests went, in the order in which they came."""
+        return [it["path"] for it in self._told("requests")]
+
+    def _told(self, what: str) -> Any:
+        with urllib.request.urlopen(f"{self.url}/{what}") as reply:
+            return json.load(reply)
 
 
 @pytest.fixture
@@ -39,7 +46,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     program = os.environ.get("JURAT_ENDPOINT")
     if program is None:
         pytest.skip("`cargo xtask test` says where the endpoint is")
-    process = subprocess.Popen([program, "--until-input-ends"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([program, "--until-input-ends", "--keep"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdin is not None
     url = f"http://127.0.0.1:{process.stdout.readline().strip()}"
     for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "OLLAMA_HOST"):

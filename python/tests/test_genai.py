@@ -140,3 +140,41 @@ def test_judges_and_gates_behind_them(endpoint: Endpoint) -> None:
     assert endpoint.stats()["requests"] == 12 + sum(map(bool, is_open))
     assert all(set(it.task("classify").reply) == {"name", "reason", "confidence"} for it in results)
     assert dataset.evaluate().run.answers == (12 + sum(map(bool, is_open)), 12 + sum(map(bool, is_open)))
+
+
+@pytest.mark.parametrize(("provider", "path"), [("gemini", "/v1beta/models/m:generateContent"), ("openai", "/v1/chat/completions")])
+def test_a_model_answers_and_its_answers_are_judged(provider: str, path: str, endpoint: Endpoint) -> None:
+    agent = Agent(Provider.of(provider))
+    answers = [agent.execute_prompt(prompt=prompt(provider).bind("question", f"Question {n}?"), output_type=Department) for n in range(4)]
+    records = [
+        GenAIEvalRecord(context={"question": f"Question {n}?", "answer": it.structured_output}, id=f"q{n}")
+        for n, it in enumerate(answers)
+    ]
+    tasks = [
+        AssertionTask(
+            id="has_reason",
+            field_path="answer.reason",
+            operator=ComparisonOperator.IsString,
+            expected_value=True,
+            condition=True,
+        ),
+        LLMJudgeTask(
+            id="grade",
+            prompt=Prompt("Grade this: ${question} ${answer}", "m", Provider.of(provider), output_type=Score),
+            expected_value=0,
+            operator=ComparisonOperator.GreaterThanOrEqual,
+            field_path="score",
+            depends_on=["has_reason"],
+        ),
+        AssertionTask(
+            id="explained",
+            field_path="grade.reason",
+            operator=ComparisonOperator.IsString,
+            expected_value=True,
+            depends_on=["grade"],
+        ),
+    ]
+    results = GenAIEvalDataset(records=records, tasks=tasks).evaluate()
+    assert [it.id for it in results] == ["q0", "q1", "q2", "q3"]
+    assert [[it.task(id).verdict for id in ("has_reason", "grade", "explained")] for it in results] == [["passed"] * 3] * 4
+    assert endpoint.paths() == [path] * 8
