@@ -2,25 +2,24 @@
 //!
 //! No clock, no IO. Any order in which outcomes arrive gives the same verdicts, the ones that all outcomes together give.
 
+mod checked;
+mod evaluated;
 mod probe;
 
+use checked::{answered, checked, run_checked, seen};
+use evaluated::{called, compared, evaluated_or_called};
 pub use probe::{ProbeAnswer, ProbeState};
 
-use std::sync::Arc;
-
-use crate::check::{Check as RunCheck, HookAnswer, Rule, Seen, not_allowed};
+use crate::check::{Check, Rule, not_allowed};
 use crate::compare::Judgement;
 use crate::effect::{Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, StepSite, ToolChoice};
 use crate::evaluation::{CheckSeen, conclude};
+use crate::evaluator::Evaluation;
 use crate::evaluator::binding::arguments;
-use crate::evaluator::{Call, Evaluation, OutputConfig, Triple, normalise, transport};
 use crate::judge::{Asking, Ballot, End, ReplyForm, combine};
-use crate::outcome::Check;
-use crate::plan::{
-    CaseName, EMBEDDING_RETRIES, Plan, PlannedEvaluate, PlannedEvaluation, PlannedJudge, PlannedTask, Runs, TaskIx,
-};
+use crate::plan::{CaseName, Plan, PlannedEvaluate, PlannedEvaluation, PlannedJudge, PlannedTask, TaskIx};
 use crate::suite::{ExpectedValue, Gate, TaskComparison};
-use crate::value::{Context, FieldPath, Val, Value, shown};
+use crate::value::{Context, Val, Value};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 
 /// A case and how far it has come.
@@ -239,7 +238,7 @@ impl<'p> CaseState<'p> {
             let task = &self.plan.tasks[ix.index()];
             Some(CheckSeen {
                 id: &task.id,
-                kind: task.check.as_ref().map_or("", RunCheck::kind),
+                kind: task.check.as_ref().map_or("", Check::kind),
                 description: task.description.as_deref(),
                 dimensions: &task.dimensions,
                 verdict: &self.ballot(*ix)?.verdict,
@@ -429,7 +428,7 @@ impl<'p> CaseState<'p> {
     }
 
     /// What others than models have to do before a check can be decided; or what it comes to when they may not.
-    fn deed_of(&self, check: &RunCheck, task: &PlannedTask) -> Option<Result<Deed, Judgement>> {
+    fn deed_of(&self, check: &Check, task: &PlannedTask) -> Option<Result<Deed, Judgement>> {
         if let Rule::Hook(hook) = &check.rule {
             let (hook, check_id, description) = (hook.clone(), task.id.clone(), task.description.clone());
             let deed = Deed::Hook { hook, check_id, description };
@@ -500,180 +499,6 @@ fn id_for(plan: &Plan, case: &CaseName<'_>) -> Option<String> {
 fn waiting_for(plan: &Plan, case: &CaseName<'_>) -> Vec<TaskState> {
     let state = |task: &PlannedTask| if task.on.has(case) { TaskState::Waiting } else { TaskState::Absent };
     plan.tasks.iter().map(state).collect()
-}
-
-/// What a check of a whole scenario comes to, and what follows.
-fn checked(check: &Check, task: &PlannedTask, context: Context<'_>) -> Ballot {
-    let value = match check.evaluate(context.base) {
-        Ok(value) => value,
-        Err(error) => return Ballot { verdict: Verdict::error(error.to_string()), output: None, said: Vec::new() },
-    };
-    let verdict = match (&task.assertion, &value) {
-        (Some(assertion), value) => assertion.judge_reply(value, context).into(),
-        (None, Val::Bool(true)) => Verdict::Passed,
-        (None, Val::Bool(false)) => Verdict::Failed(Box::new(check.trace(context.base).mismatch())),
-        (None, other) if task.gate != Gate::None => {
-            Verdict::error(format!("{check} gives {}, and a gate needs true or false", shown(other)))
-        }
-        (None, _) => Verdict::Measured,
-    };
-    Ballot { verdict, output: Some(value), said: Vec::new() }
-}
-
-/// A built-in evaluator says at once what it finds; code has to be called.
-fn evaluated_or_called(
-    task: &PlannedTask,
-    evaluate: &PlannedEvaluate,
-    arguments: Value,
-    context: Context<'_>,
-) -> TaskState {
-    match &evaluate.runs {
-        Runs::Code(code) => {
-            let call = Call { evaluator: Arc::clone(&evaluate.name), source: code.digest(), arguments };
-            TaskState::Doing(call.deed())
-        }
-        Runs::Function(function) => {
-            let call = Call { evaluator: Arc::clone(&evaluate.name), source: function.digest(), arguments };
-            TaskState::Doing(call.deed())
-        }
-        Runs::Builtin(builtin) if let Some(model) = builtin.embedder() => match builtin.texts(&arguments) {
-            Ok(texts) => {
-                let texts = texts.into_iter().map(Message::User).collect::<Messages>();
-                TaskState::Asking(vec![Asking::new(ModelRequest::new(model, texts), EMBEDDING_RETRIES)])
-            }
-            Err(reason) => TaskState::failed(format!("`{}`: {reason}", evaluate.name)),
-        },
-        Runs::Builtin(builtin) => {
-            let Some(output) = evaluate.outputs.first() else { return TaskState::failed("there is no output") };
-            match builtin.evaluate(&evaluate.name, output, &arguments) {
-                Ok(evaluation) => evaluated(task, &evaluate.outputs, vec![evaluation], context),
-                Err(reason) => TaskState::failed(format!("`{}`: {reason}", evaluate.name)),
-            }
-        }
-    }
-}
-
-/// What an evaluator makes of embeddings, and what follows.
-fn compared(
-    task: &PlannedTask,
-    evaluate: &PlannedEvaluate,
-    end: &End,
-    n_texts: usize,
-    context: Context<'_>,
-) -> TaskState {
-    let PlannedEvaluate { name, runs: Runs::Builtin(builtin), outputs, .. } = evaluate else {
-        return TaskState::failed("the task asks nobody");
-    };
-    let vectors = match end {
-        End::Reply(vectors) => vectors.as_str().unwrap_or_default(),
-        End::Fault(fault) => return TaskState::failed(format!("`{name}`: {}", fault.message)),
-        End::NotRun(reason) => {
-            return TaskState::Done(Ballot { verdict: Verdict::NotRun(*reason), output: None, said: Vec::new() });
-        }
-    };
-    let Some(output) = outputs.first() else { return TaskState::failed("there is no output") };
-    match builtin.compare(name, output, vectors, n_texts) {
-        Ok(evaluation) => evaluated(task, outputs, vec![evaluation], context),
-        Err(reason) => TaskState::failed(format!("`{name}`: {reason}")),
-    }
-}
-
-/// What follows from what each output came to. What one of them rejects is an error for whoever looks at it, and for a task that looks at all.
-fn evaluated(
-    task: &PlannedTask,
-    outputs: &[OutputConfig],
-    evaluations: Vec<Evaluation>,
-    context: Context<'_>,
-) -> TaskState {
-    let accepted = |it: &Evaluation| it.result.as_ref().ok().map(Triple::to_value);
-    let output = match outputs {
-        [] | [_] => evaluations.first().and_then(accepted),
-        several => {
-            let members = several.iter().zip(&evaluations);
-            let members = members.filter_map(|(config, it)| Some((config.name.clone(), accepted(it)?)));
-            Some(Val::Map(members.collect()))
-        }
-    };
-    let compared = task.assertion.as_ref().and_then(|it| it.path.as_ref()).and_then(FieldPath::root);
-    let looked_at =
-        compared.and_then(|root| outputs.iter().position(|it| it.name == root)).filter(|_| outputs.len() > 1);
-    let rejected = |it: &Evaluation| it.result.as_ref().err().map(|rejection| format!("`{}`: {rejection}", it.name));
-    let reasons: Vec<String> = match looked_at {
-        Some(ix) => evaluations.get(ix).and_then(rejected).into_iter().collect(),
-        None => evaluations.iter().filter_map(rejected).collect(),
-    };
-    let verdict = match (&task.assertion, &output) {
-        _ if !reasons.is_empty() => Verdict::error(reasons.join("\n")),
-        (Some(assertion), Some(output)) => assertion.judge_reply(output, context).into(),
-        _ => Verdict::Measured,
-    };
-    TaskState::Evaluated(Ballot { verdict, output, said: Vec::new() }, evaluations)
-}
-
-/// What follows from what became of a call.
-fn called(task: &PlannedTask, evaluate: &PlannedEvaluate, outcome: Outcome, context: Context<'_>) -> TaskState {
-    let PlannedEvaluate { name, runs, outputs, .. } = evaluate;
-    let language = match runs {
-        Runs::Code(code) => code.source.language,
-        Runs::Function(function) => function.language,
-        Runs::Builtin(_) => return TaskState::failed("the task calls nobody"),
-    };
-    let returned = match outcome {
-        Outcome::Returned(returned) => *returned,
-        Outcome::Fault(fault) => return TaskState::failed(format!("`{name}`: {}", fault.message)),
-        Outcome::NotRun(reason) => {
-            return TaskState::Done(Ballot { verdict: Verdict::NotRun(reason), output: None, said: Vec::new() });
-        }
-        Outcome::Answer(_) => return TaskState::failed(format!("`{name}` is no model")),
-    };
-    if returned.is_error {
-        let raised = returned.value.as_str().map_or_else(|| returned.value.to_string(), str::to_owned);
-        return TaskState::failed(format!("`{name}`: {raised}"));
-    }
-    match transport::read(&returned.value, language) {
-        Ok(object) => evaluated(task, outputs, normalise(name, language, outputs, &object), context),
-        Err(error) => TaskState::failed(format!("`{name}` did not send a value: {error}")),
-    }
-}
-
-/// What a check of a run comes to, and what follows.
-fn run_checked(judgement: Judgement, task: &PlannedTask, context: Context<'_>) -> Ballot {
-    let output = match judgement {
-        Judgement::Passed => Some(Val::Bool(true)),
-        Judgement::Failed(_) => Some(Val::Bool(false)),
-        Judgement::Error(_) => None,
-    };
-    let verdict = match (&task.assertion, &output) {
-        (Some(assertion), Some(value)) => assertion.judge_reply(value, context).into(),
-        _ => judgement.into(),
-    };
-    Ballot { verdict, output, said: Vec::new() }
-}
-
-/// What was seen, or what a check that could not look ends with.
-fn seen(outcome: Outcome) -> Result<Vec<Seen>, Verdict> {
-    let value = value_of(outcome)?;
-    let seen = value.as_list().and_then(|it| it.iter().map(Seen::from_value).collect());
-    seen.ok_or_else(|| Verdict::error("what was seen of the files cannot be read"))
-}
-
-/// What a hook answered, or what its check ends with.
-fn answered(outcome: Outcome) -> Result<HookAnswer, Verdict> {
-    let value = value_of(outcome)?;
-    HookAnswer::from_value(&value).ok_or_else(|| Verdict::error("what the hook answered cannot be read"))
-}
-
-/// What a deed came to.
-fn value_of(outcome: Outcome) -> Result<Value, Verdict> {
-    match outcome {
-        Outcome::Returned(returned) if returned.is_error => {
-            Err(Verdict::error(returned.value.as_str().unwrap_or_default()))
-        }
-        Outcome::Returned(returned) => Ok(returned.value),
-        Outcome::Fault(fault) => Err(Verdict::error(fault.message)),
-        Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
-        Outcome::Answer(_) => Err(Verdict::error("a model does not do that")),
-    }
 }
 
 /// The first request to each seat, or why the prompt cannot be filled.

@@ -1,0 +1,132 @@
+//! What evaluators come to: those that are built in, and code that is called.
+
+use std::sync::Arc;
+
+use super::TaskState;
+use crate::effect::{Message, Messages, ModelRequest, Outcome};
+use crate::evaluator::{Call, Evaluation, OutputConfig, Triple, normalise, transport};
+use crate::judge::{Asking, Ballot, End};
+use crate::plan::{EMBEDDING_RETRIES, PlannedEvaluate, PlannedTask, Runs};
+use crate::value::{Context, FieldPath, Val, Value};
+use crate::verdict::Verdict;
+
+/// A built-in evaluator says at once what it finds; code has to be called.
+pub(super) fn evaluated_or_called(
+    task: &PlannedTask,
+    evaluate: &PlannedEvaluate,
+    arguments: Value,
+    context: Context<'_>,
+) -> TaskState {
+    match &evaluate.runs {
+        Runs::Code(code) => {
+            let call = Call { evaluator: Arc::clone(&evaluate.name), source: code.digest(), arguments };
+            TaskState::Doing(call.deed())
+        }
+        Runs::Function(function) => {
+            let call = Call { evaluator: Arc::clone(&evaluate.name), source: function.digest(), arguments };
+            TaskState::Doing(call.deed())
+        }
+        Runs::Builtin(builtin) if let Some(model) = builtin.embedder() => match builtin.texts(&arguments) {
+            Ok(texts) => {
+                let texts = texts.into_iter().map(Message::User).collect::<Messages>();
+                TaskState::Asking(vec![Asking::new(ModelRequest::new(model, texts), EMBEDDING_RETRIES)])
+            }
+            Err(reason) => TaskState::failed(format!("`{}`: {reason}", evaluate.name)),
+        },
+        Runs::Builtin(builtin) => {
+            let Some(output) = evaluate.outputs.first() else { return TaskState::failed("there is no output") };
+            match builtin.evaluate(&evaluate.name, output, &arguments) {
+                Ok(evaluation) => evaluated(task, &evaluate.outputs, vec![evaluation], context),
+                Err(reason) => TaskState::failed(format!("`{}`: {reason}", evaluate.name)),
+            }
+        }
+    }
+}
+
+/// What an evaluator makes of embeddings, and what follows.
+pub(super) fn compared(
+    task: &PlannedTask,
+    evaluate: &PlannedEvaluate,
+    end: &End,
+    n_texts: usize,
+    context: Context<'_>,
+) -> TaskState {
+    let PlannedEvaluate { name, runs: Runs::Builtin(builtin), outputs, .. } = evaluate else {
+        return TaskState::failed("the task asks nobody");
+    };
+    let vectors = match end {
+        End::Reply(vectors) => vectors.as_str().unwrap_or_default(),
+        End::Fault(fault) => return TaskState::failed(format!("`{name}`: {}", fault.message)),
+        End::NotRun(reason) => {
+            return TaskState::Done(Ballot { verdict: Verdict::NotRun(*reason), output: None, said: Vec::new() });
+        }
+    };
+    let Some(output) = outputs.first() else { return TaskState::failed("there is no output") };
+    match builtin.compare(name, output, vectors, n_texts) {
+        Ok(evaluation) => evaluated(task, outputs, vec![evaluation], context),
+        Err(reason) => TaskState::failed(format!("`{name}`: {reason}")),
+    }
+}
+
+/// What follows from what each output came to. What one of them rejects is an error for whoever looks at it, and for a task that looks at all.
+fn evaluated(
+    task: &PlannedTask,
+    outputs: &[OutputConfig],
+    evaluations: Vec<Evaluation>,
+    context: Context<'_>,
+) -> TaskState {
+    let accepted = |it: &Evaluation| it.result.as_ref().ok().map(Triple::to_value);
+    let output = match outputs {
+        [] | [_] => evaluations.first().and_then(accepted),
+        several => {
+            let members = several.iter().zip(&evaluations);
+            let members = members.filter_map(|(config, it)| Some((config.name.clone(), accepted(it)?)));
+            Some(Val::Map(members.collect()))
+        }
+    };
+    let compared = task.assertion.as_ref().and_then(|it| it.path.as_ref()).and_then(FieldPath::root);
+    let looked_at =
+        compared.and_then(|root| outputs.iter().position(|it| it.name == root)).filter(|_| outputs.len() > 1);
+    let rejected = |it: &Evaluation| it.result.as_ref().err().map(|rejection| format!("`{}`: {rejection}", it.name));
+    let reasons: Vec<String> = match looked_at {
+        Some(ix) => evaluations.get(ix).and_then(rejected).into_iter().collect(),
+        None => evaluations.iter().filter_map(rejected).collect(),
+    };
+    let verdict = match (&task.assertion, &output) {
+        _ if !reasons.is_empty() => Verdict::error(reasons.join("\n")),
+        (Some(assertion), Some(output)) => assertion.judge_reply(output, context).into(),
+        _ => Verdict::Measured,
+    };
+    TaskState::Evaluated(Ballot { verdict, output, said: Vec::new() }, evaluations)
+}
+
+/// What follows from what became of a call.
+pub(super) fn called(
+    task: &PlannedTask,
+    evaluate: &PlannedEvaluate,
+    outcome: Outcome,
+    context: Context<'_>,
+) -> TaskState {
+    let PlannedEvaluate { name, runs, outputs, .. } = evaluate;
+    let language = match runs {
+        Runs::Code(code) => code.source.language,
+        Runs::Function(function) => function.language,
+        Runs::Builtin(_) => return TaskState::failed("the task calls nobody"),
+    };
+    let returned = match outcome {
+        Outcome::Returned(returned) => *returned,
+        Outcome::Fault(fault) => return TaskState::failed(format!("`{name}`: {}", fault.message)),
+        Outcome::NotRun(reason) => {
+            return TaskState::Done(Ballot { verdict: Verdict::NotRun(reason), output: None, said: Vec::new() });
+        }
+        Outcome::Answer(_) => return TaskState::failed(format!("`{name}` is no model")),
+    };
+    if returned.is_error {
+        let raised = returned.value.as_str().map_or_else(|| returned.value.to_string(), str::to_owned);
+        return TaskState::failed(format!("`{name}`: {raised}"));
+    }
+    match transport::read(&returned.value, language) {
+        Ok(object) => evaluated(task, outputs, normalise(name, language, outputs, &object), context),
+        Err(error) => TaskState::failed(format!("`{name}` did not send a value: {error}")),
+    }
+}
