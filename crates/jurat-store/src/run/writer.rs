@@ -93,7 +93,7 @@ impl RunWriter {
             blocks: blocks.clone(),
             copies: copies.clone(),
             failure: failure.clone(),
-            open_since: None,
+            due: None,
         };
         let thread = thread::Builder::new().name("jurat-writer".to_owned()).spawn(move || writing.run(&waiting));
         // Without a thread the channel is closed, and the first message says so.
@@ -196,6 +196,8 @@ const GATHERING: u32 = 5;
 const STEP: Duration = Duration::from_millis(1);
 /// How long what nobody waits for may stay uncommitted, and so unseen by readers.
 const OPEN: Duration = Duration::from_millis(250);
+/// The same for effects that are safe in the journal. A run that goes on finds them there, but does not know that it was the one that paid for them.
+const OPEN_EFFECTS: Duration = Duration::from_millis(50);
 /// How many effects are gathered at most.
 const MOST_EFFECTS: usize = 256;
 
@@ -206,8 +208,8 @@ struct Writing {
     blocks: Arc<Permits>,
     copies: Arc<AtomicU64>,
     failure: Arc<OnceLock<WriteError>>,
-    /// Since when something is written and not committed.
-    open_since: Option<Instant>,
+    /// When what is written is committed at the latest.
+    due: Option<Instant>,
 }
 
 impl Writing {
@@ -227,8 +229,8 @@ impl Writing {
 
     /// The next message. Until it comes, what was written is committed when its time is up.
     fn next(&mut self, waiting: &Receiver<Message>) -> Option<Message> {
-        if let Some(since) = self.open_since {
-            match waiting.recv_timeout(OPEN.saturating_sub(since.elapsed())) {
+        if let Some(due) = self.due {
+            match waiting.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Ok(message) => return Some(message),
                 Err(RecvTimeoutError::Disconnected) => return None,
                 // If it fails, whoever comes next is told.
@@ -242,8 +244,11 @@ impl Writing {
     /// share commits. Whatever somebody waits for that is safe nowhere is committed at once.
     fn write(&mut self, batch: &mut Vec<Message>) {
         let mut result = self.attempt(|file| file.write(batch));
-        let since = *self.open_since.get_or_insert_with(Instant::now);
-        if result.is_ok() && (batch.iter().any(|it| self.is_awaited(it)) || since.elapsed() >= OPEN) {
+        let has_effects = batch.iter().any(|it| matches!(it, Message::Effects(..)));
+        let now = Instant::now();
+        let due = now + if has_effects { OPEN_EFFECTS } else { OPEN };
+        let due = *self.due.insert(self.due.map_or(due, |it| it.min(due)));
+        if result.is_ok() && (batch.iter().any(|it| self.is_awaited(it)) || now >= due) {
             result = self.commit();
         }
         for message in batch.drain(..) {
@@ -268,7 +273,7 @@ impl Writing {
     }
 
     fn commit(&mut self) -> Result<(), WriteError> {
-        self.open_since = None;
+        self.due = None;
         self.attempt(RunFile::commit)
     }
 
