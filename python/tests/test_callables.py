@@ -265,23 +265,31 @@ class TestAgents:
         assert case.task("said").verdict == "passed", case.task("said").message
 
 
+class Meeting:
+    """Whoever comes waits for the last one: one after the other they would never be through."""
+
+    def __init__(self, n: int) -> None:
+        self.n_missing = n
+        self.is_complete: asyncio.Event | None = None
+
+    async def join(self) -> None:
+        self.is_complete = self.is_complete or asyncio.Event()
+        self.n_missing -= 1
+        if self.n_missing == 0:
+            self.is_complete.set()
+        await asyncio.wait_for(self.is_complete.wait(), 60)
+
+
 class TestBatches:
     """Who calls is no thread of the engine: the engine goes on, and what waits is called together."""
 
     N = 50
 
     def test_fifty_coroutines_wait_at_the_same_time(self) -> None:
-        """Each waits for the last one to come: one after the other they would never be through."""
-        arrived = 0
-        together: asyncio.Event | None = None
+        meeting = Meeting(self.N)
 
         async def gathered(n: int) -> int:
-            nonlocal arrived, together
-            together = together or asyncio.Event()
-            arrived += 1
-            if arrived == self.N:
-                together.set()
-            await asyncio.wait_for(together.wait(), 60)
+            await meeting.join()
             return n
 
         rows = [{"n": n} for n in range(self.N)]
@@ -289,21 +297,15 @@ class TestBatches:
         assert [it.task("gathered").score for it in run] == [float(n) for n in range(self.N)]
 
     def test_models_and_agents_wait_together_too(self) -> None:
-        arrived = 0
-        together: asyncio.Event | None = None
+        meeting = Meeting(self.N)
 
         async def meet(_: Any) -> str:
-            nonlocal arrived, together
-            together = together or asyncio.Event()
-            arrived += 1
-            if arrived == self.N:
-                together.set()
-            await asyncio.wait_for(together.wait(), 60)
+            await meeting.join()
             return "done"
 
         definition = {"cases": [{"id": f"c{n}", "task": "Do it."} for n in range(self.N)], "tasks": [SAID]}
         assert jurat.Suite(definition, agents={"helper": meet}).run(concurrency=self.N).pass_rate == 1
-        arrived, together = 0, None
+        meeting = Meeting(self.N)
         judge = {"id": "it", "judge": {"prompt": "${n}"}, "operator": "equals", "expected_value": "done"}
         rows = [{"n": n} for n in range(self.N)]
         assert jurat.Suite({"tasks": [judge]}, models={"judge": meet}).run(rows, concurrency=self.N).pass_rate == 1
