@@ -86,7 +86,7 @@ fn streams_are_read_to_their_end_so_that_connections_serve_again() {
         for provider in crate::asking::PROVIDERS {
             let transport = Transport::new(TransportOptions { concurrency: 1, stream: true, ..options() });
             let model = model(provider, &endpoint.url());
-            for _ in 0..5 {
+            for _ in 0..12 {
                 assert_eq!(told(&ask(&transport, &model, &question("q")).await), "stop: a b c d after 1", "{provider}");
             }
         }
