@@ -294,12 +294,7 @@ impl Going<'_> {
                 perform,
                 log,
                 journal,
-                // What this run itself was answered stays good: equal questions share an answer, and a run that was killed goes on.
-                not_before_ms: if fresh {
-                    Some(began_at_ms)
-                } else {
-                    max_age.map(|it| now_ms().saturating_sub(u64::try_from(it.as_millis()).unwrap_or(u64::MAX)))
-                },
+                not_before_ms: not_before(fresh, max_age, began_at_ms, now_ms()),
             },
         };
         let effects = Effects {
@@ -379,4 +374,27 @@ struct CaseCount {
     n_scenarios: u64,
     of_scenario: u64,
     of_row: u64,
+}
+
+/// Since when answers of the journal are good. What this run itself was answered stays good however old it is: equal questions share an answer, and a run that was
+/// killed goes on.
+fn not_before(fresh: bool, max_age: Option<Duration>, began_at_ms: u64, now_ms: u64) -> Option<u64> {
+    let oldest = max_age.map(|it| now_ms.saturating_sub(u64::try_from(it.as_millis()).unwrap_or(u64::MAX)));
+    if fresh { Some(began_at_ms) } else { oldest.map(|it| it.min(began_at_ms)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_goes_on_finds_what_it_was_answered() {
+        let hour = Duration::from_secs(3600);
+        let (now, an_hour_ago, began_long_ago) = (10_000_000, 6_400_000, 1_000);
+        assert_eq!(not_before(false, None, now, now), None);
+        assert_eq!(not_before(true, None, now, now), Some(now));
+        assert_eq!(not_before(false, Some(hour), now, now), Some(an_hour_ago));
+        assert_eq!(not_before(false, Some(hour), began_long_ago, now), Some(began_long_ago));
+        assert_eq!(not_before(true, Some(hour), began_long_ago, now), Some(began_long_ago));
+    }
 }
