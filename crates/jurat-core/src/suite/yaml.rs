@@ -428,7 +428,10 @@ impl<'t> Places<'t> {
 
     fn byte(&self, marker: &Marker) -> usize {
         let index = marker.index();
-        let Some(mark) = self.marks.get(index / MARK) else { return index.min(self.text.len()) };
+        if self.marks.is_empty() {
+            return index.min(self.text.len());
+        }
+        let Some(mark) = self.marks.get(index / MARK) else { return self.text.len() };
         self.text[*mark..].char_indices().nth(index % MARK).map_or(self.text.len(), |(at, _)| mark + at)
     }
 
@@ -484,6 +487,15 @@ mod tests {
         match node {
             Some(node) if problems.is_empty() => Ok(node),
             _ => Err(problems.into_iter().map(|it| it.message).collect()),
+        }
+    }
+
+    /// The parser counts characters. Where the end of a text is found by counting, it may be just where another mark would be.
+    #[test]
+    fn a_text_that_ends_unexpectedly_is_shown_to_its_end() {
+        for n in 0..=2 * MARK {
+            let text = format!("all:  [{}", "ü".repeat(n));
+            assert_eq!(read(&text).expect_err("the list is open").len(), 1, "{n}");
         }
     }
 
