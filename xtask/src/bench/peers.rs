@@ -14,6 +14,9 @@ use crate::{program, python};
 /// How often each is measured.
 const ROUNDS: usize = 3;
 
+/// The goal that needs all records.
+const MEMORY: &str = "memory";
+
 /// How often importing is measured, and how long it may take.
 const IMPORTS: usize = 10;
 const LONGEST_IMPORT_MS: f64 = 50.0;
@@ -37,7 +40,8 @@ struct Goal {
 }
 
 pub(crate) fn peers(mut arguments: Arguments) -> Result<(), Failure> {
-    let n = if arguments.flag("--quick") { 10_000 } else { 100_000 };
+    let is_quick = arguments.flag("--quick");
+    let n = if is_quick { 10_000 } else { 100_000 };
     arguments.finish()?;
     let ours = python::released()?;
     let theirs = python::environment_of("scouter", &program::root().join("xtask/peers/requirements.txt"))?;
@@ -52,7 +56,9 @@ pub(crate) fn peers(mut arguments: Arguments) -> Result<(), Failure> {
     }
     let figures: Vec<Figures> = best.into_iter().flatten().collect();
     print!("{}", table(n, &figures));
-    let goals = goals(&figures);
+    let mut goals = goals(&figures);
+    // What a process has before it does anything is most of what few records take.
+    goals.retain(|it| !is_quick || it.what != MEMORY);
     for Goal { what, times, wanted } in &goals {
         println!("{what}: {times:.1} times, wanted {wanted:.0} times");
     }
@@ -116,7 +122,7 @@ fn goals(figures: &[Figures]) -> Vec<Goal> {
         Goal { what: "judging Arrow", times: judging(arrow), wanted: 100.0 },
         Goal { what: "judging JSON lines", times: judging(jsonl), wanted: 100.0 },
         Goal { what: "building records", times: scouter.building / dicts.building, wanted: 5.0 },
-        Goal { what: "memory", times: scouter.memory / dicts.memory, wanted: 10.0 },
+        Goal { what: MEMORY, times: scouter.memory / dicts.memory, wanted: 10.0 },
     ]
 }
 
