@@ -107,6 +107,9 @@ fn effects_come_back_in_the_order_of_cases() {
     assert_eq!((stats.asked, stats.reused, stats.oldest_reused_ms), (6, 1, Some(1_002)));
     assert_eq!((stats.tool_calls, stats.reused_tool_calls), (2, 1));
     assert_eq!(stats.served, [(Some("judge-2026".to_owned()), 6)]);
+    // What is counted while effects are written is what they come to when they are counted afterwards.
+    Connection::open(desk.run()).and_then(|it| it.execute("DELETE FROM meta WHERE key = 'effects'", [])).expect("kept");
+    assert_eq!(RunReader::open(&desk.run()).expect("a run").effect_stats().expect("numbers"), stats);
     assert_eq!(count(&desk.run(), "effect"), 8, "what is equal is kept once");
     let stored = std::fs::metadata(desk.run()).expect("a file").len();
     assert!(
@@ -247,6 +250,11 @@ fn went_on(desk: &Desk) {
     writer.block(builder.close().expect("cases")).expect("room");
     writer.finish(finished(Ended::Done)).expect("finished");
     assert_eq!(lines(&desk.run()), ["0 0.0.0 A", "1 0.0.0 fault", "1 0.0.1 B"]);
+    assert_eq!(
+        RunReader::open(&desk.run()).expect("a run").effect_stats().expect("numbers").asked,
+        3,
+        "before and now"
+    );
     assert_eq!(all_told(&desk.run()), ["0 v0 r0 passed passed", "1 v0 r1 passed passed"]);
 }
 
