@@ -11,7 +11,8 @@ use jurat_core::scenario::Function;
 use jurat_core::suite::{Evaluator, EvaluatorCode, EvaluatorKind, Suite};
 use jurat_core::value::{Map, Val, Value, parse_json};
 use jurat_sandbox::{
-    Arguments, CodeRunner as _, Failure, Output, Pool, PoolOptions, Prepared, Program, Refused, Return, Source,
+    Arguments, CodeRunner as _, Failure, Interpreters, Output, Pool, PoolOptions, Prepared, Program, Refused, Return,
+    Source,
 };
 
 use crate::HostFunctions;
@@ -166,8 +167,8 @@ impl Evaluators {
     }
 }
 
-/// What is wrong with the Python of a suite, as its interpreters see it. Where there is none, or the system cannot keep it from everything else, it
-/// says nothing: that is no fault of the suite.
+/// What is wrong with the Python of a suite, as an interpreter of the user sees it. What the suite names as `python` is not started, and neither is what lies
+/// in its folder or in the current directory. Where no other interpreter of the same version is found, nothing is reported.
 pub(crate) fn parsed(suite: &Suite, folder: &Path, worker: Program) -> Vec<(EvaluatorCode, SignatureError)> {
     let is_open = |it: &&Evaluator| !it.has_errors();
     let codes = suite.evaluators.iter().filter(is_open).filter_map(|it| match &it.kind {
@@ -177,13 +178,20 @@ pub(crate) fn parsed(suite: &Suite, folder: &Path, worker: Program) -> Vec<(Eval
     let mut pool = None;
     let mut wrong = Vec::new();
     for code in codes {
-        let pool =
-            pool.get_or_insert_with(|| Pool::new(PoolOptions { n_workers: 1, ..PoolOptions::of(worker.clone()) }));
+        let pool = pool.get_or_insert_with(|| {
+            let interpreters = Interpreters::OutsideOf(own_folders(folder));
+            Pool::new(PoolOptions { n_workers: 1, interpreters, ..PoolOptions::of(worker.clone()) })
+        });
         if let Err(refused @ Refused::Source { .. }) = pool.prepare(source(&code.code, folder)).wait() {
             wrong.push((code.clone(), scripts::wrong(&code.code.source.text, refused)));
         }
     }
     wrong
+}
+
+/// The folders that an author may have filled: that of the suite, and the current directory.
+fn own_folders(folder: &Path) -> Vec<PathBuf> {
+    [folder, Path::new(".")].iter().filter_map(|it| std::path::absolute(it).ok()?.canonicalize().ok()).collect()
 }
 
 fn printed(stdout: Output, stderr: Output) -> Printed {
@@ -202,9 +210,6 @@ fn source(code: &Code, folder: &Path) -> Source {
         Isolation::Process => jurat_sandbox::Isolation::Process,
         Isolation::Fork => jurat_sandbox::Isolation::Fork,
     };
-    // A bare name is looked for where programs are; a path is one of the suite's.
-    let interpreter =
-        |named: &String| if named.contains('/') { folder.join(named) } else { PathBuf::from(named.as_str()) };
     let limits = jurat_sandbox::Limits {
         deadline: code.limits.timeout,
         memory: code.limits.memory,
@@ -216,8 +221,17 @@ fn source(code: &Code, folder: &Path) -> Source {
         entry: code.source.entry.to_string(),
         isolation,
         limits,
-        python: code.python.as_ref().map(interpreter),
+        python: code.python.as_ref().map(|it| interpreter(it, folder)),
     }
+}
+
+/// A bare name is a program of the search path, unless the suite has a virtual environment of that name; a path is relative to the suite.
+fn interpreter(named: &str, folder: &Path) -> PathBuf {
+    let path = folder.join(named);
+    if !named.contains('/') && !path.is_dir() {
+        return PathBuf::from(named);
+    }
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// What decides, beside the code and its arguments, what a call comes to.

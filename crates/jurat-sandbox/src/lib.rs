@@ -30,6 +30,7 @@ mod tail;
 pub mod typescript;
 pub mod worker;
 
+pub use interpreter::{Interpreters, look_for_interpreter};
 pub use layer::{InForce, Layer};
 pub use pending::Pending;
 pub use pool::{Pool, PoolOptions, Program};

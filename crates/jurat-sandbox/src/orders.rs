@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::interpreter::Start;
+use crate::interpreter::{Packages, Start};
 use crate::{Isolation, Layer, Passing};
 
 /// The first thing a worker is told.
@@ -35,6 +35,8 @@ pub(crate) enum Role {
         readable: Vec<PathBuf>,
         start: Start,
     },
+    /// A Python interpreter that says where its packages are, and ends.
+    Asked { executable: PathBuf, readable: Vec<PathBuf>, packages: Packages },
     /// An interpreter of JavaScript.
     JavaScript,
 }

@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use crate::interpreter::Interpreter;
+use crate::interpreter::{Asked, Interpreter, Interpreters};
 use crate::orders::{Job, Orders, Role};
 use crate::process::{Process, StartError};
 use crate::returned::{Failure, Return};
 use crate::round::{Results, Round};
 use crate::{
-    Arguments, CodeRunner, Isolation, Language, Layer, Parameter, Passing, Pending, Prepared, Refused, Signature,
-    Source, tags, typescript, worker,
+    Arguments, CodeRunner, Isolation, Language, Layer, Limits, Parameter, Passing, Pending, Prepared, Refused,
+    Signature, Source, tags, typescript, worker,
 };
 
 /// How a pool is made.
@@ -32,6 +32,8 @@ pub struct PoolOptions {
     pub n_workers: usize,
     /// Whether code is run where the system cannot keep it from everything else.
     pub is_unsafe: bool,
+    /// Which interpreters are started.
+    pub interpreters: Interpreters,
     /// Protections to leave out, to show that they protect.
     #[doc(hidden)]
     pub without: BTreeSet<Layer>,
@@ -60,7 +62,8 @@ impl PoolOptions {
     /// Workers that are a program, as many as there are processors.
     pub fn of(program: Program) -> PoolOptions {
         let n_workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        PoolOptions { program, n_workers, is_unsafe: false, without: BTreeSet::new() }
+        let interpreters = Interpreters::default();
+        PoolOptions { program, n_workers, is_unsafe: false, interpreters, without: BTreeSet::new() }
     }
 }
 
@@ -76,7 +79,7 @@ struct Shared {
     options: PoolOptions,
     state: Mutex<State>,
     has_work: Condvar,
-    interpreters: Mutex<HashMap<Option<PathBuf>, Result<Interpreter, String>>>,
+    interpreters: Mutex<HashMap<Option<PathBuf>, Result<Interpreter, Refused>>>,
 }
 
 #[derive(Debug, Default)]
@@ -288,29 +291,37 @@ impl Shared {
             }
             Language::JavaScript | Language::TypeScript => Role::JavaScript,
         };
-        let layers = Layer::ALL.into_iter().filter(|it| !self.options.without.contains(it)).collect();
-        let orders = Orders {
-            role,
-            isolation: source.isolation,
-            memory: source.limits.memory,
-            layers,
-            is_unsafe: self.options.is_unsafe,
-            parent: std::process::id(),
-        };
-        let Program { path, arguments } = &self.options.program;
-        let mut process = Process::start(Command::new(path).args(arguments), &orders).map_err(|error| match error {
-            StartError::Unprotected(missing) => Refused::Unprotected(missing),
-            StartError::Other(why) => Refused::Interpreter(why),
-        })?;
+        let mut process = self.worker(role, source.isolation, source.limits.memory)?;
         let signature = process.prepare(job)?;
         Ok((process, signature))
+    }
+
+    /// Starts a worker that has given everything up.
+    fn worker(&self, role: Role, isolation: Isolation, memory: u64) -> Result<Process, Refused> {
+        let layers = Layer::ALL.into_iter().filter(|it| !self.options.without.contains(it)).collect();
+        let is_unsafe = self.options.is_unsafe;
+        let orders = Orders { role, isolation, memory, layers, is_unsafe, parent: std::process::id() };
+        let Program { path, arguments } = &self.options.program;
+        Process::start(Command::new(path).args(arguments), &orders).map_err(|error| match error {
+            StartError::Unprotected(missing) => Refused::Unprotected(missing),
+            StartError::Other(why) => Refused::Interpreter(why),
+        })
     }
 
     /// The interpreter for a source. Each is looked for once.
     fn interpreter(&self, source: &Source) -> Result<Interpreter, Refused> {
         let mut interpreters = self.interpreters.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = interpreters.entry(source.python.clone()).or_insert_with_key(|it| Interpreter::find(it.as_deref()));
-        found.clone().map_err(Refused::Interpreter)
+        let find = |named: &Option<PathBuf>| {
+            Interpreter::find(named.as_deref(), &self.options.interpreters, &|asked| self.ask(asked))
+        };
+        interpreters.entry(source.python.clone()).or_insert_with_key(find).clone()
+    }
+
+    /// Asks an interpreter about itself, in a worker.
+    fn ask(&self, asked: &Asked) -> Result<Vec<u8>, Refused> {
+        let Asked { executable, readable, packages } = asked.clone();
+        let role = Role::Asked { executable, readable, packages };
+        self.worker(role, Isolation::Process, Limits::default().memory)?.answer_of(&asked.executable)
     }
 
     /// What a process is told of a source, and what is known of its function before any process is asked.

@@ -4,11 +4,13 @@
 //! not so ends the process. All of it happens against a clock, and nothing that the process does, or leaves undone, makes its owner wait longer.
 
 use std::io::{self, Read as _, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use crate::interpreter::does_not_work;
 use crate::orders::{Job, Orders};
 use crate::returned::{Failure, Output, Return};
 use crate::round::Round;
@@ -105,6 +107,33 @@ impl Process {
                 Ok(process)
             }
             _ => Err(StartError::Unprotected(serde_json::from_slice(&body).unwrap_or_default())),
+        }
+    }
+
+    /// What an interpreter says about itself. It ends with that.
+    pub(crate) fn answer_of(&mut self, program: &Path) -> Result<Vec<u8>, Refused> {
+        match self.ask(&[]) {
+            Ok((frame::VALUE, body)) => Ok(body),
+            Ok((frame::REFUSED, body)) => {
+                let why = serde_json::from_slice::<Vec<String>>(&body).unwrap_or_default();
+                Err(Refused::Interpreter(why.join("; ")))
+            }
+            // An empty answer is none of an interpreter.
+            Ok(_) | Err(Lost::Garbled(_)) => Ok(Vec::new()),
+            Err(Lost::Deadline | Lost::GivenUp) => {
+                let why = format!("it did not answer within {} s", START.as_secs());
+                Err(does_not_work(program, "it was ended", &why))
+            }
+            Err(Lost::Ended) => match self.kill() {
+                Some(status) if status.success() => Ok(Vec::new()),
+                status => {
+                    self.drain_stderr();
+                    let said = self.native.take().text;
+                    let last = said.lines().rev().find(|it| !it.trim().is_empty()).unwrap_or("it says nothing");
+                    let how = status.map_or_else(|| "its end is not known".to_owned(), how_it_ended);
+                    Err(does_not_work(program, &how, last))
+                }
+            },
         }
     }
 

@@ -69,22 +69,21 @@ impl Campaign {
             None if has_profiles => return Err(CampaignError::NotACampaign(file.to_owned())),
             None => return Ok(None),
             Some(Kind::Suite) => {
-                let folder = file.parent().unwrap_or(Path::new(""));
-                let is_usual = folder.file_name().is_some_and(|it| it == "suites");
-                let root = if is_usual { folder.parent().unwrap_or(Path::new("")) } else { folder };
+                let root = root_of(file, "suites", 1);
                 let cases = cases(&root.join("cases"))?;
-                (root, vec![("suite", named(root, file)), ("cases", listed(root, &cases))])
+                let members = vec![("suite", named(&root, file)), ("cases", listed(&root, &cases))];
+                (root, members)
             }
             Some(Kind::Case) => {
-                let above = file.ancestors().skip(1).take(4).find(|it| it.file_name().is_some_and(|it| it == "cases"));
-                let root = above.and_then(Path::parent).or(file.parent()).unwrap_or(Path::new(""));
-                (root, vec![("cases", listed(root, &[file.to_owned()]))])
+                let root = root_of(file, "cases", 4);
+                let members = vec![("cases", listed(&root, &[file.to_owned()]))];
+                (root, members)
             }
         };
         let agents = below(&root.join("agents"))?.into_iter().map(|it| it.join("agent.yaml"));
         let agents: Vec<PathBuf> = agents.filter(|it| it.is_file()).collect();
         if !agents.is_empty() {
-            members.push(("agents", listed(root, &agents)));
+            members.push(("agents", listed(&root, &agents)));
         }
         let wanted = [
             ("run_profile", "run profile", "run_profiles", profiles.run),
@@ -92,7 +91,7 @@ impl Campaign {
         ];
         for (key, what, folder, name) in wanted {
             if let Some(name) = name {
-                members.push((key, named(root, &profile(root, what, folder, name)?)));
+                members.push((key, named(&root, &profile(&root, what, folder, name)?)));
             }
         }
         let section = Val::Map(members.into_iter().collect::<Map<'static>>());
@@ -113,6 +112,22 @@ impl Files for Campaign {
 enum Kind {
     Suite,
     Case,
+}
+
+/// The folder above the nearest one called `name`, of which the file may be `most` levels below; else its own folder. The current directory may be
+/// one of them, so that it does not stand in the path.
+fn root_of(file: &Path, name: &str, most: usize) -> PathBuf {
+    let own = file.parent().unwrap_or(Path::new("")).to_owned();
+    let whole = std::path::absolute(file).unwrap_or_default();
+    let below = whole.ancestors().skip(1).take(most).position(|it| it.file_name().is_some_and(|it| it == name));
+    below.map_or(own.clone(), |n_levels| (0..=n_levels).fold(own, |folder, _| above(&folder)))
+}
+
+fn above(folder: &Path) -> PathBuf {
+    match (folder.file_name(), folder.parent()) {
+        (Some(_), Some(parent)) => parent.to_owned(),
+        _ => folder.join(".."),
+    }
 }
 
 /// What a file is, by the keys that it has.
@@ -166,7 +181,8 @@ fn profile(root: &Path, what: &'static str, folder: &str, name: &str) -> Result<
 
 /// A file as the definition names it: relative to where that would stand.
 fn named(root: &Path, file: &Path) -> Value {
-    let relative = file.strip_prefix(root).map(Path::to_owned).ok();
+    let real = || Some(file.canonicalize().ok()?.strip_prefix(root.canonicalize().ok()?).ok()?.to_owned());
+    let relative = file.strip_prefix(root).map(Path::to_owned).ok().or_else(real);
     let named = relative.or_else(|| std::path::absolute(file).ok()).unwrap_or_else(|| file.to_owned());
     Val::from(named.display().to_string())
 }

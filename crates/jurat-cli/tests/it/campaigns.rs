@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::command::{Folder, root};
+use crate::command::{Folder, ended, root};
 
 /// The example, in a folder of its own.
 fn example() -> Folder {
@@ -44,4 +44,21 @@ fn a_campaign_is_run_and_read_back() {
     let ended = folder.jurat(&["check", suite, "--evaluation-profile", "lax"]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("there is no evaluation profile `lax`"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_campaign_is_found_from_any_folder_of_it() {
+    let folder = example();
+    for (below, file) in [
+        ("", "configs/suites/geography.yaml"),
+        ("configs", "suites/geography.yaml"),
+        ("configs/suites", "geography.yaml"),
+        ("configs/suites", "./geography.yaml"),
+        ("configs/cases", "../suites/geography.yaml"),
+    ] {
+        let mut command = folder.command();
+        let ended = ended(command.current_dir(folder.path().join(below)).args(["check", file]));
+        assert_eq!(ended.code, Some(0), "{file} in `{below}`: {}", ended.stderr);
+        assert!(ended.stdout.contains("2 cases"), "{file} in `{below}`: {}", ended.stdout);
+    }
 }

@@ -195,3 +195,23 @@ fn the_schema_is_json_schema() {
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     assert!(schema["properties"]["tasks"].is_object(), "{stdout}");
 }
+
+/// A named pipe without a writer would be waited for until the end of time, and a device may have none.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_refused_instead_of_waited_for() {
+    let with_rows = |rows: &str| GOOD.replace("[{ answer: Paid. }]", rows);
+    let folder = Folder::with("suite.yaml", with_rows("rows.jsonl"))
+        .and("zero.yaml", with_rows("{ path: /dev/zero, format: jsonl }"));
+    for pipe in ["rows.jsonl", "pipe.yaml"] {
+        let made = std::process::Command::new("mkfifo").arg(folder.path().join(pipe)).status();
+        assert!(made.expect("`mkfifo` is there").success());
+    }
+    for verb in ["check", "plan", "run"] {
+        for (suite, said) in [("suite.yaml", "a pipe"), ("pipe.yaml", "a pipe"), ("zero.yaml", "a device")] {
+            let Ended { code, stderr, .. } = folder.jurat(&[verb, suite]);
+            assert_eq!(code, Some(2), "{verb} {suite}");
+            assert!(stderr.contains(&format!("it is {said}, not a file")), "{verb} {suite}: {stderr}");
+        }
+    }
+}

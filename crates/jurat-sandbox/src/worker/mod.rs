@@ -55,6 +55,9 @@ pub fn main() -> ExitCode {
         Role::Python { executable, readable, start } => {
             python::become_interpreter(&mut channel, &orders, executable, readable, start)
         }
+        Role::Asked { executable, readable, packages } => {
+            python::answer_as_interpreter(&mut channel, &orders, executable, readable, *packages)
+        }
         Role::JavaScript => javascript::serve(&mut channel, &orders),
     };
     let Err(problem) = problem else { return ExitCode::SUCCESS };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::frame;
-use crate::interpreter::Start;
+use crate::interpreter::{Packages, Start};
 use crate::orders::Orders;
 use crate::worker::{Channel, harden};
 
@@ -45,6 +45,30 @@ pub(super) fn become_interpreter(
         command.args([prefix, exec_prefix]).args(path);
     }
     command.envs(ENVIRONMENT);
+    harden_and_start(channel, orders, readable, command)
+}
+
+/// Has an interpreter say where its packages are. Does not return unless something is in the way.
+pub(super) fn answer_as_interpreter(
+    channel: &mut Channel,
+    orders: &Orders,
+    executable: &Path,
+    readable: &[PathBuf],
+    packages: Packages,
+) -> Result<(), Vec<String>> {
+    let mut command = Command::new(executable);
+    command.args(packages.options()).arg(channel.replies.as_raw_fd().to_string()).env_clear();
+    harden_and_start(channel, orders, readable, command)
+}
+
+fn harden_and_start(
+    channel: &mut Channel,
+    orders: &Orders,
+    readable: &[PathBuf],
+    mut command: Command,
+) -> Result<(), Vec<String>> {
+    let executable = PathBuf::from(command.get_program());
+    let executable = executable.as_path();
     let place = harden::Place { executable: Some(executable), readable };
     let in_force = harden::give_up(channel, orders, &place)?;
     let report = serde_json::to_vec(&in_force).map_err(|it| vec![it.to_string()])?;

@@ -2,7 +2,7 @@
 
 use jurat_sandbox::{CodeRunner as _, InForce, Language, Layer, Pool, PoolOptions, Program, Refused, Source};
 
-use crate::pools::{PYTHON, call, shown};
+use crate::pools::{POOL, PYTHON, call, shown};
 
 /// Becomes a worker on a kernel that seems not to have a system call.
 const WRAPPER: &str = r#"
@@ -66,9 +66,8 @@ fn code_that_is_run_all_the_same_says_what_was_missing() {
 #[test]
 fn an_interpreter_that_is_none_is_named() {
     let named = |path: &str| {
-        let pool = pool(LANDLOCK, false);
         let source = Source { python: Some(path.into()), ..source(Language::Python) };
-        pool.prepare(source).wait().expect_err("it is refused").to_string()
+        POOL.prepare(source).wait().expect_err("it is refused").to_string()
     };
     assert!(named("/nowhere/python3").starts_with("`/nowhere/python3` cannot be started: "));
     assert!(named("/bin/echo").contains("is no Python interpreter"));
