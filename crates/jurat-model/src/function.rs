@@ -41,7 +41,7 @@ impl Model {
         let ResolvedModel { endpoint, price, rpm, tpm, .. } = resolved;
         let lane = *blake3::hash(format!("{PROVIDER}/{}", endpoint.model).as_bytes()).as_bytes();
         let max_tokens = max_tokens(&endpoint);
-        Model { endpoint, price, rpm, tpm, max_tokens, lane, kind: Kind::Function(Called(function)) }
+        Model { endpoint, price, rpm, tpm, max_tokens, key_env: None, lane, kind: Kind::Function(Called(function)) }
     }
 }
 

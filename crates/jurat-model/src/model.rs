@@ -29,6 +29,8 @@ pub struct Model {
     pub(crate) rpm: Option<u64>,
     pub(crate) tpm: Option<u64>,
     pub(crate) max_tokens: Option<u64>,
+    /// The variable that holds its key.
+    pub(crate) key_env: Option<String>,
     /// Whom it shares a lane with.
     pub(crate) lane: [u8; 32],
     pub(crate) kind: Kind,
@@ -138,14 +140,14 @@ impl Model {
                 let unknown = |what: &str| OpenError::Unknown { model: name.clone(), what: what.to_owned() };
                 let codec = Codec::named(codec).ok_or_else(|| unknown(codec))?;
                 let target = Target::read(&endpoint.address).ok_or_else(|| unknown(&endpoint.address))?;
-                let key = key_env.map(|variable| (env(&variable).unwrap_or_default(), variable));
+                let key = key_env.clone().map(|variable| (env(&variable).unwrap_or_default(), variable));
                 let (headers, secrets) = headers(&name, codec, &endpoint, key.as_ref(), env)?;
                 lane.update(key.map_or_else(String::new, |(key, _)| key).as_bytes());
                 Kind::Http(Box::new(Http { codec, target, headers, secrets }))
             }
         };
         let max_tokens = max_tokens(&endpoint);
-        Ok(Model { endpoint, price, rpm, tpm, max_tokens, lane: *lane.finalize().as_bytes(), kind })
+        Ok(Model { endpoint, price, rpm, tpm, max_tokens, key_env, lane: *lane.finalize().as_bytes(), kind })
     }
 
     /// Who is asked, with everything that decides what is sent.
@@ -170,6 +172,14 @@ impl Model {
             Kind::Script(script) => script.is_sequential(),
             Kind::Function(called) => called.is_sequential(),
             Kind::Http(_) | Kind::Exec(_) => false,
+        }
+    }
+
+    /// The host that is asked over the network.
+    pub(crate) fn host(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Http(http) => Some(http.target.host_and_port()),
+            Kind::Script(_) | Kind::Exec(_) | Kind::Function(_) => None,
         }
     }
 

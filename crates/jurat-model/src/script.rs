@@ -157,7 +157,8 @@ const FAULTS: [(&str, FaultKind, &str); 4] = [
 fn read_line(line: &str) -> Result<Line, String> {
     let value = parse_json(line).map_err(|error| error.to_string())?.value;
     let map = value.as_map().ok_or("a line is an object")?;
-    const KEYS: [&str; 8] = ["match", "reply", "tool_calls", "usage", "latency_ms", "fault", "retry_after", "times"];
+    const KEYS: [&str; 10] =
+        ["match", "reply", "tool_calls", "usage", "finish", "latency_ms", "fault", "message", "retry_after", "times"];
     known_keys(map.keys(), &KEYS)?;
     let matched = value.get("match");
     if let Some(matched) = matched {
@@ -202,23 +203,36 @@ fn says(line: &Val<'_>) -> Result<Says, String> {
         Some(_) if is_refusal && calls.is_none() => {}
         Some(_) if reply.is_some() || calls.is_some() => return Err("a line has either `reply` or `fault`".to_owned()),
         Some(fault) => {
-            if line.get("usage").is_some() {
-                return Err("`usage` is for replies".to_owned());
+            if let Some(key) = ["usage", "finish"].into_iter().find(|it| line.get(it).is_some()) {
+                return Err(format!("`{key}` is for replies"));
             }
             let (kind, message) = self::fault(fault)?;
+            let message = optional_text(line, "message")?.unwrap_or(message);
             return Ok(Says::Fault { kind, message, retry_after });
         }
     }
     if retry_after.is_some() {
         return Err("`retry_after` is for faults".to_owned());
     }
-    let finish = match () {
-        () if is_refusal => Finish::Refusal,
-        () if !tool_calls.is_empty() => Finish::ToolCalls,
-        () => Finish::Stop,
+    if line.get("message").is_some() {
+        return Err("`message` is for faults".to_owned());
+    }
+    let finish = match optional_text(line, "finish")? {
+        Some(word) => Finish::named(&word),
+        None if is_refusal => Finish::Refusal,
+        None if !tool_calls.is_empty() => Finish::ToolCalls,
+        None => Finish::Stop,
     };
     let usage = line.get("usage").map(usage).transpose()?;
     Ok(Says::Reply(Reply { text, tool_calls, finish, usage, served: Served::default() }))
+}
+
+fn optional_text(line: &Val<'_>, key: &str) -> Result<Option<String>, String> {
+    match line.get(key) {
+        None => Ok(None),
+        Some(Val::Str(text)) => Ok(Some(text.clone().into_owned())),
+        Some(_) => Err(format!("`{key}` is text")),
+    }
 }
 
 fn fault(fault: &Val<'_>) -> Result<(FaultKind, String), String> {

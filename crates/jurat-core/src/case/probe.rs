@@ -136,6 +136,5 @@ fn request(
 }
 
 fn no_answer(fault: &Fault) -> Verdict {
-    let tries = if fault.n_requests > 1 { format!(" ({} requests)", fault.n_requests) } else { String::new() };
-    Verdict::error(format!("the subject gave no answer: {}{tries}", fault.message))
+    Verdict::error(format!("the subject gave no answer: {}", fault.text()))
 }

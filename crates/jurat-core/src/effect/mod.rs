@@ -12,6 +12,7 @@
 
 mod deed;
 mod endpoint;
+mod fault_class;
 mod key;
 mod messages;
 mod outcome;
@@ -22,6 +23,7 @@ pub mod wire;
 
 pub use deed::{Deed, Printed, PrintedText, Returned};
 pub use endpoint::Endpoint;
+pub use fault_class::FaultClass;
 pub use key::{EffectKey, EndpointKey, KEY_REVISION, deed_key};
 pub use messages::Messages;
 pub use outcome::{Answer, Attempt, Fault, FaultKind, Finish, Outcome, Served, Usage};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Returned, ToolCall};
+use super::{FaultClass, Returned, ToolCall};
 use crate::verdict::StopReason;
 
 /// What became of a request.
@@ -144,8 +144,14 @@ pub struct Served {
 pub struct Fault {
     /// What kind it is.
     pub kind: FaultKind,
+    /// What it means for further requests.
+    pub class: FaultClass,
     /// What went wrong, in words.
     pub message: String,
+    /// The role, or the model, that was asked.
+    pub role: Option<String>,
+    /// The variable that holds its key.
+    pub key_env: Option<String>,
     /// How many requests were made.
     pub n_requests: u32,
     /// Each of them.
@@ -155,7 +161,31 @@ pub struct Fault {
 impl Fault {
     /// A fault of which nothing but the words are known.
     pub fn new(kind: FaultKind, message: impl Into<String>, n_requests: u32) -> Fault {
-        Fault { kind, message: message.into(), n_requests, failed: Vec::new() }
+        let message = message.into();
+        Fault { kind, class: kind.into(), message, role: None, key_env: None, n_requests, failed: Vec::new() }
+    }
+
+    /// What went wrong and who was asked: equal for every fault with one cause.
+    pub fn cause(&self) -> String {
+        self.with_notes(self.who())
+    }
+
+    /// What went wrong, who was asked, and how many requests were made when there were several.
+    pub fn text(&self) -> String {
+        let n_requests = (self.n_requests > 1).then(|| format!("{} requests", self.n_requests));
+        self.with_notes(self.who().chain(n_requests))
+    }
+
+    fn who(&self) -> impl Iterator<Item = String> {
+        let role = self.role.as_ref().map(|it| format!("{} {it}", if it.contains('/') { "model" } else { "role" }));
+        // Other faults would be the same with another key.
+        let is_about_key = matches!(self.class, FaultClass::WrongKey | FaultClass::ExhaustedQuota);
+        role.into_iter().chain(self.key_env.clone().filter(|_| is_about_key))
+    }
+
+    fn with_notes(&self, notes: impl Iterator<Item = String>) -> String {
+        let notes: Vec<String> = notes.collect();
+        if notes.is_empty() { self.message.clone() } else { format!("{} ({})", self.message, notes.join(", ")) }
     }
 }
 

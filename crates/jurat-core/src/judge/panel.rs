@@ -32,9 +32,7 @@ pub fn combine(
             End::NotRun(reason) => return Ballot::undecided(Verdict::NotRun(*reason)),
             End::Fault(fault) => {
                 let who = if ends.len() > 1 { format!("judge {}: ", seat + 1) } else { String::new() };
-                let tries =
-                    if fault.n_requests > 1 { format!(" ({} requests)", fault.n_requests) } else { String::new() };
-                return Ballot::undecided(Verdict::error(format!("{who}{}{tries}", fault.message)));
+                return Ballot::undecided(Verdict::error(format!("{who}{}", fault.text())));
             }
         }
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jurat_core::effect::wire::{outcome_json, read_outcome, read_request, request_json};
 use jurat_core::effect::{
-    Answer, Attempt, Endpoint, EndpointKey, Fault, FaultKind, Finish, Message, Messages, ModelRequest, Outcome,
-    Printed, PrintedText, Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
+    Answer, Attempt, Endpoint, EndpointKey, Fault, FaultClass, FaultKind, Finish, Message, Messages, ModelRequest,
+    Outcome, Printed, PrintedText, Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
 };
 use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::StopReason;
@@ -228,9 +228,14 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
             let (text, served) = (text, served);
             Answer { text, tool_calls, finish, usage, cost_usd, served, latency, at_ms, n_requests, failed }
         });
-    let fault = (kinds(), text(), any::<u32>(), attempts()).prop_map(|(kind, message, n_requests, failed)| Fault {
+    let classes = proptest::sample::select(FaultClass::ALL.to_vec());
+    let fault = (kinds(), classes, text(), (option::of(text()), option::of(text())), any::<u32>(), attempts());
+    let fault = fault.prop_map(|(kind, class, message, (role, key_env), n_requests, failed)| Fault {
         kind,
+        class,
         message,
+        role,
+        key_env,
         n_requests,
         failed,
     });

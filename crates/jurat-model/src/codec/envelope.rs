@@ -1,5 +1,6 @@
 //! What providers say when something goes wrong.
 
+use jurat_core::effect::{FaultClass, FaultKind};
 use jurat_core::value::{Val, shown_within};
 use serde::Deserialize;
 
@@ -16,19 +17,22 @@ pub(super) fn read(received: &Received<'_>) -> ApiError {
         None => tidy(&lossy(received.body)),
     };
     let in_body = || error.as_ref().and_then(Error::retry_delay);
+    let class = class_of(received.status, error.iter().flat_map(Error::words), &message);
     ApiError {
         status: received.status,
+        class,
         message,
         retry_after: retry_after::read(received).or_else(in_body),
-        is_final: error.as_ref().is_some_and(Error::is_final),
+        is_final: is_final(class),
     }
 }
 
 /// Reads an error that came with a status of success, as some servers send it, or in the middle of a stream.
 pub(super) fn in_success(body: &[u8]) -> Option<ApiError> {
     let error = found(body)?;
-    let message = tidy(error.message()?);
-    Some(ApiError { status: error.status(), message, retry_after: error.retry_delay(), is_final: error.is_final() })
+    let (status, message) = (error.status(), tidy(error.message()?));
+    let class = class_of(status, error.words(), &message);
+    Some(ApiError { status, class, message, retry_after: error.retry_delay(), is_final: is_final(class) })
 }
 
 /// The start of a body, for a message about it.
@@ -38,7 +42,9 @@ pub(super) fn start(body: &[u8]) -> String {
 
 /// The error that a word of a provider means.
 pub(super) fn named(word: &str, message: &str) -> ApiError {
-    ApiError { status: status_of(word), message: tidy(message), retry_after: None, is_final: is_final(word) }
+    let (status, message) = (status_of(word), tidy(message));
+    let class = class_of(status, [word].into_iter(), &message);
+    ApiError { status, class, message, retry_after: None, is_final: is_final(class) }
 }
 
 /// Every provider has `error` in its envelope, as an object or a text. `detail` and `message` are those of common gateways.
@@ -118,10 +124,6 @@ impl Error {
         }
     }
 
-    fn is_final(&self) -> bool {
-        self.words().any(is_final)
-    }
-
     /// Gemini says in the body how long to wait.
     fn retry_delay(&self) -> Option<std::time::Duration> {
         let Error::Object { details, .. } = self else { return None };
@@ -169,8 +171,49 @@ fn status_of(word: &str) -> u16 {
 }
 
 /// Money does not come back by asking again.
-fn is_final(word: &str) -> bool {
-    word == "insufficient_quota"
+fn is_final(class: FaultClass) -> bool {
+    class == FaultClass::ExhaustedQuota
+}
+
+/// The class of an error. A status means different things at different providers, so their words decide first.
+fn class_of<'w>(status: u16, mut words: impl Iterator<Item = &'w str>, message: &str) -> FaultClass {
+    words.find_map(class_of_word).or_else(|| class_of_message(status, message)).unwrap_or_else(|| by_status(status))
+}
+
+fn by_status(status: u16) -> FaultClass {
+    FaultKind::Status(status).into()
+}
+
+fn class_of_word(word: &str) -> Option<FaultClass> {
+    Some(match word {
+        "invalid_api_key" | "authentication_error" | "permission_error" | "UNAUTHENTICATED" | "PERMISSION_DENIED" => {
+            FaultClass::WrongKey
+        }
+        "model_not_found" | "invalid_model" | "not_found_error" | "NOT_FOUND" => FaultClass::UnknownModel,
+        "insufficient_quota" | "billing_error" | "billing_not_active" | "insufficient_balance" => {
+            FaultClass::ExhaustedQuota
+        }
+        _ => return None,
+    })
+}
+
+/// Some providers have one status for many errors, and only their sentence says which one it is.
+const SENTENCES: [(u16, &str, FaultClass); 9] = [
+    (400, "api key not valid", FaultClass::WrongKey),
+    (400, "api key expired", FaultClass::WrongKey),
+    (400, "api key not found", FaultClass::WrongKey),
+    (400, "credit balance is too low", FaultClass::ExhaustedQuota),
+    (400, "model not exist", FaultClass::UnknownModel),
+    (400, "not a valid model", FaultClass::UnknownModel),
+    (400, "invalid model", FaultClass::UnknownModel),
+    (429, "exceeded your current quota, please check your plan", FaultClass::ExhaustedQuota),
+    // A moderation rejects one input, not the key.
+    (403, "flagged", FaultClass::RejectedRequest),
+];
+
+fn class_of_message(status: u16, message: &str) -> Option<FaultClass> {
+    let message = message.to_lowercase();
+    SENTENCES.iter().find(|(of, part, _)| *of == status && message.contains(part)).map(|(.., class)| *class)
 }
 
 /// As much of a body as a message may hold.

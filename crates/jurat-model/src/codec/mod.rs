@@ -28,7 +28,7 @@ mod vectors;
 use std::fmt;
 use std::time::Duration;
 
-use jurat_core::effect::{Endpoint, Finish, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{Endpoint, FaultClass, Finish, ModelRequest, Served, ToolCall, ToolChoice, Usage};
 
 pub(crate) use body::Json;
 pub(crate) use openai_chat::is_openai;
@@ -240,6 +240,8 @@ pub enum Failure {
 pub struct ApiError {
     /// The status, or the one that the error means where it came in the middle of a stream.
     pub status: u16,
+    /// What it means for further requests.
+    pub class: FaultClass,
     /// What it says; the start of the body where that has no message.
     pub message: String,
     /// How long it asks to wait.

@@ -189,6 +189,11 @@ impl Target {
         })
     }
 
+    /// The host with its port, for messages.
+    pub(crate) fn host_and_port(&self) -> &str {
+        self.origin.authority().map_or("", |it| it.as_str())
+    }
+
     fn is_tls(&self) -> bool {
         self.origin.scheme_str() == Some("https")
     }

@@ -1,7 +1,6 @@
 //! One request and its reply.
 
 use std::error::Error as _;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, PROXY_AUTHORIZATION};
@@ -49,7 +48,7 @@ impl Transport {
         };
         // What fails after a status of success has been worked on, an error in the middle of a stream too.
         let may_cost = response.status().is_success();
-        let result = self.receive(http.codec, &mut wire, response, stream).await;
+        let result = self.receive(http, &mut wire, response, stream).await;
         // One whose reply was not read to its end closes, and whoever takes it then notices.
         let wire = (!wire.is_closed()).then_some(wire);
         let result = match result {
@@ -121,7 +120,7 @@ impl Transport {
                 }
                 Err(Unanswered::Failed(mut error)) => match error.take_message() {
                     Some(unsent) if !is_new => request = unsent,
-                    _ => return Err(ended(error.error())),
+                    _ => return Err(ended(error.error(), http.target.host_and_port())),
                 },
             }
         }
@@ -129,27 +128,28 @@ impl Transport {
 
     async fn receive(
         &self,
-        codec: Codec,
+        http: &Http,
         wire: &mut Wire,
         response: Response<Incoming>,
         stream: bool,
     ) -> Result<Reply, Failed> {
+        let (codec, host) = (http.codec, http.target.host_and_port());
         let (head, mut body) = response.into_parts();
         let is_stream = stream
             && head.status.is_success()
             && head.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).is_some_and(is_streamed);
         if is_stream {
             let mut decoder = codec.stream();
-            while let Some(piece) = next(wire, &mut body).await? {
-                decoder.push(&piece).map_err(Failed::from)?;
+            while let Some(piece) = next(wire, &mut body, host).await? {
+                decoder.push(&piece).map_err(|it| Failed::of(it, host))?;
             }
-            return decoder.finish().map_err(Failed::from);
+            return decoder.finish().map_err(|it| Failed::of(it, host));
         }
-        let body = whole(wire, &mut body).await?;
+        let body = whole(wire, &mut body, host).await?;
         let header = |name: &str| head.headers.get(name).and_then(|it| it.to_str().ok());
         let received =
             Received { status: head.status.as_u16(), header: &header, body: &body, at_ms: (self.options.now_ms)() };
-        codec.decode(&received).map_err(Failed::from)
+        codec.decode(&received).map_err(|it| Failed::of(it, host))
     }
 }
 
@@ -158,22 +158,25 @@ fn is_streamed(content_type: &str) -> bool {
     ["text/event-stream", "application/x-ndjson"].iter().any(|it| content_type.starts_with(it))
 }
 
-async fn whole(wire: &mut Wire, body: &mut Incoming) -> Result<Bytes, Failed> {
-    let Some(first) = next(wire, body).await? else { return Ok(Bytes::new()) };
-    let Some(second) = next(wire, body).await? else { return Ok(first) };
+async fn whole(wire: &mut Wire, body: &mut Incoming, host: &str) -> Result<Bytes, Failed> {
+    let Some(first) = next(wire, body, host).await? else { return Ok(Bytes::new()) };
+    let Some(second) = next(wire, body, host).await? else { return Ok(first) };
     let mut all = Vec::with_capacity((first.len() + second.len()) * 2);
     all.extend_from_slice(&first);
     all.extend_from_slice(&second);
-    while let Some(piece) = next(wire, body).await? {
+    while let Some(piece) = next(wire, body, host).await? {
         if all.len() + piece.len() > MAX_REPLY {
-            return Err(Failed::new(FaultKind::Garbled, format!("the reply has more than {} MiB", MAX_REPLY >> 20)));
+            return Err(Failed::new(
+                FaultKind::Garbled,
+                format!("the reply of {host} has more than {} MiB", MAX_REPLY >> 20),
+            ));
         }
         all.extend_from_slice(&piece);
     }
     Ok(Bytes::from(all))
 }
 
-async fn next(wire: &mut Wire, body: &mut Incoming) -> Result<Option<Bytes>, Failed> {
+async fn next(wire: &mut Wire, body: &mut Incoming, host: &str) -> Result<Option<Bytes>, Failed> {
     loop {
         match wire.frame(body).await {
             None => return Ok(None),
@@ -181,21 +184,21 @@ async fn next(wire: &mut Wire, body: &mut Incoming) -> Result<Option<Bytes>, Fai
                 Ok(data) if !data.is_empty() => return Ok(Some(data)),
                 _ => {}
             },
-            Some(Err(error)) => return Err(ended(&error)),
+            Some(Err(error)) => return Err(ended(&error, host)),
         }
     }
 }
 
 /// A connection that ended, or brought something that is not HTTP.
-fn ended(error: &hyper::Error) -> Failed {
+fn ended(error: &hyper::Error, host: &str) -> Failed {
     if error.is_parse() {
-        return Failed::new(FaultKind::Garbled, format!("the reply is not HTTP: {}", words(error)));
+        return Failed::new(FaultKind::Garbled, format!("the reply of {host} is not HTTP: {}", words(error)));
     }
     let io = error.source().and_then(|it| it.downcast_ref::<std::io::Error>());
     let message = match io.map(std::io::Error::kind) {
-        Some(std::io::ErrorKind::ConnectionReset) => "the connection was reset".to_owned(),
-        Some(_) => format!("the connection ended: {}", words(error)),
-        None => "the connection ended before the reply was complete".to_owned(),
+        Some(std::io::ErrorKind::ConnectionReset) => format!("{host} reset the connection"),
+        Some(_) => format!("the connection to {host} ended: {}", words(error)),
+        None => format!("the connection to {host} ended before the reply was complete"),
     };
     Failed::new(FaultKind::Cut, message)
 }
@@ -204,21 +207,24 @@ fn shown(target: &Target) -> String {
     target.origin.to_string().trim_end_matches('/').to_owned()
 }
 
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Failed {
+impl Failed {
+    /// A failure with the host that it came from.
+    fn of(failure: Failure, host: &str) -> Failed {
         match failure {
             Failure::Api(error) => {
                 let colon = if error.message.is_empty() { "" } else { ": " };
-                let message = format!("status {}{colon}{}", error.status, error.message);
-                let retry_after: Option<Duration> = error.retry_after;
+                let message = format!("HTTP {} from {host}{colon}{}", error.status, error.message);
                 Failed {
-                    retry_after,
+                    class: error.class,
+                    retry_after: error.retry_after,
                     is_final: error.is_final,
                     ..Failed::new(FaultKind::Status(error.status), message)
                 }
             }
-            Failure::Garbled(message) => Failed::new(FaultKind::Garbled, message),
-            Failure::Cut => Failed::new(FaultKind::Cut, "the reply ended before it was complete"),
+            Failure::Garbled(message) => {
+                Failed::new(FaultKind::Garbled, format!("invalid reply from {host}: {message}"))
+            }
+            Failure::Cut => Failed::new(FaultKind::Cut, format!("the reply of {host} ended before it was complete")),
         }
     }
 }

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use jurat_core::effect::{Answer, Attempt, Fault, FaultKind, ModelRequest, Outcome};
+use jurat_core::effect::{Answer, Attempt, Fault, FaultClass, FaultKind, ModelRequest, Outcome};
 use jurat_core::verdict::StopReason;
 use tokio::time::Instant;
 
@@ -111,6 +111,7 @@ pub struct Transport {
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) kind: FaultKind,
+    pub(crate) class: FaultClass,
     pub(crate) message: String,
     pub(crate) retry_after: Option<Duration>,
     /// Whether asking again is useless, although the kind would allow it.
@@ -122,7 +123,7 @@ pub(crate) struct Failed {
 impl Failed {
     pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Failed {
         let may_cost = !matches!(kind, FaultKind::Status(_) | FaultKind::Connect);
-        Failed { kind, message: message.into(), retry_after: None, is_final: false, may_cost }
+        Failed { kind, class: kind.into(), message: message.into(), retry_after: None, is_final: false, may_cost }
     }
 }
 
@@ -144,14 +145,17 @@ impl Transport {
     ) -> Outcome {
         let question = match Question::prepare(model, request, self.options.stream) {
             Ok(question) => question,
-            Err(message) => return Outcome::Fault(Box::new(Fault::new(FaultKind::Unsupported, message, 0))),
+            Err(message) => {
+                let fault = Fault::new(FaultKind::Unsupported, message, 0);
+                return Outcome::Fault(Box::new(Fault { role: Some(request.model.clone()), ..fault }));
+            }
         };
         let bound = Bound { input_tokens: question.n_bytes, output_tokens: model.max_tokens, price: model.price };
         // About four bytes a token: for limits a minute an estimate will do, and it is corrected afterwards.
         let n_tokens = (bound.input_tokens / 4).saturating_add(model.max_tokens.unwrap_or(0));
         let lane = self.lane(model);
         let queue = lane.queue(&model.endpoint.model, model.rpm, model.tpm);
-        let mut failed: Vec<Attempt> = Vec::new();
+        let mut failures = Failures { model, role: &request.model, class: FaultClass::Other, failed: Vec::new() };
         loop {
             let turn = async {
                 let reserved = Reserved::new(meter, &bound).await?;
@@ -159,14 +163,14 @@ impl Transport {
             };
             let (mut reserved, place) = match unless_closed(meter, turn).await {
                 Ok(turn) => turn,
-                Err(reason) => return stopped(reason, failed),
+                Err(reason) => return failures.stopped(reason),
             };
             reserved.sending();
             let started = Instant::now();
             let tried = self.attempt(&lane, model, asker, &question, request);
             let (result, wire) = match tokio::time::timeout(self.options.request_timeout, tried).await {
                 Ok(tried) => tried,
-                Err(_) => (Err(timed_out(self.options.request_timeout)), None),
+                Err(_) => (Err(timed_out(model, self.options.request_timeout)), None),
             };
             let took = started.elapsed();
             let error = match result {
@@ -178,24 +182,22 @@ impl Transport {
                         price => reply.usage.zip(price).map(|(usage, price)| cost(&usage, &price)),
                     };
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
-                    return self.answer(reply, cost_usd, took, failed);
+                    return self.answer(reply, cost_usd, took, failures.failed);
                 }
                 Err(error) => error,
             };
             // A wait that everybody keeps begins before the place is free, else the next one would slip through.
-            let again = self.wait_before_another(&lane, &error, failed.len() + 1, model.is_local());
+            let again = self.wait_before_another(&lane, &error, failures.failed.len() + 1, model.is_local());
             place.leave(wire, ending(&error), (!error.may_cost).then_some(0));
             reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
-            let n_requests = u32::try_from(failed.len() + 1).unwrap_or(u32::MAX);
-            let Failed { kind, message, retry_after, .. } = error;
-            failed.push(Attempt { kind, message: message.clone(), retry_after, took });
-            let Some(wait) = again.filter(|_| n_requests < max_requests) else {
-                return Outcome::Fault(Box::new(Fault { kind, message, n_requests, failed }));
+            failures.push(error, took);
+            let Some(wait) = again.filter(|_| failures.n_requests() < max_requests) else {
+                return failures.fault("");
             };
             if !wait.is_zero()
                 && let Err(reason) = unless_closed(meter, waited(wait)).await
             {
-                return stopped(reason, failed);
+                return failures.stopped(reason);
             }
         }
     }
@@ -307,20 +309,48 @@ async fn waited(wait: Duration) -> Result<(), StopReason> {
     Ok(())
 }
 
-fn stopped(reason: StopReason, failed: Vec<Attempt>) -> Outcome {
-    match failed.last() {
-        None => Outcome::NotRun(reason),
-        Some(last) => {
-            let kind = last.kind;
-            let message = format!("{}; it was not asked again: {}", last.message, reason.name());
-            let n_requests = u32::try_from(failed.len()).unwrap_or(u32::MAX);
-            Outcome::Fault(Box::new(Fault { kind, message, n_requests, failed }))
+/// The requests of one effect that failed so far.
+struct Failures<'a> {
+    model: &'a Model,
+    role: &'a str,
+    /// The class of the last one.
+    class: FaultClass,
+    failed: Vec<Attempt>,
+}
+
+impl Failures<'_> {
+    fn push(&mut self, error: Failed, took: Duration) {
+        let Failed { kind, class, message, retry_after, .. } = error;
+        self.class = class;
+        self.failed.push(Attempt { kind, message, retry_after, took });
+    }
+
+    fn n_requests(&self) -> u32 {
+        u32::try_from(self.failed.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The outcome when nothing more may be asked.
+    fn stopped(self, reason: StopReason) -> Outcome {
+        if self.failed.is_empty() {
+            return Outcome::NotRun(reason);
         }
+        self.fault(&format!("; it was not asked again: {}", reason.name()))
+    }
+
+    fn fault(self, note: &str) -> Outcome {
+        let (n_requests, class) = (self.n_requests(), self.class);
+        let (kind, message) = self.failed.last().map_or((FaultKind::NoAnswer, ""), |it| (it.kind, &it.message));
+        let message = format!("{message}{note}");
+        // A script names the task and the case for which it has no line.
+        let role = (kind != FaultKind::NoAnswer).then(|| self.role.to_owned());
+        let key_env = self.model.key_env.clone();
+        Outcome::Fault(Box::new(Fault { kind, class, message, role, key_env, n_requests, failed: self.failed }))
     }
 }
 
-fn timed_out(limit: Duration) -> Failed {
-    Failed::new(FaultKind::Timeout, format!("no answer within {}", seconds(limit)))
+fn timed_out(model: &Model, limit: Duration) -> Failed {
+    let host = model.host().map_or_else(String::new, |it| format!(" from {it}"));
+    Failed::new(FaultKind::Timeout, format!("no answer{host} within {}", seconds(limit)))
 }
 
 /// Which failures may pass by themselves.

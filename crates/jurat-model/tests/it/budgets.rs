@@ -100,7 +100,7 @@ fn each_request_is_allowed_and_settled_once() {
 fn what_is_not_allowed_is_not_asked() {
     assert_eq!(asked(yes(), 0), ("not run: budget".to_owned(), String::new()));
     let (outcome, lines) = asked(failing(Fault::status(503)), 1);
-    assert!(outcome.starts_with("status:503 after 1: status 503: "), "{outcome}");
+    assert!(outcome.starts_with("status:503 after 1: HTTP 503 from 127.0.0.1:"), "{outcome}");
     assert!(outcome.ends_with("; it was not asked again: budget"), "{outcome}");
     assert_eq!(lines, "nothing");
 }

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use jurat_core::effect::wire::{outcome_json, read_outcome};
 use jurat_core::effect::{FaultKind, Outcome};
 use jurat_model::{Transport, TransportOptions};
 use jurat_testkit::{Endpoint, Fault, Reply, RetryAfter, Script, When};
 
 use crate::asking::{PROVIDERS, ask, model, options, question, run, told};
+use crate::raw::{Raw, answer};
 
 /// Asks one question of an endpoint that fails like this.
 fn asked(provider: &str, stream: bool, when: When, fault: Fault) -> (Outcome, Endpoint) {
@@ -86,7 +88,11 @@ fn what_the_provider_refuses_is_not_asked_again() {
             let Outcome::Fault(fault) = &outcome else { panic!("{provider}: {outcome:?}") };
             assert_eq!(fault.kind, FaultKind::Status(status), "{provider}");
             assert_eq!((fault.n_requests, endpoint.stats().requests), (1, 1), "{provider}");
-            assert!(fault.message.starts_with(&format!("status {status}: ")), "{provider}: {}", fault.message);
+            assert!(
+                fault.message.starts_with(&format!("HTTP {status} from 127.0.0.1:{}: ", endpoint.port())),
+                "{provider}: {}",
+                fault.message
+            );
         }
     }
 }
@@ -103,7 +109,7 @@ fn no_answer_in_time_is_asked_again() {
         assert_eq!(told(&outcome), "stop: Paris after 2");
         let Outcome::Answer(answer) = outcome else { panic!("an answer") };
         assert_eq!(answer.failed[0].kind, FaultKind::Timeout);
-        assert_eq!(answer.failed[0].message, "no answer within 0.7 s");
+        assert_eq!(answer.failed[0].message, format!("no answer from 127.0.0.1:{} within 0.7 s", endpoint.port()));
         assert!(answer.failed[0].took >= Duration::from_millis(700));
     }
 }
@@ -135,4 +141,125 @@ fn where_nobody_listens_is_a_fault() {
     });
     let expected = format!("connect after 4: no connection to http://127.0.0.1:{port}: connection refused");
     assert!(told(&outcome).starts_with(&expected), "{outcome:?}");
+}
+
+/// What providers say, what it means for further requests, and the sentence that people read. `HOST` stands for the address.
+const SAID: [(&str, &str, &str, &str, &str); 17] = [
+    (
+        "openai",
+        "401 Unauthorized",
+        r#"{"error": {"message": "Incorrect API key provided", "type": "invalid_request_error", "code": "invalid_api_key"}}"#,
+        "wrong_key",
+        "HTTP 401 from HOST: Incorrect API key provided (role judge, KEY)",
+    ),
+    (
+        "anthropic",
+        "401 Unauthorized",
+        r#"{"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}"#,
+        "wrong_key",
+        "HTTP 401 from HOST: invalid x-api-key (role judge, KEY)",
+    ),
+    (
+        "gemini",
+        "400 Bad Request",
+        r#"{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key.", "status": "INVALID_ARGUMENT"}}"#,
+        "wrong_key",
+        "HTTP 400 from HOST: API key not valid. Please pass a valid API key. (role judge, KEY)",
+    ),
+    ("openai", "403 Forbidden", "", "wrong_key", "HTTP 403 from HOST (role judge, KEY)"),
+    (
+        "openai",
+        "403 Forbidden",
+        r#"{"error": {"message": "Your input was flagged", "code": 403}}"#,
+        "rejected_request",
+        "HTTP 403 from HOST: Your input was flagged (role judge)",
+    ),
+    (
+        "openai",
+        "404 Not Found",
+        r#"{"error": {"message": "The model `m` does not exist", "code": "model_not_found"}}"#,
+        "unknown_model",
+        "HTTP 404 from HOST: The model `m` does not exist (role judge)",
+    ),
+    (
+        "ollama",
+        "404 Not Found",
+        r#"{"error": "model 'm' not found"}"#,
+        "unknown_model",
+        "HTTP 404 from HOST: model 'm' not found (role judge)",
+    ),
+    (
+        "openai",
+        "400 Bad Request",
+        r#"{"error": {"message": "Model Not Exist", "type": "invalid_request_error"}}"#,
+        "unknown_model",
+        "HTTP 400 from HOST: Model Not Exist (role judge)",
+    ),
+    (
+        "openai",
+        "429 Too Many Requests",
+        r#"{"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}"#,
+        "exhausted_quota",
+        "HTTP 429 from HOST: You exceeded your current quota (role judge, KEY)",
+    ),
+    (
+        "anthropic",
+        "400 Bad Request",
+        r#"{"type": "error", "error": {"type": "invalid_request_error", "message": "Your credit balance is too low to access the API"}}"#,
+        "exhausted_quota",
+        "HTTP 400 from HOST: Your credit balance is too low to access the API (role judge, KEY)",
+    ),
+    (
+        "openai",
+        "402 Payment Required",
+        r#"{"error": {"message": "Insufficient Balance"}}"#,
+        "exhausted_quota",
+        "HTTP 402 from HOST: Insufficient Balance (role judge, KEY)",
+    ),
+    (
+        "openai",
+        "429 Too Many Requests",
+        r#"{"error": {"message": "Slow down"}}"#,
+        "rate_limit",
+        "HTTP 429 from HOST: Slow down (role judge, 4 requests)",
+    ),
+    (
+        "openai",
+        "400 Bad Request",
+        r#"{"error": {"message": "too long"}}"#,
+        "rejected_request",
+        "HTTP 400 from HOST: too long (role judge)",
+    ),
+    (
+        "openai",
+        "502 Bad Gateway",
+        "<html>bad gateway</html>",
+        "server_error",
+        "HTTP 502 from HOST: <html>bad gateway</html> (role judge, 4 requests)",
+    ),
+    ("openai", "408 Request Timeout", "", "timeout", "HTTP 408 from HOST (role judge, 4 requests)"),
+    ("openai", "405 Method Not Allowed", "", "unreachable", "HTTP 405 from HOST (role judge)"),
+    (
+        "openai",
+        "200 OK",
+        "<html>Sign in</html>",
+        "invalid_reply",
+        "invalid reply from HOST: the reply is not what was promised: expected value at line 1 column 1; it is `<html>Sign in</html>` (role judge, 4 requests)",
+    ),
+];
+
+#[test]
+fn a_fault_says_what_it_means_and_who_was_asked() {
+    for (provider, status, body, class, text) in SAID {
+        let server = Raw::saying(answer(status, "", body));
+        let outcome = run(async {
+            ask(&Transport::new(options()), &model(provider, &server.url()), &question("capital?")).await
+        });
+        let Outcome::Fault(fault) = &outcome else { panic!("{provider} {status}: {outcome:?}") };
+        assert_eq!(fault.text().replace(&server.address, "HOST"), text, "{provider} {status}");
+        assert_eq!(fault.class.name(), class, "{provider} {status}: {body}");
+        assert_eq!(server.seen().len(), fault.n_requests as usize, "{provider} {status}");
+        let stored = read_outcome(&outcome_json(&outcome)).expect("what is stored can be read");
+        assert!(matches!(&stored, Outcome::Fault(it) if it.text() == fault.text() && it.class == fault.class));
+    }
 }

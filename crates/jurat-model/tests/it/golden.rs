@@ -173,7 +173,7 @@ fn meant(codec: Codec, message: &Http) -> String {
         }
         Err(Failure::Cut) => "{\"cut\":true}\n".to_owned(),
         Err(Failure::Garbled(message)) => format!("{{\"garbled\":{}}}\n", json_text(&message)),
-        Err(Failure::Api(ApiError { status, message, retry_after, is_final })) => {
+        Err(Failure::Api(ApiError { status, message, retry_after, is_final, .. })) => {
             let message = json_text(&message);
             let retry_after_ms = retry_after.map_or_else(|| "null".to_owned(), |it| it.as_millis().to_string());
             format!(

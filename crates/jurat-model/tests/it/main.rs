@@ -12,6 +12,7 @@ mod network;
 mod programs;
 mod providers;
 mod proxies;
+mod raw;
 mod scripts;
 mod secrets;
 mod tools;

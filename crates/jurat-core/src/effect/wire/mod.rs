@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Answer, Attempt, Deed, Endpoint, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Printed, PrintedText,
-    Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
+    Answer, Attempt, Deed, Endpoint, Fault, FaultClass, FaultKind, Finish, Message, ModelRequest, Outcome, Printed,
+    PrintedText, Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
 };
 use crate::check::{Hook, Look};
 use crate::value::{Value, parse_json};
@@ -117,12 +117,7 @@ pub fn read_outcome(text: &str) -> Result<Outcome, WireError> {
             latency: Duration::from_micros(returned.latency_us),
             at_ms: returned.at_ms,
         })),
-        OutcomeWire::Fault(fault) => Outcome::Fault(Box::new(Fault {
-            kind: kind(&fault.kind)?,
-            message: fault.message,
-            n_requests: fault.requests,
-            failed: fault.failed.into_iter().map(AttemptWire::read).collect::<Result<_, _>>()?,
-        })),
+        OutcomeWire::Fault(fault) => Outcome::Fault(Box::new(fault.read()?)),
         OutcomeWire::NotRun(reason) => Outcome::NotRun(StopReason::named(&reason).ok_or(WireError::Unknown(reason))?),
     })
 }
@@ -263,6 +258,12 @@ struct UsageWire {
 #[derive(Deserialize)]
 struct FaultWire {
     kind: String,
+    #[serde(default)]
+    class: Option<String>,
+    #[serde(default)]
+    role: Option<String>,
+    #[serde(default)]
+    key_env: Option<String>,
     message: String,
     requests: u32,
     #[serde(default)]
@@ -327,6 +328,17 @@ impl AnswerWire {
             n_requests: self.requests,
             failed: self.failed.into_iter().map(AttemptWire::read).collect::<Result<_, _>>()?,
         })
+    }
+}
+
+impl FaultWire {
+    fn read(self) -> Result<Fault, WireError> {
+        let kind = kind(&self.kind)?;
+        // Files of earlier versions have no class; a word of a later version is read as the kind's.
+        let class = self.class.as_deref().and_then(FaultClass::named).unwrap_or(kind.into());
+        let failed = self.failed.into_iter().map(AttemptWire::read).collect::<Result<_, _>>()?;
+        let FaultWire { message, role, key_env, requests: n_requests, .. } = self;
+        Ok(Fault { kind, class, message, role, key_env, n_requests, failed })
     }
 }
 

@@ -182,7 +182,10 @@ fn returned(members: &mut Members<'_>, returned: &Returned) {
 
 fn fault(members: &mut Members<'_>, fault: &Fault) {
     members.text("kind", &fault.kind.name());
+    members.text("class", fault.class.name());
     members.text("message", &fault.message);
+    members.optional_text("role", fault.role.as_deref());
+    members.optional_text("key_env", fault.key_env.as_deref());
     members.number("requests", fault.n_requests);
     members.some("failed", &fault.failed, attempt);
 }

@@ -97,6 +97,5 @@ fn failure_of(fault: &Fault) -> (FailureCategory, String) {
         FaultKind::Status(500..) => FailureCategory::ServerError,
         _ => FailureCategory::UnexpectedError,
     };
-    let tries = if fault.n_requests > 1 { format!(" ({} requests)", fault.n_requests) } else { String::new() };
-    (category, format!("{}{tries}", fault.message))
+    (category, fault.text())
 }
