@@ -1,8 +1,6 @@
 //! What the exit codes mean. They are part of the interface: scripts read them.
 
-use jurat_core::suite::Thresholds;
 use jurat_engine::Conclusion;
-use jurat_report::model::RunReport;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,17 +24,17 @@ pub(crate) enum Exit {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    passed
-  1    something failed, or a threshold was missed
+  1    failed: a task failed, or a threshold was missed
   2    the definition or the command is wrong
-  3    something could not be judged
+  3    errors: some cases could not be judged
   4    a budget or a time limit was reached
-  5    nothing was judged
+  5    nothing was judged, or no case was selected
   130  interrupted";
 
 impl Exit {
-    /// How a run ended. Thresholds, where there are any, decide what counts as a failure.
-    pub(crate) fn of_run(report: &RunReport, thresholds: &Thresholds, is_budget_exhausted: bool) -> Exit {
-        match Conclusion::of(report, thresholds, is_budget_exhausted) {
+    /// How a run ended.
+    pub(crate) fn of_run(conclusion: Conclusion) -> Exit {
+        match conclusion {
             Conclusion::Passed => Exit::Good,
             Conclusion::Failed => Exit::Failed,
             Conclusion::Undecided => Exit::Undecided,

@@ -249,7 +249,7 @@ impl Run {
         let drawing = Drawing { is_json: self.format.get() == Format::Json, tasks: self.tasks, scope };
         match draw(&view, &report, drawing) {
             Err(error) if !error.is_broken_pipe() => Err(error.to_string()),
-            _ => Ok(Exit::of_run(&report, &view.suite().thresholds, launched.is_budget_exhausted)),
+            _ => Ok(Exit::of_run(report.decision.conclusion)),
         }
     }
 }

@@ -94,8 +94,6 @@ pub struct Launched {
     pub ran: Ran,
     /// Whether it went on with one that was interrupted.
     pub resumed: bool,
-    /// Whether something was not asked because a budget was used up.
-    pub is_budget_exhausted: bool,
 }
 
 /// Why a definition could not be run.
@@ -202,8 +200,7 @@ pub fn launch(
         durable: how.durable,
     };
     let ran = run(&job, target, world.stdin, stop, progress)?;
-    let is_budget_exhausted = models.as_ref().is_some_and(|it| it.budget().is_exhausted());
-    Ok(Launched { ran, resumed: resumed.is_some(), is_budget_exhausted })
+    Ok(Launched { ran, resumed: resumed.is_some() })
 }
 
 /// Those who run cases, made ready.

@@ -453,6 +453,10 @@ impl Models {
 }
 
 impl Perform for Models {
+    fn is_budget_exhausted(&self) -> bool {
+        self.budget().is_exhausted()
+    }
+
     fn asked(&self, role: &str) -> Option<Asked<'_>> {
         let Ready { model, endpoint, key, .. } = self.by_role.get(role)?;
         Some(Asked { endpoint, key, is_paid: !model.is_local() })

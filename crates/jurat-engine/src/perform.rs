@@ -60,6 +60,11 @@ pub trait Perform {
 
     /// Whether answers depend on the order of questions, so that cases have to come one after the other.
     fn is_sequential(&self) -> bool;
+
+    /// Whether something was not asked because a budget was used up.
+    fn is_budget_exhausted(&self) -> bool {
+        false
+    }
 }
 
 /// Who plays a role.

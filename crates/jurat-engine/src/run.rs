@@ -143,10 +143,10 @@ pub fn run(
     };
     let going = Going { job, writer: &writer, log: log.as_ref(), began_at_ms, only, stop, progress, started };
     let ended = going.judge_all(stdin);
-    // A replay ends as what it replays.
+    // A replay ends as what it replays. A budget that is used up does not stop what costs nothing, but what was not asked is missing.
     let recorded = match job.mode {
         Mode::Replay(recording) => recording.stopped(),
-        Mode::Ask { .. } => None,
+        Mode::Ask { perform, .. } => perform.is_budget_exhausted().then_some(StopReason::Budget),
     };
     let stopped = stop.reason().or(recorded);
     let path = writer.path().to_owned();

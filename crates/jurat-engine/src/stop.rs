@@ -11,14 +11,11 @@ use tokio::sync::Notify;
 /// Whether a run goes on. Shared by everybody who may stop it and everybody who has to notice.
 #[derive(Debug, Default)]
 pub struct Stop {
-    /// 0: nobody stopped it; else the reason, by its place in [`REASONS`].
+    /// 0: nobody stopped it; else the reason, by its place in [`StopReason::ALL`].
     closed: AtomicU8,
     dropped: AtomicU8,
     changed: Notify,
 }
-
-const REASONS: [StopReason; 4] =
-    [StopReason::Budget, StopReason::Deadline, StopReason::FailFast, StopReason::Interrupted];
 
 impl Stop {
     /// A run that goes on.
@@ -81,7 +78,7 @@ impl Stop {
     }
 
     fn set(&self, place: &AtomicU8, reason: StopReason) {
-        let ix = REASONS.iter().position(|it| *it == reason).unwrap_or(0);
+        let ix = StopReason::ALL.iter().position(|it| *it == reason).unwrap_or(0);
         place.store(ix as u8 + 1, Ordering::SeqCst);
         self.changed.notify_waiters();
     }
@@ -90,7 +87,7 @@ impl Stop {
 fn read(place: &AtomicU8) -> Option<StopReason> {
     match place.load(Ordering::SeqCst) {
         0 => None,
-        ix => REASONS.get(usize::from(ix) - 1).copied(),
+        ix => StopReason::ALL.get(usize::from(ix) - 1).copied(),
     }
 }
 

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use jurat_core::effect::Usage;
 use jurat_core::statistics::Interval;
-use jurat_core::verdict::Counts;
+use jurat_core::verdict::{Counts, Decision, Rule, RuleStanding};
 
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::{millis, total};
@@ -88,7 +88,9 @@ fn write_run(results: &mut Members<'_>, run: &RunReport) {
     if run.n_unpriced > 0 {
         results.number("unpriced", run.n_unpriced);
     }
-    results.texts("missed", &run.missed);
+    results.object("decision", |it| write_decision(it, &run.decision));
+    let missed: Vec<String> = run.decision.missed().map(str::to_owned).collect();
+    results.texts("missed", &missed);
     results.list("tasks", &run.tasks, |text, it| object(text, |members| write_task_total(members, it)));
     if !run.dimensions.is_empty() {
         results.list("dimensions", &run.dimensions, |text, it| object(text, |members| write_dimension(members, it)));
@@ -98,6 +100,28 @@ fn write_run(results: &mut Members<'_>, run: &RunReport) {
     if !run.scenarios.is_empty() {
         results.list("scenarios", &run.scenarios, |text, it| object(text, |members| write_total(members, it)));
     }
+}
+
+fn write_decision(members: &mut Members<'_>, decision: &Decision) {
+    members.text("conclusion", decision.conclusion.name());
+    members.text("sentence", &decision.sentence);
+    members.list("rules", &decision.rules, |text, it| object(text, |members| write_rule(members, it)));
+}
+
+fn write_rule(members: &mut Members<'_>, rule: &Rule) {
+    members.text("rule", &rule.name);
+    optional(rule.bound.at_least, |it| members.float("at_least", it));
+    optional(rule.bound.at_most, |it| members.float("at_most", it));
+    match rule.found {
+        Some(found) => members.float("found", found),
+        None => members.null("found"),
+    }
+    match rule.standing {
+        RuleStanding::Met => members.flag("met", true),
+        RuleStanding::Missed => members.flag("met", false),
+        RuleStanding::Unknown => members.null("met"),
+    }
+    members.text("sentence", &rule.sentence);
 }
 
 fn write_task_total(members: &mut Members<'_>, task: &TaskTotal) {

@@ -1,4 +1,4 @@
-//! A run as JUnit XML, for continuous integration: a suite for the suite, a test case for each counted task of each case.
+//! A run as JUnit XML, for continuous integration: a suite for the suite, a test case for each counted task of each case, and one for each threshold.
 //!
 //! A gate that only routes is no test, but one that could not be judged is shown, or its case would look sound. Measured tasks are tests
 //! that passed; their figures are properties. A task that did not run is shown as skipped, with the reason. Characters that XML cannot
@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use jurat_core::value::Value;
+use jurat_core::verdict::{Rule, RuleStanding};
 
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;
@@ -73,6 +74,14 @@ impl CaseWriter for JunitWriter<'_> {
     }
 
     fn end(&mut self) -> io::Result<()> {
+        let class = format!("{}.thresholds", self.run.suite);
+        for rule in self.run.decision.rules.iter().filter(|it| it.is_written) {
+            let test = Tag::new("testcase").with("classname", &class).with("name", &rule.name);
+            match ending_of_rule(rule) {
+                Some(ending) => writeln!(self.out, "    {}\n{ending}\n    </testcase>", test.open())?,
+                None => writeln!(self.out, "    {}", test.empty())?,
+            }
+        }
         writeln!(self.out, "  </testsuite>\n</testsuites>")?;
         self.out.flush()
     }
@@ -100,8 +109,23 @@ impl Sums {
                 sums.tests += counts.passed + counts.failed + counts.measured + counts.skipped + counts.not_run;
             }
         }
+        for rule in run.decision.rules.iter().filter(|it| it.is_written) {
+            sums.tests += 1;
+            sums.failures += u64::from(rule.standing == RuleStanding::Missed);
+            sums.errors += u64::from(rule.standing == RuleStanding::Unknown);
+        }
         sums
     }
+}
+
+/// What JUnit calls the end of a threshold; nothing for one that is met.
+fn ending_of_rule(rule: &Rule) -> Option<String> {
+    let name = match rule.standing {
+        RuleStanding::Met => return None,
+        RuleStanding::Missed => "failure",
+        RuleStanding::Unknown => "error",
+    };
+    Some(format!("      {}", Tag::new(name).with("message", &rule.sentence).with("type", "threshold").empty()))
 }
 
 fn properties(run: &RunReport, scope: Scope) -> Vec<(&'static str, String)> {
@@ -111,7 +135,9 @@ fn properties(run: &RunReport, scope: Scope) -> Vec<(&'static str, String)> {
     properties.push(("input_tokens", run.usage.input.to_string()));
     properties.push(("output_tokens", run.usage.output.to_string()));
     properties.extend(run.cost_usd.map(|it| ("cost_usd", it.to_string())));
-    properties.extend(run.missed.iter().map(|it| ("threshold_missed", it.clone())));
+    properties.push(("conclusion", run.decision.conclusion.name().to_owned()));
+    properties.push(("decision", run.decision.sentence.clone()));
+    properties.extend(run.decision.missed().map(|it| ("threshold_missed", it.to_owned())));
     properties.extend(run.stopped.map(|it| ("stopped", it.name().to_owned())));
     properties.extend(run.fault.iter().map(|it| ("error", it.clone())));
     if scope.has_observed() {

@@ -101,6 +101,9 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
     if let Some(description) = &run.description {
         let _ = writeln!(text, "{}\n", escaped(&words::cut(description, ROOM)));
     }
+    if !run.decision.sentence.is_empty() {
+        let _ = writeln!(text, "**{}**\n", escaped(&run.decision.sentence));
+    }
     let ended: Vec<String> =
         run.cases.each().into_iter().filter(|(_, n)| *n > 0).map(|(verdict, n)| in_bold(verdict, n)).collect();
     let cases = words::counted(run.cases.total(), "case");
@@ -116,7 +119,7 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
         figures.push(format!("{reused} of {} reused", words::counted(run.observed.n_answers, "answer")));
     }
     let _ = writeln!(text, "{}\n", figures.join(" · "));
-    for missed in &run.missed {
+    for missed in run.decision.missed() {
         let _ = writeln!(text, "- threshold missed: {}", escaped(missed));
     }
     if let Some(reason) = run.stopped {

@@ -13,7 +13,9 @@ use jurat_core::effect::Usage;
 use jurat_core::statistics::{Interval, wilson};
 use jurat_core::suite::Gate;
 use jurat_core::value::Value;
-use jurat_core::verdict::{CaseVerdict, Counts, StopReason, Verdict};
+use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason, Verdict};
+
+pub use jurat_core::verdict::CaseCounts;
 
 use crate::scenario::ScenarioTotal;
 
@@ -50,8 +52,8 @@ pub struct RunReport {
     pub cost_usd: Option<f64>,
     /// How many answers have no known cost, because their model has no price or did not say what it used.
     pub n_unpriced: u64,
-    /// The thresholds that were not reached, in words.
-    pub missed: Vec<String>,
+    /// Whether it passed, and by which rules.
+    pub decision: Decision,
     /// What came before the end. It decided what was judged, so a replay takes it from the recording.
     pub stopped: Option<StopReason>,
     /// Why not all cases are here, in words, when nobody stopped it.
@@ -151,23 +153,6 @@ pub struct SubjectTotal {
     pub usage: Usage,
     /// What they cost, as far as that is known.
     pub cost_usd: Option<f64>,
-}
-
-/// How many cases ended how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CaseCounts {
-    /// Something counted passed, and nothing failed.
-    pub passed: u64,
-    /// Something counted failed.
-    pub failed: u64,
-    /// A task could not be judged.
-    pub error: u64,
-    /// A task did not run.
-    pub not_run: u64,
-    /// Something was measured, nothing judged.
-    pub measured: u64,
-    /// Gates led past everything.
-    pub not_judged: u64,
 }
 
 /// What depends on the day and on the machine.
@@ -370,48 +355,6 @@ impl TaskReport {
             latency: None,
             n_requests: 0,
             reused: false,
-        }
-    }
-}
-
-impl CaseCounts {
-    /// Counts one more.
-    pub fn add(&mut self, verdict: CaseVerdict) {
-        *self.place(verdict) += 1;
-    }
-
-    /// Adds the counts of another.
-    pub fn merge(&mut self, other: &CaseCounts) {
-        for (verdict, n) in other.each() {
-            *self.place(verdict) += n;
-        }
-    }
-
-    /// How many cases there are.
-    pub fn total(&self) -> u64 {
-        self.each().into_iter().map(|(_, n)| n).sum()
-    }
-
-    /// Every verdict with how many ended so, in the order in which they are told.
-    pub fn each(&self) -> [(CaseVerdict, u64); 6] {
-        [
-            (CaseVerdict::Passed, self.passed),
-            (CaseVerdict::Failed, self.failed),
-            (CaseVerdict::Error, self.error),
-            (CaseVerdict::NotRun, self.not_run),
-            (CaseVerdict::Measured, self.measured),
-            (CaseVerdict::NotJudged, self.not_judged),
-        ]
-    }
-
-    fn place(&mut self, verdict: CaseVerdict) -> &mut u64 {
-        match verdict {
-            CaseVerdict::Passed => &mut self.passed,
-            CaseVerdict::Failed => &mut self.failed,
-            CaseVerdict::Error => &mut self.error,
-            CaseVerdict::NotRun => &mut self.not_run,
-            CaseVerdict::Measured => &mut self.measured,
-            CaseVerdict::NotJudged => &mut self.not_judged,
         }
     }
 }

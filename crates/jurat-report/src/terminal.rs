@@ -474,8 +474,12 @@ fn write_closing(out: &mut dyn Write, run: &RunReport, scope: Scope) -> io::Resu
     if let Some(fault) = &run.fault {
         writeln!(out, "not all cases are here: {}", visible_line(fault))?;
     }
-    for missed in &run.missed {
+    // The first that is missed mostly stands in the sentence that follows.
+    for missed in run.decision.missed().filter(|it| !run.decision.sentence.contains(it)) {
         writeln!(out, "threshold missed: {}", visible_line(missed))?;
+    }
+    if !run.decision.sentence.is_empty() {
+        writeln!(out, "{}", visible_line(&run.decision.sentence))?;
     }
     if scope.has_observed() {
         for note in &run.observed.notes {

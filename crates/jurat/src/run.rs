@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jurat_core::effect::Usage;
 use jurat_core::statistics::Interval;
-use jurat_core::verdict::{CaseVerdict, Counts, StopReason};
+use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason};
 use jurat_engine::Conclusion;
 use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, ParquetWriter, RunView, ViewError};
 use jurat_report::columns::{Column, Datum, columns, rows};
@@ -55,7 +55,6 @@ pub struct Run {
     view: RunView,
     report: RunReport,
     tasks: Arc<[TaskTotal]>,
-    is_budget_exhausted: bool,
 }
 
 /// What a run is exported as; see [`Run::export`].
@@ -81,7 +80,7 @@ pub enum Format {
 impl Run {
     /// Opens a run by its file.
     pub fn open(path: impl AsRef<Path>) -> Result<Run, Error> {
-        Run::read(path.as_ref(), false)
+        Run::read(path.as_ref())
     }
 
     /// Opens a run of the project that a directory belongs to, by its file, by the beginning of its name, or as `latest`.
@@ -103,11 +102,11 @@ impl Run {
         Run::open(project.run(name).map_err(|error| Error::Read(Box::new(error)))?)
     }
 
-    pub(crate) fn read(path: &Path, is_budget_exhausted: bool) -> Result<Run, Error> {
+    pub(crate) fn read(path: &Path) -> Result<Run, Error> {
         let view = RunView::open(path).map_err(unreadable)?;
         let report = view.report().map_err(unreadable)?;
         let tasks = report.tasks.clone().into();
-        Ok(Run { view, report, tasks, is_budget_exhausted })
+        Ok(Run { view, report, tasks })
     }
 
     /// What it is called.
@@ -122,7 +121,12 @@ impl Run {
 
     /// How it ended, in one word: what the exit code of the command says.
     pub fn conclusion(&self) -> Conclusion {
-        Conclusion::of(&self.report, &self.view.suite().thresholds, self.is_budget_exhausted)
+        self.report.decision.conclusion
+    }
+
+    /// Whether it passed and why, with every rule that was applied.
+    pub fn decision(&self) -> &Decision {
+        &self.report.decision
     }
 
     /// How many tasks ended how, over all cases. Gates that only route are not counted where they were judged.
@@ -156,8 +160,8 @@ impl Run {
     }
 
     /// The thresholds that were not reached, in words.
-    pub fn missed(&self) -> &[String] {
-        &self.report.missed
+    pub fn missed(&self) -> Vec<&str> {
+        self.report.decision.missed().collect()
     }
 
     /// What came before its end; nothing when it came to it.

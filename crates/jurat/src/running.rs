@@ -305,7 +305,7 @@ impl Prepared {
             Definition { suite: &ready.examined.suite, sources: &ready.examined.sources, plan: &ready.plan };
         let launched = launch(definition, &how, &mut world, stop, progress, &mut |_, _| {});
         let launched = launched.map_err(launch_error)?;
-        Run::read(&launched.ran.path, launched.is_budget_exhausted)
+        Run::read(&launched.ran.path)
     }
 }
 

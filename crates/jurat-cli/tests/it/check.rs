@@ -70,7 +70,7 @@ fn help_says_what_matters() {
             "schema",
             "Exit codes:",
             "0    passed",
-            "3    something could not be judged",
+            "3    errors: some cases could not be judged",
             "2    the definition or the command is wrong",
         ],
     );

@@ -14,7 +14,8 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
     let Known { suite, graph, .. } = known;
     let counted = |it: &Task| it.gate != Gate::Condition && it.judges();
     let is_lost = suite.lost.tasks || !suite.lost.task_ids.is_empty() || suite.tasks.iter().any(|it| it.is_flawed);
-    if !suite.tasks.is_empty() && !is_lost && !suite.tasks.iter().any(counted) {
+    let is_judged = suite.thresholds.judge_scores() || suite.tasks.iter().any(counted);
+    if !suite.tasks.is_empty() && !is_lost && !is_judged {
         problems.push(nothing_judged(suite));
     }
     // Names that lead nowhere and cycles come first: nothing follows from half a graph.
@@ -36,7 +37,7 @@ fn nothing_judged(suite: &Suite) -> Problem {
         Some(task) => problem.at(task.id.span, "this and all others only measure or route"),
         None => problem,
     };
-    problem.help("give a task an `operator`, so that there is something to count")
+    problem.help("give a task an `operator`, or its score a threshold: `thresholds: { tasks: { TASK: { mean: 4 } } }`")
 }
 
 fn unused_gate(task: &Task) -> Problem {

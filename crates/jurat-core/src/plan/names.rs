@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::graph::Graph;
 use crate::check::DIMENSIONS;
 use crate::suite::problem::{Problem, Problems, listed_all, nearest};
-use crate::suite::{Suite, codes};
+use crate::suite::{Suite, TaskKind, codes, same_id};
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
     let declared = suite.dimensions.iter().map(|it| it.value.as_str());
@@ -26,7 +26,8 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
             problems.push(problem.help(format!("{help}there are {known}; declare others under `dimensions`")));
         }
     }
-    for (id, _) in &suite.thresholds.tasks {
+    let thresholds = &suite.thresholds;
+    for id in thresholds.tasks.iter().map(|it| &it.task).chain(thresholds.weights.iter().map(|(id, _)| id)) {
         let is_unknown = !graph.has(&id.value) && !suite.lost.has_task(&id.value);
         if is_unknown && problems.has_room(&codes::UNKNOWN_TASK) {
             let problem = Problem::new(&codes::UNKNOWN_TASK, format!("there is no task `{}`", id.value))
@@ -40,5 +41,38 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
                 None => problem.help("a threshold names a task of this suite"),
             });
         }
+    }
+    unmeasured_scores(suite, problems);
+    unmeasured_latency(suite, problems);
+}
+
+/// A comparison of data passes or fails; only tasks that ask something give scores.
+fn unmeasured_scores(suite: &Suite, problems: &mut Problems) {
+    for threshold in &suite.thresholds.tasks {
+        let Some((statistic, _)) = threshold.score.first() else { continue };
+        let mut tasks = suite.tasks.iter().filter(|it| same_id(&it.id.value, &threshold.task.value)).peekable();
+        if tasks.peek().is_some() && tasks.all(|it| matches!(it.kind, TaskKind::Assert)) {
+            let id = &threshold.task.value;
+            let message = format!("`{id}` has no score, so it can have no {}", statistic.value);
+            let problem = Problem::new(&codes::UNMEASURED_THRESHOLD, message);
+            problems.push(
+                problem
+                    .at(statistic.span, "of which score?")
+                    .help("judges, evaluators and outcomes give scores; an assertion has a `pass_rate`"),
+            );
+        }
+    }
+}
+
+/// Recorded answers took the time that they took: only what a run asks for is timed.
+fn unmeasured_latency(suite: &Suite, problems: &mut Problems) {
+    let Some(latency) = &suite.thresholds.latency else { return };
+    let asks = suite.ask.is_some() || suite.lost.ask || !suite.scenarios.is_empty() || !suite.cases.is_empty();
+    if !asks && !suite.lost.cases {
+        let message = "this suite asks no subject, so there is no latency";
+        let problem = Problem::new(&codes::UNMEASURED_THRESHOLD, message).at(latency.span, "of which answers?");
+        problems.push(problem.help(
+            "the answers are recorded; to judge a latency that your rows have, compare it in a task with `less_than`",
+        ));
     }
 }

@@ -5,6 +5,8 @@
 
 mod interval;
 mod mean;
+mod quantile;
 
 pub use interval::{Interval, wilson};
 pub use mean::mean_interval;
+pub use quantile::quantile;

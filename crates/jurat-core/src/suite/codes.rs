@@ -58,6 +58,7 @@ codes! {
     UNKNOWN_PARAMETER = Error "plan::unknown_parameter", "an argument that the evaluator does not take";
     UNKNOWN_DIMENSION = Error "plan::unknown_dimension", "a dimension that nobody declares";
     UNKNOWN_TASK = Error "plan::unknown_task", "a threshold for a task that does not exist";
+    UNMEASURED_THRESHOLD = Error "plan::unmeasured_threshold", "a threshold on a figure that the suite never measures";
 
     NO_ENTRY = Error "plan::no_entry", "a scenario that does not say where it starts";
     UNKNOWN_NODE = Error "plan::unknown_node", "a scenario that starts with, or an edge that leads to or from, a node that does not exist";

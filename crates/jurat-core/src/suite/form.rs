@@ -32,6 +32,8 @@ pub(crate) enum Form {
     Integer(i64),
     /// A number between these two.
     Number(f64, f64),
+    /// A share in percent: `1%`.
+    Percent,
     /// A task id.
     Id,
     /// A field path.
@@ -132,6 +134,7 @@ impl Form {
                 let bounds = [bound("minimum", least), bound("maximum", most)];
                 [("type", Val::from("number"))].into_iter().chain(bounds.into_iter().flatten()).collect()
             }
+            Form::Percent => super::thresholds::percent_schema(),
             Form::Id => object([("type", Val::from("string")), ("pattern", Val::from(super::id::PATTERN))]),
             Form::Path => object([
                 ("type", [Val::from("string"), Val::from("null")].into_iter().collect()),

@@ -31,6 +31,7 @@ mod size;
 pub mod source;
 mod task;
 mod template;
+mod thresholds;
 mod tool_filter;
 mod tools;
 pub mod write;
@@ -51,8 +52,8 @@ pub use models::{Model, Role};
 pub use output::Output;
 pub use records::{CellType, Records, RowFile, RowFormat, RowSource, bad_row, file_without_rows, unreadable};
 pub use scenario::{EdgeText, NodeText, OutcomeText, ScenarioText};
-pub use sections::Thresholds;
 pub use task::{CaseKind, Evaluate, Gate, Selection, Task, TaskKind};
+pub use thresholds::{Bound, CostLimit, Statistic, TaskThreshold, Thresholds, Tolerance};
 pub use tools::{Reach, ServerSpec, server_digest};
 
 pub use yaml::read_tree;

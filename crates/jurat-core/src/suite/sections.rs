@@ -8,7 +8,7 @@ use super::reader::{Fields, Reading};
 use super::task::read_id;
 use super::{
     Records, RowSource, Suite, agent_cases, agents, ask, campaign, check, codes, evaluation, evaluators, id, models,
-    records, rubric, scenario, task, template, tools,
+    records, rubric, scenario, task, template, thresholds, tools,
 };
 use crate::value::{Content, Node, Span, Spanned, Val};
 
@@ -118,7 +118,10 @@ static SECTIONS: [Section; 23] = [
             suite.group_by.extend(paths);
         },
     ),
-    section(Key::optional("thresholds", Form::Object(&THRESHOLDS), "what counts as good enough"), read_thresholds),
+    section(
+        Key::optional("thresholds", Form::Object(&thresholds::THRESHOLDS), "what counts as good enough"),
+        |reading, suite, at| thresholds::read(reading, &mut suite.thresholds, at.node),
+    ),
     section(Key::optional("agents", agents::FORM, "those who are given cases, by name"), read_agents),
     section(Key::optional("cases", agent_cases::FORM, "tasks that are given to agents"), |reading, suite, at| {
         agent_cases::read(reading, suite, at.node);
@@ -327,39 +330,3 @@ static SECURITY_POLICY: Keys = Keys {
     what: "`security_policy`",
     keys: &[Key::optional(HOOKS, Form::Boolean, "whether hooks may run the author's Python; they may not unless said")],
 };
-
-/// What counts as good enough.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Thresholds {
-    /// The least pass rate of the whole suite.
-    pub pass_rate: Option<f64>,
-    /// The least pass rate of single tasks.
-    pub tasks: Vec<(Spanned<String>, f64)>,
-}
-
-const SHARE: (f64, f64) = (0.0, 1.0);
-
-static THRESHOLDS: Keys = Keys {
-    what: "`thresholds`",
-    keys: &[
-        Key::optional("pass_rate", Form::Number(0.0, 1.0), "the least pass rate of the whole suite"),
-        Key::optional("tasks", Form::Map(&Form::Number(0.0, 1.0)), "the least pass rate of single tasks"),
-    ],
-};
-
-fn read_thresholds(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
-    let Some(fields) = Fields::read(reading, &THRESHOLDS, at.node) else { return };
-    if let Some(node) = fields.get("pass_rate") {
-        suite.thresholds.pass_rate = reading.number("`pass_rate`", SHARE, node);
-    }
-    let Some(node) = fields.get("tasks") else { return };
-    let Some(entries) = node.entries() else {
-        reading.wrong_type("`tasks` in `thresholds`", "an object of task ids and pass rates", node);
-        return;
-    };
-    for entry in entries {
-        if let Some(rate) = reading.number(&format!("the threshold of `{}`", entry.key), SHARE, &entry.value) {
-            suite.thresholds.tasks.push((Spanned::new(entry.key.clone().into_owned(), entry.key_span), rate));
-        }
-    }
-}

@@ -67,17 +67,9 @@ pub fn value(suite: &Suite) -> Value {
     }
     map.texts("dimensions", &suite.dimensions);
     map.list("group_by", suite.group_by.iter().map(|it| Val::from(it.value.to_string())));
-    let mut thresholds = Members::default();
-    if let Some(rate) = suite.thresholds.pass_rate {
-        thresholds.put("pass_rate", Val::F(rate));
-    }
-    if !suite.thresholds.tasks.is_empty() {
-        let tasks: Map<'static> =
-            suite.thresholds.tasks.iter().map(|(id, rate)| (id.value.clone(), Val::F(*rate))).collect();
-        thresholds.put("tasks", Val::Map(tasks));
-    }
-    if !thresholds.0.is_empty() {
-        map.put("thresholds", Val::Map(thresholds.0));
+    let thresholds = suite.thresholds.to_value();
+    if !thresholds.is_empty() {
+        map.put("thresholds", Val::Map(thresholds));
     }
     if let Some(evaluation) = &suite.evaluation {
         map.put("evaluation", evaluation.to_value());

@@ -3,7 +3,13 @@
 //! "The subject failed" and "we could not tell" are kept apart everywhere: rates divide by what was judged, and there is
 //! none when nothing was.
 
+mod case_counts;
+mod decision;
+
 use std::fmt;
+
+pub use case_counts::CaseCounts;
+pub use decision::{Conclusion, Decision, Figures, Rule, RuleStanding, Sample, TaskFigures};
 
 use crate::compare::{Judgement, Mismatch};
 use crate::plan::TaskIx;
@@ -50,9 +56,20 @@ pub enum StopReason {
     FailFast,
     /// Ctrl-C.
     Interrupted,
+    /// An endpoint fails every request in a way that will not change, such as a wrong key.
+    EndpointFault,
 }
 
 impl StopReason {
+    /// Every reason.
+    pub const ALL: [StopReason; 5] = [
+        StopReason::Budget,
+        StopReason::Deadline,
+        StopReason::FailFast,
+        StopReason::Interrupted,
+        StopReason::EndpointFault,
+    ];
+
     /// One word for it, as reports and files have it.
     pub fn name(self) -> &'static str {
         match self {
@@ -60,13 +77,13 @@ impl StopReason {
             StopReason::Deadline => "deadline",
             StopReason::FailFast => "fail_fast",
             StopReason::Interrupted => "interrupted",
+            StopReason::EndpointFault => "endpoint_fault",
         }
     }
 
     /// The reason that a word of [`StopReason::name`] means.
     pub fn named(word: &str) -> Option<StopReason> {
-        use StopReason::{Budget, Deadline, FailFast, Interrupted};
-        [Budget, Deadline, FailFast, Interrupted].into_iter().find(|it| it.name() == word)
+        StopReason::ALL.into_iter().find(|it| it.name() == word)
     }
 }
 

@@ -9,9 +9,9 @@ use jurat_core::judge::Prompt;
 use jurat_core::suite::problem::{Code, Severity};
 use jurat_core::suite::schema::suite_schema;
 use jurat_core::suite::{
-    Aggregate, Ask, AskPrompt, CaseKind, CellType, ExpectedValue, Gate, Judge, Loaded, Model, Output, PromptText,
-    Reach, Records, Role, RowFile, RowFormat, RowSource, Selection, ServerSpec, Suite, Task, TaskComparison, TaskKind,
-    Thresholds, codes, load, write,
+    Aggregate, Ask, AskPrompt, Bound, CaseKind, CellType, CostLimit, ExpectedValue, Gate, Judge, Loaded, Model, Output,
+    PromptText, Reach, Records, Role, RowFile, RowFormat, RowSource, Selection, ServerSpec, Statistic, Suite, Task,
+    TaskComparison, TaskKind, TaskThreshold, Thresholds, Tolerance, codes, load, write,
 };
 use jurat_core::tool::{ToolFilter, ToolName};
 use jurat_core::value::{FieldPath, Kind, Map, Span, Spanned, Val, Value, parse_json};
@@ -214,12 +214,38 @@ fn suite() -> impl Strategy<Value = Suite> {
     )
 }
 
-fn thresholds() -> impl Strategy<Value = Thresholds> {
-    let tasks = proptest::collection::btree_map(text(), 0.0..=1.0, 0..3);
-    (option::of(0.0..=1.0), tasks).prop_map(|(pass_rate, tasks)| Thresholds {
-        pass_rate,
-        tasks: tasks.into_iter().map(|(id, rate)| (at(id), rate)).collect(),
-    })
+fn thresholds() -> BoxedStrategy<Thresholds> {
+    let tasks = proptest::collection::btree_map(text(), (option::of(0.0..=1.0), vec(score_bound(), 0..2)), 0..3);
+    let weights = proptest::collection::btree_map(text(), 0.0..10.0, 0..3);
+    let amount = || option::of(0.0..100.0);
+    let errors =
+        option::of(prop_oneof![(0..1000_u64).prop_map(Tolerance::Count), (0.0..=100.0).prop_map(Tolerance::Percent)]);
+    let latency = option::of((1..90_000_u64).prop_map(|it| {
+        at(vec![(Statistic::Mean, Duration::from_millis(it)), (Statistic::Quantile(0.95), Duration::from_secs(it))])
+    }));
+    (option::of(0.0..=1.0), option::of(0.0..=1.0), tasks, weights, (amount(), amount()), latency, errors)
+        .prop_map(|(pass_rate, cases, tasks, weights, (total, per_case), latency, max_errors)| Thresholds {
+            pass_rate,
+            cases,
+            tasks: tasks.into_iter().map(|(id, (rate, score))| task_threshold(id, rate, score)).collect(),
+            weights: weights.into_iter().map(|(id, weight)| (at(id), weight)).collect(),
+            cost: CostLimit { total, per_case },
+            latency,
+            max_errors,
+        })
+        .boxed()
+}
+
+fn task_threshold(id: String, pass_rate: Option<f64>, score: Vec<(Spanned<Statistic>, Bound)>) -> TaskThreshold {
+    let mut score = score;
+    score.dedup_by_key(|it| it.0.value.name());
+    TaskThreshold { task: at(id), pass_rate, score }
+}
+
+fn score_bound() -> impl Strategy<Value = (Spanned<Statistic>, Bound)> {
+    let least = (-10.0..10.0).prop_map(Bound::at_least);
+    let bound = prop_oneof![least, (0.0..10.0).prop_map(|it: f64| Bound { at_least: Some(-it), at_most: Some(it) })];
+    bound.prop_map(|it| (at(Statistic::Quantile(0.5)), it))
 }
 
 fn models() -> impl Strategy<Value = Vec<Role>> {

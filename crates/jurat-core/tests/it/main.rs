@@ -1,6 +1,6 @@
 //! The laws of the core, and its words.
 //!
-//! [`agents`], [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`artifacts`], [`campaigns`], [`checks`], [`effects`], [`evaluations`], [`evaluators`], [`builtins`], [`evaluate`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`]. They draw
+//! [`agents`], [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`artifacts`], [`campaigns`], [`checks`], [`effects`], [`evaluations`], [`evaluators`], [`builtins`], [`evaluate`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`], [`decisions`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`defects`] has what goes wrong elsewhere, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
@@ -16,6 +16,7 @@ mod cases;
 mod checks;
 mod comparisons;
 mod conversations;
+mod decisions;
 mod defects;
 mod definitions;
 mod effects;

@@ -5,6 +5,7 @@
 
 mod answered;
 mod explain;
+mod figures;
 mod listed;
 mod parquet;
 mod revisit;
@@ -258,5 +259,6 @@ pub fn stop_words(reason: StopReason) -> &'static str {
         StopReason::Deadline => "the time limit came first",
         StopReason::FailFast => "something failed before it, and the run was to stop then",
         StopReason::Interrupted => "the run was interrupted",
+        StopReason::EndpointFault => "the endpoint fails every request, and the run was stopped",
     }
 }

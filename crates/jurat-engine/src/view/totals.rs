@@ -8,7 +8,7 @@ use jurat_core::check::DIMENSIONS;
 use jurat_core::plan::TaskIx;
 use jurat_core::statistics::{Interval, mean_interval};
 use jurat_core::suite::{Gate, Task, TaskKind};
-use jurat_core::verdict::Counts;
+use jurat_core::verdict::{Counts, Decision};
 use jurat_report::model::{
     CaseCounts, DimensionTotal, JudgedScore, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal,
 };
@@ -40,7 +40,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         usage: taken.usage(),
         cost_usd: taken.cost_usd(),
         n_unpriced: taken.unpriced,
-        missed: Vec::new(),
+        decision: Decision::default(),
         stopped: match view.reader.state()?.finish.map(|it| it.ended) {
             Some(Ended::Stopped(reason)) => Some(reason),
             _ => None,
@@ -48,7 +48,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         fault: fault(view)?,
         observed: observed(view, &taken)?,
     };
-    report.missed = missed(view, &report);
+    report.decision = super::figures::decision(view, &report)?;
     Ok(report)
 }
 
@@ -254,27 +254,4 @@ fn fault(view: &RunView) -> Result<Option<String>, ViewError> {
         Some(Ended::Done | Ended::Stopped(_)) => return Ok(None),
     };
     Ok(Some(fault.to_owned()))
-}
-
-/// The thresholds that were not reached, in words. A task that nobody judged has reached none.
-fn missed(view: &RunView, report: &RunReport) -> Vec<String> {
-    let thresholds = &view.suite.thresholds;
-    let mut missed = Vec::new();
-    let mut compare = |what: &str, counts: &Counts, least: f64| match counts.pass_rate() {
-        Some(rate) if rate >= least => {}
-        Some(rate) => missed.push(format!("{what}: {:.1} % passed, {:.1} % wanted", rate * 100.0, least * 100.0)),
-        None => missed.push(format!("{what}: nothing was judged, {:.1} % wanted", least * 100.0)),
-    };
-    if let Some(least) = thresholds.pass_rate {
-        compare("the suite", &report.counts, least);
-    }
-    for (task, least) in &thresholds.tasks {
-        // Scenarios may have outcomes of the same name.
-        for total in report.tasks.iter().filter(|it| jurat_core::suite::same_id(&it.id, &task.value)) {
-            let scenario = total.scenario.as_ref().filter(|_| report.scenarios.len() > 1);
-            let scenario = scenario.map_or_else(String::new, |it| format!(" of `{it}`"));
-            compare(&format!("`{}`{scenario}", total.id), &total.counts, *least);
-        }
-    }
-    missed
 }

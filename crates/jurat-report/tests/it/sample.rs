@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use jurat_core::effect::Usage;
-use jurat_core::suite::Gate;
+use jurat_core::suite::{Bound, Gate};
 use jurat_core::value::{Val, Value, parse_json};
-use jurat_core::verdict::{CaseVerdict, Counts, StopReason};
+use jurat_core::verdict::{CaseVerdict, Conclusion, Counts, Decision, Rule, RuleStanding, StopReason};
 use jurat_report::CaseWriter;
 use jurat_report::model::{
     CaseReport, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskReport, TaskTotal, TaskVerdict,
@@ -26,7 +26,7 @@ pub(crate) fn run() -> RunReport {
         usage: Usage { input: 12_345, output: 678, cached: 0, reasoning: 12 },
         cost_usd: Some(0.012),
         n_unpriced: 1,
-        missed: vec!["`expert` 0.500, at least 0.9 wanted".to_owned()],
+        decision: decision(),
         stopped: Some(StopReason::Budget),
         observed: observed(),
         ..RunReport::default()
@@ -42,6 +42,20 @@ pub(crate) fn run() -> RunReport {
         run.slices.push(SliceTotal { path: "language".to_owned(), value, counts: cases[ix].counts });
     }
     run
+}
+
+fn decision() -> Decision {
+    let sentence = "pass rate of `expert` is 50.0 % (1 of 2), at least 90.0 % required".to_owned();
+    let rule = Rule {
+        name: "tasks.expert.pass_rate".to_owned(),
+        is_written: true,
+        bound: Bound::at_least(0.9),
+        found: Some(0.5),
+        standing: RuleStanding::Missed,
+        sentence,
+    };
+    let sentence = "incomplete: the budget was used up; 1 of 4 cases not run".to_owned();
+    Decision { conclusion: Conclusion::Limited, sentence, rules: vec![rule] }
 }
 
 /// The same, with a matrix of prompts and subjects.

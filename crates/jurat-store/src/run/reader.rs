@@ -17,7 +17,8 @@ use super::log;
 use super::rows::RowFiles;
 use super::schema::RUN;
 use super::stats::{self, EffectStats};
-use super::stored::{Reading, StoredBlock, StoredCase};
+use super::stored::{Reading, StoredBlock, StoredCase, n_slots};
+use super::values::read_scores;
 use super::{
     CaseRanges, Code, Column, Document, Ended, FinishState, RunFileError, RunHead, RunState, SourceFile, SourceHead,
     TaskHead, Variant, claim,
@@ -159,6 +160,20 @@ impl RunReader {
     /// The same for several ways, in one pass.
     pub fn find_any(&self, column: Column, codes: &[Code]) -> Found<'_> {
         Found::new(self.reading(), column, codes)
+    }
+
+    /// Hands on every score of a task, in no order that means anything.
+    pub fn each_score(&self, column: Column, take: &mut dyn FnMut(f64)) -> Result<(), RunFileError> {
+        let select = "SELECT block.n, scores.body FROM scores JOIN block ON block.id = scores.block WHERE task = ?1";
+        let mut select = self.sqlite(self.connection.prepare_cached(select))?;
+        let mut rows = self.sqlite(select.query([column.0]))?;
+        while let Some(row) = self.sqlite(rows.next())? {
+            let (n, body): (u64, Vec<u8>) = (self.sqlite(row.get(0))?, self.sqlite(row.get(1))?);
+            let scores = n_slots(n).and_then(|n| read_scores(&body, n));
+            let scores = scores.map_err(|it| DatabaseError::of_part(&self.path, "scores.body", it))?;
+            scores.into_iter().flatten().for_each(&mut *take);
+        }
+        Ok(())
     }
 
     /// The case with this id and variant.

@@ -36,7 +36,7 @@ fn totals_are_values() {
     assert_eq!(run.pass_rate(), Some(4.0 / 6.0));
     let interval = run.interval().expect("something was judged");
     assert_eq!(format!("{:.3} to {:.3}", interval.low, interval.high), "0.300 to 0.903");
-    assert_eq!(run.missed(), ["the suite: 66.7 % passed, 90.0 % wanted"]);
+    assert_eq!(run.missed(), ["pass rate over tasks is 66.7 % (4 of 6), at least 90.0 % required"]);
     assert_eq!((run.conclusion(), run.stopped()), (Conclusion::Failed, None));
     assert_eq!((run.case_counts().passed, run.case_counts().failed), (1, 2));
     let greets = run.task_total("greets").expect("it is a task");
@@ -67,7 +67,7 @@ fn reports_are_what_the_command_writes() {
     let table = run.table().expect("a run can be drawn");
     assert!(table.contains("\ntask    passed  failed"), "{table}");
     assert!(table.contains("language = de"), "{table}");
-    assert!(table.contains("threshold missed: the suite: 66.7 % passed, 90.0 % wanted"), "{table}");
+    assert!(table.contains("failed: pass rate over tasks is 66.7 % (4 of 6), at least 90.0 % required"), "{table}");
     assert!(run.task_table().expect("a run can be drawn").contains("expected text with `Hello`"));
     for (format, start) in [
         (Format::Json, "{"),

@@ -1,0 +1,443 @@
+//! Whether a run passed, and by which rule.
+//!
+//! A pure function of what was counted: the thresholds of the suite where it has some, else the rule that nothing counted may fail. Every rule
+//! that was applied is returned with what it wanted and what it found, so that reports need not guess why a run ended as it did.
+
+use super::{CaseCounts, Counts, StopReason};
+use crate::suite::{Bound, Statistic, TaskThreshold, Thresholds, Tolerance, same_id};
+
+/// How a run ended, in one word. When several apply, the one that says most about how far the others can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Conclusion {
+    /// Something was judged, and all of it is good enough.
+    Passed,
+    /// Something counted failed, or a threshold was missed.
+    Failed,
+    /// Something could not be judged.
+    Undecided,
+    /// A budget or a time limit came first.
+    Limited,
+    /// Nothing was selected, or nothing could be judged.
+    #[default]
+    Nothing,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl Conclusion {
+    /// One word for it, as reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Conclusion::Passed => "passed",
+            Conclusion::Failed => "failed",
+            Conclusion::Undecided => "undecided",
+            Conclusion::Limited => "limited",
+            Conclusion::Nothing => "nothing",
+            Conclusion::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// Whether a run passed, and why.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Decision {
+    /// How it ended.
+    pub conclusion: Conclusion,
+    /// Why, in one sentence.
+    pub sentence: String,
+    /// The rules that were applied.
+    pub rules: Vec<Rule>,
+}
+
+/// A rule that was applied to a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    /// Where it stands below `thresholds`, such as `tasks.tone.pass_rate`; `failures` and `errors` apply where the suite says nothing else.
+    pub name: String,
+    /// Whether the suite says it.
+    pub is_written: bool,
+    /// What was wanted.
+    pub bound: Bound,
+    /// What was found; nothing where there was nothing to count.
+    pub found: Option<f64>,
+    /// Whether it is met.
+    pub standing: RuleStanding,
+    /// All of this in words.
+    pub sentence: String,
+}
+
+/// Whether a rule is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleStanding {
+    /// It is.
+    Met,
+    /// It is not.
+    Missed,
+    /// What it is about is not known.
+    Unknown,
+}
+
+/// What was counted in a run.
+#[derive(Debug, Clone, Default)]
+pub struct Figures<'f> {
+    /// How the cases ended.
+    pub cases: CaseCounts,
+    /// All counted tasks of all cases.
+    pub counts: Counts,
+    /// Each task.
+    pub tasks: Vec<TaskFigures<'f>>,
+    /// What all answers cost, as far as that is known.
+    pub cost_usd: Option<f64>,
+    /// How many answers have no known cost.
+    pub n_unpriced: u64,
+    /// How long the subject took for each case, in seconds.
+    pub latency: Sample,
+    /// What came before the end.
+    pub stopped: Option<StopReason>,
+    /// What stopped it, in words.
+    pub stopped_by: Option<&'f str>,
+}
+
+/// What was counted of one task.
+#[derive(Debug, Clone)]
+pub struct TaskFigures<'f> {
+    /// Its id.
+    pub id: &'f str,
+    /// The scenario that it is for alone, where that has to be said.
+    pub scenario: Option<&'f str>,
+    /// Whether it counts: gates that only route do not.
+    pub is_counted: bool,
+    /// How often it ended how.
+    pub counts: Counts,
+    /// Its scores.
+    pub scores: Sample,
+}
+
+/// The figures of many numbers that somebody asked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sample {
+    /// How many numbers there are.
+    pub n: u64,
+    /// The figures.
+    pub values: Vec<(Statistic, f64)>,
+}
+
+impl Sample {
+    /// One of the figures.
+    pub fn get(&self, statistic: Statistic) -> Option<f64> {
+        self.values.iter().find(|(it, _)| *it == statistic).map(|(_, value)| *value)
+    }
+}
+
+impl Decision {
+    /// Decides about a run.
+    pub fn of(thresholds: &Thresholds, figures: &Figures<'_>) -> Decision {
+        let rules = if figures.cases.total() == 0 { Vec::new() } else { rules(thresholds, figures) };
+        let conclusion = conclusion(&rules, figures);
+        let sentence = sentence(conclusion, &rules, figures);
+        Decision { conclusion, sentence, rules }
+    }
+
+    /// The thresholds of the suite that were not reached, in words.
+    pub fn missed(&self) -> impl Iterator<Item = &str> {
+        let is_missed = |it: &&Rule| it.is_written && it.standing != RuleStanding::Met;
+        self.rules.iter().filter(is_missed).map(|it| it.sentence.as_str())
+    }
+}
+
+/// The rules that apply, in the order in which people look at them.
+fn rules(thresholds: &Thresholds, figures: &Figures<'_>) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = errors(thresholds, figures).into_iter().collect();
+    if !thresholds.judge_quality() && figures.counts.passed + figures.counts.failed > 0 {
+        rules.push(failures(figures));
+    }
+    rules.extend(thresholds.pass_rate.map(|least| pass_rate(thresholds, figures, least)));
+    rules.extend(thresholds.cases.map(|least| case_rate(figures, least)));
+    for threshold in &thresholds.tasks {
+        // Scenarios may have outcomes of the same name.
+        for task in figures.tasks.iter().filter(|it| same_id(it.id, &threshold.task.value)) {
+            rules.extend(of_task(threshold, task));
+        }
+    }
+    rules.extend(thresholds.cost.total.map(|most| cost("total", "total cost", figures, 1, most)));
+    let n_cases = figures.cases.total();
+    rules.extend(thresholds.cost.per_case.map(|most| cost("per_case", "mean cost per case", figures, n_cases, most)));
+    for (statistic, most) in thresholds.latency.iter().flat_map(|it| &it.value) {
+        rules.push(latency(figures, *statistic, most.as_secs_f64()));
+    }
+    rules
+}
+
+fn conclusion(rules: &[Rule], figures: &Figures<'_>) -> Conclusion {
+    let Figures { cases, counts, stopped, .. } = figures;
+    let is_limited = cases.not_run > 0 || matches!(stopped, Some(StopReason::Budget | StopReason::Deadline));
+    let has_missed =
+        |is_error: bool| rules.iter().any(|it| it.standing == RuleStanding::Missed && it.is_about_errors() == is_error);
+    match stopped {
+        Some(StopReason::Interrupted) => Conclusion::Interrupted,
+        Some(StopReason::EndpointFault) => Conclusion::Undecided,
+        it if is_limited && *it != Some(StopReason::FailFast) => Conclusion::Limited,
+        _ if has_missed(true) => Conclusion::Undecided,
+        _ if has_missed(false) => Conclusion::Failed,
+        _ if rules.iter().any(|it| it.standing == RuleStanding::Unknown) => Conclusion::Undecided,
+        _ if counts.passed + counts.failed == 0 && rules.iter().all(Rule::is_about_errors) => Conclusion::Nothing,
+        _ => Conclusion::Passed,
+    }
+}
+
+impl Rule {
+    fn is_about_errors(&self) -> bool {
+        matches!(&*self.name, "max_errors" | "errors")
+    }
+}
+
+fn sentence(conclusion: Conclusion, rules: &[Rule], figures: &Figures<'_>) -> String {
+    let Figures { cases, stopped, .. } = figures;
+    let not_run =
+        if cases.not_run > 0 { format!("; {} not run", of_cases(cases.not_run, cases)) } else { String::new() };
+    match conclusion {
+        Conclusion::Passed => format!("passed: {}", met(rules)),
+        Conclusion::Failed => format!("failed: {}", missed(rules, false)),
+        Conclusion::Undecided if *stopped == Some(StopReason::EndpointFault) => {
+            format!("stopped: {}{not_run}", figures.stopped_by.unwrap_or("an endpoint fails every request"))
+        }
+        Conclusion::Undecided => {
+            let is_unknown = |it: &&Rule| it.standing == RuleStanding::Unknown;
+            let has_errors = rules.iter().any(|it| it.is_about_errors() && it.standing == RuleStanding::Missed);
+            let unknown = rules.iter().find(is_unknown).filter(|_| !has_errors);
+            format!("undecided: {}", unknown.map_or_else(|| missed(rules, true), |it| it.sentence.clone()))
+        }
+        Conclusion::Limited => format!("incomplete: {}{not_run}", limit_words(*stopped)),
+        Conclusion::Nothing if cases.total() == 0 => "nothing was judged: no case was selected".to_owned(),
+        Conclusion::Nothing => "nothing was judged: no task passed or failed, and no threshold applies".to_owned(),
+        Conclusion::Interrupted => format!("interrupted before all cases were judged{not_run}"),
+    }
+}
+
+fn limit_words(stopped: Option<StopReason>) -> &'static str {
+    match stopped {
+        Some(StopReason::Deadline) => "the time limit was reached",
+        _ => "the budget was used up",
+    }
+}
+
+fn met(rules: &[Rule]) -> String {
+    let written: Vec<&Rule> = rules.iter().filter(|it| it.is_written).collect();
+    match written.as_slice() {
+        [] => rules.last().map_or_else(String::new, |it| it.sentence.clone()),
+        [only] if only.is_about_errors() => rules.last().map_or_else(String::new, |it| it.sentence.clone()),
+        [only] => only.sentence.clone(),
+        several => format!("all {} thresholds are met", several.len()),
+    }
+}
+
+fn missed(rules: &[Rule], is_error: bool) -> String {
+    let mut missed = rules.iter().filter(|it| it.standing == RuleStanding::Missed && it.is_about_errors() == is_error);
+    let first = missed.next().map_or_else(String::new, |it| it.sentence.clone());
+    match missed.count() {
+        0 => first,
+        1 => format!("{first}; 1 more threshold was missed"),
+        more => format!("{first}; {more} more thresholds were missed"),
+    }
+}
+
+/// How many cases may end with an error.
+fn errors(thresholds: &Thresholds, figures: &Figures<'_>) -> Option<Rule> {
+    let (n, total) = (figures.cases.error, figures.cases.total());
+    let ended = format!("{} ended with an error", of_cases(n, &figures.cases));
+    let share = n as f64 / total.max(1) as f64;
+    let (name, bound, found, sentence) = match thresholds.max_errors {
+        None if n == 0 => return None,
+        None => ("errors", Bound::at_most(0.0), n as f64, ended),
+        Some(Tolerance::Count(most)) => {
+            ("max_errors", Bound::at_most(most as f64), n as f64, format!("{ended}, at most {most} allowed"))
+        }
+        Some(Tolerance::Percent(most)) => {
+            let sentence = format!("{ended} ({}), at most {most} % allowed", percent(share, None));
+            ("max_errors", Bound::at_most(most / 100.0), share, sentence)
+        }
+    };
+    // The share that is allowed is written in percent: dividing by 100 must not refuse the number itself.
+    let is_met = match thresholds.max_errors {
+        Some(Tolerance::Percent(most)) => n as f64 * 100.0 <= most * total as f64,
+        _ => bound.holds(found),
+    };
+    let standing = if is_met { RuleStanding::Met } else { RuleStanding::Missed };
+    let is_written = thresholds.max_errors.is_some();
+    Some(Rule { name: name.to_owned(), is_written, bound, found: Some(found), standing, sentence })
+}
+
+/// Where the suite does not say how good results must be, nothing may fail.
+fn failures(figures: &Figures<'_>) -> Rule {
+    let Counts { passed, failed, .. } = figures.counts;
+    let judged = passed + failed;
+    let sentence = match failed {
+        0 => format!("{passed} of {judged} counted task results passed"),
+        _ => {
+            let cases = of_cases(figures.cases.failed, &figures.cases);
+            format!("{failed} of {judged} counted task results failed, in {cases}")
+        }
+    };
+    let standing = if failed == 0 { RuleStanding::Met } else { RuleStanding::Missed };
+    let (name, found) = ("failures".to_owned(), Some(failed as f64));
+    Rule { name, is_written: false, bound: Bound::at_most(0.0), found, standing, sentence }
+}
+
+fn pass_rate(thresholds: &Thresholds, figures: &Figures<'_>, least: f64) -> Rule {
+    if thresholds.weights.is_empty() {
+        return rate("pass_rate", "pass rate over tasks", &figures.counts, least);
+    }
+    let (mut passed, mut judged) = (0.0, 0.0);
+    for task in figures.tasks.iter().filter(|it| it.is_counted) {
+        let own = thresholds.weights.iter().rev().find(|(id, _)| same_id(&id.value, task.id));
+        let weight = own.map_or(1.0, |(_, it)| *it);
+        passed += weight * task.counts.passed as f64;
+        judged += weight * (task.counts.passed + task.counts.failed) as f64;
+    }
+    let found = (judged > 0.0).then(|| passed / judged);
+    let what = "weighted pass rate over tasks";
+    compared(
+        Asked { name: "pass_rate", what, nothing: "nothing was judged" },
+        found,
+        "",
+        Bound::at_least(least),
+        Unit::Share,
+    )
+}
+
+fn case_rate(figures: &Figures<'_>, least: f64) -> Rule {
+    let counts = Counts { passed: figures.cases.passed, failed: figures.cases.failed, ..Counts::default() };
+    rate("cases", "pass rate over cases", &counts, least)
+}
+
+fn rate(name: &str, what: &str, counts: &Counts, least: f64) -> Rule {
+    let of = format!(" ({} of {})", counts.passed, counts.passed + counts.failed);
+    let asked = Asked { name, what, nothing: "nothing was judged" };
+    compared(asked, counts.pass_rate(), &of, Bound::at_least(least), Unit::Share)
+}
+
+fn of_task<'r>(threshold: &'r TaskThreshold, task: &'r TaskFigures<'_>) -> impl Iterator<Item = Rule> + 'r {
+    let scenario = task.scenario.map_or_else(String::new, |it| format!(" of `{it}`"));
+    let shown = format!("`{}`{scenario}", task.id);
+    let path = format!("tasks.{}", task.id);
+    let own = threshold.pass_rate;
+    let own =
+        own.map(|least| rate(&format!("{path}.pass_rate"), &format!("pass rate of {shown}"), &task.counts, least));
+    let scores = threshold.score.iter().map(move |(statistic, bound)| {
+        let statistic = statistic.value;
+        let (name, what) = (format!("{path}.{statistic}"), format!("{statistic} score of {shown}"));
+        let of = format!(" ({})", counted(task.scores.n, "score"));
+        let asked = Asked { name: &name, what: &what, nothing: "there is no score" };
+        compared(asked, task.scores.get(statistic), &of, *bound, Unit::Score)
+    });
+    own.into_iter().chain(scores)
+}
+
+fn cost(key: &str, what: &str, figures: &Figures<'_>, among: u64, most: f64) -> Rule {
+    let known = figures.cost_usd.unwrap_or(0.0) / among.max(1) as f64;
+    let (name, bound) = (format!("cost_usd.{key}"), Bound::at_most(most));
+    if figures.n_unpriced == 0 || !bound.holds(known) {
+        return compared(Asked { name: &name, what, nothing: "" }, Some(known), "", bound, Unit::Dollars);
+    }
+    let unpriced = counted(figures.n_unpriced, "answer");
+    let sentence = format!("{what} is not known: {unpriced} without a price, {}", wanted(bound, Unit::Dollars, None));
+    Rule { name, is_written: true, bound, found: None, standing: RuleStanding::Unknown, sentence }
+}
+
+fn latency(figures: &Figures<'_>, statistic: Statistic, most: f64) -> Rule {
+    let (name, what) = (format!("latency.{statistic}"), format!("{statistic} latency"));
+    let of = format!(" ({})", counted(figures.latency.n, "case"));
+    let asked = Asked { name: &name, what: &what, nothing: "the subject answered nothing" };
+    compared(asked, figures.latency.get(statistic), &of, Bound::at_most(most), Unit::Seconds)
+}
+
+/// What a rule is about.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    name: &'a str,
+    what: &'a str,
+    /// Why there may be no figure.
+    nothing: &'a str,
+}
+
+/// What a figure is counted in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Share,
+    Score,
+    Dollars,
+    Seconds,
+}
+
+/// Compares a figure. What there is nothing of reaches no threshold.
+fn compared(asked: Asked<'_>, found: Option<f64>, of: &str, bound: Bound, unit: Unit) -> Rule {
+    let Asked { name, what, nothing } = asked;
+    let is_met = found.is_some_and(|it| bound.holds(it));
+    let sentence = match found {
+        Some(found) => {
+            let apart = (!is_met).then_some(bound);
+            format!(
+                "{what} is {}{of}, {}",
+                shown(found, unit, apart),
+                wanted(bound, unit, Some(found).filter(|_| !is_met))
+            )
+        }
+        None => format!("{what}: {nothing}, {}", wanted(bound, unit, None)),
+    };
+    let standing = if is_met { RuleStanding::Met } else { RuleStanding::Missed };
+    Rule { name: name.to_owned(), is_written: true, bound, found, standing, sentence }
+}
+
+fn wanted(bound: Bound, unit: Unit, found: Option<f64>) -> String {
+    let apart = found.map(|it| Bound { at_least: Some(it), at_most: Some(it) });
+    let end = |it: f64| shown(it, unit, apart);
+    match bound {
+        Bound { at_least: Some(least), at_most: None } => format!("at least {} required", end(least)),
+        Bound { at_least: None, at_most: Some(most) } => format!("at most {} allowed", end(most)),
+        Bound { at_least: Some(least), at_most: Some(most) } => {
+            format!("at least {} and at most {} required", end(least), end(most))
+        }
+        Bound { at_least: None, at_most: None } => "any is good enough".to_owned(),
+    }
+}
+
+/// A figure in words, with as many places as tell it from the ends of a bound that it misses.
+fn shown(number: f64, unit: Unit, apart: Option<Bound>) -> String {
+    let others: Vec<f64> = apart.iter().flat_map(|it| [it.at_least, it.at_most]).flatten().collect();
+    let written = |number: f64, places: usize| match unit {
+        Unit::Share => format!("{:.places$} %", number * 100.0),
+        Unit::Score => trimmed(&format!("{number:.places$}")).to_owned(),
+        Unit::Dollars => format!("${number:.places$}"),
+        Unit::Seconds => format!("{} s", trimmed(&format!("{number:.places$}"))),
+    };
+    let least = match unit {
+        Unit::Share => 1,
+        Unit::Score | Unit::Seconds => 3,
+        Unit::Dollars => {
+            if number < 0.01 {
+                6
+            } else {
+                2
+            }
+        }
+    };
+    let is_apart =
+        |places: &usize| others.iter().all(|it| it == &number || written(*it, *places) != written(number, *places));
+    written(number, (least..least + 6).find(is_apart).unwrap_or(least + 6))
+}
+
+fn trimmed(number: &str) -> &str {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
+}
+
+fn percent(share: f64, apart: Option<Bound>) -> String {
+    shown(share, Unit::Share, apart)
+}
+
+fn of_cases(n: u64, cases: &CaseCounts) -> String {
+    format!("{n} of {} cases", cases.total())
+}
+
+fn counted(n: u64, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}

@@ -1,0 +1,111 @@
+//! What the thresholds of a suite are compared with: counts from the summary, figures of scores from their columns, latencies from the recorded
+//! answers. Only what some threshold asks for is read, and none of it is held in memory.
+
+use jurat_core::effect::wire::read_outcome;
+use jurat_core::effect::{Asker, Outcome, Seat};
+use jurat_core::plan::TaskIx;
+use jurat_core::statistics::quantile;
+use jurat_core::suite::{Statistic, same_id};
+use jurat_core::verdict::{Decision, Figures, Sample, TaskFigures};
+use jurat_report::model::RunReport;
+use jurat_store::run::{Column, StoredEffect};
+
+use super::{RunView, ViewError};
+use crate::RunError;
+
+/// Whether a run passed, by the thresholds of its suite.
+pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, ViewError> {
+    let thresholds = &view.suite.thresholds;
+    let tasks = report.tasks.iter().enumerate().map(|(ix, task)| {
+        Ok(TaskFigures {
+            id: &task.id,
+            scenario: task.scenario.as_deref().filter(|_| report.scenarios.len() > 1),
+            is_counted: task.is_counted(),
+            counts: task.counts,
+            scores: scores(view, TaskIx(ix as u32), &task.id)?,
+        })
+    });
+    let figures = Figures {
+        cases: report.cases,
+        counts: report.counts,
+        tasks: tasks.collect::<Result<_, ViewError>>()?,
+        cost_usd: report.cost_usd,
+        n_unpriced: report.n_unpriced,
+        latency: latency(view)?,
+        stopped: report.stopped,
+        stopped_by: None,
+    };
+    Ok(Decision::of(thresholds, &figures))
+}
+
+/// The figures of a task's scores that thresholds ask for.
+fn scores(view: &RunView, task: TaskIx, id: &str) -> Result<Sample, ViewError> {
+    let own = view.suite.thresholds.tasks.iter().filter(|it| same_id(&it.task.value, id));
+    let wanted: Vec<Statistic> = own.flat_map(|it| it.score.iter().map(|(statistic, _)| statistic.value)).collect();
+    sample(&wanted, |take| Ok(view.reader.each_score(Column::from(task), take)?))
+}
+
+/// The figures of the time that the subject took for each case.
+fn latency(view: &RunView) -> Result<Sample, ViewError> {
+    let limits = view.suite.thresholds.latency.iter().flat_map(|it| &it.value);
+    let wanted: Vec<Statistic> = limits.map(|(statistic, _)| *statistic).collect();
+    sample(&wanted, |take| each_latency(view, take))
+}
+
+/// Figures of numbers that are read again for each of them.
+fn sample(
+    wanted: &[Statistic],
+    mut each: impl FnMut(&mut dyn FnMut(f64)) -> Result<(), ViewError>,
+) -> Result<Sample, ViewError> {
+    let mut sample = Sample::default();
+    if wanted.is_empty() {
+        return Ok(sample);
+    }
+    // Whole billionths, so that the order in which cases were done does not show.
+    let mut nanos: i128 = 0;
+    each(&mut |number| {
+        sample.n += 1;
+        nanos += (number * 1e9).round() as i128;
+    })?;
+    for statistic in wanted {
+        let value = match statistic {
+            Statistic::Mean => (sample.n > 0).then(|| nanos as f64 / 1e9 / sample.n as f64),
+            Statistic::Quantile(share) => quantile(*share, &mut each)?,
+        };
+        sample.values.extend(value.map(|it| (*statistic, it)));
+    }
+    Ok(sample)
+}
+
+/// How long the subject took for each case in which it answered, in seconds: all its answers together.
+fn each_latency(view: &RunView, take: &mut dyn FnMut(f64)) -> Result<(), ViewError> {
+    let mut last: Option<(u64, f64)> = None;
+    for effect in view.reader.effects() {
+        let effect = effect?;
+        let Some(seconds) = seconds_of_subject(&effect)? else { continue };
+        last = Some(match last {
+            Some((case_ix, before)) if case_ix == effect.case_ix => (case_ix, before + seconds),
+            Some((_, whole)) => {
+                take(whole);
+                (effect.case_ix, seconds)
+            }
+            None => (effect.case_ix, seconds),
+        });
+    }
+    last.into_iter().for_each(|(_, whole)| take(whole));
+    Ok(())
+}
+
+fn seconds_of_subject(effect: &StoredEffect) -> Result<Option<f64>, ViewError> {
+    let is_subject = matches!(effect.site.asker, Asker::Case | Asker::Turn(_))
+        && Seat::numbered(effect.site.seat) == Some(Seat::Subject);
+    if !is_subject {
+        return Ok(None);
+    }
+    let outcome = read_outcome(&effect.outcome).map_err(|it| ViewError::Run(RunError::from(it)))?;
+    Ok(match outcome {
+        Outcome::Answer(answer) => Some(answer.latency.as_secs_f64()),
+        Outcome::Returned(returned) => Some(returned.latency.as_secs_f64()),
+        Outcome::Fault(_) | Outcome::NotRun(_) => None,
+    })
+}
