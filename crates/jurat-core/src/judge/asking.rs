@@ -67,26 +67,25 @@ impl Asking {
             let message = format!("the judge refused to answer{said}");
             return self.end = Some(End::Fault(Fault::new(FaultKind::Judging, message, self.n_requests)));
         }
-        match form.read(&answer.text).map_err(|problem| cut_off(problem, &answer.finish)) {
+        match form.read_answer(&answer) {
             Ok(reply) => self.end = Some(End::Reply(reply)),
             Err(problem) if self.requests_left == 0 => {
                 self.end = Some(End::Fault(Fault::new(FaultKind::Judging, problem, self.n_requests)));
             }
-            Err(problem) => {
-                let again = format!(
-                    "That answer cannot be used: {problem}. Answer again, with nothing but the JSON that was asked for."
-                );
-                self.request.messages.push(Message::assistant(answer.text));
-                self.request.messages.push(Message::User(again));
-                self.turn += 1;
-            }
+            Err(problem) => self.ask_again(answer.text, &problem, form),
         }
     }
-}
 
-/// An answer that stopped at `max_tokens` is rarely whole, and its author should know why.
-fn cut_off(problem: String, finish: &Finish) -> String {
-    if *finish == Finish::Length { format!("{problem}; the answer was cut off at `max_tokens`") } else { problem }
+    fn ask_again(&mut self, text: String, problem: &str, form: &ReplyForm) {
+        let wanted = if let ReplyForm::Text = form { "the answer" } else { "the JSON" };
+        let again = format!(
+            "That answer cannot be used: {problem}. Answer again, with nothing but {wanted} that was asked for."
+        );
+        // Providers refuse messages without content.
+        let said = (!text.trim().is_empty()).then(|| Message::assistant(text));
+        self.request.messages.extend(said.into_iter().chain([Message::User(again)]));
+        self.turn += 1;
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +112,18 @@ mod tests {
         assert!(texts[2].contains("the reply is not JSON"), "{}", texts[2]);
         asking.apply(1, answer("4"), &ReplyForm::Json);
         assert_eq!(asking.end(), Some(&End::Reply(crate::value::Val::I(4))));
+    }
+
+    #[test]
+    fn an_empty_reply_is_asked_again_without_an_empty_message() {
+        let mut asking = asking(1);
+        asking.apply(0, answer(" \n"), &ReplyForm::Text);
+        let (_, request, _) = asking.step().unwrap();
+        let texts: Vec<&str> = request.messages.iter().map(Message::text).collect();
+        let again = "That answer cannot be used: the reply is empty. Answer again, with nothing but the answer that was asked for.";
+        assert_eq!(texts, ["Judge it", again]);
+        asking.apply(1, answer(""), &ReplyForm::Text);
+        assert!(matches!(asking.end(), Some(End::Fault(fault)) if fault.message == "the reply is empty"));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use jsonschema::Validator;
 
-use crate::value::{Val, Value, parse_json};
+use crate::effect::{Answer, Finish};
+use crate::value::{Span, Val, Value, json_node, parse_json};
 
 /// What a reply must be.
 #[derive(Debug, Clone)]
@@ -53,19 +54,46 @@ impl ReplySchema {
 }
 
 impl ReplyForm {
+    /// Reads the answer of a judge. One that is empty, cut off or a call of a tool is no reply, even where its text could be read.
+    pub fn read_answer(&self, answer: &Answer) -> Result<Value, String> {
+        let read = match answer.tool_calls.first() {
+            Some(call) => Err(format!("the judge called the tool `{}`, and there are no tools", call.name)),
+            None if answer.text.trim().is_empty() => Err("the reply is empty".to_owned()),
+            None => self.read(&answer.text),
+        };
+        match (read, &answer.finish) {
+            (Err(problem), Finish::Length) => Err(format!("{problem}; the answer was cut off at `max_tokens`")),
+            (Ok(_), Finish::Length) => Err("the answer was cut off at `max_tokens`".to_owned()),
+            (read, _) => read,
+        }
+    }
+
     /// Reads a reply, or says what is wrong with it in words that its author, a model, can use.
     pub fn read(&self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
         if let ReplyForm::Text = self {
             return Ok(Val::from(text.to_owned()));
         }
-        let reply = parse_json(text.trim()).map_err(|error| format!("the reply is not JSON: {error}"))?.value;
+        let reply = parse_json(text).map_err(|error| format!("the reply is not JSON: {error}"))?;
+        if let (ReplyForm::Json, Val::Null) = (self, &reply.value) {
+            return Err("the reply is null".to_owned());
+        }
+        if reply.repeated_key {
+            return Err(format!("the reply has {} more than once", repeated_key(text)));
+        }
         if let ReplyForm::Schema(schema) = self
-            && let Some(problems) = schema.misfits(&reply)
+            && let Some(problems) = schema.misfits(&reply.value)
         {
             return Err(format!("the reply does not fit the schema: {problems}"));
         }
-        Ok(reply.into_owned())
+        Ok(reply.value.into_owned())
     }
+}
+
+/// Which key stands twice in one object of a JSON text. Either value could be meant, so neither is taken.
+fn repeated_key(text: &str) -> String {
+    let repeated = json_node(text, Span::default().source).ok().and_then(|(_, keys)| keys.into_iter().next());
+    repeated.map_or_else(|| "a key".to_owned(), |it| format!("the key `{}`", it.key))
 }
 
 fn described(error: jsonschema::ValidationError<'_>) -> String {
@@ -90,6 +118,7 @@ fn plain(value: &Val<'_>) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effect::ToolCall;
 
     #[track_caller]
     fn read(form: &ReplyForm, text: &str, expected: Result<&str, &str>) {
@@ -108,5 +137,31 @@ mod tests {
         read(&form, "Sure! {", Err("the reply is not JSON: expected value (line 1, column 1)"));
         read(&ReplyForm::Json, "[1]", Ok("[1]"));
         read(&ReplyForm::Text, "[1", Ok("\"[1\""));
+        read(&ReplyForm::Text, " yes\n", Ok("\"yes\""));
+        read(&form, r#"{"ok": true, "ok": false}"#, Err("the reply has the key `ok` more than once"));
+        read(
+            &ReplyForm::Json,
+            r#"{"a": [{"b": 1, "c": 123456789012345678901234567890, "b": 2}]}"#,
+            Err("the reply has the key `b` more than once"),
+        );
+    }
+
+    #[test]
+    fn an_answer_that_was_cut_off_or_calls_a_tool_is_no_reply() {
+        let call = ToolCall { id: "c1".to_owned(), name: "search".to_owned(), arguments: Val::Null };
+        let cut = |text: &str| Answer { finish: Finish::Length, ..Answer::new(text) };
+        let calls = |text: &str| Answer { tool_calls: vec![call.clone()], ..Answer::new(text) };
+        for (form, answer, problem) in [
+            (ReplyForm::Text, Answer::new(" \n"), "the reply is empty"),
+            (ReplyForm::Json, Answer::new(""), "the reply is empty"),
+            (ReplyForm::Text, cut("yes"), "the answer was cut off at `max_tokens`"),
+            (ReplyForm::Text, cut(""), "the reply is empty; the answer was cut off at `max_tokens`"),
+            (ReplyForm::Json, cut("{\"ok\": true}"), "the answer was cut off at `max_tokens`"),
+            (ReplyForm::Text, calls("yes"), "the judge called the tool `search`, and there are no tools"),
+            (ReplyForm::Json, calls("4"), "the judge called the tool `search`, and there are no tools"),
+        ] {
+            assert_eq!(form.read_answer(&answer), Err(problem.to_owned()));
+        }
+        assert_eq!(ReplyForm::Text.read_answer(&Answer::new("yes")), Ok(Val::from("yes")));
     }
 }

@@ -196,8 +196,7 @@ impl<'p> Bounds<'p> {
 /// By how much a request grows when a judge is asked again: its answer, and what was wrong with it.
 fn more_when_asked_again(judge: &PlannedJudge, max_tokens: u64) -> u64 {
     match (&judge.form, &judge.output) {
-        (ReplyForm::Text, _) => 0,
-        (ReplyForm::Json, _) | (ReplyForm::Schema(_), None) => max_tokens.saturating_add(WORDS),
+        (ReplyForm::Text | ReplyForm::Json, _) | (ReplyForm::Schema(_), None) => max_tokens.saturating_add(WORDS),
         (ReplyForm::Schema(_), Some(schema)) => {
             let finding = max_tokens.saturating_add(schema.to_json().len() as u64);
             max_tokens.saturating_add(finding.saturating_mul(FINDINGS)).saturating_add(WORDS)

@@ -300,8 +300,20 @@ impl RunView {
             purpose: if is_embedder { Purpose::Embedder } else { Purpose::Judge },
             messages: first.messages.into(),
             schema: first.output.as_deref().cloned(),
-            replies: own.into_iter().map(|it| self.reply(it, form)).collect(),
+            replies: own.into_iter().map(|it| self.reply_of_judge(it, form)).collect(),
         })
+    }
+
+    /// The reply of a judge. What is no reply has its reason beside it, as it had when the judge was asked.
+    fn reply_of_judge(&self, happened: &Happened, form: &ReplyForm) -> Reply {
+        let reply = self.reply(happened, form);
+        match &happened.outcome {
+            Outcome::Answer(answer) if answer.finish != Finish::Refusal => match form.read_answer(answer) {
+                Ok(_) => reply,
+                Err(problem) => Reply { parsed: None, problem: Some(problem), ..reply },
+            },
+            _ => reply,
+        }
     }
 
     /// The tools that the subject called when it was asked about its row.
