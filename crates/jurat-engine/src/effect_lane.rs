@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_core::case::{CaseState, ProbeState};
 use jurat_core::effect::{Asker, Outcome, Request, StepSite};
-use jurat_core::evidence::scenario::cut_short;
 use jurat_core::evidence::{probe, run};
 use jurat_core::plan::Plan;
 use jurat_core::scenario::{End, Traversal};
@@ -351,10 +350,7 @@ impl EffectLane<'_> {
             Some(End::Execution(execution)) => {
                 let evidence = execution.to_value();
                 let text = evidence.to_json();
-                let state = with_name(&ready.scenario, |case| match cut_short(&evidence) {
-                    Some(verdict) => CaseState::start_cut_short(self.plan, &evidence, case, &verdict),
-                    None => CaseState::start_for(self.plan, &evidence, case),
-                });
+                let state = with_name(&ready.scenario, |case| CaseState::start_for(self.plan, &evidence, case));
                 let state = self.judged(state, case, name).await?;
                 self.put_text(case, &text, &evidence, &state, started)
             }

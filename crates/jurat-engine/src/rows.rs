@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use jurat_core::case::CaseState;
+use jurat_core::evidence::fault::of_run;
 use jurat_core::evidence::run;
 use jurat_core::expression::{Expression, ExpressionError};
 use jurat_core::plan::{CaseName, Plan, row_tags};
@@ -75,7 +76,10 @@ impl<'r> Rows<'r> {
     /// What tasks see of a row: a row that is not an object has one name, a run has what can be read from it; or why there is nothing to see.
     pub(crate) fn base<'v>(&self, source: u32, row: Val<'v>) -> Result<Val<'v>, Verdict> {
         match self.sections.get(source as usize) {
-            Some(section) if section.is_runs => run::evidence(row).map_err(Verdict::error),
+            Some(section) if section.is_runs => {
+                let evidence = run::evidence(row).map_err(Verdict::error)?;
+                of_run(&evidence).map_or(Ok(evidence), Err)
+            }
             _ => Ok(base_context(row)),
         }
     }

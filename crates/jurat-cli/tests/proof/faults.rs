@@ -174,3 +174,37 @@ fn a_wait_that_is_asked_for_is_waited() {
     assert_eq!(code, Some(1));
     assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
 }
+
+const WORDS: &str = "
+suite: words
+records: rows.jsonl
+models: { judge: openai/judge }
+tasks:
+  - { id: is, judge: { prompt: 'polite? ${answer}', max_retries: 1 }, operator: equals, expected_value: 'yes' }
+  - { id: is_not, judge: { prompt: 'rude? ${answer}', max_retries: 1 }, operator: not_equal, expected_value: 'yes' }
+  - { id: measured, judge: { prompt: 'what is it? ${answer}', max_retries: 1 } }
+  - { id: number, judge: { prompt: 'how good? ${answer}', max_retries: 1 }, operator: greater_than, expected_value: 3 }
+";
+
+/// A judge without `output` that says nothing, is cut off or calls a tool has not judged.
+#[test]
+fn what_is_no_reply_of_a_judge_of_words_is_an_error() {
+    for (what, reply) in [
+        ("empty", Reply::text("")),
+        ("blank", Reply::text(" \n\t")),
+        ("cut off", Reply::text("4").cut_off()),
+        ("cut off before its first word", Reply::text("").cut_off()),
+        ("a call", Reply::calls([("search", json!({}))])),
+    ] {
+        let endpoint = Endpoint::start(Script::answering(move |_| reply.clone()));
+        let project = Project::new(WORDS, &rows(2), &endpoint.url());
+        let ended = project.results(&[]);
+        assert_eq!(ended.code, Some(3), "{what}: {} {}", ended.stdout, ended.stderr);
+        let results: Value = serde_json::from_str(&ended.stdout).expect("results");
+        for case in results["results"]["cases"].as_array().expect("results have cases") {
+            let verdicts: Vec<&str> =
+                case["tasks"].as_array().expect("tasks").iter().filter_map(|it| it["verdict"].as_str()).collect();
+            assert_eq!(verdicts, ["error"; 4], "{what}: {}", ended.stdout);
+        }
+    }
+}

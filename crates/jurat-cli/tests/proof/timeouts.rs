@@ -44,28 +44,28 @@ fn run(suite: &str) -> (Project, Ended) {
     (project, ended)
 }
 
+/// Nobody can tell a subject that is slow from an endpoint that is silent: nothing is judged.
 #[track_caller]
-fn assert_verdicts(ended: &Ended, expected: &[(&str, &str)]) {
-    for (task, verdict) in expected {
-        let told = format!("{{\"task\":\"{task}\",\"kind\":\"outcome\",\"stage\":1,\"verdict\":\"{verdict}\"");
-        assert!(ended.stdout.contains(&told), "`{task}` is not {verdict}: {} {}", ended.stdout, ended.stderr);
+fn assert_undecided(ended: &Ended) {
+    assert_eq!(ended.code, Some(3), "{} {}", ended.stdout, ended.stderr);
+    for task in ["in_time", "too_late", "failed", "n_turns"] {
+        let told = format!("{{\"task\":\"{task}\",\"kind\":\"outcome\",\"stage\":1,\"verdict\":\"error\"");
+        assert!(ended.stdout.contains(&told), "`{task}` is not an error: {} {}", ended.stdout, ended.stderr);
     }
 }
 
 #[test]
 fn a_turn_that_takes_too_long_can_be_routed() {
-    let (_, ended) = run(&suite("turn_timeout: 300ms", ROUTED));
-    assert_verdicts(&ended, &[("in_time", "passed"), ("too_late", "failed"), ("failed", "failed")]);
-    assert!(ended.stdout.contains("\"actual\":3"), "three turns: {}", ended.stdout);
+    let (project, ended) = run(&suite("turn_timeout: 300ms", ROUTED));
+    assert_undecided(&ended);
+    let explained = project.jurat(&["explain", "slow"]);
+    assert!(explained.stdout.contains("Are you there?"), "it goes on: {} {}", explained.stdout, explained.stderr);
 }
 
 #[test]
 fn a_turn_that_takes_too_long_ends_the_scenario_otherwise() {
     let (project, ended) = run(&suite("turn_timeout: 300ms", NOT_ROUTED));
-    assert_verdicts(
-        &ended,
-        &[("in_time", "failed"), ("too_late", "failed"), ("failed", "passed"), ("n_turns", "error")],
-    );
+    assert_undecided(&ended);
     let explained = project.jurat(&["explain", "slow"]);
     assert!(explained.stdout.contains("the turn took longer than 300ms"), "{} {}", explained.stdout, explained.stderr);
 }
@@ -74,7 +74,8 @@ fn a_turn_that_takes_too_long_ends_the_scenario_otherwise() {
 fn a_scenario_that_takes_too_long_is_a_timeout_whatever_its_edges_say() {
     for edges in [ROUTED, NOT_ROUTED] {
         let (_, ended) = run(&suite("timeout: 500ms", edges));
-        assert_verdicts(&ended, &[("in_time", "failed"), ("too_late", "passed"), ("failed", "failed")]);
+        assert_undecided(&ended);
+        assert!(ended.stdout.contains("the scenario took longer than 500ms"), "{}", ended.stdout);
     }
 }
 

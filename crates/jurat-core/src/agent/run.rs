@@ -9,6 +9,7 @@ use crate::artifact::{
     Timing, Tokens, is_identifier,
 };
 use crate::check::is_blank;
+use crate::evidence::fault::{CONFIGURATION, NOT_STARTED};
 use crate::value::{Map, Val, Value};
 
 /// A run that is over.
@@ -242,14 +243,14 @@ impl AgentRun<'_> {
     /// How the run ended: by a limit or not; then whose fault it is; then whether anything was said.
     fn conclusion(&self) -> (RunStatus, Option<RunFault>) {
         let Some(turn) = self.turns.last() else {
-            return failed(RunStatus::Failed, "not_started", "no turn was run".to_owned(), None);
+            return failed(RunStatus::Failed, NOT_STARTED, "no turn was run".to_owned(), None);
         };
         let said = |message: String| match turn.stderr.trim() {
             "" => message,
             stderr => format!("{message}; it printed: {stderr}"),
         };
         match &turn.ending {
-            Ending::NotStarted(why) => return failed(RunStatus::Failed, "not_started", why.clone(), None),
+            Ending::NotStarted(why) => return failed(RunStatus::Failed, NOT_STARTED, why.clone(), None),
             Ending::Limited(Limit::Time) => {
                 let seconds = self.case.agent.limits.time.as_secs_f64();
                 let message = format!("the agent took longer than {seconds} seconds");
@@ -276,7 +277,8 @@ impl AgentRun<'_> {
                 failed(RunStatus::ProviderError, &fault.code, fault.message.clone(), Some(true))
             }
             (Some(fault), _) if fault.source == FaultSource::Configuration => {
-                failed(RunStatus::Invalid, &fault.code, fault.message.clone(), Some(false))
+                let (status, error) = failed(RunStatus::Invalid, &fault.code, fault.message.clone(), Some(false));
+                (status, error.map(|it| RunFault { error_type: Some(CONFIGURATION.to_owned()), ..it }))
             }
             // A program that ends badly breaks off its stream, too; that it ended badly says more.
             (None | Some(_), Ending::Exited(code))

@@ -16,6 +16,7 @@ use crate::effect::{Asker, Deed, Message, Messages, ModelRequest, Outcome, Reque
 use crate::evaluation::{CheckSeen, conclude};
 use crate::evaluator::Evaluation;
 use crate::evaluator::binding::arguments;
+use crate::evidence::fault::fault;
 use crate::judge::{Asking, Ballot, End, ReplyForm, combine};
 use crate::plan::{CaseName, Plan, PlannedEvaluate, PlannedEvaluation, PlannedJudge, PlannedTask, TaskIx};
 use crate::suite::{ExpectedValue, Gate, TaskComparison};
@@ -30,6 +31,8 @@ pub struct CaseState<'p> {
     /// Its id, where somebody looks at it.
     id: Option<String>,
     tasks: Vec<TaskState>,
+    /// What the case ends with whatever its tasks conclude, because its evidence is missing or incomplete.
+    fault: Option<Verdict>,
 }
 
 #[derive(Debug, Clone)]
@@ -97,42 +100,37 @@ static NOTHING: Value = Val::Null;
 impl<'p> CaseState<'p> {
     /// A case over this evidence; everything that needs no request is settled at once.
     pub fn start(plan: &'p Plan, base: &'p Val<'p>) -> CaseState<'p> {
-        let mut state = CaseState { plan, base, id: None, tasks: vec![TaskState::Waiting; plan.tasks.len()] };
+        let mut state =
+            CaseState { plan, base, id: None, tasks: vec![TaskState::Waiting; plan.tasks.len()], fault: None };
         state.settle();
         state
     }
 
-    /// Like [`CaseState::start`], without the tasks that do not apply to the case.
+    /// Like [`CaseState::start`], without the tasks that do not apply to the case. Evidence that a fault left incomplete is not judged.
     pub fn start_for(plan: &'p Plan, base: &'p Val<'p>, case: &CaseName<'_>) -> CaseState<'p> {
-        let mut state = CaseState { plan, base, id: id_for(plan, case), tasks: waiting_for(plan, case) };
+        let mut state = CaseState::waiting(plan, base, case, fault(case.kind, base));
         state.settle();
         state
     }
 
-    /// Like [`CaseState::start_for`], over the evidence of a conversation that was cut short: what does not look at how it ended could only
-    /// be misled by what is missing, and ends with `verdict`.
-    pub fn start_cut_short(plan: &'p Plan, base: &'p Val<'p>, case: &CaseName<'_>, verdict: &Verdict) -> CaseState<'p> {
-        let mut state = CaseState { plan, base, id: id_for(plan, case), tasks: waiting_for(plan, case) };
-        for (task, state) in plan.tasks.iter().zip(&mut state.tasks) {
-            if task.depends_on.is_empty() && !task.sees_the_end && matches!(state, TaskState::Waiting) {
-                *state = TaskState::Done(Ballot { verdict: verdict.clone(), output: None, said: Vec::new() });
-            }
-        }
-        state.settle();
-        state
-    }
-
-    /// A case whose subject gave no evidence: what its tasks would have read is not there. Those that wait for nothing end with
-    /// `verdict`; the others follow from them.
+    /// A case whose subject gave no evidence: what its tasks would have read is not there.
     pub fn without_evidence(plan: &'p Plan, case: &CaseName<'_>, verdict: &Verdict) -> CaseState<'p> {
-        let mut state = CaseState { plan, base: &NOTHING, id: None, tasks: waiting_for(plan, case) };
-        for (task, state) in plan.tasks.iter().zip(&mut state.tasks) {
-            if task.depends_on.is_empty() && matches!(state, TaskState::Waiting) {
-                *state = TaskState::Done(Ballot { verdict: verdict.clone(), output: None, said: Vec::new() });
-            }
-        }
+        let mut state = CaseState::waiting(plan, &NOTHING, case, Some(verdict.clone()));
         state.settle();
         state
+    }
+
+    /// A case before its first task. With a fault, tasks that wait for nothing end with it; the others follow from them.
+    fn waiting(plan: &'p Plan, base: &'p Val<'p>, case: &CaseName<'_>, fault: Option<Verdict>) -> CaseState<'p> {
+        let state = |task: &PlannedTask| match &fault {
+            _ if !task.on.has(case) => TaskState::Absent,
+            Some(verdict) if task.depends_on.is_empty() => {
+                TaskState::Done(Ballot { verdict: verdict.clone(), output: None, said: Vec::new() })
+            }
+            _ => TaskState::Waiting,
+        };
+        let tasks = plan.tasks.iter().map(state).collect();
+        CaseState { plan, base, id: id_for(plan, case), tasks, fault }
     }
 
     /// What its tasks look at.
@@ -298,7 +296,8 @@ impl<'p> CaseState<'p> {
     /// The verdict of the case, once every task is done.
     pub fn verdict(&self) -> Option<CaseVerdict> {
         let judged = self.verdicts().zip(&self.plan.tasks).filter_map(|(verdict, task)| Some((verdict?, task.gate)));
-        self.is_done().then(|| CaseVerdict::of(judged))
+        let fault = self.fault.iter().map(|it| (it, Gate::None));
+        self.is_done().then(|| CaseVerdict::of(judged.chain(fault)))
     }
 
     /// The value that a task compared, as far as it was there; what an outcome measured, when it compares nothing.
@@ -493,12 +492,6 @@ impl<'p> CaseState<'p> {
 /// The id of a case, where somebody looks at it.
 fn id_for(plan: &Plan, case: &CaseName<'_>) -> Option<String> {
     plan.tasks.iter().any(|it| it.evaluation.is_some()).then(|| case.id.to_owned())
-}
-
-/// Every task that is for a case, at its beginning.
-fn waiting_for(plan: &Plan, case: &CaseName<'_>) -> Vec<TaskState> {
-    let state = |task: &PlannedTask| if task.on.has(case) { TaskState::Waiting } else { TaskState::Absent };
-    plan.tasks.iter().map(state).collect()
 }
 
 /// The first request to each seat, or why the prompt cannot be filled.

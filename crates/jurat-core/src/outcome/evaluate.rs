@@ -5,6 +5,7 @@ use super::check::{
 };
 use super::words;
 use crate::compare::{Fault, Inapplicable};
+use crate::evidence::fault::{unanswered, words as fault_words};
 use crate::expression::{Expression, ExpressionError};
 use crate::value::{Kind, Map, Val, Value, shown};
 
@@ -152,6 +153,10 @@ impl TurnCheck {
 impl TurnTest {
     /// Whether the turn at this index is as it must be.
     pub(super) fn holds(&self, ix: usize, turn: &Val<'_>) -> Result<bool, OutcomeError> {
+        if let Some(failure) = unanswered(turn).filter(|_| self.looks_at_answer()) {
+            let (what, reason) = (words::turn(ix, turn), fault_words(failure));
+            return Err(OutcomeError { fault: Fault::Content, what, reason });
+        }
         match self {
             TurnTest::Field(field, wanted) => wanted
                 .holds(&field.find(turn))
@@ -164,6 +169,16 @@ impl TurnTest {
                 });
                 answer.map_err(|it| OutcomeError { what: format!("{} of {}", it.what, words::turn(ix, turn)), ..it })
             }
+        }
+    }
+
+    /// Whether it looks at the answer, or at what was made of it.
+    fn looks_at_answer(&self) -> bool {
+        const OF_ANSWER: [&str; 7] =
+            ["raw_response", "parsed", "verify_result", "score", "judged_by", "fields", "rubric"];
+        match self {
+            TurnTest::Field(field, _) => OF_ANSWER.contains(&field.part()),
+            TurnTest::Cel(expression) => !expression.source().contains("failure"),
         }
     }
 }

@@ -29,7 +29,6 @@ use crate::effect::Schema;
 use crate::evaluator::binding::Binding;
 use crate::evaluator::builtin::Builtin;
 use crate::evaluator::{self, OutputConfig};
-use crate::evidence::scenario::{is_of_the_end, looks_at_the_end};
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::outcome::Check;
 use crate::scenario::ReadyScenario;
@@ -201,8 +200,6 @@ pub struct PlannedTask {
     pub gate: Gate,
     /// The cases it applies to; for all others it is absent. All of these are cases of the tasks it waits for.
     pub on: CaseSet,
-    /// Whether it looks at how a conversation ended, so that it can tell even when that was cut short.
-    pub sees_the_end: bool,
 }
 
 impl PlannedTask {
@@ -378,7 +375,6 @@ fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx], sees: &[TaskIx]) -
         [] => defaults.collect(),
         named => named.iter().map(|it| it.value.clone()).collect(),
     };
-    let reads_the_end = || context::reads(task).paths.iter().any(|it| is_of_the_end(it.path));
     PlannedTask {
         id: task.id.value.clone(),
         description: task.description.clone(),
@@ -392,12 +388,6 @@ fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx], sees: &[TaskIx]) -
         depends_on: depends_on.to_vec(),
         gate: task.gate,
         on: CaseSet::of(suite, task),
-        sees_the_end: match &task.kind {
-            TaskKind::Outcome(check) => looks_at_the_end(check),
-            TaskKind::Assert | TaskKind::Judge(_) | TaskKind::Evaluate(_) => reads_the_end(),
-            // A check is about how a run went, whatever cut it short.
-            TaskKind::Check(_) | TaskKind::Evaluation { .. } => true,
-        },
     }
 }
 

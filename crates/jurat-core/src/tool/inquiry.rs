@@ -2,7 +2,8 @@
 //!
 //! A pure state machine. Requests have the seats of a [turn](Seat): the model is asked at [`Seat::Subject`], where `turn` of the site counts how often it was given
 //! results; tools are called at [`Seat::Tool`], where it counts the calls. What was not offered is never called, whatever the model says, and
-//! what a tool reports is for the model to deal with.
+//! what a tool reports is for the model to deal with. A tool that could not be called at all ends the inquiry: what the model would say without it
+//! tells nothing about the model.
 
 use std::time::Duration;
 
@@ -106,6 +107,8 @@ struct Calling {
     number: u32,
     deed: Option<Deed>,
     result: Option<Message>,
+    /// Why it could not be called.
+    fault: Option<Box<Fault>>,
 }
 
 impl Inquiry {
@@ -259,7 +262,7 @@ impl Inquiry {
                 text: format!("there is no tool `{}` here", call.name),
                 is_error: true,
             });
-            Calling { call, number: n_before + ix, deed, result: refused }
+            Calling { call, number: n_before + ix, deed, result: refused, fault: None }
         };
         let calls: Vec<Calling> = (0..).zip(tool_calls).map(calling).collect();
         self.dialogue.tool_uses.extend(calls.iter().map(Calling::to_use));
@@ -272,9 +275,12 @@ impl Inquiry {
         let Some(call) = calls.iter_mut().find(|it| it.number == number) else { return };
         let (text, is_error) = match outcome {
             Outcome::Returned(it) => (text(it), it.is_error),
-            // The model is told, and may do without; what went wrong is in the record.
             other => (format!("the tool could not be called: {}", why(other)), true),
         };
+        if let Outcome::Fault(fault) = outcome {
+            let message = format!("the tool `{}` could not be called: {}", call.call.name, fault.message);
+            call.fault = Some(Box::new(Fault { message, ..(**fault).clone() }));
+        }
         call.result = Some(Message::Tool {
             call_id: call.call.id.clone(),
             name: call.call.name.clone(),
@@ -288,15 +294,22 @@ impl Inquiry {
         self.after_tools();
     }
 
-    /// Asks again, once every call has a result.
+    /// Asks again, once every call has a result. Of several faults the first call's counts, whichever came first.
     fn after_tools(&mut self) {
         let Phase::Calling { round, calls, .. } = &self.phase else { return };
         let Some(results) = calls.iter().map(|it| it.result.clone()).collect::<Option<Vec<Message>>>() else { return };
+        let fault = calls.iter().find_map(|it| it.fault.clone());
         let round = *round + 1;
         let mut request = self.request();
         request.messages.extend(results.iter().cloned());
         self.dialogue.trace.extend(results);
-        self.phase = Phase::Asking { request: Box::new(request), round };
+        self.phase = match fault {
+            Some(fault) => {
+                self.dialogue.asked = request.messages;
+                Phase::Done(Conclusion::Fault(fault))
+            }
+            None => Phase::Asking { request: Box::new(request), round },
+        };
     }
 }
 

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use jurat_core::case::CaseState;
 use jurat_core::effect::{Answer, FaultKind, Finish, Message, ModelRequest, Outcome, Request, Seat};
-use jurat_core::evidence::scenario::cut_short;
 use jurat_core::plan::{CaseName, Plan, Samples};
 use jurat_core::scenario::{Execution, FailureCategory, ReadyScenario, Step};
 use jurat_core::suite::{CaseKind, load};
@@ -164,10 +163,7 @@ fn verdicts(suite: &str, execution: &Execution) -> Vec<(String, String)> {
     let (plan, _) = Plan::build(&loaded.suite, &samples).expect("a suite without errors");
     let evidence = execution.to_value();
     let case = CaseName { id: &execution.scenario_id, kind: CaseKind::Scenarios, tags: &[] };
-    let state = match cut_short(&evidence) {
-        Some(verdict) => CaseState::start_cut_short(&plan, &evidence, &case, &verdict),
-        None => CaseState::start_for(&plan, &evidence, &case),
-    };
+    let state = CaseState::start_for(&plan, &evidence, &case);
     let ids = plan.tasks.iter().map(|it| it.id.clone());
     ids.zip(state.verdicts().map(|it| format!("{:?}", it.expect("nothing is asked")))).collect()
 }
@@ -231,7 +227,7 @@ fn a_condition_that_cannot_be_tested_ends_in_an_error_with_what_there_was() {
     assert_eq!(at(&evidence, &["outcome_results"]), &json(r#"{"n_turns": 2, "went_wrong": true}"#));
     let verdicts = verdicts(UNCLEAR, &execution);
     assert!(verdicts[0].1.starts_with("Error"), "what was cut short is not counted: {verdicts:?}");
-    assert!(verdicts[1].1.starts_with("Passed"), "what is about the end is decided: {verdicts:?}");
+    assert!(verdicts[1].1.starts_with("Error"), "nor is how it ended the subject's doing: {verdicts:?}");
 }
 
 const ROUTED_FAILURES: &str = "

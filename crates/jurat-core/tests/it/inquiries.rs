@@ -91,7 +91,7 @@ fn held(rounds: &[Vec<&str>], mut choose: impl FnMut(usize) -> usize) -> (Dialog
 
 #[test]
 fn a_model_is_given_what_its_tools_returned() {
-    let (dialogue, conclusion, sites) = held(&[vec!["echo", "sing"], vec!["fail"]], |_| 0);
+    let (dialogue, conclusion, sites) = held(&[vec!["echo", "sing"], vec!["echo"]], |_| 0);
     let trace: Vec<String> = dialogue.trace.iter().map(|it| format!("{}: {}", it.role(), it.text())).collect();
     assert_eq!(
         trace,
@@ -100,7 +100,7 @@ fn a_model_is_given_what_its_tools_returned() {
             "tool: echo \"argument 0\"",
             "tool: there is no tool `sing` here",
             "assistant: answer 1",
-            "tool: the tool could not be called: the server is gone",
+            "tool: echo \"argument 0\"",
             "assistant: answer 2",
         ]
     );
@@ -113,6 +113,16 @@ fn a_model_is_given_what_its_tools_returned() {
     assert_eq!(dialogue.latency, Duration::from_millis(15));
     let servers: Vec<Option<&str>> = dialogue.tool_uses.iter().map(|it| it.server.as_deref()).collect();
     assert_eq!(servers, [Some("kit"), None, Some("kit")]);
+}
+
+/// What a model would say without a tool that is gone tells nothing about the model.
+#[test]
+fn a_tool_that_cannot_be_called_is_a_fault() {
+    let (dialogue, conclusion, sites) = held(&[vec!["fail", "echo", "sing"]], |_| 0);
+    let Conclusion::Fault(fault) = conclusion else { panic!("{conclusion:?}") };
+    assert_eq!(fault.message, "the tool `fail` could not be called: the server is gone");
+    assert_eq!(sites, [(0, 0), (1, 0), (1, 1)], "the model is not asked again");
+    assert_eq!((dialogue.tool_uses.len(), dialogue.asked.len()), (3, 5), "what happened is on record");
 }
 
 #[test]
@@ -169,8 +179,12 @@ proptest! {
         prop_assert_eq!(&in_any_order, &in_order);
         let (dialogue, conclusion, sites) = in_order;
         let n_asked = sites.iter().filter(|(seat, _)| *seat == Seat::Subject.number()).count();
-        prop_assert_eq!(n_asked, (rounds.len() + 1).min(MOST_ROUNDS as usize));
-        prop_assert_eq!(matches!(conclusion, Conclusion::StillCalling(_)), rounds.len() >= MOST_ROUNDS as usize);
+        let last = MOST_ROUNDS as usize;
+        // A tool that could not be called is the end.
+        let faulty = rounds.iter().take(last - 1).position(|it| it[0] == "fail");
+        prop_assert_eq!(n_asked, faulty.map_or(rounds.len() + 1, |it| it + 1).min(last));
+        prop_assert_eq!(matches!(conclusion, Conclusion::Fault(_)), faulty.is_some());
+        prop_assert_eq!(matches!(conclusion, Conclusion::StillCalling(_)), faulty.is_none() && rounds.len() >= last);
         // Every result stands behind the answer that called it, in the order of the calls.
         let called = dialogue.trace.iter().flat_map(|it| match it {
             Message::Assistant { tool_calls, .. } => tool_calls.iter().map(|it| it.id.clone()).collect(),

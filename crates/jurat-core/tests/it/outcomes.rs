@@ -29,7 +29,7 @@ const EVIDENCE: &str = r#"{
          "usage": {"total_tokens": 10}},
         {"node_id": "challenge", "raw_response": "It is BCL-2.", "verify_result": false, "parsed": {"n": 5, "stance": "Changed"},
          "usage": {"total_tokens": 30}},
-        {"node_id": "challenge", "raw_response": "", "verify_result": null, "parsed": {}, "failure": {"category": "timeout"},
+        {"node_id": "challenge", "raw_response": "", "verify_result": null, "parsed": {}, "failure": {"category": "abstention"},
          "usage": {"total_tokens": 5}}
     ],
     "final_state": {"accumulated": {"n_hints": 2}}
@@ -76,7 +76,7 @@ fn turns_are_checked() {
         "{ all_turns: { node: elsewhere, verify_result: true } }",
         "failed: expected every turn at `elsewhere`: `verify_result` is a value that counts as true, found no such turn; false",
     );
-    comes_to("{ last_turn: { failure.category: timeout, usage.total_tokens: { lt: 6 } } }", "passed; true");
+    comes_to("{ last_turn: { failure.category: abstention, usage.total_tokens: { lt: 6 } } }", "passed; true");
     comes_to("{ first_turn: { rubric.tone: { gte: 4 }, 'parsed[\"n\"]': 3 } }", "passed; true");
     comes_to("{ any_turn: { raw_response: { operator: contains, expected_value: BCL } } }", "passed; true");
     comes_to("{ any_turn: { cel: 'turn.parsed.n > 4 && !turn.verify_result' } }", "passed; true");
@@ -156,6 +156,30 @@ fn what_cannot_be_decided_is_an_error_unless_others_decide_first() {
         "{ all_of: [{ cel: result.turn_count }] }",
         "error: `cel`: `result.turn_count` gives 3, and must give true or false; nothing",
     );
+}
+
+#[test]
+fn a_turn_that_a_fault_left_without_an_answer_cannot_be_checked() {
+    let evidence = EVIDENCE.replace(
+        r#""category": "abstention""#,
+        r#""category": "timeout", "stage": "generate_answer", "reason": "too late""#,
+    );
+    let evidence = parse_json(&evidence).expect("JSON").value;
+    let reason = "turn 2 (`challenge`): no answer from the subject: too late";
+    for (field, wanted) in [("verify_result", true.into()), ("raw_response", "".into()), ("parsed.n", 3.into())] {
+        for scope in [Scope::Last, Scope::All(Nodes::Every)] {
+            let check = turn(scope, [(field, Wanted::clone(&wanted))]);
+            let judged = check.evaluate(&evidence);
+            let is_earlier = judged == Ok(Val::Bool(false));
+            assert!(is_earlier || judged.as_ref().is_err_and(|it| it.to_string() == reason), "{field}: {judged:?}");
+        }
+        let judged = turn(Scope::Last, [(field, wanted)]).evaluate(&evidence);
+        assert_eq!(judged.map_err(|it| it.to_string()), Err(reason.to_owned()), "{field}");
+    }
+    for (field, wanted) in [("node_id", "challenge"), ("failure.category", "timeout")] {
+        let judged = turn(Scope::Last, [(field, wanted.into())]).evaluate(&evidence);
+        assert_eq!(judged, Ok(Val::Bool(true)), "{field}");
+    }
 }
 
 #[test]

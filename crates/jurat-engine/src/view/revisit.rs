@@ -7,7 +7,6 @@ use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Outcome, StepSite, Usage};
 use jurat_core::evaluator::{Evaluation, OutputConfig};
 use jurat_core::evidence::probe;
-use jurat_core::evidence::scenario::cut_short;
 use jurat_core::judge::Marks;
 use jurat_core::plan::TaskIx;
 use jurat_core::value::{Val, parse_json};
@@ -119,10 +118,7 @@ impl RunView {
         if let Some(ready) = self.scenario(case) {
             let outcome =
                 |site: StepSite| happened.iter().find(|it| it.effect.site == site).map(|it| it.outcome.clone());
-            let state = with_name(&ready.scenario, |name| match cut_short(&row) {
-                Some(verdict) => CaseState::start_cut_short(&self.plan, &row, name, &verdict),
-                None => CaseState::start_for(&self.plan, &row, name),
-            });
+            let state = with_name(&ready.scenario, |name| CaseState::start_for(&self.plan, &row, name));
             let state = concluded(state, outcome);
             return Ok(tell(Revisited { base: &row, state: &state, happened }));
         }
