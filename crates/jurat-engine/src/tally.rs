@@ -133,7 +133,7 @@ impl Taken {
         self.cached += usage.cached;
         self.reasoning += usage.reasoning;
         match cost_usd {
-            Some(cost) => self.nano_usd += (cost * 1e9).round() as u64,
+            Some(cost) => self.nano_usd = self.nano_usd.saturating_add((cost * 1e9).round() as u64),
             None => self.unpriced += 1,
         }
     }
@@ -248,7 +248,7 @@ impl Taken {
         self.output += other.output;
         self.cached += other.cached;
         self.reasoning += other.reasoning;
-        self.nano_usd += other.nano_usd;
+        self.nano_usd = self.nano_usd.saturating_add(other.nano_usd);
         self.unpriced += other.unpriced;
     }
 }

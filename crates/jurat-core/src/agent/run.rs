@@ -12,6 +12,9 @@ use crate::check::is_blank;
 use crate::evidence::fault::{CONFIGURATION, NOT_STARTED};
 use crate::value::{Map, Val, Value};
 
+/// The highest cost of a turn that a program is believed. What is higher is not known.
+const MOST_USD: f64 = 1e6;
+
 /// A run that is over.
 #[derive(Debug, Clone)]
 pub struct AgentRun<'r> {
@@ -193,7 +196,7 @@ impl AgentRun<'_> {
         let mut usage = RunUsage::default();
         for turn in &self.turns {
             add(&mut usage.normalized, &turn.told.usage.normalized);
-            if let Some(cost) = turn.told.usage.cost_usd {
+            if let Some(cost) = turn.told.usage.cost_usd.filter(|it| *it <= MOST_USD) {
                 *usage.cost_usd.get_or_insert(0.0) += cost;
             }
             usage.raw_provider_usage = turn.told.usage.raw_provider_usage.clone().or(usage.raw_provider_usage);

@@ -130,14 +130,18 @@ pub(super) fn owned_text(value: &Val<'_>, key: &str) -> Option<String> {
     text(value, key).map(str::to_owned)
 }
 
-/// A count.
+/// The highest count that is believed: sums of a thousand such still fit.
+const MOST: u64 = 9_000_000_000_000_000;
+
+/// A count. One that no program can have reached is not known.
 pub(super) fn count(value: &Val<'_>, key: &str) -> Option<u64> {
-    match value.get(key)? {
-        Val::I(number) => u64::try_from(*number).ok(),
-        Val::U(number) => Some(*number),
-        Val::F(number) if *number >= 0.0 && number.fract() == 0.0 && *number < 9e15 => Some(*number as u64),
-        _ => None,
-    }
+    let count = match value.get(key)? {
+        Val::I(number) => u64::try_from(*number).ok()?,
+        Val::U(number) => *number,
+        Val::F(number) if *number >= 0.0 && number.fract() == 0.0 && *number < MOST as f64 => *number as u64,
+        _ => return None,
+    };
+    (count <= MOST).then_some(count)
 }
 
 /// The members of an object that say something, by these keys.

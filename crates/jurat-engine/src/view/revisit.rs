@@ -340,7 +340,7 @@ fn total_usage<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<Usage>
 fn total_cost<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<f64> {
     let costs = outcomes.filter_map(|it| taken(it).and_then(|(_, cost)| cost));
     let nano: Vec<u64> = costs.map(|it| (it * 1e9).round() as u64).collect();
-    (!nano.is_empty()).then(|| nano.iter().sum::<u64>() as f64 / 1e9)
+    nano.into_iter().reduce(u64::saturating_add).map(|it| it as f64 / 1e9)
 }
 
 fn total_latency<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<Duration> {
