@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::TaskState;
 use crate::effect::{Message, Messages, ModelRequest, Outcome};
-use crate::evaluator::{Call, Evaluation, OutputConfig, Triple, normalise, transport};
+use crate::evaluator::{Call, Evaluation, Object, OutputConfig, OutputKind, Triple, normalise, transport};
 use crate::judge::{Asking, Ballot, End};
 use crate::plan::{EMBEDDING_RETRIES, PlannedEvaluate, PlannedTask, Runs};
 use crate::value::{Context, FieldPath, Val, Value};
@@ -36,7 +36,7 @@ pub(super) fn evaluated_or_called(
         Runs::Builtin(builtin) => {
             let Some(output) = evaluate.outputs.first() else { return TaskState::failed("there is no output") };
             match builtin.evaluate(&evaluate.name, output, &arguments) {
-                Ok(evaluation) => evaluated(task, &evaluate.outputs, vec![evaluation], context),
+                Ok(evaluation) => evaluated(task, &evaluate.outputs, (vec![evaluation], None), context),
                 Err(reason) => TaskState::failed(format!("`{}`: {reason}", evaluate.name)),
             }
         }
@@ -63,16 +63,17 @@ pub(super) fn compared(
     };
     let Some(output) = outputs.first() else { return TaskState::failed("there is no output") };
     match builtin.compare(name, output, vectors, n_texts) {
-        Ok(evaluation) => evaluated(task, outputs, vec![evaluation], context),
+        Ok(evaluation) => evaluated(task, outputs, (vec![evaluation], None), context),
         Err(reason) => TaskState::failed(format!("`{name}`: {reason}")),
     }
 }
 
-/// What follows from what each output came to. What one of them rejects is an error for whoever looks at it, and for a task that looks at all.
+/// What follows from the result of each output. What one of them rejects is an error for a task that looks at it, and for a task that looks at all.
+/// With them comes the boolean that was returned, if it was one.
 fn evaluated(
     task: &PlannedTask,
     outputs: &[OutputConfig],
-    evaluations: Vec<Evaluation>,
+    (evaluations, truth): (Vec<Evaluation>, Option<bool>),
     context: Context<'_>,
 ) -> TaskState {
     let accepted = |it: &Evaluation| it.result.as_ref().ok().map(Triple::to_value);
@@ -94,7 +95,10 @@ fn evaluated(
     };
     let verdict = match (&task.assertion, &output) {
         _ if !reasons.is_empty() => Verdict::error(reasons.join("\n")),
-        (Some(assertion), Some(output)) => assertion.judge_reply(output, context).into(),
+        (Some(assertion), Some(output)) => match truth.filter(|_| outputs.len() < 2) {
+            Some(truth) => assertion.judge_truth(truth, output, context).into(),
+            None => assertion.judge_reply(output, context).into(),
+        },
         _ => Verdict::Measured,
     };
     TaskState::Evaluated(Ballot { verdict, output, said: Vec::new() }, evaluations)
@@ -126,7 +130,16 @@ pub(super) fn called(
         return TaskState::failed(format!("`{name}`: {raised}"));
     }
     match transport::read(&returned.value, language) {
-        Ok(object) => evaluated(task, outputs, normalise(name, language, outputs, &object), context),
+        Ok(object) => {
+            let truth = if let Object::Bool(truth) = object { Some(truth) } else { None };
+            let mut evaluations = normalise(name, language, outputs, &object);
+            if let (Some(truth), [Evaluation { result: Ok(triple), .. }]) = (truth, evaluations.as_mut_slice())
+                && outputs.iter().all(|it| matches!(it.kind, OutputKind::Freeform { .. }))
+            {
+                triple.score = Some(if truth { 1.0 } else { 0.0 });
+            }
+            evaluated(task, outputs, (evaluations, truth), context)
+        }
         Err(error) => TaskState::failed(format!("`{name}` did not send a value: {error}")),
     }
 }

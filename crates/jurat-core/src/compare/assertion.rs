@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::exists;
 use super::judgement::{Fault, Inapplicable, Judgement, Mismatch};
 use super::{Bound, Comparison, Operator};
-use crate::value::{Context, FieldPath, Missing, Val};
+use crate::value::{Context, FieldPath, Kind, Missing, Val, parse_json, shown};
 
 /// A comparison at a place in a context.
 #[derive(Debug, Clone)]
@@ -55,8 +55,36 @@ impl Assertion {
             Expected::Fixed(comparison) => self.compare(comparison, in_reply),
             Expected::Found(operator, path) => {
                 let operand = in_reply.find(path).or_else(|missing| context.find(path).map_err(|_| missing));
+                // Where the operator alone needs a value, the reply was read as JSON before.
+                let is_text = self.path.is_none() && matches!(reply, Val::Str(_)) && !operator.needs_value(None);
+                if let Some(operand) = operand.as_ref().ok().filter(|it| is_text && operator.needs_value(Some(it))) {
+                    return match read_reply(reply, operand.kind()) {
+                        Ok(reply) => self.compare_with(operator, path, Ok(Cow::Borrowed(operand)), Context::of(&reply)),
+                        Err(inapplicable) => Judgement::Error(Box::new(inapplicable)),
+                    };
+                }
                 self.compare_with(operator, path, operand, in_reply)
             }
+        }
+    }
+
+    /// Judges what an evaluator that returned a boolean says. Its label is compared as the author of the comparison spells it: `true`, `True` or the
+    /// boolean itself.
+    pub fn judge_truth(&self, truth: bool, said: &Val<'_>, context: Context<'_>) -> Judgement {
+        let is_label = self.path.as_ref().is_none_or(|it| it.root() == Some("label") && it.rest().steps().is_empty());
+        if !is_label {
+            return self.judge_reply(said, context);
+        }
+        let compare = |comparison: &Comparison<'_>| comparison.judge(&comparison.spelled(truth));
+        match &self.expected {
+            Expected::Fixed(comparison) => compare(comparison),
+            Expected::Found(operator, path) => match context.find(path) {
+                Ok(operand) => match operator.bind(operand.borrowed()) {
+                    Ok(comparison) => compare(&comparison),
+                    Err(inapplicable) => Judgement::Error(Box::new(inapplicable)),
+                },
+                Err(missing) => not_found(path, &missing),
+            },
         }
     }
 
@@ -124,6 +152,17 @@ impl Assertion {
             }
         }
     }
+}
+
+/// A reply that is compared with something else than text, as JSON of that kind.
+fn read_reply<'r>(reply: &'r Val<'_>, kind: Kind) -> Result<Val<'r>, Inapplicable> {
+    let read = reply.as_str().and_then(|it| parse_json(it.trim()).ok());
+    let read = read.filter(|it| !it.repeated_key && it.value.kind() == kind);
+    let reason = || {
+        let (kind, found) = (kind.phrase(), shown(reply));
+        format!("needs a reply that is {kind}, found {found}; say what the judge answers with `output`")
+    };
+    read.map(|it| it.value).ok_or_else(|| Inapplicable { fault: Fault::Content, reason: reason() })
 }
 
 fn not_found(path: &FieldPath, missing: &Missing) -> Judgement {

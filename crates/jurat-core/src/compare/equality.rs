@@ -3,7 +3,7 @@
 //! Numbers are compared by value (`5` equals `5.0`) and text that reads as a number equals it (`"5"` equals `5`), because
 //! models write numbers as text. Inside lists and objects nothing is converted.
 
-use super::judgement::{Inapplicable, Parameters, Test};
+use super::judgement::{Inapplicable, Parameters, Test, shown_beside};
 use super::{Arrays, Entry, Operand};
 use crate::value::{Kind, Val, compare_numbers, decimal_equal, shown};
 
@@ -54,6 +54,18 @@ impl Test for Comparison<'_> {
 
     fn expected(&self) -> String {
         format!("{}{}", if self.negated { "anything but " } else { "" }, shown(&self.operand))
+    }
+
+    fn operand(&self) -> Option<&Val<'_>> {
+        Some(&self.operand)
+    }
+
+    fn expected_of(&self, value: &Val<'_>) -> String {
+        if self.negated { self.expected() } else { shown_beside(&self.operand, value) }
+    }
+
+    fn found(&self, value: &Val<'_>) -> String {
+        if self.negated { shown(value) } else { shown_beside(value, &self.operand) }
     }
 }
 

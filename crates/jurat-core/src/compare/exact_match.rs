@@ -59,4 +59,8 @@ impl Test for Comparison<'_> {
     fn expected(&self) -> String {
         shown(&self.operand)
     }
+
+    fn operand(&self) -> Option<&Val<'_>> {
+        Some(&self.operand)
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::value::{Val, Value, shown};
+use crate::value::{Kind, Val, Value, shown};
 
 /// The answer of a comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +62,11 @@ impl Inapplicable {
         Inapplicable { fault: Fault::Kind, reason: format!("`expected_value` must be {needs}, not {}", shown(found)) }
     }
 
+    /// NaN, which is neither greater nor less than anything.
+    pub(super) fn not_a_number() -> Inapplicable {
+        Inapplicable::content("needs a number, found NaN")
+    }
+
     /// Usable in kind, not in content.
     pub(super) fn content(reason: impl Into<String>) -> Inapplicable {
         Inapplicable { fault: Fault::Content, reason: reason.into() }
@@ -73,6 +78,21 @@ pub(super) fn shown_with_kind(value: &Val<'_>) -> String {
     match value {
         Val::Str(text) if !text.is_empty() => format!("{}, which is text", shown(value)),
         other => shown(other),
+    }
+}
+
+/// A value beside another that it does not equal. Where one is text and the other is not, their kinds are named, because `` `true` `` and `true` look alike.
+pub(super) fn shown_beside(value: &Val<'_>, other: &Val<'_>) -> String {
+    let looks_alike = |text: &str| match other.kind() {
+        Kind::Boolean | Kind::Number => !text.is_empty(),
+        Kind::Null => text.eq_ignore_ascii_case("null"),
+        Kind::Text | Kind::List | Kind::Object => false,
+    };
+    match (value, other) {
+        (Val::Str(text), _) if looks_alike(text) => format!("the text {}", shown(value)),
+        (Val::Bool(_), Val::Str(_)) => format!("the boolean {}", shown(value)),
+        (number, Val::Str(_)) if number.kind() == Kind::Number => format!("the number {}", shown(value)),
+        _ => shown(value),
     }
 }
 
@@ -145,6 +165,11 @@ pub(super) trait Test {
     /// The graded credit between 0 and 1.
     fn score(&self, value: &Val<'_>) -> Result<f64, Inapplicable> {
         self.holds(value).map(|held| if held { 1.0 } else { 0.0 })
+    }
+
+    /// What is compared with, where that may be text or something else.
+    fn operand(&self) -> Option<&Val<'_>> {
+        None
     }
 
     /// What is odd about the operand, when it cannot be meant.

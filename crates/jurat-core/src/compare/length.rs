@@ -1,15 +1,11 @@
-//! `has_length_equal` and its kin: how many characters, items or members there are. What has no length fails.
+//! `has_length_equal` and its kin: how many characters, items or members there are. What has no length is an error.
 
 use super::judgement::{Inapplicable, Parameters, Test, counted};
 use super::{Arrays, Entry, Operand, order};
 use crate::value::{Kind, Kinds, Val};
 
-const LENGTH: Entry = Entry {
-    operand: Operand::Number,
-    passes: Kinds::of(&[Kind::Text, Kind::List, Kind::Object]),
-    arrays: Arrays::Whole,
-    ..Entry::OPERATOR
-};
+const HAS_LENGTH: Kinds = Kinds::of(&[Kind::Text, Kind::List, Kind::Object]);
+const LENGTH: Entry = Entry { operand: Operand::Number, passes: HAS_LENGTH, arrays: Arrays::Whole, ..Entry::OPERATOR };
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
@@ -65,7 +61,8 @@ impl Parameters for Operator {}
 
 impl Test for Comparison<'_> {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
-        length(value).map_or(Ok(false), |length| self.0.holds(&Val::from(length)))
+        let length = length(value).ok_or_else(|| Inapplicable::kind(HAS_LENGTH, value))?;
+        self.0.holds(&Val::from(length))
     }
 
     fn expected(&self) -> String {
@@ -81,12 +78,13 @@ impl Test for Comparison<'_> {
     }
 
     fn found(&self, value: &Val<'_>) -> String {
-        match (length(value), value.kind()) {
-            (Some(n), Kind::Text) => counted(n, "character"),
-            (Some(n), Kind::List) => counted(n, "item"),
-            (Some(n), _) => counted(n, "member"),
-            (None, kind) => format!("{}, which has no length", kind.phrase()),
-        }
+        let length = length(value).unwrap_or_default();
+        let one = match value.kind() {
+            Kind::Text => "character",
+            Kind::List => "item",
+            _ => "member",
+        };
+        counted(length, one)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `LiteralMatch`: equal as Python's `==` has it: `1`, `1.0` and `true` are equal, text is compared letter by letter.
 
-use super::judgement::{Inapplicable, Parameters, Test};
+use super::judgement::{Inapplicable, Parameters, Test, shown_beside};
 use super::{Entry, Operand};
 use crate::value::{Val, python, shown};
 
@@ -34,5 +34,17 @@ impl Test for Comparison<'_> {
 
     fn expected(&self) -> String {
         shown(&self.0)
+    }
+
+    fn operand(&self) -> Option<&Val<'_>> {
+        Some(&self.0)
+    }
+
+    fn expected_of(&self, value: &Val<'_>) -> String {
+        shown_beside(&self.0, value)
+    }
+
+    fn found(&self, value: &Val<'_>) -> String {
+        shown_beside(value, &self.0)
     }
 }

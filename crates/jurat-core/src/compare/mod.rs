@@ -44,7 +44,7 @@ pub use assertion::{Assertion, Expected, WhenMissing};
 pub use catalogue::{Arrays, Entry, Family, Operand, Origin, Param, entries, families, find, snake_case};
 pub use judgement::{Fault, Inapplicable, Judgement, Mismatch};
 
-use crate::value::{Node, Val, Value};
+use crate::value::{Kind, Node, Val, Value};
 use judgement::{Parameters, Test};
 
 /// Makes the two enums and their dispatch from the list of families, so that the list stands once. A family whose comparisons
@@ -160,6 +160,16 @@ impl Operator {
         self.rule.parameters()
     }
 
+    /// Whether text is never what it looks for, so that a reply that is text has to be read as JSON first.
+    pub fn needs_value(&self, operand: Option<&Val<'_>>) -> bool {
+        match self.entry.name {
+            "Equals" | "NotEqual" | "LiteralMatch" | "ExactMatch" => operand.is_some_and(|it| it.kind() != Kind::Text),
+            // Every text but the empty one counts as true, `false` too.
+            "BooleanMatch" => true,
+            _ => !self.entry.passes.contains(Kind::Text),
+        }
+    }
+
     /// Fixes what to compare with. The operand is compiled here, once.
     pub fn bind<'v>(&self, expected: Val<'v>) -> Result<Comparison<'v>, Inapplicable> {
         let whole = match self.entry.arrays {
@@ -254,6 +264,17 @@ impl Comparison<'_> {
     /// What is odd about the operand, when this comparison cannot mean what was written.
     pub fn flaw(&self) -> Option<String> {
         self.bound.test().flaw()
+    }
+
+    /// A boolean as this comparison takes it: the boolean itself, or text in the operand's own spelling where text is compared.
+    pub fn spelled(&self, truth: bool) -> Value {
+        let label = if truth { "True" } else { "False" };
+        match self.bound.test().operand() {
+            Some(Val::Str(text)) if text.eq_ignore_ascii_case(label) => Val::from(text.to_string()),
+            Some(Val::Str(_)) => Val::from(label),
+            None if !self.entry.passes.contains(Kind::Boolean) => Val::from(label),
+            Some(_) | None => Val::Bool(truth),
+        }
     }
 
     /// What a value must be to pass, in words.

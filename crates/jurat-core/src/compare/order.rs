@@ -1,8 +1,8 @@
-//! `greater_than` and its kin: numbers in order. Anything that is not a number is not greater or less: it fails.
+//! `greater_than` and its kin: numbers in order. Anything that is not a number is neither greater nor less: an error.
 
 use std::cmp::Ordering;
 
-use super::judgement::{Inapplicable, Parameters, Test, shown_with_kind};
+use super::judgement::{Inapplicable, Parameters, Test};
 use super::{Entry, Operand};
 use crate::value::{Kind, Kinds, Val, compare_numbers, shown};
 
@@ -94,12 +94,12 @@ impl Comparison<'_> {
 impl Test for Comparison<'_> {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         if value.kind() != Kind::Number {
-            return Ok(false);
+            return Err(Inapplicable::kind("a number", value));
         }
         if self.bound.kind() != Kind::Number {
             return Err(Inapplicable::operand("a number", &self.bound));
         }
-        Ok(compare_numbers(value, &self.bound).is_some_and(|it| self.order.allows(it)))
+        compare_numbers(value, &self.bound).map(|it| self.order.allows(it)).ok_or_else(Inapplicable::not_a_number)
     }
 
     fn expected(&self) -> String {
@@ -108,10 +108,6 @@ impl Test for Comparison<'_> {
             Operator::Less => format!("a number less than {}", shown(&self.bound)),
             _ => format!("a number of {}", self.phrase()),
         }
-    }
-
-    fn found(&self, value: &Val<'_>) -> String {
-        shown_with_kind(value)
     }
 
     /// A bound that is no number is only noticed when a number is compared with it, so it is no error of binding.

@@ -107,6 +107,9 @@ impl Test for Comparison<'_> {
         if value.kind() != Kind::Number {
             return Err(Inapplicable::kind("a number", value));
         }
+        if matches!(value, Val::F(number) if number.is_nan()) {
+            return Err(Inapplicable::not_a_number());
+        }
         Ok(match self {
             Comparison::Range { lowest, highest, outside } => {
                 let inside = compare_numbers(value, lowest).is_some_and(Ordering::is_ge)

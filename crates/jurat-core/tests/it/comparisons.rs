@@ -3,10 +3,12 @@
 use std::sync::LazyLock;
 
 use jurat_core::compare::{Arrays, Entry, Judgement, Operator, Origin, entries, find};
-use jurat_core::value::{Kind, Val, Value, json_node};
+use jurat_core::value::{Kind, Val, Value, json_node, parse_json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use crate::arbitrary::scalar;
 use crate::vocabulary::{fitting_operand, operator, operators, telling_value};
@@ -146,8 +148,8 @@ fn a_list_scores_what_it_is_judged() {
 #[test]
 fn a_bound_that_is_no_number_cannot_move_the_cursor() {
     let comparison = named("greater_than").bind(Val::from("\u{7f}\u{1b}[2J")).unwrap();
-    let words = comparison.judge(&Val::Null).to_string();
-    assert_eq!(words, "failed: expected a number greater than `\\u{7f}\\u{1b}[2J`, found null");
+    let words = comparison.judge(&Val::I(1)).to_string();
+    assert_eq!(words, "error: `expected_value` must be a number, not `\\u{7f}\\u{1b}[2J`");
 }
 
 #[test]
@@ -156,5 +158,51 @@ fn names_are_found_in_both_spellings() {
         for name in [entry.name.to_owned(), entry.snake_case()] {
             assert!(find(&name).iter().any(|it| std::ptr::eq(*it, entry)), "{name}");
         }
+    }
+}
+
+/// Comparisons that are about the kind itself judge every kind, and null is empty.
+fn is_about_kind(entry: &Entry, kind: Kind) -> bool {
+    const KINDS: [&str; 6] = ["IsNumeric", "IsString", "IsBoolean", "IsNull", "IsArray", "IsObject"];
+    KINDS.contains(&entry.name) || (entry.name == "IsNotEmpty" && kind == Kind::Null)
+}
+
+/// One rule for all of them: a value of a kind that could never pass says nothing about the subject.
+#[test]
+fn a_value_of_the_wrong_kind_is_an_error() {
+    let values = ["null", "true", "5", "\"a text\"", "[]", "[\"a\"]", "{}", "{\"a\": 1}"];
+    let mut n_judged = 0;
+    for operator in OPERATORS.iter() {
+        let entry = operator.entry();
+        let operand =
+            fitting_operand(operator).new_tree(&mut TestRunner::deterministic()).expect("an operand").current();
+        let operand = operand.unwrap_or(Val::Null);
+        for value in values.map(|it| parse_json(it).expect("JSON").value) {
+            let kind = value.kind();
+            if entry.passes.contains(kind) || is_about_kind(entry, kind) || is_judged_by_item(entry, &operand, &value) {
+                continue;
+            }
+            let judged = judged(operator, &operand, &value);
+            assert!(matches!(judged, Judgement::Error(_)), "{} {operand} on {value}: {judged}", entry.name);
+            n_judged += 1;
+        }
+    }
+    assert!(n_judged > 150, "{n_judged}");
+}
+
+/// NaN is neither inside nor outside of anything, so that it must not pass the opposite of what it fails.
+#[test]
+fn what_is_not_a_number_cannot_be_compared() {
+    let range = Val::List(vec![Val::I(1), Val::I(2)]);
+    for (name, operand) in [
+        ("greater_than", Val::I(1)),
+        ("less_than_or_equal", Val::I(1)),
+        ("in_range", range.clone()),
+        ("not_in_range", range.clone()),
+        ("is_positive", Val::Null),
+        ("approximately_equals", range),
+    ] {
+        let judged = judged(&named(name), &operand, &Val::F(f64::NAN)).to_string();
+        assert_eq!(judged, "error: needs a number, found NaN", "{name}");
     }
 }

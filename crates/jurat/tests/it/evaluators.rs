@@ -34,7 +34,7 @@ fn said(returned: Return, output: Option<EvaluatorOutput>) -> String {
 fn closures_return_what_code_returns() {
     let score = || Some(EvaluatorOutput::continuous("s").lower_bound(0.0).upper_bound(1.0));
     assert_eq!(said("pass".into(), None), r#"Some("pass") None None"#);
-    assert_eq!(said(true.into(), None), r#"Some("True") None None"#);
+    assert_eq!(said(true.into(), None), r#"Some("True") Some(1.0) None"#);
     assert_eq!(said(Return::nothing(), None), "None None None");
     assert_eq!(said(Return::from(None::<f64>), None), "None None None");
     assert_eq!(said(Return::from(0.5).explanation("why"), score()), r#"None Some(0.5) Some("why")"#);

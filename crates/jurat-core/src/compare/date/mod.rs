@@ -1,7 +1,7 @@
 //! `DateMatch`, `DateTolerance`, `DateRange`: dates, however they are written.
 //!
 //! Text is read in free form (`April 11, 2016`, `2016-04-11T10:00Z`, `11/04/2016` month first) or by a `strptime` format.
-//! Text that is not a date fails: it is the subject's answer. Two dates that leave out different parts (`April 2016`
+//! Text that is not a date fails: it is the subject's answer. What is neither text nor a number is an error. Two dates that leave out different parts (`April 2016`
 //! against `2016-04-11`) cannot be compared, which is an error: filling in today's day would make the answer depend on
 //! when somebody asks.
 
@@ -13,10 +13,14 @@ use jiff::SignedDuration;
 
 use super::judgement::{Fault, Inapplicable, Parameters, Test, counted};
 use super::{ArgError, Args, Entry, Operand, Param, Rule};
-use crate::value::{Val, Value, python, shown};
+use crate::value::{Kind, Kinds, Val, Value, python, shown};
 use free::read_free;
 use moment::Moment;
 use strptime::DateFormat;
+
+/// Text, and numbers such as `20160411`.
+const READ_AS_DATES: Kinds = Kinds::of(&[Kind::Text, Kind::Number]);
+const DATE: Entry = Entry { passes: READ_AS_DATES, ..Entry::PRIMITIVE };
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
@@ -31,7 +35,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         )],
         example: "{ id: approval_date, field_path: approved, operator: date_match, expected_value: 2016-04-11 }",
         read: read_match,
-        ..Entry::PRIMITIVE
+        ..DATE
     },
     Entry {
         name: "DateTolerance",
@@ -48,7 +52,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
         example: "{ id: soon, field_path: due, operator: { type: DateTolerance, tolerance: 30 }, expected_value: 2016-04-11 }",
         read: read_tolerance,
-        ..Entry::PRIMITIVE
+        ..DATE
     },
     Entry {
         name: "DateRange",
@@ -60,7 +64,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
         example: "{ id: in_2015, field_path: published, operator: { type: DateRange, min: 2015-01-01, max: 2015-12-31 } }",
         read: read_range,
-        ..Entry::PRIMITIVE
+        ..DATE
     },
 ];
 
@@ -206,6 +210,9 @@ impl Parameters for Operator {
 
 impl Test for Comparison<'_> {
     fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
+        if !READ_AS_DATES.contains(value.kind()) {
+            return Err(Inapplicable::kind("a date", value));
+        }
         let Some(found) = self.rule.read(value) else { return Ok(false) };
         match (&self.rule, &self.wanted) {
             (Operator::Range { min, max }, _) => {
