@@ -2,23 +2,27 @@
 
 use std::collections::HashMap;
 
+use super::graph::Graph;
 use super::probes::subjects;
+use super::replies;
 use super::roles::Roles;
 use crate::judge::ReplySchema;
 use crate::suite::problem::{Problem, Problems};
 use crate::suite::{EvaluatorKind, Gate, Judge, Output, Suite, Task, TaskKind, codes, is_provider_and_model};
-use crate::value::{Span, Spanned};
+use crate::value::{Kind, Span, Spanned};
 
 /// The role that judges unless the author says otherwise.
 const JUDGE: &str = "judge";
 
-pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {
+pub(super) fn examine(suite: &Suite, graph: &Graph, roles: &Roles<'_>, problems: &mut Problems) {
     let subjects = subjects(suite, roles);
-    for task in &suite.tasks {
+    for (task, need) in suite.tasks.iter().zip(replies::needs(suite, graph)) {
         problems.extend(measured_gate(task));
         if let TaskKind::Judge(judge) = &task.kind {
             problems.extend(no_placeholder(task, judge));
-            problems.extend(no_output(task, judge));
+            if judge.output.is_none() && !task.is_flawed {
+                problems.extend(no_field(task).or_else(|| need.map(|it| replies::no_output(task, &it))));
+            }
             problems.extend(judge.output.as_ref().and_then(bad_schema));
             examine_models(roles, &subjects, task, judge, problems);
         }
@@ -45,17 +49,28 @@ fn measured_gate(task: &Task) -> Option<Problem> {
     Some(problem.help("add `operator` and what it compares with, or make another task the gate"))
 }
 
-fn no_output(task: &Task, judge: &Judge) -> Option<Problem> {
+/// The comparison of a judge reads a field of a reply.
+fn no_field(task: &Task) -> Option<Problem> {
     let path = task.comparison.as_ref().and_then(|it| it.path.as_ref())?;
-    if judge.output.is_some() || task.is_flawed {
-        return None;
-    }
     let message = format!("`{}` reads `{}` from a reply that need not have it", task.id.value, path.value);
-    let problem = Problem::new(&codes::NO_OUTPUT, message)
-        .at(path.span, "read from the reply")
-        .at(task.id.span, "has no `output`");
-    let field = path.value.root().unwrap_or("answer");
-    Some(problem.help(format!("say what the judge answers: `output: {{ {field}: string }}`")))
+    let help = output_help(path.value.root().unwrap_or("answer"), None);
+    Some(no_output(message, (path.span, "read from the reply"), task, help))
+}
+
+/// A reply has to be more than text, and no `output` says what it is.
+pub(super) fn no_output(message: String, (span, label): (Span, &str), judge: &Task, help: String) -> Problem {
+    let problem = Problem::new(&codes::NO_OUTPUT, message).at(span, label);
+    problem.at(judge.id.span, "has no `output`").help(help)
+}
+
+/// How to say that a reply has this field, of this kind if that is known.
+pub(super) fn output_help(field: &str, kind: Option<Kind>) -> String {
+    let kind = match kind {
+        Some(Kind::Number) => "number",
+        Some(Kind::Boolean) => "boolean",
+        _ => "string",
+    };
+    format!("say what the judge answers: `output: {{ {field}: {kind} }}`")
 }
 
 /// What reading did not notice about a schema, compiling it does.

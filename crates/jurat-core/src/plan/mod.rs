@@ -13,6 +13,7 @@ mod graph;
 mod judges;
 mod names;
 mod probes;
+mod replies;
 mod roles;
 mod scenarios;
 mod selection;
@@ -44,6 +45,7 @@ use crate::value::{FieldPath, Projection, Step, Value};
 use base::Bases;
 use context::Known;
 pub use evaluations::{PlannedEvaluation, ReadyBrief};
+use graph::Graph;
 pub use graph::Stage;
 use roles::Roles;
 pub use selection::{CaseName, CaseSet, row_tags};
@@ -65,7 +67,7 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     problems.extend(examine_scenarios(suite));
     let graph = graph::resolve(suite, &mut problems);
     let roles = Roles::of(suite);
-    judges::examine(suite, &roles, &mut problems);
+    judges::examine(suite, &graph, &roles, &mut problems);
     scenarios::examine(suite, &roles, &mut problems);
     agents::examine(suite, &roles, &mut problems);
     evaluations::examine(suite, &roles, &mut problems);
@@ -77,7 +79,7 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let outputs: Vec<Shape> = suite.tasks.iter().map(|it| context::output_shape(suite, it)).collect();
     let known = Known { suite, graph: &graph, bases: Some(&bases), outputs: &outputs };
     context::examine(known, &mut problems);
-    types::examine(known, &mut problems);
+    types::examine(known, samples, &mut problems);
     gates::examine(known, &mut problems);
     problems.into_vec()
 }
@@ -295,11 +297,12 @@ impl Plan {
 
     fn of_sound(suite: &Suite) -> Plan {
         let graph = graph::resolve(suite, &mut Problems::default());
+        let needs = replies::needs(suite, &graph);
         let tasks = suite
             .tasks
             .iter()
             .enumerate()
-            .map(|(ix, task)| planned(suite, task, &graph.depends_on[ix], &graph.sees[ix]))
+            .map(|(ix, task)| planned(suite, &graph, ix, task, needs[ix].as_ref()))
             .collect();
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
         let ask = suite.ask.as_ref().map(planned_ask);
@@ -358,11 +361,16 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
     }
 }
 
-fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx], sees: &[TaskIx]) -> PlannedTask {
+fn planned(suite: &Suite, graph: &Graph, ix: usize, task: &Task, need: Option<&replies::Need<'_>>) -> PlannedTask {
+    let (depends_on, sees) = (&graph.depends_on[ix], &graph.sees[ix]);
     let (mut judge, mut outcome, mut evaluate, mut check, mut evaluation) = (None, None, None, None, None);
     match &task.kind {
         TaskKind::Assert => {}
-        TaskKind::Judge(it) => judge = Some(planned_judge(it, task.comparison.as_ref())),
+        TaskKind::Judge(it) => {
+            let reads_field = task.comparison.as_ref().is_some_and(|it| it.path.is_some());
+            let form = if reads_field { ReplyForm::Json } else { need.map_or(ReplyForm::Text, replies::form) };
+            judge = Some(planned_judge(it, form));
+        }
         TaskKind::Outcome(it) => outcome = Some((**it).clone()),
         TaskKind::Evaluate(it) => evaluate = planned_evaluate(suite, it),
         TaskKind::Check(it) => check = Some((**it).clone()),
@@ -385,25 +393,21 @@ fn planned(suite: &Suite, task: &Task, depends_on: &[TaskIx], sees: &[TaskIx]) -
         evaluation,
         dimensions,
         assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
-        depends_on: depends_on.to_vec(),
+        depends_on: depends_on.clone(),
         gate: task.gate,
         on: CaseSet::of(suite, task),
     }
 }
 
-fn planned_judge(judge: &Judge, comparison: Option<&TaskComparison>) -> PlannedJudge {
+/// `otherwise` is what a reply must be where no `output` says so.
+fn planned_judge(judge: &Judge, otherwise: ReplyForm) -> PlannedJudge {
     let named = judge.panel.iter().chain(judge.model.iter().filter(|_| judge.panel.is_empty()));
     let mut models: Vec<String> = named.map(|it| it.value.clone()).collect();
     if models.is_empty() {
         models.push("judge".to_owned());
     }
-    let reads_field = comparison.is_some_and(|it| it.path.is_some());
     let schema = judge.output.as_ref().and_then(|it| ReplySchema::compile(&it.schema).ok());
-    let form = match schema {
-        Some(schema) => ReplyForm::Schema(Box::new(schema)),
-        None if reads_field => ReplyForm::Json,
-        None => ReplyForm::Text,
-    };
+    let form = schema.map_or(otherwise, |it| ReplyForm::Schema(Box::new(it)));
     PlannedJudge {
         models,
         system: judge.system.as_ref().map(|it| it.prompt.clone()),

@@ -2,21 +2,67 @@
 
 use std::borrow::Cow;
 
+use super::Samples;
 use super::context::{Known, Source};
 use super::shape::{Leads, Shape};
 use crate::compare::{Arrays, Comparison, Entry, Judgement};
 use crate::suite::problem::{Problem, Problems, listed_plainly};
-use crate::suite::{ExpectedValue, Task, TaskComparison, TaskKind, codes};
-use crate::value::{Kind, Kinds, Span, Spanned, Val, Value, shown};
+use crate::suite::{
+    CellType, ExpectedValue, Records, RowFile, RowFormat, RowSource, Task, TaskComparison, TaskKind, codes,
+};
+use crate::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, shown};
 
-pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
+pub(super) fn examine(known: Known<'_>, samples: &Samples, problems: &mut Problems) {
     for (ix, task) in known.suite.tasks.iter().enumerate() {
         if let Some(comparison) = &task.comparison
-            && let Some(shape) = compared_shape(known, ix, comparison)
+            && let Some(shape) =
+                compared_shape(known, ix, comparison).filter(|it| !may_be_boolean(task, comparison, it))
+            && let Some(problem) = examine_comparison(task, comparison, &shape)
         {
-            problems.extend(examine_comparison(task, comparison, &shape));
+            let remedy = field_to_compare(comparison, &shape).or_else(|| column_type(known, ix, comparison, samples));
+            problems.push(remedy.into_iter().fold(problem, Problem::help));
         }
     }
+}
+
+/// Whether an evaluator is compared with a boolean, which it may return: the label of one is what its author spells so.
+fn may_be_boolean(task: &Task, comparison: &TaskComparison, shape: &Shape) -> bool {
+    let is_label = comparison.path.as_ref().is_none_or(|it| it.value.root() == Some("label"));
+    let literal =
+        comparison.expected.as_ref().is_some_and(|it| matches!(it.value, ExpectedValue::Literal(Val::Bool(_))));
+    let is_spelled = |it: &Value| matches!(it.as_str(), Some("True" | "False"));
+    let has_label = shape.values.as_ref().is_none_or(|it| it.iter().any(is_spelled));
+    matches!(task.kind, TaskKind::Evaluate(_)) && is_label && literal && has_label
+}
+
+/// A reply with fields is compared as a whole: the field that could pass.
+fn field_to_compare(comparison: &TaskComparison, shape: &Shape) -> Option<String> {
+    let entry = comparison.operator.value.entry();
+    let may_pass = |name: &&str| match shape.at(&[Step::Key((*name).into())]) {
+        Leads::To(field) => may_pass(entry, &field),
+        Leads::Nowhere { .. } => false,
+    };
+    let names = shape.names();
+    let field = names.iter().find(|it| may_pass(it)).filter(|_| comparison.path.is_none())?;
+    Some(format!("add `field_path: {field}`"))
+}
+
+/// Cells of CSV files are text unless `types` says otherwise: the type that all sampled cells of a column have.
+fn column_type(known: Known<'_>, ix: usize, comparison: &TaskComparison, samples: &Samples) -> Option<String> {
+    let path = &comparison.path.as_ref()?.value;
+    let column = path.root().filter(|_| path.rest().steps().is_empty())?;
+    let is_column = matches!(known.suite.tasks[ix].kind, TaskKind::Assert) && known.suite.records.iter().any(is_csv);
+    let cells: Vec<&str> = samples.rows.iter().filter_map(|it| it.get(column)?.as_str()).collect();
+    let fits = |it: &CellType| !cells.is_empty() && cells.iter().all(|cell| it.read(cell.trim()).is_some());
+    let found =
+        [CellType::Integer, CellType::Number, CellType::Boolean].into_iter().find(fits).filter(|_| is_column)?;
+    Some(format!("cells of a CSV file are text: add `types: {{ {column}: {} }}` to `records`", found.name()))
+}
+
+fn is_csv(records: &Records) -> bool {
+    let has_ending = |it: &RowFile| it.path.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv"));
+    let is_named = matches!(&records.from, RowSource::Files(files) if files.iter().any(has_ending));
+    records.format.map_or(is_named, |it| it == RowFormat::Csv)
 }
 
 /// What is known of the value that a task compares.

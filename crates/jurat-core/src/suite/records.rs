@@ -96,6 +96,11 @@ impl CellType {
 }
 
 impl CellType {
+    /// Its name, as authors write it.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+
     /// The row with the text of one column read as this type; text that does not read so stays text.
     pub fn apply(self, row: Value, column: &str) -> Value {
         let Val::Map(mut map) = row else { return row };
