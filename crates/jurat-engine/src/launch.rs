@@ -10,8 +10,9 @@ use jurat_core::effect::wire::request_json;
 use jurat_core::plan::Plan;
 use jurat_core::suite::source::{Files, Sources};
 use jurat_core::suite::{Records, RowSource, Suite, TaskKind};
-use jurat_model::TransportOptions;
+use jurat_model::{Supervisor, TransportOptions};
 use jurat_sandbox::Program;
+use jurat_sandbox::worker::SUPERVISE;
 use jurat_store::DatabaseError;
 use jurat_store::Project;
 use jurat_store::records::RowNames;
@@ -166,7 +167,7 @@ pub fn launch(
                 world.files,
                 world.env,
                 world.functions,
-                how.transport.clone(),
+                TransportOptions { supervisor: supervisor(world.worker.as_ref()), ..how.transport.clone() },
                 how.budget,
             )?;
             let workers = Workers { program: world.worker.clone(), is_unsafe: how.options.unsafe_code };
@@ -201,6 +202,13 @@ pub fn launch(
     };
     let ran = run(&job, target, world.stdin, stop, progress)?;
     Ok(Launched { ran, resumed: resumed.is_some() })
+}
+
+/// What starts the programs that models and servers are, so that they end with this process. Elsewhere than on Linux they are started directly.
+fn supervisor(worker: Option<&Program>) -> Option<Supervisor> {
+    let Program { path, arguments } = worker.filter(|_| cfg!(target_os = "linux"))?;
+    let arguments = arguments.iter().cloned().chain([SUPERVISE.to_owned()]).collect();
+    Some(Supervisor { program: path.clone(), arguments })
 }
 
 /// Those who run cases, made ready.

@@ -390,7 +390,11 @@ impl Models {
             let key = EndpointKey::new(&endpoint);
             by_role.insert(role.clone(), Ready { model: Arc::new(model), name, endpoint, key });
         }
-        let tool_options = ToolboxOptions { proxies: options.proxies.clone(), ..ToolboxOptions::default() };
+        let tool_options = ToolboxOptions {
+            proxies: options.proxies.clone(),
+            supervisor: options.supervisor.clone(),
+            ..ToolboxOptions::default()
+        };
         let tools = Toolbox::open(servers, env, tool_options)?;
         let server =
             |it: &ServerSpec| (it.name.value.clone(), Doer { digest: server_digest(it), is_reusable: it.reuse });

@@ -1,24 +1,112 @@
-//! Programs that end with us.
+//! Programs that end with jurat.
 
-use tokio::process::Child;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
 
-/// A program with everything that it started itself. It leads a group of processes; all of it ends when this is dropped, unless the program has
-/// ended before.
+use tokio::process::{Child, Command};
+
+/// What starts programs, and ends each with everything that it started when jurat ends, in whatever way. Its last argument is followed by the id of this process, the
+/// folder, the program and the program's arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Supervisor {
+    /// The program that supervises.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// A program to be started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Launched<'l> {
+    pub(crate) program: &'l Path,
+    pub(crate) arguments: &'l [String],
+    /// Where it starts; an empty path is the current folder.
+    pub(crate) folder: &'l Path,
+    /// Where a program without a slash is looked for.
+    pub(crate) search: Option<&'l OsStr>,
+}
+
+impl Launched<'_> {
+    /// The command that starts it. Ctrl-C in a terminal is for jurat, which lets requests in flight finish.
+    pub(crate) fn command(self, supervisor: Option<&Supervisor>) -> io::Result<Command> {
+        let mut command = match supervisor {
+            Some(supervisor) => self.supervised(supervisor)?,
+            None => self.direct(),
+        };
+        #[cfg(unix)]
+        command.process_group(0);
+        Ok(command)
+    }
+
+    fn direct(self) -> Command {
+        let mut command = Command::new(self.program);
+        command.args(self.arguments).kill_on_drop(true);
+        if !self.folder.as_os_str().is_empty() {
+            command.current_dir(self.folder);
+        }
+        command
+    }
+
+    fn supervised(self, supervisor: &Supervisor) -> io::Result<Command> {
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { self.folder };
+        let folder = std::path::absolute(folder)?;
+        folder.metadata()?;
+        // The supervisor would find out as well, but can say so on standard error only.
+        self.find()?;
+        let mut command = Command::new(&supervisor.program);
+        command.args(&supervisor.arguments).arg(std::process::id().to_string()).arg(folder);
+        command.arg(self.program).args(self.arguments).current_dir("/");
+        Ok(command)
+    }
+
+    /// Looks for the program as the system would.
+    fn find(self) -> io::Result<()> {
+        if self.program.components().count() > 1 || self.program.is_absolute() {
+            return is_program(self.program);
+        }
+        let search = self.search.map_or_else(|| OsString::from("/bin:/usr/bin"), OsStr::to_owned);
+        let found = std::env::split_paths(&search).map(|it| is_program(&it.join(self.program)));
+        found
+            .reduce(|first, next| if first.is_ok() { first } else { next })
+            .unwrap_or(Err(io::ErrorKind::NotFound.into()))
+    }
+}
+
+fn is_program(path: &Path) -> io::Result<()> {
+    let is_file = path.metadata()?.is_file();
+    #[cfg(unix)]
+    rustix::fs::access(path, rustix::fs::Access::EXEC_OK)?;
+    if is_file { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+}
+
+/// A program with everything that it started itself. All of it ends when this is dropped, unless the program has ended before.
 #[derive(Debug)]
-pub(crate) struct Started(pub(crate) Child);
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    /// Whether the child is a supervisor, which ends the program when it is asked to.
+    is_supervised: bool,
+}
 
 impl Started {
+    pub(crate) fn new(child: Child, supervisor: Option<&Supervisor>) -> Started {
+        Started { child, is_supervised: supervisor.is_some() }
+    }
+
     /// Ends it now.
     pub(crate) fn kill(&mut self) {
         // Once it was waited for, its number may be another's.
         #[cfg(unix)]
-        if let Some(group) = self.0.id().and_then(|it| i32::try_from(it).ok()).and_then(rustix::process::Pid::from_raw)
+        if let Some(id) = self.child.id().and_then(|it| i32::try_from(it).ok()).and_then(rustix::process::Pid::from_raw)
         {
-            // A group that is gone has ended, which is what is wanted.
-            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
+            use rustix::process::{Signal, kill_process, kill_process_group};
+            let killed =
+                if self.is_supervised { kill_process(id, Signal::TERM) } else { kill_process_group(id, Signal::KILL) };
+            // What is gone has ended, which is what is wanted.
+            killed.unwrap_or_default();
         }
         #[cfg(not(unix))]
-        self.0.start_kill().unwrap_or_default();
+        self.child.start_kill().unwrap_or_default();
     }
 }
 

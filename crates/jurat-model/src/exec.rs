@@ -22,11 +22,11 @@ use jurat_core::value::{Val, parse_json, shown_within};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use crate::child::Started;
+use crate::child::{Launched, Started, Supervisor};
 use crate::codec::{Json, Reply};
 use crate::transport::Failed;
 
@@ -85,15 +85,19 @@ impl Exec {
     }
 
     /// Asks the program once. The body lacks its id, which is given here.
-    pub(crate) async fn attempt(&self, body: Bytes) -> Result<Reply, Failed> {
-        let reply = self.send(&body)?;
+    pub(crate) async fn attempt(&self, body: Bytes, supervisor: Option<&Supervisor>) -> Result<Reply, Failed> {
+        let reply = self.send(&body, supervisor)?;
         reply.await.unwrap_or_else(|_| Err(Failed::new(FaultKind::Cut, "the program was stopped before it answered")))
     }
 
-    fn send(&self, body: &[u8]) -> Result<oneshot::Receiver<Result<Reply, Failed>>, Failed> {
+    fn send(
+        &self,
+        body: &[u8],
+        supervisor: Option<&Supervisor>,
+    ) -> Result<oneshot::Receiver<Result<Reply, Failed>>, Failed> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.as_ref().is_none_or(|it| it.pending.has_ended()) {
-            *running = Some(self.start()?);
+            *running = Some(self.start(supervisor)?);
         }
         let program = running.as_mut().expect("it was started");
         program.n_asked += 1;
@@ -104,7 +108,7 @@ impl Exec {
         Ok(reply)
     }
 
-    fn start(&self) -> Result<Running, Failed> {
+    fn start(&self, supervisor: Option<&Supervisor>) -> Result<Running, Failed> {
         let program = &self.command[0];
         // A path is relative to the folder, as the arguments are; a bare name is looked for as usual. Made absolute, because systems
         // differ about what a relative one means to a program that starts in another folder.
@@ -112,15 +116,12 @@ impl Exec {
             Ok(path) if program.contains('/') => path,
             _ => PathBuf::from(program),
         };
-        let mut command = Command::new(path);
-        command.args(&self.command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-        if !self.folder.as_os_str().is_empty() {
-            command.current_dir(&self.folder);
-        }
-        // Ctrl-C in a terminal is for jurat, which lets finish what is under way.
-        #[cfg(unix)]
-        command.process_group(0);
-        let mut child = command.spawn().map_err(|error| Failed {
+        let search = std::env::var_os("PATH");
+        let launched =
+            Launched { program: &path, arguments: &self.command[1..], folder: &self.folder, search: search.as_deref() };
+        let spawned =
+            launched.command(supervisor).and_then(|mut it| it.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn());
+        let mut child = spawned.map_err(|error| Failed {
             is_final: true,
             ..Failed::new(FaultKind::Connect, format!("`{program}` cannot be started: {error}"))
         })?;
@@ -130,7 +131,7 @@ impl Exec {
         let pending = Arc::new(Pending::default());
         let (requests, lines) = mpsc::unbounded_channel();
         tokio::spawn(write(input, lines));
-        let started = Started(child);
+        let started = Started::new(child, supervisor);
         let reader = tokio::spawn(read(program.clone(), started, output, Arc::clone(&pending))).abort_handle();
         Ok(Running { requests, pending, n_asked: 0, reader })
     }
@@ -165,7 +166,7 @@ async fn read(program: String, mut started: Started, output: ChildStdout, pendin
             },
             Ok(None) => {
                 // It closed its output, so no reply can come, even if it lives on.
-                let status = match tokio::time::timeout(Duration::from_secs(1), started.0.wait()).await {
+                let status = match tokio::time::timeout(Duration::from_secs(1), started.child.wait()).await {
                     Ok(Ok(status)) => format!(" ({status})"),
                     _ => String::new(),
                 };

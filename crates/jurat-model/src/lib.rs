@@ -21,6 +21,7 @@ pub mod script;
 pub mod tool;
 mod transport;
 
+pub use child::Supervisor;
 pub use exec::ExecError;
 pub use function::{Answering, Function};
 pub use model::{Model, OpenError};

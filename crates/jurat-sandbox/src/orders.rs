@@ -54,6 +54,8 @@ pub(crate) struct Job {
     pub(crate) isolation: Isolation,
     /// Whether names are fresh each time.
     pub(crate) fresh: bool,
+    /// Whether an error that the sandbox caused says so.
+    pub(crate) explains: bool,
     /// How a function of JavaScript takes its arguments, and their names if that is in order.
     pub(crate) passing: Passing,
     pub(crate) names: Vec<String>,

@@ -154,8 +154,13 @@ impl CodeRunner for Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.lock().is_over = true;
+        let idle = {
+            let mut state = self.shared.lock();
+            state.is_over = true;
+            std::mem::take(&mut state.idle)
+        };
         self.shared.has_work.notify_all();
+        drop(idle);
         for thread in self.threads.drain(..) {
             // A thread that panicked has said so.
             thread.join().unwrap_or_default();
@@ -275,8 +280,8 @@ impl Shared {
     fn keep(&self, source: &Arc<Source>, process: Process) {
         let mut state = self.lock();
         state.idle.push_back((Arc::clone(source), process));
-        let oldest =
-            if state.idle.len() > IDLE * self.options.n_workers.max(1) { state.idle.pop_front() } else { None };
+        let is_full = state.is_over || state.idle.len() > IDLE * self.options.n_workers.max(1);
+        let oldest = if is_full { state.idle.pop_front() } else { None };
         drop(state);
         // Ending a process takes a moment, which nobody else has to wait for.
         drop(oldest);
@@ -344,6 +349,7 @@ impl Shared {
             depth: tags::MAX_DEPTH,
             isolation: source.isolation,
             fresh: !self.options.without.contains(&Layer::Names),
+            explains: !self.options.is_unsafe,
             passing,
             names,
             filter,

@@ -9,6 +9,7 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitSta
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::interpreter::does_not_work;
 use crate::orders::{Job, Orders};
@@ -22,6 +23,9 @@ const START: Duration = Duration::from_secs(30);
 
 /// How often somebody who waits is asked whether it still matters.
 const GLANCE: Duration = Duration::from_millis(100);
+
+/// How long copies may take to end once they were killed.
+const TO_END: Duration = Duration::from_secs(1);
 
 /// What one read takes at most.
 const CHUNK: usize = 64 << 10;
@@ -43,6 +47,8 @@ pub(crate) struct Process {
     next: u64,
     n_threads: Option<usize>,
     in_force: InForce,
+    /// How it ended, once it was reaped.
+    ended: Option<ExitStatus>,
     /// How long it has worked.
     pub(crate) busy: Duration,
 }
@@ -76,7 +82,6 @@ impl Process {
         if orders.layers.contains(&Layer::Environment) {
             command.env_clear();
         }
-        // What an allocator reserves for later would count against the memory that a worker may have.
         // It ends with everything that it started, and Ctrl-C in a terminal is not for it.
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut child = command.spawn().map_err(other)?;
@@ -96,6 +101,7 @@ impl Process {
             next: 0,
             n_threads: None,
             in_force: InForce::default(),
+            ended: None,
             busy: Duration::ZERO,
         };
         process.never_block().map_err(other)?;
@@ -363,37 +369,55 @@ impl Process {
         }
     }
 
-    /// Ends it with everything that it started.
+    /// Ends it with its copies. Returns how the process itself ended.
     fn kill(&mut self) -> Option<ExitStatus> {
-        // A process that closed its end is about to end by itself, and then its own way of ending is the one to tell.
+        // A process that closed its end is about to end by itself, and then its own way of ending is the one to report.
         let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(50) {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return Some(status),
-                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
-                Err(_) => break,
-            }
+        while begun.elapsed() < Duration::from_millis(50) && !self.has_ended() {
+            std::thread::sleep(Duration::from_millis(1));
         }
-        self.kill_now();
-        self.child.wait().ok()
+        self.kill_now()
     }
 
-    fn kill_now(&mut self) {
-        let group = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        // A group that is gone has ended, which is what is wanted.
-        if let Some(group) = group {
-            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
+    /// Whether the process itself has ended. It is not reaped, so its id still names its group.
+    fn has_ended(&self) -> bool {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.group().is_none_or(|it| waitid(WaitId::Pid(it), options).is_ok_and(|it| it.is_some()))
+    }
+
+    fn group(&self) -> Option<Pid> {
+        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+    }
+
+    /// Kills the whole group, and only then reaps its leader: a leader that ended first may have left a copy that nothing else would end, and
+    /// once the leader is reaped its id may name another group.
+    fn kill_now(&mut self) -> Option<ExitStatus> {
+        if self.ended.is_none() {
+            if let Some(group) = self.group() {
+                // A group that is gone has ended, which is what is wanted.
+                kill_process_group(group, Signal::KILL).unwrap_or_default();
+            }
+            self.ended = self.child.wait().ok();
+            self.await_copies();
+        }
+        self.ended
+    }
+
+    /// Waits for the end of copies, which are not our children: they hold standard error as long as they live. Code that closed it is waited for no longer.
+    fn await_copies(&mut self) {
+        let begun = Instant::now();
+        while !self.drain_stderr() && begun.elapsed() < TO_END {
+            let timeout = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+            let mut events = [PollFd::new(&self.stderr, PollFlags::IN)];
+            rustix::event::poll(&mut events, Some(&timeout)).map(drop).unwrap_or_default();
         }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Once it was waited for, its number may be another's, but not that of its group while anything of it lives; and what is left of it has to end.
-        if matches!(self.child.try_wait(), Ok(None)) {
-            self.kill_now();
-            self.child.wait().map(drop).unwrap_or_default();
-        }
+        self.kill_now();
     }
 }
 

@@ -17,6 +17,7 @@ mod init;
 mod journal;
 mod kept;
 mod mutation;
+mod orphans;
 mod pages;
 mod plan;
 mod readme;

@@ -237,9 +237,8 @@ impl Going {
         left: Duration,
     ) -> Result<Ran, String> {
         for file in &launch.files {
-            let path = folders.home.join(&file.path);
-            let written =
-                fs::create_dir_all(path.parent().unwrap_or(&folders.home)).and_then(|()| fs::write(&path, &file.text));
+            // An earlier turn may have left links.
+            let written = jail::write_within(&folders.home, Path::new(&file.path), file.text.as_bytes());
             written.map_err(|error| format!("`{}` cannot be written: {error}", file.path))?;
         }
         let program = self.program_of(launch, walls, port);

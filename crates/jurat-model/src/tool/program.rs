@@ -11,14 +11,15 @@ use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::server::Launch;
+use super::session::Surroundings;
 use super::tail::Tail;
 use super::verbatim::Verbatim;
-use crate::child::Started;
+use crate::child::{Launched, Started};
 
 /// The longest message that is read.
 const MAX_LINE: usize = 64 << 20;
@@ -53,17 +54,14 @@ pub(super) struct Seen {
 pub(super) struct Closed;
 
 impl Program {
-    /// Starts a program. It has so long to end by itself once its input is closed.
-    pub(super) fn start(launch: &Launch, grace: Duration, seen: &Arc<Seen>) -> std::io::Result<Program> {
-        let mut command = Command::new(&launch.program);
-        command.args(&launch.arguments).env_clear().envs(launch.variables.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        if !launch.folder.as_os_str().is_empty() {
-            command.current_dir(&launch.folder);
-        }
-        // Ctrl-C in a terminal is for jurat, which lets finish what is under way.
-        #[cfg(unix)]
-        command.process_group(0);
+    /// Starts a program. Once its input is closed it has the grace of the surroundings to end by itself.
+    pub(super) fn start(launch: &Launch, surroundings: &Surroundings, seen: &Arc<Seen>) -> std::io::Result<Program> {
+        let supervisor = surroundings.supervisor.as_ref();
+        let search = launch.variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+        let Launch { program, arguments, folder, .. } = launch;
+        let mut command = Launched { program, arguments, folder, search }.command(supervisor)?;
+        command.env_clear().envs(launch.variables.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -76,9 +74,9 @@ impl Program {
             output: BufReader::new(output),
             line: Vec::new(),
             complaints: tokio::spawn(listen(errors, Arc::clone(seen))),
-            started: Started(child),
+            started: Started::new(child, supervisor),
             seen: Arc::clone(seen),
-            grace,
+            grace: surroundings.grace,
         })
     }
 
@@ -121,7 +119,7 @@ impl Program {
     }
 
     async fn note_end(&mut self, why: &str) {
-        let why = match tokio::time::timeout(TO_END, self.started.0.wait()).await {
+        let why = match tokio::time::timeout(TO_END, self.started.child.wait()).await {
             Ok(Ok(status)) => format!("ended ({status})"),
             _ => why.to_owned(),
         };
@@ -151,7 +149,7 @@ impl Transport<RoleClient> for Program {
 
     async fn close(&mut self) -> Result<(), Closed> {
         self.lines = None;
-        let ended = tokio::time::timeout(self.grace, self.started.0.wait()).await;
+        let ended = tokio::time::timeout(self.grace, self.started.child.wait()).await;
         if ended.is_err() {
             self.started.kill();
         }

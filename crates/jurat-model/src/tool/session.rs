@@ -27,6 +27,7 @@ use super::content::{self, Said};
 use super::http::{HttpClient, HttpFault};
 use super::program::{Program, Seen};
 use super::server::{Server, Way};
+use crate::child::Supervisor;
 use crate::transport::connection::{Dialer, seconds};
 
 /// The most pages of tools that are read. One that always names another page would go on for ever.
@@ -57,6 +58,8 @@ pub(super) struct Surroundings {
     pub(super) dialer: Arc<Dialer>,
     /// How long a program has to end by itself.
     pub(super) grace: Duration,
+    /// What starts programs, if anything stands between.
+    pub(super) supervisor: Option<Supervisor>,
 }
 
 impl Session {
@@ -74,7 +77,7 @@ impl Session {
         let greeting = async {
             match &server.way {
                 Way::Program(launch) => {
-                    let program = Program::start(launch, surroundings.grace, &seen)
+                    let program = Program::start(launch, surroundings, &seen)
                         .map_err(|error| format!("cannot be started: `{}`: {error}", launch.program.display()))?;
                     us.serve(program).await.map_err(|it| refusal(&it, &seen))
                 }

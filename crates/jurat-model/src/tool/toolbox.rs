@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::server::{Server, ToolboxError};
 use super::session::{Identity, Session, Surroundings};
+use crate::child::Supervisor;
 use crate::transport::connection::Dialer;
 use crate::transport::{Proxies, wall_clock};
 
@@ -28,6 +29,8 @@ pub struct ToolboxOptions {
     pub connect_timeout: Duration,
     /// How long a program has to end by itself when its input is closed, before it is killed.
     pub grace: Duration,
+    /// What starts programs, if anything stands between.
+    pub supervisor: Option<Supervisor>,
     /// The wall clock, in milliseconds since 1970.
     pub now_ms: fn() -> u64,
 }
@@ -38,6 +41,7 @@ impl Default for ToolboxOptions {
             proxies: Proxies::default(),
             connect_timeout: Duration::from_secs(10),
             grace: Duration::from_secs(2),
+            supervisor: None,
             now_ms: wall_clock,
         }
     }
@@ -86,7 +90,7 @@ impl Toolbox {
         let servers = specs.iter().map(|it| Server::prepare(it, env)).collect::<Result<Vec<_>, _>>()?;
         let held = |server| Held { slot: Slot::new(Arc::new(server), false), is_ours: true };
         let dialer = Arc::new(Dialer::new(&options.proxies, options.connect_timeout));
-        let surroundings = Surroundings { dialer, grace: options.grace };
+        let surroundings = Surroundings { dialer, grace: options.grace, supervisor: options.supervisor };
         let shared = Arc::new(Shared { surroundings, now_ms: options.now_ms });
         Ok(Toolbox { held: servers.into_iter().map(held).collect(), shared })
     }

@@ -28,6 +28,7 @@ use tokio::time::Instant;
 use self::connection::{Dialer, Wire, seconds};
 use self::lane::{Ending, Lane};
 use self::meter::Reserved;
+use crate::child::Supervisor;
 use crate::codec::Reply;
 use crate::model::{Kind, Model};
 use crate::price::cost;
@@ -78,6 +79,8 @@ pub struct TransportOptions {
     pub stream: bool,
     /// The proxies on the way.
     pub proxies: Proxies,
+    /// What starts models that are programs, if anything stands between.
+    pub supervisor: Option<Supervisor>,
     /// The wall clock, in milliseconds since 1970.
     pub now_ms: fn() -> u64,
 }
@@ -93,6 +96,7 @@ impl Default for TransportOptions {
             seed: 0,
             stream: false,
             proxies: Proxies::default(),
+            supervisor: None,
             now_ms: wall_clock,
         }
     }
@@ -216,7 +220,10 @@ impl Transport {
                 Box::pin(self.exchange(lane, http, &question.path, question.body.clone(), self.options.stream)).await
             }
             Kind::Script(script) => (script.attempt(asker, request).await, None),
-            Kind::Exec(exec) => (Box::pin(exec.attempt(question.body.clone())).await, None),
+            Kind::Exec(exec) => {
+                let supervisor = self.options.supervisor.as_ref();
+                (Box::pin(exec.attempt(question.body.clone(), supervisor)).await, None)
+            }
             Kind::Function(called) => (called.attempt(asker, request).await, None),
         }
     }

@@ -6,6 +6,7 @@
 //! * [`Seen`] is how the program sees its folders, for arguments and files of settings;
 //! * [`run`] runs it; when it returns, nothing of the program is left;
 //! * [`probe`] finds out by doing whether this machine can put up the walls, and names what to change when not;
+//! * [`write_within`] writes a file where a program could have left links;
 //! * [`remove_folder`] removes what a program left, however it is built.
 //!
 //! What is deliberately not here: what an agent is and what its output means.
@@ -24,6 +25,7 @@ mod size;
 mod spare;
 mod stop;
 mod walls;
+mod within;
 
 pub use container::arguments as container_arguments;
 pub use ended::{Ended, Exit, JailError, Limit, Mechanism};
@@ -32,3 +34,4 @@ pub use removal::remove_folder;
 pub use run::{Sink, run};
 pub use stop::StopFlag;
 pub use walls::{Forward, Isolation, Limits, Network, Program, Seen, Wall, Walls};
+pub use within::write_within;

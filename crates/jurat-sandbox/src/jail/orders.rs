@@ -38,6 +38,8 @@ pub(crate) struct Orders {
     pub(crate) processes: u64,
     pub(crate) memory_bytes: u64,
     pub(crate) file_bytes: u64,
+    /// Bytes of files that no folder names any more.
+    pub(crate) disk_bytes: u64,
     /// The walls to put up.
     pub(crate) walls: BTreeSet<Wall>,
 }

@@ -608,6 +608,7 @@ fn orders(program: &Program, walls: &Walls) -> Orders {
         processes: walls.limits.processes,
         memory_bytes: walls.limits.memory_bytes,
         file_bytes: walls.limits.file_bytes,
+        disk_bytes: walls.limits.disk_bytes,
         walls: Wall::ALL.into_iter().filter(|it| walls.has(*it)).collect(),
     }
 }

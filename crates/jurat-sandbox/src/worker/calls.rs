@@ -35,10 +35,10 @@ pub(super) fn filter(watcher: Option<Watcher>, isolation: Isolation) -> Result<(
     Ok(())
 }
 
-/// What a copy of a process gives up on top: making copies, and tightening filters.
+/// What a copy of a process gives up on top: making copies, filters of its own, and signals. The list of its original allows signals to the original.
 pub(crate) fn copy_filter() -> Result<BpfProgram, Box<dyn Error>> {
     let mut forbidden = Rules::new();
-    for number in [libc::SYS_wait4, libc::SYS_prctl] {
+    for number in [libc::SYS_wait4, libc::SYS_prctl, libc::SYS_seccomp, libc::SYS_tgkill] {
         forbidden.insert(number, Vec::new());
     }
     #[cfg(target_arch = "x86_64")]
@@ -253,6 +253,7 @@ fn allow_copies(rules: &mut Rules) -> Result<(), Box<dyn Error>> {
     #[cfg(target_arch = "x86_64")]
     rules.insert(libc::SYS_fork, Vec::new());
     rules.insert(libc::SYS_wait4, Vec::new());
+    rules.insert(libc::SYS_getppid, Vec::new());
     rules.insert(libc::SYS_set_robust_list, Vec::new());
     rules.insert(libc::SYS_pipe2, Vec::new());
     let options = rules.entry(libc::SYS_prctl).or_default();

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io;
 
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{Pid, WaitOptions};
 
 /// Copies this process. Returns nothing in the copy. It must have one thread only.
 #[allow(unsafe_code)]
@@ -13,10 +13,10 @@ pub(super) fn make() -> io::Result<Option<Pid>> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(Pid::from_raw(result)) }
 }
 
-/// Ends with whoever made the copy, and gives up making copies. An empty filter is none.
+/// Ties this copy to the process that made it, and gives up making copies. An empty filter is none.
 #[cfg(target_os = "linux")]
-pub(super) fn harden(filter: &[(u16, u8, u8, u32)]) -> Result<(), Box<dyn Error>> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+pub(super) fn harden(filter: &[(u16, u8, u8, u32)], parent: u32) -> Result<(), Box<dyn Error>> {
+    super::parent::end_with(parent)?;
     if !filter.is_empty() {
         let instruction =
             |(code, jt, jf, k): &(u16, u8, u8, u32)| seccompiler::sock_filter { code: *code, jt: *jt, jf: *jf, k: *k };
@@ -27,7 +27,7 @@ pub(super) fn harden(filter: &[(u16, u8, u8, u32)]) -> Result<(), Box<dyn Error>
 
 /// Other systems have nothing to give up.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn harden(_: &[(u16, u8, u8, u32)]) -> Result<(), Box<dyn Error>> {
+pub(super) fn harden(_: &[(u16, u8, u8, u32)], _: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 

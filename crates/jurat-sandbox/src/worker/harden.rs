@@ -41,11 +41,12 @@ mod linux {
         ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
         RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
     };
-    use rustix::process::{Resource, Rlimit, Signal};
+    use rustix::process::{Resource, Rlimit};
     use rustix::thread::{CapabilitySet, CapabilitySets};
 
     use crate::worker::calls;
     use crate::worker::exec_once::Watcher;
+    use crate::worker::parent;
 
     type Step = Result<(), Box<dyn Error>>;
 
@@ -56,7 +57,7 @@ mod linux {
         in_force.layers.extend(
             [Layer::Environment, Layer::Names, Layer::Threads, Layer::OneSource].into_iter().filter(|it| wants(*it)),
         );
-        if let Err(error) = end_with(orders.parent) {
+        if let Err(error) = parent::end_with(orders.parent) {
             return Err(vec![format!("the worker cannot be tied to who started it: {error}")]);
         }
         // Before memory is limited to what the interpreter may have: this program may need more.
@@ -87,14 +88,6 @@ mod linux {
         Ok(in_force)
     }
 
-    /// Ends when whoever started it ends.
-    fn end_with(parent: u32) -> io::Result<()> {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        let is_there =
-            rustix::process::getppid().is_some_and(|it| u32::try_from(it.as_raw_nonzero().get()) == Ok(parent));
-        if is_there { Ok(()) } else { Err(io::Error::other("it has ended")) }
-    }
-
     /// Whoever is root keeps the right to read what others own: which files that is about is Landlock's business, and an interpreter may be another's.
     fn drop_privileges() -> Step {
         rustix::thread::set_no_new_privs(true)?;
@@ -120,6 +113,8 @@ mod linux {
             (Resource::Msgqueue, 0),
         ];
         for (resource, limit) in limits {
+            // Whoever started jurat may have set a lower one, which cannot be raised.
+            let limit = rustix::process::getrlimit(resource).maximum.map_or(limit, |it| it.min(limit));
             rustix::process::setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })?;
         }
         Ok(())

@@ -158,10 +158,10 @@ impl Evaluator {
             match result {
                 Ok(value) => (frame::VALUE, value),
                 Err(Failed::NotKept(why)) => (frame::NOT_KEPT, why),
-                Err(Failed::Raised(kind, message)) => (frame::RAISED, raised(kind, &message, None)),
+                Err(Failed::Raised(kind, message)) => (frame::RAISED, self.raised(kind, &message, None)),
                 Err(Failed::Thrown) => {
                     let (kind, message, line) = described(&ctx, &ctx.catch());
-                    (frame::RAISED, raised(&kind, &message, line))
+                    (frame::RAISED, self.raised(&kind, &message, line))
                 }
             }
         });
@@ -175,6 +175,15 @@ impl Evaluator {
         let body = answer.write();
         printed.iter_mut().for_each(|it| drop(it.take()));
         (kind, body)
+    }
+
+    /// What was thrown, as it is sent.
+    fn raised(&self, kind: &str, message: &str, line: Option<u32>) -> String {
+        let mut message = shortened(message, 8000);
+        if let Some(refusal) = refusal_of(kind, &message).filter(|_| self.job.explains) {
+            message = format!("{message}; {refusal}");
+        }
+        serde_json::json!({ "kind": shortened(kind, 200), "message": message, "line": line }).to_string()
     }
 
     fn value(&mut self, ctx: &Ctx<'_>, arguments: &[u8]) -> Result<String, Failed> {
@@ -220,11 +229,12 @@ impl Evaluator {
     /// Calls it once in a copy of this process, which never ran any of it.
     fn answer_in_copy(&mut self, channel: &mut Channel, call: u64, arguments: &[u8]) -> std::io::Result<(u8, Vec<u8>)> {
         let (source, target) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        let own = std::process::id();
         let Some(copy) = super::copy::make()? else {
             // The copy answers into the pipe and has nothing else to answer into.
             channel.requests = File::from(source);
             channel.replies = File::from(target);
-            let hardened = super::copy::harden(&self.job.filter);
+            let hardened = super::copy::harden(&self.job.filter, own);
             if hardened.is_ok() {
                 let (kind, answer) = self.answer(call, arguments);
                 // Whoever started it sees that nothing came.
@@ -325,8 +335,16 @@ impl<'js> Tagged<'js> {
             };
         }
         if let Some(array) = object.as_array() {
+            // Lengths go beyond what the interpreter's own integers hold. An item takes two bytes at least.
+            let length: f64 = object.get("length")?;
+            if length * 2.0 > self.max as f64 {
+                return Err(Failed::NotKept(format!(
+                    "it is a list of {length} items, which are more than {} bytes",
+                    self.max
+                )));
+            }
             text.push('[');
-            for ix in 0..array.len() {
+            for ix in 0..length as usize {
                 if ix > 0 {
                     text.push(',');
                 }
@@ -383,13 +401,33 @@ fn not_unicode(error: Error) -> Failed {
     }
 }
 
-fn raised(kind: &str, message: &str, line: Option<u32>) -> String {
-    serde_json::json!({ "kind": shortened(kind), "message": shortened(message), "line": line }).to_string()
+fn shortened(text: &str, most: usize) -> String {
+    let end = text.floor_char_boundary(most);
+    if end < text.len() { format!("{}…", &text[..end]) } else { text.to_owned() }
 }
 
-fn shortened(text: &str) -> String {
-    let end = text.floor_char_boundary(8000);
-    if end < text.len() { format!("{}…", &text[..end]) } else { text.to_owned() }
+/// What the sandbox says when code uses something that other places have and this one has not.
+fn refusal_of(kind: &str, message: &str) -> Option<&'static str> {
+    let name = message.strip_suffix(" is not defined").filter(|_| kind == "ReferenceError")?;
+    Some(match name.trim_matches('\'') {
+        "fetch" | "XMLHttpRequest" | "WebSocket" | "EventSource" | "navigator" => {
+            "the sandbox has no network; let a `judge` or a model ask, or put what is needed into the records"
+        }
+        "require" | "module" | "exports" | "importScripts" => {
+            "the sandbox has no modules; put the code into the source, or write the evaluator in Python with `python: path/to/venv`"
+        }
+        "process" | "Deno" | "Bun" | "fs" | "child_process" | "__dirname" | "__filename" => {
+            "the sandbox has no files, no variables and no programs; pass what is needed as an argument (`with`)"
+        }
+        "setTimeout" | "setInterval" | "setImmediate" | "queueMicrotask" | "Worker" => {
+            "the sandbox has no timers and no other threads; call the function directly"
+        }
+        "window" | "document" | "self" | "global" | "Buffer" | "URL" | "TextEncoder" | "TextDecoder" | "crypto"
+        | "structuredClone" | "atob" | "btoa" => {
+            "the sandbox has the language itself and `console`, and nothing of browsers or of Node"
+        }
+        _ => return None,
+    })
 }
 
 /// The class of what was thrown, what it says, and the line of the author's source.

@@ -13,7 +13,11 @@ mod copy;
 mod exec_once;
 mod harden;
 mod javascript;
+#[cfg(target_os = "linux")]
+pub(crate) mod parent;
 mod python;
+#[cfg(target_os = "linux")]
+mod supervise;
 
 use std::fs::File;
 use std::io::Write as _;
@@ -30,6 +34,10 @@ pub const WORD: &str = "__worker";
 /// The word after it that makes a worker stand between a program and sockets, in a container.
 pub(crate) const FORWARD: &str = "forward";
 
+/// The word that makes a worker start another program and end it with whoever asks: the id of the process that asks, a folder, the program and its arguments follow.
+/// What the program reads and writes is what the worker would.
+pub const SUPERVISE: &str = "__supervise";
+
 /// How workers call code. A change of what a call means changes the number, so that what came of calls before it is not used again.
 pub const REVISION: u32 = 1;
 
@@ -41,6 +49,13 @@ pub fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     if std::env::args_os().nth(2).is_some_and(|it| it == FORWARD) {
         return crate::jail::inside::stand_between(std::env::args_os().skip(3));
+    }
+    #[cfg(target_os = "linux")]
+    {
+        let mut words = std::env::args_os();
+        if words.by_ref().any(|it| it == SUPERVISE) {
+            return supervise::main(words);
+        }
     }
     share_one_heap();
     let Ok(mut channel) = Channel::take() else { return ExitCode::FAILURE };

@@ -31,6 +31,27 @@
   for (const name of ["WeakRef", "FinalizationRegistry"]) delete globalThis[name];
   for (const name of ["prepareStackTrace", "stackTraceLimit"]) delete Error[name];
 
+  // What iterators become has prototypes that no name leads to. Not every interpreter has all of it.
+  const helpers = () => {
+    const made = [
+      () => [].values().map((it) => it),
+      () => Iterator.from({ next: () => ({ done: true }) }),
+      () => Iterator.concat([]),
+      () => Iterator.zip([[]]),
+      () => Iterator.zipKeyed({ a: [] }),
+      () => [].values().drop(0),
+      () => [].values().flatMap((it) => [it]),
+    ];
+    const prototypes = [];
+    for (const make of made) {
+      try {
+        prototypes.push(getPrototypeOf(make()));
+      } catch {}
+    }
+    const { get } = getOwnPropertyDescriptor((function () { return arguments; })(), "callee");
+    return [...prototypes, get];
+  };
+
   const found = new Set();
   const waiting = [
     globalThis,
@@ -42,6 +63,7 @@
     getPrototypeOf(new Map()[Symbol.iterator]()),
     getPrototypeOf(new Set()[Symbol.iterator]()),
     getPrototypeOf("".matchAll(/x/g)),
+    ...helpers(),
     getPrototypeOf(getPrototypeOf((function* () {})())),
     getPrototypeOf(getPrototypeOf((async function* () {})())),
   ];
@@ -78,8 +100,11 @@
         if (found.has(this)) throw new TypeError(`'${text(key)}' is read-only`);
         defineProperty(this, key, { value: own, writable: true, enumerable: true, configurable: true });
       };
-      defineProperty(prototype, key, { get: () => value, set: replace, enumerable, configurable: false });
+      const original = () => value;
+      defineProperty(prototype, key, { get: original, set: replace, enumerable, configurable: false });
+      freeze(original);
       freeze(replace);
+      freeze(replace.prototype);
     }
   }
   for (const thing of found) freeze(thing);

@@ -10,6 +10,7 @@ def serve():
     import posix
     import sys
     from _io import BytesIO, TextIOWrapper
+    from _contextvars import copy_context
     from _json import encode_basestring_ascii as quoted, make_scanner
 
     requests, replies = int(sys.argv[1]), int(sys.argv[2])
@@ -23,8 +24,9 @@ def serve():
     elif sys.path and sys.path[0] == "":
         del sys.path[0]
     sys.argv[:] = ["evaluator"]
-    if hasattr(sys, "set_int_max_str_digits"):
-        sys.set_int_max_str_digits(0)
+    set_digits = getattr(sys, "set_int_max_str_digits", None)
+    if set_digits:
+        set_digits(0)
 
     class Context:
         strict = True
@@ -42,6 +44,7 @@ def serve():
     str_, int_, float_, dict_, list_, tuple_, bytes_, complex_ = str, int, float, dict, list, tuple, bytes, complex
     set_, frozenset_, bytearray_, bool_, memoryview_ = set, frozenset, bytearray, bool, memoryview
     base_exception, unicode_error, syntax_error = BaseException, UnicodeEncodeError, SyntaxError
+    os_error, module_not_found = OSError, ModuleNotFoundError
     from_bytes, get_limit, set_limit = int.from_bytes, sys.getrecursionlimit, sys.setrecursionlimit
     modules = sys.modules
     usual_limit = get_limit()
@@ -79,7 +82,7 @@ def serve():
         return scan(text, 0)[0]
 
     name = "<evaluator>"
-    code = entry = max_output = max_value = max_depth = fresh = forks = harden = None
+    code = entry = max_output = max_value = max_depth = fresh = forks = harden = explains = None
     shared = {}
 
     # Writing values down.
@@ -158,7 +161,7 @@ def serve():
         if len_(shown) > 2000:
             shown = shown[:2000] + "\u2026"
         shown = shown.encode("utf-8", "backslashreplace").decode()
-        return '{"$py":"object","type":%s,"repr":%s}' % (text_of(kind.__name__), text_of(shown))
+        return '{"$py":"object","type":%s,"repr":%s}' % (text_of(kind.__name__[:200]), text_of(shown))
 
     # What is printed: the end of it is kept.
 
@@ -197,6 +200,134 @@ def serve():
 
     nothing = number(0) + number(0)
 
+    # What calls leave in modules. Modules that the source imports are imported before the first call and looked at after each, and what a call changed there is put
+    # back: their names, the names of their classes, what their lists, dictionaries and sets hold, and where their random numbers begin. What other objects hold is not
+    # looked at; `isolation: fork` is for that.
+
+    definite, optional, watched = [], [], []
+    names_of_sys = loaded = None
+    # The number of names that are looked at after each call. A hundred of them take half a microsecond.
+    most_names = 6000
+    caches = ("_cache", "_cache2", "cache", "path_importer_cache", "__warningregistry__")
+
+    def note_imports(tree):
+        todo = [tree]
+        while todo:
+            node = todo.pop()
+            kind = type_(node).__name__
+            if kind == "Import":
+                definite.extend([it.name for it in node.names])
+            elif kind == "ImportFrom" and not node.level and node.module:
+                definite.append(node.module)
+                optional.extend([(node.module, it.name) for it in node.names])
+            elif isinstance_(node, list_):
+                todo.extend(node)
+            elif kind not in ("If", "ExceptHandler", "Match", "While") and hasattr(node, "_fields"):
+                todo.extend([getattr(node, it, None) for it in node._fields])
+
+    def imported(name):
+        try:
+            __import__(name)
+        except base_exception:
+            # The call that needs it says so in its own words.
+            pass
+
+    def import_all():
+        for it in definite:
+            imported(it)
+        for above, it in optional:
+            if hasattr(modules.get(above), "__path__") and not hasattr(modules[above], it):
+                imported(above + "." + it)
+
+    def watch():
+        nonlocal names_of_sys, loaded
+        loaded = modules.copy()
+        loaded.pop("evaluator", None)
+        watched.clear()
+        found = [modules.get(it) for it in definite] + [modules.get(above + "." + it) for above, it in optional]
+        found = list_({id(it): it for it in found if type_(it) is Module and it is not builtins}.values())
+        # Those that the source names, and then their submodules as far as there is room.
+        n_named, room = len_(found), most_names
+        for module in found:
+            names = module.__dict__
+            n_named -= 1
+            if n_named < 0 and room < most_names // 2 + len_(names):
+                break
+            watched.append((names, names.copy(), None))
+            room -= len_(names)
+            if module is sys:
+                names_of_sys = watched[-1][1]
+            if module.__name__ in ("random", "numpy.random"):
+                watched.append((None, None, module.seed))
+            for name, value in names.copy().items():
+                if type_(value) is Module and value.__name__.startswith(module.__name__ + ".") and value not in found:
+                    found.append(value)
+                else:
+                    room -= watch_value(module, name, value, room)
+
+    def watch_value(module, name, value, room):
+        live = owner = None
+        if name == "environ":
+            live = getattr(value, "_data", None)
+        elif type_(value) in (dict_, list_, set_):
+            live = value if value is not modules and name not in caches else None
+        elif isinstance_(value, type_) and value.__flags__ & 512 and value.__module__.startswith(module.__name__):
+            # A class that was made by a statement, and belongs to this module.
+            live, owner = value.__dict__, value
+        if live is None or (len_(live) > room and name != "environ"):
+            return 0
+        watched.append((live, live.copy(), owner))
+        return len_(live)
+
+    def is_loaded(name, module):
+        spec = getattr(module, "__spec__", None)
+        return type_(module) is Module and getattr(spec, "name", None) == name
+
+    def put_back_modules():
+        # What was imported stays; what only has the name of a module does not.
+        for name in [it for it in modules if it not in loaded and it != "evaluator"]:
+            if not is_loaded(name, modules[name]):
+                del modules[name]
+        for name, module in loaded.items():
+            if modules.get(name) is not module:
+                modules[name] = module
+
+    def put_back():
+        modules.pop("evaluator", None)
+        if modules != loaded:
+            put_back_modules()
+        is_larger = len_(modules) != len_(loaded)
+        for live, saved, owner in watched:
+            if live is None:
+                owner()
+                continue
+            try:
+                is_same = live == saved
+            except base_exception:
+                is_same = False
+            if not is_same:
+                restore(live, saved, owner, is_larger)
+        if is_larger:
+            watch()
+
+    def restore(live, saved, owner, is_larger):
+        if type_(live) is list_:
+            live[:] = saved
+        elif type_(live) is set_:
+            live.clear()
+            live.update(saved)
+        elif owner is not None:
+            for name in [it for it in live if it not in saved]:
+                type_.__delattr__(owner, name)
+            for name in [it for it in saved if live.get(it, live) is not saved[it]]:
+                type_.__setattr__(owner, name, saved[name])
+        else:
+            for name in [it for it in live if it not in saved]:
+                # A module that was loaded meanwhile is a name of the package above it, and stays.
+                if not (is_larger and type_(live[name]) is Module and modules.get(live[name].__name__) is live[name]):
+                    del live[name]
+            live.update(saved)
+
     # Calling.
 
     def line_of(error):
@@ -207,8 +338,51 @@ def serve():
             trace = trace.tb_next
         return line
 
+    # What the sandbox refuses looks like a fault of the machine, so the sandbox says that it was itself, and what would do instead.
+
+    no_files = (
+        "the sandbox shows evaluators no files; pass the content as an argument (`with: {words: {value: [...]}}`, or a column of the records), "
+        "or put it into the source"
+    )
+    no_network = "the sandbox has no network; let a `judge` or a model ask, or put what is needed into the records"
+    no_programs = "the sandbox starts no programs; use a library in Python, or an agent"
+    no_module = (
+        "the interpreter of this evaluator has no such module; name an environment that has it (`python: path/to/venv`), "
+        "and put code of your own into the source: files beside it cannot be imported"
+    )
+
+    def refusal_of(error):
+        for _ in range(8):
+            if isinstance_(error, module_not_found):
+                return no_module
+            if isinstance_(error, os_error) and (refusal := refusal_of_system(error)):
+                return refusal
+            reason = getattr(error, "reason", None)
+            error = reason if isinstance_(reason, base_exception) else error.__cause__ or error.__context__
+            if error is None:
+                return None
+
+    def refusal_of_system(error):
+        places, trace = [], error.__traceback__
+        while trace is not None:
+            places.append(trace.tb_frame.f_code.co_filename.rpartition("/")[2])
+            trace = trace.tb_next
+        if "subprocess.py" in places or any([it.startswith("popen_") for it in places]):
+            return no_programs
+        if type_(error).__name__ == "gaierror" or "socket.py" in places:
+            return no_network
+        # Not found, not permitted, no permission, a file system that is read only.
+        if error.errno not in (1, 2, 13, 30):
+            return None
+        if error.filename is not None:
+            return no_files
+        return "the sandbox refused it: evaluators have no files, no network and no other programs" if error.errno == 1 else None
+
     def described(error):
-        line = line_of(error)
+        try:
+            line = line_of(error)
+        except base_exception:
+            line = None
         try:
             words = str_(error)
             if type_(words) is not str_:
@@ -218,7 +392,15 @@ def serve():
         words = words.encode("utf-8", "backslashreplace").decode()
         if len_(words) > 8000:
             words = words[:8000] + "\u2026"
+        try:
+            refusal = refusal_of(error) if explains else None
+        except base_exception:
+            refusal = None
+        if refusal is not None:
+            words = "%s; %s" % (words, refusal) if words else refusal
         kind = type_.__getattribute__(type_(error), "__name__")
+        if len_(kind) > 200:
+            kind = kind[:200] + "\u2026"
         return '{"kind":%s,"message":%s,"line":%s}' % (quoted(kind), quoted(words), "null" if line is None else "%d" % line)
 
     def awaited(value):
@@ -248,7 +430,8 @@ def serve():
         function = scope.get(entry)
         if not callable_(function):
             raise NameError("there is no function `%s`" % entry)
-        value = function(**arguments)
+        # Settings that belong to a context, those of `decimal` for example, end with the call.
+        value = copy_context().run(function, **arguments)
         if hasattr(type_(value), "__await__"):
             value = awaited(value)
         return value
@@ -256,6 +439,11 @@ def serve():
     def answer(text, streams):
         stdout, stderr = streams
         sys.stdout, sys.stderr = stdout[1], stderr[1]
+        if fresh and not forks and loaded is None:
+            import_all()
+            watch()
+        if names_of_sys is not None:
+            names_of_sys["stdout"], names_of_sys["stderr"] = stdout[1], stderr[1]
         try:
             value = call(text)
             try:
@@ -279,6 +467,12 @@ def serve():
                 sys.setprofile(None)
             if get_limit() != usual_limit:
                 set_limit(usual_limit)
+            if set_digits and sys.get_int_max_str_digits():
+                set_digits(0)
+            if not gc.isenabled():
+                gc.enable()
+            if loaded is not None:
+                put_back()
         first, out_unused = printed(*stdout)
         second, err_unused = printed(*stderr)
         if not (out_unused and err_unused):
@@ -303,9 +497,14 @@ def serve():
         program = Program(len(filter_), instructions)
         library = ctypes.CDLL(None, use_errno=True)
 
+        own = posix.getpid()
+
         def harden():
             if library.prctl(1, 9, 0, 0, 0) != 0 or (filter_ and library.prctl(22, 2, ctypes.byref(program)) != 0):
                 raise OSError(ctypes.get_errno(), "a copy cannot be hardened")
+            # An original that ended before the request sends no signal.
+            if posix.getppid() != own:
+                posix._exit(1)
 
         return harden
 
@@ -374,9 +573,9 @@ def serve():
         posix._exit(0)
 
     def load(job):
-        nonlocal code, entry, max_output, max_value, max_depth, fresh, forks, harden
+        nonlocal code, entry, max_output, max_value, max_depth, fresh, forks, harden, explains
         entry, max_output, max_value, max_depth = job["entry"], job["output"], job["value"], job["depth"]
-        fresh, forks = job["fresh"], job["isolation"] == "fork"
+        fresh, forks, explains = job["fresh"], job["isolation"] == "fork", job["explains"]
         shared.clear()
         try:
             tree = compile_(job["text"], name, "exec", 0x400, True)
@@ -385,6 +584,8 @@ def serve():
             wrong("%s: %s" % (type_(error).__name__, error.msg), error.lineno, error.offset)
         except base_exception as error:
             wrong("%s: %s" % (type_(error).__name__, error))
+        if fresh and not forks:
+            note_imports(tree)
         if forks:
             try:
                 harden = harden_copies(job["filter"])

@@ -9,6 +9,7 @@
 //! | key | meaning |
 //! |---|---|
 //! | `without` | the protections to leave out: layers by name, `fork` for a process shared by calls, a limit (`deadline`, `memory`, `output`, `value`), or `process`: the program then runs in a bare interpreter that is its own host, and has to end it, to change what is around it, or to speak in its name |
+//! | `without: -` | there is nothing to leave out: the program must not succeed, end the pool or change anything, and that is all |
 //! | `turns` | how often it is called; one result after the other, `together` in one message |
 //! | `proof` | texts, any of which in the last result means success, where it cannot say so itself |
 //! | `then` | the result that matters is that of other code, called afterwards |
@@ -236,7 +237,8 @@ impl Attack {
     fn can_be_proved(&self) -> bool {
         let is_root = rustix::process::geteuid().is_root();
         let is_machine = self.head.get("machine").is_none_or(|it| it == std::env::consts::ARCH);
-        is_machine && (is_root || !self.head.contains_key("root"))
+        let is_provable = self.head["without"] != "-";
+        is_provable && is_machine && (is_root || !self.head.contains_key("root"))
     }
 }
 

@@ -318,3 +318,104 @@ fn what_an_error_says_is_cut_to_what_people_read() {
         assert!(shown.starts_with("error: ") && shown.len() < 9000, "{} bytes", shown.len());
     }
 }
+
+/// Fails in a call that starts with this text, and the sandbox says what it has to do with it.
+#[track_caller]
+fn explained(language: Language, body: &str, expected: &str) {
+    let text = match language {
+        Language::Python => format!("def evaluate():\n    {body}\n"),
+        _ => format!("function evaluate() {{ {body} }}"),
+    };
+    returns(language, &text, "{}", expected);
+}
+
+#[test]
+fn what_the_sandbox_refuses_says_so_and_what_to_do() {
+    use Language::{JavaScript, Python};
+    explained(
+        Python,
+        "return open('words.txt').read()",
+        "error: FileNotFoundError: [Errno 2] No such file or directory: 'words.txt'; the sandbox shows evaluators no files; pass the content as an \
+         argument (`with: {words: {value: [...]}}`, or a column of the records), or put it into the source (line 2)",
+    );
+    explained(
+        Python,
+        "open('/etc/passwd')",
+        "error: PermissionError: [Errno 13] Permission denied: '/etc/passwd'; the sandbox shows evaluators no files; pass the content as an argument \
+         (`with: {words: {value: [...]}}`, or a column of the records), or put it into the source (line 2)",
+    );
+    explained(
+        Python,
+        "import no_such_module",
+        "error: ModuleNotFoundError: No module named 'no_such_module'; the interpreter of this evaluator has no such module; name an environment that \
+         has it (`python: path/to/venv`), and put code of your own into the source: files beside it cannot be imported (line 2)",
+    );
+    let no_network = "the sandbox has no network; let a `judge` or a model ask, or put what is needed into the records";
+    explained(
+        Python,
+        "import socket; socket.create_connection(('127.0.0.1', 1))",
+        &format!("error: PermissionError: [Errno 1] Operation not permitted; {no_network} (line 2)"),
+    );
+    explained(
+        Python,
+        "import urllib.request; urllib.request.urlopen('http://127.0.0.1:1/')",
+        &format!("error: URLError: <urlopen error [Errno 1] Operation not permitted>; {no_network} (line 2)"),
+    );
+    explained(
+        Python,
+        "import subprocess; subprocess.run(['/bin/true'])",
+        "error: PermissionError: [Errno 1] Operation not permitted; the sandbox starts no programs; use a library in Python, or an agent (line 2)",
+    );
+    explained(
+        JavaScript,
+        "return fetch('http://127.0.0.1/')",
+        &format!("error: ReferenceError: fetch is not defined; {no_network} (line 1)"),
+    );
+    explained(
+        JavaScript,
+        "return require('fs')",
+        "error: ReferenceError: require is not defined; the sandbox has no modules; put the code into the source, or write the evaluator in Python \
+         with `python: path/to/venv` (line 1)",
+    );
+    explained(
+        JavaScript,
+        "return process.env",
+        "error: ReferenceError: process is not defined; the sandbox has no files, no variables and no programs; pass what is needed as an argument \
+         (`with`) (line 1)",
+    );
+    // What is the code's own fault is left as it is.
+    explained(Python, "raise FileNotFoundError('mine')", "error: FileNotFoundError: mine (line 2)");
+    explained(JavaScript, "return nonsense", "error: ReferenceError: nonsense is not defined (line 1)");
+}
+
+#[test]
+fn names_of_classes_are_cut() {
+    let long = format!("{}…", "N".repeat(200));
+    explained(
+        Language::Python,
+        "raise type('N' * 900_000, (Exception,), {})('x')",
+        &format!("error: {long}: x (line 2)"),
+    );
+    explained(
+        Language::JavaScript,
+        "throw Object.assign(new Error('x'), { name: 'N'.repeat(900_000) })",
+        &format!("error: {long}: x (line 1)"),
+    );
+}
+
+#[test]
+fn lists_are_as_long_as_a_value_may_be() {
+    explained(
+        Language::JavaScript,
+        "return new Array(2 ** 32 - 1)",
+        "error: the returned value cannot be kept: it is a list of 4294967295 items, which are more than 1048576 bytes",
+    );
+}
+
+/// Everything that calls share is unchangeable: what names lead to, and what expressions of the language lead to.
+#[test]
+fn everything_that_is_built_in_is_frozen() {
+    let text = include_str!("../data/built-in.js");
+    let results = results(&POOL, source(Language::JavaScript, Isolation::Process, text), &["{}"]);
+    assert_eq!(shown(&results[0]), "[]");
+}

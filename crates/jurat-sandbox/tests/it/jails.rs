@@ -17,8 +17,12 @@ pub(crate) struct Place {
     pub(crate) walls: Walls,
 }
 
+/// Another place for the program that is started as a worker.
+const WORKER: &str = "JURAT_TEST_WORKER";
+
 pub(crate) fn worker() -> jurat_sandbox::Program {
-    jurat_sandbox::Program { path: env!("CARGO_BIN_EXE_jurat-worker").into(), arguments: Vec::new() }
+    let path = std::env::var_os(WORKER).unwrap_or_else(|| env!("CARGO_BIN_EXE_jurat-worker").into());
+    jurat_sandbox::Program { path: path.into(), arguments: Vec::new() }
 }
 
 impl Place {
@@ -157,6 +161,60 @@ fn what_was_named_can_be_read_and_not_written() {
     place.walls.read_only = vec![PathBuf::from("/no/such/folder")];
     let error = try_run(&place.shell(":"), &place.walls).err().map(|it| it.to_string());
     assert_eq!(error.as_deref(), Some("`/no/such/folder` cannot be used: No such file or directory (os error 2)"));
+}
+
+/// What an earlier turn leaves where the suite's files are going to be shown, instead of what was there.
+const IN_THE_WAY: [&str; 5] = [
+    "ln -s VICTIM OUT",
+    "mkdir OUT && ln -s VICTIM OUT/suite",
+    "mkdir -p OUT/suite && ln -s VICTIM/made OUT/suite/agent.py",
+    "mkdir -p OUT/suite/agent.py",
+    "echo x > OUT",
+];
+
+#[test]
+fn what_an_earlier_turn_left_leads_the_next_nowhere() {
+    for script in IN_THE_WAY {
+        let (outside, victim) =
+            (tempfile::tempdir().expect("there is room"), tempfile::tempdir().expect("there is room"));
+        let agent = outside.path().join("suite/agent.py");
+        std::fs::create_dir(outside.path().join("suite")).expect("folders can be made");
+        std::fs::write(&agent, "the agent").expect("files can be written");
+        let mut place = Place::new(Isolation::Namespaces);
+        place.walls.read_only = vec![agent.clone()];
+        let words = |it: &str| {
+            let it = it.replace("OUT", &outside.path().display().to_string());
+            it.replace("VICTIM", &victim.path().display().to_string())
+        };
+        let first = ran(&place.shell(&words(&format!("mv OUT OUT.old && {script}"))), &place.walls);
+        assert_eq!((first.ended.exit, first.stderr.as_str()), (Exit::Code(0), ""), "{script}");
+        let second = ran(&place.shell(&format!("cat {}", agent.display())), &place.walls);
+        assert_eq!(second.stdout, "the agent", "{script}: {}", second.stderr);
+        assert_eq!(std::fs::read_dir(victim.path()).expect("it is there").count(), 0, "{script}");
+    }
+    as_an_ordinary_user("jails::what_an_earlier_turn_left_leads_the_next_nowhere");
+}
+
+/// Runs a test again as a user who is not root, where this one is.
+#[track_caller]
+pub(crate) fn as_an_ordinary_user(test: &str) {
+    use std::os::unix::process::CommandExt as _;
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    const NOBODY: u32 = 65534;
+    // The program may lie where only root can go.
+    let folder = tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755)).tempdir();
+    let folder = folder.expect("there is room for files");
+    let copy = folder.path().join("tests");
+    std::fs::copy(std::env::current_exe().expect("the test is a program"), &copy).expect("there is room for files");
+    let worker_copy = folder.path().join("worker");
+    std::fs::copy(worker().path, &worker_copy).expect("there is room for files");
+    let mut again = std::process::Command::new(copy);
+    again.args(["--exact", test]).uid(NOBODY).gid(NOBODY).env(WORKER, worker_copy).current_dir("/");
+    let ended = again.output().expect("it can be started");
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned() + &String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success() && said.contains("1 passed"), "as an ordinary user: {said}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod attacks;
 mod calling;
 mod hostile;
 mod jails;
+mod orphans;
 mod pools;
 mod refusing;
 mod typescript;

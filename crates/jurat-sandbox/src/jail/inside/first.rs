@@ -12,7 +12,7 @@ use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, Wa
 
 use super::forward::Forwards;
 use super::guard::Guard;
-use super::members::Members;
+use super::members::{Members, detached_memory};
 use super::root::Made;
 use super::{Broken, say};
 use crate::frame;
@@ -177,14 +177,18 @@ impl First<'_> {
 
     fn look(&mut self) {
         let members = Members::look();
-        self.memory = self.memory.max(members.memory);
         self.processes = self.processes.max(members.n_tasks);
         if self.orders.has(Wall::Count) && members.n_tasks > self.orders.processes {
             self.stopped = Some(Limit::Processes);
         }
         let max = self.orders.memory_bytes;
-        if self.orders.has(Wall::Memory) && members.memory > max && members.exact_memory() > max {
+        let detached = if self.orders.is_walled && self.orders.has(Wall::Ipc) { detached_memory() } else { 0 };
+        self.memory = self.memory.max(members.memory + detached);
+        if self.orders.has(Wall::Memory) && members.memory + detached > max && members.exact_memory() + detached > max {
             self.stopped = Some(Limit::Memory);
+        }
+        if self.orders.has(Wall::Disk) && members.unlinked_bytes() > self.orders.disk_bytes {
+            self.stopped = Some(Limit::Disk);
         }
     }
 

@@ -93,7 +93,7 @@ impl Guard {
 }
 
 /// Whether whoever started jurat is root of the machine: the namespace has nobody else.
-fn is_root_outside() -> bool {
+pub(super) fn is_root_outside() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.split_whitespace().nth(1) == Some("0")
 }

@@ -2,22 +2,23 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 
 use rustix::process::{Pid, Signal};
 
 /// Everybody below the first process.
 #[derive(Debug, Default)]
-pub(super) struct Members {
+pub(crate) struct Members {
     ids: Vec<i32>,
     /// Processes and threads.
-    pub(super) n_tasks: u64,
+    pub(crate) n_tasks: u64,
     /// Memory of their own. What two share counts twice.
-    pub(super) memory: u64,
+    pub(crate) memory: u64,
 }
 
 impl Members {
     /// Looks who is there.
-    pub(super) fn look() -> Members {
+    pub(crate) fn look() -> Members {
         let own = i32::try_from(std::process::id()).unwrap_or(1);
         let mut children: HashMap<i32, Vec<(i32, Status)>> = HashMap::new();
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -43,7 +44,7 @@ impl Members {
     }
 
     /// What they use, with what several share counted once. Asking costs more.
-    pub(super) fn exact_memory(&self) -> u64 {
+    pub(crate) fn exact_memory(&self) -> u64 {
         let shares = |line: &str| {
             let value = line.strip_prefix("Pss_Anon:").or_else(|| line.strip_prefix("Pss_Shmem:"))?;
             kilobytes(value)
@@ -56,17 +57,45 @@ impl Members {
         self.ids.iter().map(of).sum()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// What they have written to files that no folder names any more. It is on the disk as long as somebody has it open.
+    pub(crate) fn unlinked_bytes(&self) -> u64 {
+        let mut files = HashMap::new();
+        for id in &self.ids {
+            for entry in fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten() {
+                let Ok(found) = fs::metadata(entry.path()) else { continue };
+                if found.is_file() && found.nlink() == 0 {
+                    files.insert((found.dev(), found.ino()), found.blocks() * 512);
+                }
+            }
+        }
+        files.values().sum()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
     /// Sends all of them a signal.
-    pub(super) fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         for id in self.ids.iter().filter_map(|it| Pid::from_raw(*it)) {
             // Those that have ended meanwhile do not need it.
             rustix::process::kill_process(id, signal).unwrap_or_default();
         }
     }
+}
+
+/// Memory of System V that no process has in its own account: segments that are attached nowhere, and messages that wait in queues.
+pub(crate) fn detached_memory() -> u64 {
+    let table = |name: &str| fs::read_to_string(format!("/proc/sysvipc/{name}")).unwrap_or_default();
+    column(&table("shm"), "rss", |row| row.get("nattch") == Some(&"0")) + column(&table("msg"), "cbytes", |_| true)
+}
+
+/// Adds up a column of a table over some of its rows.
+fn column(table: &str, name: &str, is_counted: impl Fn(&HashMap<&str, &str>) -> bool) -> u64 {
+    let mut lines = table.lines();
+    let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
+    let rows = lines.map(|it| names.iter().copied().zip(it.split_whitespace()).collect::<HashMap<_, _>>());
+    rows.filter(is_counted).filter_map(|it| it.get(name)?.parse::<u64>().ok()).sum()
 }
 
 /// What the system says of a process.
@@ -105,5 +134,12 @@ mod tests {
         let text =
             "Name:\tPPid: 7\nPPid:\t12\nRssAnon:\t    100 kB\nRssFile:\t 5000 kB\nRssShmem:\t 28 kB\nThreads:\t3\n";
         assert_eq!(Status::read(text), Status { parent: 12, threads: 3, memory: 128 << 10 });
+    }
+
+    #[test]
+    fn segments_that_are_attached_nowhere_are_added_up() {
+        let table = "key shmid nattch rss\n 0 1 0 4096\n 0 2 3 8192\n 0 3 0 100\n";
+        assert_eq!(column(table, "rss", |row| row.get("nattch") == Some(&"0")), 4196);
+        assert_eq!(column("", "rss", |_| true), 0);
     }
 }

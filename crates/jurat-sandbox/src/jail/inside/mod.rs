@@ -11,6 +11,7 @@ mod guard;
 mod members;
 mod namespaces;
 mod root;
+mod target;
 
 use std::fs::File;
 use std::io;
@@ -22,9 +23,10 @@ use rustix::process::{Pid, Signal};
 
 use super::orders::{Enter, Orders, Said};
 use crate::frame;
-use crate::worker::Channel;
+use crate::worker::{Channel, parent};
 
 pub(crate) use forward::stand_between;
+pub(crate) use members::Members;
 
 /// Why a jail is not made.
 #[derive(Debug)]
@@ -64,7 +66,7 @@ pub(crate) fn main(channel: Channel, kind: u8, body: &[u8]) -> ExitCode {
 
 /// Makes namespaces, becomes the parent of the first process in them, and waits for its end.
 fn walled(what: &Enter, mut control: File, stdout: File) -> Result<(), ()> {
-    let tied = || end_with_parent(what.parent).map_err(Broken::at("the jail cannot be tied to jurat"));
+    let tied = || parent::end_with(what.parent).map_err(Broken::at("the jail cannot be tied to jurat"));
     let entered = namespaces::enter(what).and_then(|()| tied());
     if let Err(broken) = entered {
         return say(&mut control, &broken.said()).map_err(drop);
@@ -125,13 +127,6 @@ fn told(orders: &[u8], control: &mut File) -> Result<(Orders, Vec<u8>), Broken> 
 
 fn say(control: &mut File, said: &Said) -> io::Result<()> {
     frame::write(control, frame::SAID, &serde_json::to_vec(said)?)
-}
-
-/// Ends when whoever started it ends.
-fn end_with_parent(parent: u32) -> io::Result<()> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    let is_there = rustix::process::getppid().is_some_and(|it| u32::try_from(it.as_raw_nonzero().get()) == Ok(parent));
-    if is_there { Ok(()) } else { Err(io::Error::other("it has ended")) }
 }
 
 /// Ends when the process ends that holds the other end of a pipe, which is the parent. It may have ended before it could be tied to, and then the pipe is closed; a parent

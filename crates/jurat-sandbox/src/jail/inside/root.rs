@@ -7,13 +7,15 @@ use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags};
 
-use super::Broken;
+use super::guard::is_root_outside;
 use super::namespaces::ID;
+use super::{Broken, target};
 use crate::jail::orders::{Enter, Orders};
 use crate::jail::{Limit, Mechanism, Wall};
 
@@ -115,24 +117,7 @@ struct Part {
 }
 
 fn pivot(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
-    let mut parts = Vec::new();
-    for (here, there) in &orders.writable {
-        parts.push(folder_part(here, there, Attributes::WRITABLE)?);
-    }
-    for path in &orders.read_only {
-        let is_usable = Path::new(path).is_absolute()
-            && Path::new(path) != Path::new("/")
-            && ["/proc", "/sys", "/dev"].iter().all(|it| !Path::new(path).starts_with(it));
-        if !is_usable {
-            let error = io::Error::from_raw_os_error(libc::EINVAL);
-            return Err(Broken::Folder { path: path.clone(), error });
-        }
-        parts.push(folder_part(path, path, Attributes::READ_ONLY)?);
-    }
-    for part in parts {
-        let path = part.target.clone().into_os_string();
-        part.put().map_err(|error| Broken::Folder { path, error })?;
-    }
+    show_parts(orders)?;
     processes(orders, made)?;
     let is_there = || -> rustix::io::Result<()> {
         rustix::process::pivot_root(".", ".")?;
@@ -147,6 +132,43 @@ fn pivot(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
         .map_err(Broken::at("the root cannot be closed"))
 }
 
+/// Shows the folders of the program and what it may read. What lies below a folder that an earlier program could write comes last, and no link on the way to it is followed:
+/// the machine's own root is still there for a link to lead to.
+fn show_parts(orders: &Orders) -> Result<(), Broken> {
+    let mut writable = Vec::new();
+    for (here, there) in &orders.writable {
+        writable.push(folder_part(here, there, Attributes::WRITABLE)?);
+    }
+    let mut outer = Vec::new();
+    let mut inner = Vec::new();
+    for path in &orders.read_only {
+        if !is_usable(Path::new(path)) {
+            let error = io::Error::from_raw_os_error(libc::EINVAL);
+            return Err(Broken::Folder { path: path.clone(), error });
+        }
+        let part = folder_part(path, path, Attributes::READ_ONLY)?;
+        match writable.iter().find(|it| part.target.starts_with(&it.target)) {
+            Some(above) => inner.push((part, above.target.clone())),
+            None => outer.push(part),
+        }
+    }
+    let failed = |part: &Part, error| Broken::Folder { path: part.target.clone().into_os_string(), error };
+    for part in outer.iter().chain(&writable) {
+        part.put().map_err(|error| failed(part, error))?;
+    }
+    for (part, above) in &inner {
+        part.put_below(above).map_err(|error| failed(part, error))?;
+    }
+    Ok(())
+}
+
+/// Whether a path can be shown as it is.
+fn is_usable(path: &Path) -> bool {
+    let is_plain = path.components().all(|it| !matches!(it, Component::ParentDir | Component::CurDir));
+    let is_of_kernel = ["/proc", "/sys", "/dev"].iter().any(|it| path.starts_with(it));
+    path.is_absolute() && path != Path::new("/") && is_plain && !is_of_kernel
+}
+
 /// The system's programs and settings.
 #[derive(Default)]
 struct System {
@@ -156,6 +178,8 @@ struct System {
     links: Vec<(PathBuf, PathBuf)>,
     /// Small files, as they are now. To copy one costs less than to mount it.
     copies: Vec<(PathBuf, Vec<u8>)>,
+    /// What of the settings not everybody may read, and whether it is a folder. Whoever is root outside may, and the program would be, too.
+    private: Vec<(PathBuf, bool)>,
 }
 
 /// The largest file that is copied.
@@ -174,11 +198,44 @@ fn system_parts(what: &Enter) -> io::Result<System> {
             system.links.push((fs::read_link(&path)?, path));
         } else if found.is_dir() || found.len() > SMALL {
             system.parts.push(Part::of(path.as_os_str(), path.as_os_str(), Attributes::READ_ONLY)?);
+            if path.starts_with("/etc") && is_root_outside() {
+                system.private.extend(private_in(&path));
+            }
+        } else if found.mode() & 0o004 == 0 {
+            continue;
         } else if let Ok(bytes) = fs::read(&path) {
             system.copies.push((path, bytes));
         }
     }
     Ok(system)
+}
+
+/// What everybody else may not read, from a folder downwards.
+fn private_in(folder: &Path) -> Vec<(PathBuf, bool)> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(metadata) = entry.metadata() else { continue };
+            let needed = if metadata.is_dir() { 0o005 } else { 0o004 };
+            if metadata.is_symlink() {
+                continue;
+            } else if metadata.mode() & needed != needed {
+                found.push((entry.path(), metadata.is_dir()));
+            } else if metadata.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    found
+}
+
+/// Puts something empty on what must not be read.
+fn hide(path: &Path, is_folder: bool) -> io::Result<()> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let empty = rustix::mount::open_tree(CWD, if is_folder { "root" } else { "dev/null" }, flags)?;
+    Attributes { is_recursive: false, ..Attributes::READ_ONLY }.set(empty.as_fd())?;
+    Ok(rustix::mount::move_mount(&empty, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
 }
 
 fn folder_part(here: &OsStr, there: &OsStr, attributes: Attributes) -> Result<Part, Broken> {
@@ -199,19 +256,23 @@ impl Part {
         Ok(Part { tree, target: PathBuf::from(there), is_folder })
     }
 
-    /// Puts it below the new root, which is where we are.
+    /// Puts it below the new root, which is where we are and where no program could write yet.
     fn put(&self) -> io::Result<()> {
-        let target = below(&self.target);
-        if target.symlink_metadata().is_err() {
-            if self.is_folder {
-                fs::create_dir_all(&target)?;
-            } else {
-                parent(&target)?;
-                fs::File::create(&target)?;
-            }
-        }
-        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        Ok(rustix::mount::move_mount(&self.tree, c"", CWD, &target, flags)?)
+        let root = rustix::fs::openat(CWD, ".", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        self.mount_on(&target::of_system(&root, &below(&self.target), self.is_folder)?)
+    }
+
+    /// Puts it below a folder that a program could write.
+    fn put_below(&self, above: &Path) -> io::Result<()> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = rustix::fs::openat(CWD, below(above), flags, Mode::empty())?;
+        let rest = self.target.strip_prefix(above).unwrap_or(Path::new(""));
+        self.mount_on(&target::of_program(folder, rest, self.is_folder)?)
+    }
+
+    fn mount_on(&self, target: &OwnedFd) -> io::Result<()> {
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+        Ok(rustix::mount::move_mount(&self.tree, c"", target, c"", flags)?)
     }
 }
 
@@ -229,6 +290,9 @@ fn lay_out(system: &System) -> io::Result<()> {
     }
     for part in system.parts.iter().chain(&system.devices) {
         part.put()?;
+    }
+    for (path, is_folder) in &system.private {
+        hide(&below(path), *is_folder)?;
     }
     for (path, bytes) in &system.copies {
         fs::write(below(path), bytes)?;

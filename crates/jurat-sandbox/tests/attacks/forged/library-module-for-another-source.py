@@ -1,4 +1,4 @@
-# without: one_source
+# without: names one_source
 # then: another source
 
 def evaluate(turn, world):

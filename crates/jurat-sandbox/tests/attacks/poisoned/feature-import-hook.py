@@ -1,4 +1,4 @@
-# without: fork
+# without: names
 # turns: 2
 
 import sys

@@ -1,4 +1,4 @@
-# without: threads
+# without: names threads
 # turns: 2
 
 import threading

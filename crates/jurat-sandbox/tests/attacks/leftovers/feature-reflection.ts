@@ -1,0 +1,11 @@
+// without: names
+// turns: 2
+// together: yes
+
+const shared = (): any => Reflect.ownKeys;
+
+export function evaluate({ turn }: { turn: number }): unknown {
+  if (shared().pocket === "row one") return "breached";
+  shared().pocket = "row one";
+  return turn;
+}

@@ -1,0 +1,6 @@
+# without: -
+
+def evaluate(turn, world):
+    ring = {}
+    ring["breach"] = [ring, (ring,)]
+    return ring

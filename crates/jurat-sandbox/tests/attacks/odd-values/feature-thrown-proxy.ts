@@ -1,0 +1,5 @@
+// without: -
+
+export function evaluate({ turn }: { turn: number }): unknown {
+  throw new Proxy(function () {}, { get: () => { throw new Proxy({}, {}); }, getPrototypeOf: () => null });
+}

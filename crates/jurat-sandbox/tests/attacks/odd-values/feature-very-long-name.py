@@ -1,0 +1,4 @@
+# without: -
+
+def evaluate(turn, world):
+    return type("N" * 900_000, (), {})()

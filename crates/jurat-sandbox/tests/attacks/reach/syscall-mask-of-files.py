@@ -1,0 +1,12 @@
+# without: seccomp
+# machine: x86_64
+
+import ctypes
+
+c = ctypes.CDLL(None, use_errno=True)
+c.syscall.restype = ctypes.c_long
+
+
+def evaluate(turn, world):
+    got = c.syscall(*[ctypes.c_long(it) if isinstance(it, int) else it for it in (95, 0o22)])
+    return "breached" if got >= 0 else "nothing"

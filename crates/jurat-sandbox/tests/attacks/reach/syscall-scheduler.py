@@ -1,0 +1,13 @@
+# without: seccomp
+# machine: x86_64
+
+import ctypes
+
+c = ctypes.CDLL(None, use_errno=True)
+c.syscall.restype = ctypes.c_long
+
+
+def evaluate(turn, world):
+    priority = ctypes.c_int(0)
+    got = c.syscall(*[ctypes.c_long(it) if isinstance(it, int) else it for it in (144, 0, 3, ctypes.byref(priority))])
+    return "breached" if got >= 0 else "nothing"
