@@ -73,3 +73,18 @@ fn an_interpreter_that_is_none_is_named() {
     assert!(named("/bin/echo").contains("is no Python interpreter"));
     assert!(named("/bin/false").contains("`/bin/false` does not work"));
 }
+
+/// Whoever starts jurat may have limited it to less than evaluators may have.
+#[test]
+fn a_lower_limit_of_the_user_counts() {
+    let script = format!("ulimit -v 600000; exec {}", env!("CARGO_BIN_EXE_jurat-worker"));
+    let program = Program { path: "/bin/sh".into(), arguments: vec!["-c".to_owned(), script] };
+    let pool = Pool::new(PoolOptions { n_workers: 1, ..PoolOptions::of(program) });
+    let text = "def evaluate(n):\n    return len(bytearray(n * 1_000_000))\n";
+    let mut source = Source { python: Some(PYTHON.clone()), ..Source::new(Language::Python, text) };
+    source.limits.memory = 4 << 30;
+    let prepared = pool.prepare(source).wait().expect("it is in force");
+    let results = call(&pool, &prepared, &[r#"{"n": 10}"#, r#"{"n": 900}"#]);
+    assert_eq!(shown(&results[0]), "10000000");
+    assert_eq!(shown(&results[1]), "error: MemoryError (line 2)");
+}
