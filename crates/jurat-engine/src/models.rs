@@ -20,7 +20,7 @@ use jurat_model::provider::describe;
 use jurat_model::proxy::SharedMeter;
 use jurat_model::{
     Asker, Bound, Function, Meter, Model, OpenError, Price, Proxies, Reservation, ResolveError, ResolvedModel, Settled,
-    Toolbox, ToolboxError, ToolboxOptions, Transport, TransportOptions,
+    Supervisor, Toolbox, ToolboxError, ToolboxOptions, Transport, TransportOptions,
 };
 
 use crate::agents::{self, Agents};
@@ -355,6 +355,8 @@ pub struct Models {
     proxies: Proxies,
     /// The interpreter that hooks run in.
     python: std::ffi::OsString,
+    /// What starts hooks, and ends them with this process.
+    supervisor: Vec<std::ffi::OsString>,
 }
 
 #[derive(Debug)]
@@ -364,6 +366,12 @@ struct Ready {
     name: String,
     endpoint: Arc<Endpoint>,
     key: EndpointKey,
+}
+
+/// A supervisor as a command.
+fn words(supervisor: &Supervisor) -> impl Iterator<Item = std::ffi::OsString> {
+    let arguments = supervisor.arguments.iter().map(Into::into);
+    [supervisor.program.clone().into_os_string()].into_iter().chain(arguments)
 }
 
 impl Models {
@@ -401,6 +409,7 @@ impl Models {
         let servers = servers.iter().map(server).collect();
         let python = hook::interpreter(env);
         let proxies = options.proxies.clone();
+        let supervisor = options.supervisor.iter().flat_map(words).collect();
         Ok(Models {
             by_role,
             transport: Transport::new(options),
@@ -411,6 +420,7 @@ impl Models {
             agents: Agents::default(),
             proxies,
             python,
+            supervisor,
         })
     }
 
@@ -515,6 +525,7 @@ impl Perform for Models {
                         description: description.clone(),
                         source: around.source.clone(),
                         python: self.python.clone(),
+                        supervisor: self.supervisor.clone(),
                         time_limit: hook::TIME_LIMIT.min(patience),
                     };
                     hooked(surroundings.map(call)).await

@@ -6,8 +6,8 @@
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -40,13 +40,23 @@ pub struct HookCall {
     pub source: PathBuf,
     /// The interpreter.
     pub python: OsString,
+    /// What starts the interpreter and ends it with this process, if anything does: a program and its arguments, which the id of this process, the folder and the
+    /// command follow. It ends everything when it gets `SIGTERM`.
+    pub supervisor: Vec<OsString>,
     /// How long it may take.
     pub time_limit: Duration,
 }
 
 /// Ends a call from elsewhere.
 #[derive(Debug, Clone)]
-pub struct Ender(Arc<Mutex<Option<Child>>>);
+pub struct Ender(Arc<Mutex<Option<Started>>>);
+
+/// A process, and whether it supervises the one that is meant.
+#[derive(Debug)]
+struct Started {
+    child: Child,
+    is_supervised: bool,
+}
 
 impl Ender {
     /// A call that has not begun.
@@ -57,8 +67,8 @@ impl Ender {
     /// Ends the process and everything that it started. A call that was ended says so.
     pub fn end(&self) {
         let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(child) = child.as_mut() {
-            end_group(child);
+        if let Some(started) = child.as_mut() {
+            started.end();
         }
     }
 }
@@ -79,18 +89,15 @@ pub fn interpreter(env: &dyn Fn(&str) -> Option<String>) -> OsString {
 
 /// Calls a hook and waits for its answer; or says why there is none.
 pub fn call(call: &HookCall, ender: &Ender) -> Result<HookAnswer, String> {
-    let home = call.source.parent().filter(|it| !it.as_os_str().is_empty());
-    let mut command = Command::new(&call.python);
+    let mut command = command(call);
     command.args(["-c", SHIM]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env("PYTHONHASHSEED", "0").env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONIOENCODING", "utf-8");
-    if let Some(home) = home {
-        command.current_dir(home);
-    }
     lead_group(&mut command);
     let python = call.python.to_string_lossy().into_owned();
     let mut child = command.spawn().map_err(|error| format!("`{python}` cannot be started for a hook: {error}"))?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    *ender.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
+    *ender.0.lock().unwrap_or_else(PoisonError::into_inner) =
+        Some(Started { child, is_supervised: !call.supervisor.is_empty() });
     let asked = asked(call).to_json();
     let (answered, answer) = mpsc::channel();
     thread::spawn(move || {
@@ -101,15 +108,13 @@ pub fn call(call: &HookCall, ender: &Ender) -> Result<HookAnswer, String> {
     let (said, printed) = mpsc::channel();
     thread::spawn(move || said.send(stderr.map(read_some).unwrap_or_default()));
     let text = answer.recv_timeout(call.time_limit);
-    let mut child = ender.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let mut started = ender.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     let is_late = text.is_err();
-    let status = child.as_mut().and_then(|child| {
+    let status = started.as_mut().and_then(|started| {
         if is_late {
-            end_group(child);
+            started.end();
         }
-        let status = child.wait().ok();
-        end_group(child);
-        status
+        started.wait()
     });
     if is_late {
         return Err(format!("the hook took longer than {} seconds", call.time_limit.as_secs_f64()));
@@ -123,6 +128,20 @@ pub fn call(call: &HookCall, ender: &Ender) -> Result<HookAnswer, String> {
         return Err(format!("the hook ended without an answer{status}{last}"));
     }
     read_answer(&text)
+}
+
+/// The interpreter, in the folder of the check's definition, with what supervises it.
+fn command(call: &HookCall) -> Command {
+    let home = call.source.parent().filter(|it| !it.as_os_str().is_empty());
+    let Some((program, arguments)) = call.supervisor.split_first() else {
+        let mut command = Command::new(&call.python);
+        home.map(|it| command.current_dir(it));
+        return command;
+    };
+    let home = std::path::absolute(home.unwrap_or(Path::new("."))).unwrap_or_else(|_| PathBuf::from("/"));
+    let mut command = Command::new(program);
+    command.args(arguments).arg(std::process::id().to_string()).arg(home).arg(&call.python).current_dir("/");
+    command
 }
 
 fn asked(call: &HookCall) -> Value {
@@ -164,13 +183,27 @@ fn lead_group(command: &mut Command) {
 #[cfg(not(unix))]
 fn lead_group(_: &mut Command) {}
 
-/// Ends a process with everything that it started.
-fn end_group(child: &mut Child) {
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        // A group that is gone has ended, which is what is wanted.
-        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
+impl Started {
+    /// Ends the process with everything that it started. After the process was reaped, its group lives on under the same id as long as anything is in it.
+    fn end(&mut self) {
+        #[cfg(unix)]
+        if let Some(id) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            use rustix::process::{Signal, kill_process, kill_process_group};
+            let ended =
+                if self.is_supervised { kill_process(id, Signal::TERM) } else { kill_process_group(id, Signal::KILL) };
+            // What is gone has ended, which is what is wanted.
+            ended.unwrap_or_default();
+        }
+        #[cfg(not(unix))]
+        self.child.kill().unwrap_or_default();
     }
-    #[cfg(not(unix))]
-    child.kill().unwrap_or_default();
+
+    /// Waits for the process. What it left behind in its group is ended, too; a supervisor leaves nothing.
+    fn wait(&mut self) -> Option<ExitStatus> {
+        let status = self.child.wait().ok();
+        if !self.is_supervised {
+            self.end();
+        }
+        status
+    }
 }

@@ -45,6 +45,7 @@ pub(crate) fn run_checks(
                     description: task.description.clone(),
                     source: check.source.clone(),
                     python: python.clone().into_os_string(),
+                    supervisor: Vec::new(),
                     time_limit: hook::TIME_LIMIT,
                 };
                 match hook::call(&call, &Ender::new()) {

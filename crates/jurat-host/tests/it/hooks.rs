@@ -20,6 +20,7 @@ fn answered(source: &str, time_limit: Duration) -> Option<String> {
         description: None,
         source: folder.path().join("suite.yaml"),
         python: "python3".into(),
+        supervisor: Vec::new(),
         time_limit,
     };
     match hook::call(&call, &Ender::new()) {

@@ -39,7 +39,7 @@ pub(crate) const FORWARD: &str = "forward";
 pub const SUPERVISE: &str = "__supervise";
 
 /// How workers call code. A change of what a call means changes the number, so that what came of calls before it is not used again.
-pub const REVISION: u32 = 1;
+pub const REVISION: u32 = 2;
 
 /// What interprets JavaScript.
 pub(crate) const JAVASCRIPT: &str = "quickjs-ng";
