@@ -26,8 +26,7 @@ const JUDGE: &str = "\
 suite: stubborn
 models: { judge: \"exec/python3 stubborn.py judge\" }
 records: [{ id: a, output: x }]
-judges: { j: { prompt: \"${output}\" } }
-tasks: [{ id: t, judge: j, field_path: j, operator: equals, expected_value: yes }]
+tasks: [{ id: t, judge: { prompt: \"${output}\" }, operator: equals, expected_value: yes }]
 ";
 
 const TOOLS: &str = "\
@@ -44,7 +43,7 @@ fn programs_end_with_jurat_when_it_is_killed() {
     for (name, suite) in [("judge", JUDGE), ("tools", TOOLS)] {
         let folder = Folder::with("suite.yaml", suite);
         fs::write(folder.path().join("stubborn.py"), STUBBORN).expect("files can be written");
-        fs::write(folder.path().join("replies.jsonl"), "{\"text\": \"yes\"}\n").expect("files can be written");
+        fs::write(folder.path().join("replies.jsonl"), "{\"reply\": \"yes\"}\n").expect("files can be written");
         let mut command = folder.command();
         command.args(["run", "suite.yaml"]).stdout(Stdio::null()).stderr(Stdio::null());
         let mut jurat = command.spawn().expect("the command starts");
