@@ -344,6 +344,7 @@ def serve():
         "the sandbox shows evaluators no files; pass the content as an argument (`with: {words: {value: [...]}}`, or a column of the records), "
         "or put it into the source"
     )
+    no_writing = "the sandbox writes no files; return or print what is to be kept"
     no_network = "the sandbox has no network; let a `judge` or a model ask, or put what is needed into the records"
     no_programs = "the sandbox starts no programs; use a library in Python, or an agent"
     no_module = (
@@ -375,7 +376,8 @@ def serve():
         if error.errno not in (1, 2, 13, 30):
             return None
         if error.filename is not None:
-            return no_files
+            # Opening to write is not permitted at all; to read, it depends on the file.
+            return no_writing if error.errno == 1 else no_files
         return "the sandbox refused it: evaluators have no files, no network and no other programs" if error.errno == 1 else None
 
     def described(error):

@@ -346,6 +346,11 @@ fn what_the_sandbox_refuses_says_so_and_what_to_do() {
     );
     explained(
         Python,
+        "open('/tmp/x', 'w')",
+        "error: PermissionError: [Errno 1] Operation not permitted: '/tmp/x'; the sandbox writes no files; return or print what is to be kept (line 2)",
+    );
+    explained(
+        Python,
         "import no_such_module",
         "error: ModuleNotFoundError: No module named 'no_such_module'; the interpreter of this evaluator has no such module; name an environment that \
          has it (`python: path/to/venv`), and put code of your own into the source: files beside it cannot be imported (line 2)",
