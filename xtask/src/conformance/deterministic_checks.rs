@@ -54,6 +54,7 @@ fn hooked(hook: &Hook, check: &Check, evidence: &Val<'_>) -> Value {
         description: None,
         source: check.source.clone(),
         python: hook::interpreter(&|name| std::env::var(name).ok()),
+        supervisor: Vec::new(),
         time_limit: hook::TIME_LIMIT,
     };
     match hook::call(&call, &Ender::new()) {
