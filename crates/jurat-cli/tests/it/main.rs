@@ -10,6 +10,7 @@ mod conversations;
 mod evaluators;
 mod explain;
 mod export;
+mod faults;
 mod foreign_code;
 mod guides;
 mod hostile;

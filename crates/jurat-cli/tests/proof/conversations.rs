@@ -2,6 +2,7 @@
 //! and beside rows.
 
 use jurat_testkit::{Endpoint, Fault, Reply, Request, RetryAfter, Script, Usage, When};
+use serde_json::json;
 
 use crate::project::{Project, RESULTS, timeless};
 use crate::replays::{assert_replays, differing};
@@ -86,6 +87,9 @@ fn script() -> Script {
         let usage = Usage { input: 7 + request.seed() % 13, output: 1 + request.seed() % 7, cached: 1, reasoning: 0 };
         match &request.schema {
             None => Reply::text(format!("{} says {}", request.model, request.seed() % 1000)),
+            Some(schema) if schema["properties"].get("true_positives").is_some() => Reply::json(
+                json!({ "true_positives": ["a city"], "false_negatives": ["a reason"], "false_positives": [] }),
+            ),
             Some(_) => Reply::fitting(),
         }
         .usage(usage)
