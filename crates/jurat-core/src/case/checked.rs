@@ -3,6 +3,7 @@
 use crate::check::{HookAnswer, Seen};
 use crate::compare::Judgement;
 use crate::effect::Outcome;
+use crate::evidence::fault::of_scenario;
 use crate::judge::Ballot;
 use crate::outcome::Check;
 use crate::plan::PlannedTask;
@@ -10,8 +11,11 @@ use crate::suite::Gate;
 use crate::value::{Context, Val, Value, shown};
 use crate::verdict::Verdict;
 
-/// What a check of a whole scenario comes to, and what follows.
+/// What a check of a whole scenario comes to, and what follows. A row may be the evidence of a scenario that ran elsewhere, faults included.
 pub(super) fn checked(check: &Check, task: &PlannedTask, context: Context<'_>) -> Ballot {
+    if let Some(verdict) = of_scenario(context.base) {
+        return Ballot { verdict, output: None, said: Vec::new() };
+    }
     let value = match check.evaluate(context.base) {
         Ok(value) => value,
         Err(error) => return Ballot { verdict: Verdict::error(error.to_string()), output: None, said: Vec::new() },

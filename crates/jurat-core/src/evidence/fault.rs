@@ -40,7 +40,7 @@ pub const NOT_STARTED: &str = "not_started";
 pub const CONFIGURATION: &str = "configuration";
 
 /// The same for a conversation: what ended it, else the first turn that is not as it would have been.
-fn of_scenario(evidence: &Val<'_>) -> Option<Verdict> {
+pub(crate) fn of_scenario(evidence: &Val<'_>) -> Option<Verdict> {
     let history = evidence.get("history").and_then(Val::as_list).unwrap_or_default();
     if let Some(failure) = evidence.get("terminal_failure").filter(|it| is_fault(it)) {
         let (n_turns, node) = (history.len(), text(failure, "node_id"));

@@ -223,6 +223,28 @@ fn an_answer_that_could_not_be_rated_makes_the_case_an_error() {
     }
 }
 
+/// Rows may be results of scenarios that ran elsewhere.
+#[test]
+fn outcomes_do_not_judge_a_recorded_conversation_that_a_fault_ended() {
+    let suite = "
+suite: it
+records: [{ id: it }]
+tasks:
+  - { id: over, outcome: { status_is: completed }, condition: true }
+  - { id: n, outcome: { count_turns: {} } }
+";
+    let judged = |category: &str| {
+        let evidence = format!(
+            r#"{{"status": "error", "history": [], "terminal_failure": {{"node_id": "ask", "category": "{category}", "stage": "generate_answer", "reason": "gone"}}}}"#
+        );
+        judged_evidence(suite, CaseKind::Records, &parse_json(&evidence).expect("JSON").value.into_owned())
+    };
+    assert_eq!(judged("abstention").0, "measured");
+    let (case, tasks) = judged("connection");
+    let reason = "error: the conversation ended at turn 0 (`ask`): no answer from the subject: gone";
+    assert_eq!((case.as_str(), tasks), ("error", vec![format!("over {reason}"), format!("n {reason}")]));
+}
+
 #[test]
 fn a_budget_that_ends_a_conversation_leaves_it_not_run() {
     let ready = ready(&format!("{HEAD}{LINE}{TASKS}"));
