@@ -14,7 +14,8 @@ use crate::format::{Format, FormatOption, style};
 
 /// Reports everything that is wrong with suites, without running them
 ///
-/// Reads the definition, what it includes, its prompts, and up to 100 sample rows of its data. Nothing is sent anywhere.
+/// Reads the definition, what it includes, its prompts, and up to 100 sample rows of its data, and looks for the models, scripts, programs and files that
+/// a run needs. Nothing is started or sent. A key that is not set is a note: the suite may be run elsewhere.
 #[derive(Args)]
 pub(crate) struct Check {
     /// The suites; `jurat.yaml` in the current directory when none is named
@@ -33,7 +34,7 @@ impl Check {
         let default = [PathBuf::from(definition::DEFAULT)];
         let files = if self.files.is_empty() { &default[..] } else { &self.files };
         let checked: Option<Vec<Examined>> =
-            files.iter().map(|it| definition::read_with_code(it, &self.profiles)).collect();
+            files.iter().map(|it| definition::read_to_check(it, &self.profiles)).collect();
         let Some(checked) = checked else { return Exit::Wrong };
         let printed = match self.format.get() {
             Format::Text => self.print_text(&checked),
@@ -50,7 +51,7 @@ impl Check {
     /// Whether a suite would run.
     fn accepts(&self, checked: &Examined) -> bool {
         match checked.problems.iter().map(Problem::severity).min() {
-            None => true,
+            None | Some(Severity::Note) => true,
             Some(Severity::Warning) => !self.strict,
             Some(Severity::Error) => false,
         }
@@ -59,10 +60,12 @@ impl Check {
     fn print_text(&self, checked: &[Examined]) -> io::Result<()> {
         let mut out = io::stderr().lock();
         let style = style(&out);
+        let mut all = Vec::new();
         for Examined { sources, problems, .. } in checked {
-            jurat_report::write_problems(&mut out, problems, sources, style)?;
+            let problems: Vec<Problem> = problems.iter().filter(|it| !is_note(it)).cloned().collect();
+            jurat_report::write_problems(&mut out, &problems, sources, style)?;
+            all.extend(problems);
         }
-        let all: Vec<Problem> = checked.iter().flat_map(|it| &it.problems).cloned().collect();
         if !all.is_empty() {
             jurat_report::write_summary(&mut out, &all, style)?;
         }
@@ -70,7 +73,8 @@ impl Check {
             writeln!(out, "name a suite: `jurat check FILE...`")?;
         }
         let mut out = io::stdout().lock();
-        for Examined { file, suite, samples, .. } in checked.iter().filter(|it| self.accepts(it)) {
+        for examined in checked.iter().filter(|it| self.accepts(it)) {
+            let Examined { file, suite, samples, .. } = examined;
             let file = file.display().to_string();
             // What a suite has none of is not worth a word; without cases it would not be here.
             let n_scenarios = suite.scenarios.len();
@@ -81,9 +85,28 @@ impl Check {
             let rows = (!suite.records.is_empty()).then(|| counted(samples.rows.len(), "sample row"));
             let looked_at: Vec<String> = [scenarios, cases, tasks, rows].into_iter().flatten().collect();
             writeln!(out, "{}: {}, ready to run", jurat_report::visible_line(&file), looked_at.join(", "))?;
+            write_notes(&mut out, examined)?;
         }
         Ok(())
     }
+}
+
+fn is_note(problem: &Problem) -> bool {
+    problem.severity() == Severity::Note
+}
+
+/// What `run` would refuse on this machine as it is now.
+fn write_notes(out: &mut dyn Write, examined: &Examined) -> io::Result<()> {
+    for note in examined.problems.iter().filter(|it| is_note(it)) {
+        let place = note.labels.first().and_then(|it| {
+            let (start, _) = examined.sources.position(it.span);
+            let path = examined.sources.get(it.span.source)?.path.display().to_string();
+            Some(format!(" ({path}:{}:{})", start.line, start.column))
+        });
+        let line = format!("{}{}", note.message, place.unwrap_or_default());
+        writeln!(out, "  note: {}", jurat_report::visible_line(&line))?;
+    }
+    Ok(())
 }
 
 /// `1 task`, `2 tasks`

@@ -4,9 +4,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
-use jurat_engine::Examined;
+use jurat_core::suite::problem::{Problem, Severity};
+use jurat_core::suite::source::Sources;
+use jurat_engine::{Conditions, Examined, Functions, HostFunctions};
 use jurat_sandbox::Program;
-use jurat_store::Profiles;
+use jurat_store::{Disk, Profiles};
+
+use crate::asking::environment;
+use crate::format::style;
 
 /// The suite that is found by itself.
 pub(crate) const DEFAULT: &str = "jurat.yaml";
@@ -35,12 +40,47 @@ pub(crate) fn read(file: &Path, profiles: &ProfileOptions) -> Option<Examined> {
     }
 }
 
-/// The same, with the code of its evaluators parsed by the interpreters that would run it.
-pub(crate) fn read_with_code(file: &Path, profiles: &ProfileOptions) -> Option<Examined> {
+/// The same, with the code of its evaluators parsed, and with everything looked for that a run needs.
+pub(crate) fn read_to_check(file: &Path, profiles: &ProfileOptions) -> Option<Examined> {
     let mut examined = read(file, profiles)?;
     // A program that does not know where it is has no workers; `run` says so.
     if let Ok(worker) = Program::this() {
         examined.parse_code(worker);
     }
+    require(&mut examined, &[])?;
     Some(examined)
+}
+
+/// Looks whether everything is there that a run with these models needs.
+pub(crate) fn require(examined: &mut Examined, models: &[(String, String)]) -> Option<()> {
+    let env = match environment() {
+        Ok(env) => env,
+        Err(reason) => {
+            let _ = writeln!(io::stderr(), "error: {}", jurat_report::visible_line(&reason));
+            return None;
+        }
+    };
+    examined.require(&Conditions {
+        models,
+        unsafe_host: false,
+        files: &Disk,
+        env: &|name| env.get(name),
+        functions: &Functions::new(),
+        evaluators: &HostFunctions::new(),
+        agents: &HostFunctions::new(),
+        worker: Program::this().ok(),
+    });
+    Some(())
+}
+
+/// Writes what is wrong with a definition, without what only a run refuses.
+pub(crate) fn print_problems(problems: &[Problem], sources: &Sources) -> io::Result<()> {
+    let problems: Vec<Problem> = problems.iter().filter(|it| it.severity() != Severity::Note).cloned().collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let mut out = io::stderr().lock();
+    let style = style(&out);
+    jurat_report::write_problems(&mut out, &problems, sources, style)?;
+    jurat_report::write_summary(&mut out, &problems, style)
 }

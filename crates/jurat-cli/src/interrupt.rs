@@ -1,8 +1,12 @@
-//! Ctrl-C, and what a process is told to end with.
+//! Ctrl-C, and the signals that ask a process to end.
+//!
+//! A person who presses Ctrl-C waits for what is in flight and can press it again. A supervisor that sends SIGTERM, and a terminal that is closed (SIGHUP), do
+//! neither: what is in flight then has a few seconds, is dropped, and the process ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use jurat_core::verdict::StopReason;
 use jurat_engine::Stop;
@@ -23,11 +27,14 @@ impl Watch {
         let (stop, is_over) = (Arc::clone(stop), Arc::clone(&watch.is_over));
         // Without a thread Ctrl-C ends the process at once, which loses nothing that is committed.
         let _ = thread::Builder::new().name("jurat-signals".to_owned()).spawn(move || {
-            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
             runtime.block_on(async {
                 // Made once: a signal that comes while the last is looked at is not missed.
                 let Some(mut signals) = Signals::new() else { return };
-                while signals.next().await {
+                while let Some(signal) = signals.next().await {
+                    if signal == Asked::ToEnd {
+                        end_within_grace(&stop);
+                    }
                     if is_over.load(Ordering::Relaxed) || stop.dropped_for().is_some() {
                         std::process::exit(Exit::Interrupted.code().into());
                     }
@@ -48,28 +55,73 @@ impl Watch {
     }
 }
 
-/// Both ways in which people end a program.
+/// How long what is in flight may take when the process was asked to end, and how long dropping it may take. Together they are less than the ten seconds
+/// after which supervisors usually kill.
+const GRACE: Duration = Duration::from_secs(5);
+const TO_DROP: Duration = Duration::from_secs(3);
+
+/// Sees to it that the process ends, whatever is in flight.
+fn end_within_grace(stop: &Arc<Stop>) {
+    let stop = Arc::clone(stop);
+    tokio::spawn(async move {
+        tokio::time::sleep(GRACE).await;
+        stop.drop_all(StopReason::Interrupted);
+        tokio::time::sleep(TO_DROP).await;
+        // Everything that was answered is committed, and what was started ends with this process.
+        std::process::exit(Exit::Interrupted.code().into());
+    });
+}
+
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// A person would like it to stop.
+    ToStop,
+    /// It has to end.
+    ToEnd,
+}
+
+/// The ways in which people and supervisors end a program.
 #[cfg(unix)]
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    /// `None` where it is ignored, which is what `nohup` is for.
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
 impl Signals {
     fn new() -> Option<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
+        let hangup = if ignores_hangup() { None } else { signal(SignalKind::hangup()).ok() };
         let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-        Some(Signals { interrupt: interrupt.ok()?, terminate: terminate.ok()? })
+        Some(Signals { interrupt: interrupt.ok()?, terminate: terminate.ok()?, hangup })
     }
 
-    /// Waits for the next signal; `false` when there will be none.
-    async fn next(&mut self) -> bool {
+    /// Waits for the next signal; `None` when there will be none.
+    async fn next(&mut self) -> Option<Asked> {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
-            it = self.interrupt.recv() => it.is_some(),
-            it = self.terminate.recv() => it.is_some(),
+            it = self.interrupt.recv() => it.map(|()| Asked::ToStop),
+            it = self.terminate.recv() => it.map(|()| Asked::ToEnd),
+            it = hangup => it.map(|()| Asked::ToEnd),
         }
     }
+}
+
+/// Whether this process was started with SIGHUP ignored. Listening to it would undo that. Only Linux says so in a file; elsewhere it is left alone.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|it| it.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|it| u64::from_str_radix(it.trim(), 16).ok());
+    mask.is_none_or(|it| it & 1 != 0)
 }
 
 #[cfg(not(unix))]
@@ -81,8 +133,8 @@ impl Signals {
         Some(Signals)
     }
 
-    /// Waits for the next signal; `false` when there will be none.
-    async fn next(&mut self) -> bool {
-        tokio::signal::ctrl_c().await.is_ok()
+    /// Waits for the next signal; `None` when there will be none.
+    async fn next(&mut self) -> Option<Asked> {
+        tokio::signal::ctrl_c().await.ok().map(|()| Asked::ToStop)
     }
 }

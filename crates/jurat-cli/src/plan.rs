@@ -53,8 +53,12 @@ enum PlanFormat {
 
 impl Plan {
     pub(crate) fn run(&self) -> Exit {
-        let Some(definition) = definition::read(&self.file, &self.profiles) else { return Exit::Wrong };
-        if print_problems(&definition).is_err() || definition.has_errors() {
+        let Some(mut definition) = definition::read(&self.file, &self.profiles) else { return Exit::Wrong };
+        if definition::require(&mut definition, &self.asking.models).is_none() {
+            return Exit::Wrong;
+        }
+        let printed = definition::print_problems(&definition.problems, &definition.sources);
+        if printed.is_err() || definition.has_errors() {
             return Exit::Wrong;
         }
         told(self.plan(&definition))
@@ -96,18 +100,10 @@ impl Plan {
 /// With what the journal of this project has. Looking makes none.
 fn forecasted(runnable: Definition<'_>, asking: Asking<'_>) -> Result<PlanReport, Failure> {
     let project = Project::find(Path::new(".")).filter(|it| it.journal_path().exists());
-    let journal = project.map(|it| it.journal()).transpose()?;
+    let journal = match project.map(|it| it.journal()).transpose() {
+        // A run would set it aside.
+        Err(error) if error.is_damage() => None,
+        opened => opened?,
+    };
     Ok(forecast(runnable, asking, journal.as_ref())?)
-}
-
-/// Warnings do not stand in the way, but nobody should miss them.
-fn print_problems(definition: &Examined) -> io::Result<()> {
-    let mut out = io::stderr().lock();
-    let style = style(&out);
-    jurat_report::write_problems(&mut out, &definition.problems, &definition.sources, style)?;
-    if definition.problems.is_empty() {
-        Ok(())
-    } else {
-        jurat_report::write_summary(&mut out, &definition.problems, style)
-    }
 }

@@ -13,11 +13,11 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use jurat_core::expression::Expression;
 use jurat_core::plan::Plan;
-use jurat_core::suite::parse_duration;
+use jurat_core::suite::{codes, parse_duration};
 use jurat_engine::view::RunView;
 use jurat_engine::{
-    BudgetLimits, Definition, EffectLines, Examined, Functions, HostFunctions, How, Launched, Progress, Recording,
-    RunOptions, Selection, Stop, World, launch,
+    BudgetLimits, Definition, EffectLines, Examined, Functions, HostFunctions, How, LaunchError, Launched, Progress,
+    Recording, RunOptions, Selection, Stop, World, launch,
 };
 use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
@@ -26,10 +26,10 @@ use jurat_sandbox::Program;
 use jurat_store::run::RunReader;
 use jurat_store::{Disk, Project};
 
-use crate::definition::{self, ProfileOptions};
+use crate::definition::{self, ProfileOptions, print_problems};
 use crate::drawing::{Drawing, draw};
 use crate::exit::Exit;
-use crate::format::{Format, FormatOption, style};
+use crate::format::{Format, FormatOption};
 use crate::{interrupt, progress, saved};
 
 /// Runs a suite and prints the verdicts
@@ -147,7 +147,9 @@ impl Run {
             // What code returned is recorded, so it need not be here.
             definition.problems.retain(|it| !it.is_missing_code());
         }
-        if print_problems(&definition).is_err() || definition.has_errors() {
+        // Whether a role has a model is decided with `--model`, when the run is prepared.
+        definition.problems.retain(|it| it.code.name != codes::NO_MODEL.name);
+        if print_problems(&definition.problems, &definition.sources).is_err() || definition.has_errors() {
             return Exit::Wrong;
         }
         self.evaluate(&definition, worker).unwrap_or_else(|message| {
@@ -162,6 +164,10 @@ impl Run {
             return Err("`--save-records` writes what subjects answered, and this suite has no `ask`".to_owned());
         }
         let project = Project::find_or_create(Path::new(".")).map_err(|error| error.to_string())?;
+        if let Some(untrusted) = project.passed_over() {
+            let said = format!("{untrusted}; runs are stored in `{}`", project.root().display());
+            let _ = writeln!(io::stderr(), "note: {}", jurat_report::visible_line(&said));
+        }
         let recording = self.replay.as_ref().map(|it| recording(it, &project)).transpose()?;
         let env = environment()?;
         let env = |name: &str| env.get(name);
@@ -187,15 +193,26 @@ impl Run {
             random: RandomState::new().build_hasher().finish(),
         };
         let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan: &plan };
-        let launched = launch(runnable, &how, &mut world, &stop, &progress, &mut |_, resumed| {
-            if resumed {
+        let launched = launch(runnable, &how, &mut world, &stop, &progress, &mut |begun| {
+            if begun.is_resumed {
                 let _ = writeln!(io::stderr(), "going on with the run that was interrupted");
+            }
+            if let Some(aside) = begun.set_aside {
+                let aside = jurat_report::visible_line(&aside.display().to_string()).into_owned();
+                let _ =
+                    writeln!(io::stderr(), "the journal was damaged and is set aside as `{aside}`; a new one is made");
             }
         });
         drop(shown);
         watch.run_is_over();
-        let launched = launched.map_err(|error| error.to_string())?;
-        self.tell(&launched)
+        match launched {
+            Ok(launched) => self.tell(&launched),
+            Err(LaunchError::Unready(problems)) => {
+                print_problems(&problems, &definition.sources).map_err(|error| error.to_string())?;
+                Ok(Exit::Wrong)
+            }
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn how<'h>(
@@ -281,16 +298,4 @@ fn recording(name: &str, project: &Project) -> Result<Box<dyn Recording>, String
     }
     let path = project.run(name).map_err(|error| error.to_string())?;
     Ok(Box::new(RunReader::open(&path).map_err(|error| error.to_string())?))
-}
-
-/// Warnings do not stop a run, but nobody should miss them.
-fn print_problems(definition: &Examined) -> io::Result<()> {
-    let mut out = io::stderr().lock();
-    let style = style(&out);
-    jurat_report::write_problems(&mut out, &definition.problems, &definition.sources, style)?;
-    if definition.problems.is_empty() {
-        Ok(())
-    } else {
-        jurat_report::write_summary(&mut out, &definition.problems, style)
-    }
 }

@@ -191,7 +191,7 @@ impl Show {
         names.reverse();
         let n_more = names.len().saturating_sub(self.limit.unwrap_or(MOST_CASES));
         names.truncate(names.len() - n_more);
-        let entries: Vec<runs::RunEntry> = names.iter().map(listed).collect();
+        let entries: Vec<runs::RunEntry> = names.iter().filter(|it| !it.never_began()).map(listed).collect();
         let mut out = io::stdout().lock();
         match self.format.get() {
             Format::Json => runs::write_json(&mut out, &entries)?,

@@ -226,8 +226,9 @@ impl Effects<'_> {
         if let Some(journal) = journal
             && doer.is_reusable
             && let Some(answer) = journal.get(&key, *not_before_ms)?
+            // An answer that was overwritten is no answer; asking again replaces it.
+            && let Ok(outcome) = read_outcome(&answer.outcome)
         {
-            let outcome = read_outcome(&answer.outcome)?;
             return Ok(Found { copied: Some(answer.outcome), ..found(outcome, true, attempt) });
         }
         if let Some(reason) = self.stop.reason() {
@@ -343,8 +344,9 @@ impl Effects<'_> {
         if let Some(journal) = journal
             && asked.is_paid
             && let Some(answer) = journal.get(&key, *not_before_ms)?
+            // An answer that was overwritten is no answer; asking again replaces it.
+            && let Ok(outcome) = read_outcome(&answer.outcome)
         {
-            let outcome = read_outcome(&answer.outcome)?;
             return Ok(Found { copied: Some(answer.outcome), ..found(outcome, true, attempt) });
         }
         if let Some(reason) = self.stop.reason() {

@@ -12,7 +12,7 @@ use jurat_core::suite::{Evaluator, EvaluatorCode, EvaluatorKind, Suite};
 use jurat_core::value::{Map, Val, Value, parse_json};
 use jurat_sandbox::{
     Arguments, CodeRunner as _, Failure, Interpreters, Output, Pool, PoolOptions, Prepared, Program, Refused, Return,
-    Source,
+    Source, look_for_interpreter,
 };
 
 use crate::HostFunctions;
@@ -167,6 +167,23 @@ impl Evaluators {
     }
 }
 
+/// The evaluators of a plan that cannot be run: functions that are not here, and code whose interpreter is not. Only files are looked at.
+pub(crate) fn missing(plan: &Plan, folder: &Path, functions: &HostFunctions) -> Vec<EvaluatorError> {
+    let called = plan.tasks.iter().filter_map(|it| it.evaluate.as_ref());
+    let missing = |PlannedEvaluate { name, runs, .. }: &PlannedEvaluate| match runs {
+        Runs::Function(function) if !functions.contains_key(&*function.name) => {
+            let function = function.name.to_string();
+            Some(EvaluatorError::NoFunction { evaluator: name.to_string(), function })
+        }
+        Runs::Code(code) if code.source.language == Language::Python => {
+            let why = look_for_interpreter(source(code, folder).python.as_deref()).err()?;
+            Some(EvaluatorError::Refused { evaluator: name.to_string(), refused: Refused::Interpreter(why) })
+        }
+        _ => None,
+    };
+    called.filter_map(missing).collect()
+}
+
 /// What is wrong with the Python of a suite, as an interpreter of the user sees it. What the suite names as `python` is not started, and neither is what lies
 /// in its folder or in the current directory. Where no other interpreter of the same version is found, nothing is reported.
 pub(crate) fn parsed(suite: &Suite, folder: &Path, worker: Program) -> Vec<(EvaluatorCode, SignatureError)> {
@@ -231,7 +248,7 @@ fn interpreter(named: &str, folder: &Path) -> PathBuf {
     if !named.contains('/') && !path.is_dir() {
         return PathBuf::from(named);
     }
-    std::path::absolute(&path).unwrap_or(path)
+    if folder.as_os_str().is_empty() { Path::new(".").join(path) } else { path }
 }
 
 /// What decides, beside the code and its arguments, what a call comes to.

@@ -1,22 +1,26 @@
 //! A definition as everybody reads it before running it: with a look at the first rows of its data.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use jurat_core::evidence::run;
-use jurat_core::plan::{self, Samples};
+use jurat_core::plan::{self, Plan, Samples};
 use jurat_core::scenario::Scenario;
 use jurat_core::suite::problem::{Problem, Severity};
 use jurat_core::suite::source::{Files, Sources};
 use jurat_core::suite::{
-    Loaded, Records, RowFile, RowSource, Suite, bad_row, file_without_rows, load_with, unreadable, unusable_code,
+    Loaded, Records, RowFile, RowSource, Suite, bad_row, codes, file_without_rows, load_with, unreadable, unusable_code,
 };
 use jurat_core::value::{Val, Value};
 use jurat_sandbox::Program;
-use jurat_store::records::{Ids, RowAt, RowNames, SampleError, SampleLimits, row_id, sample};
+use jurat_store::records::{
+    Ids, RowAt, RowLimits, RowNames, RowsError, RowsFault, SampleError, SampleLimits, read_all_within, row_id, sample,
+};
 use jurat_store::{Campaign, CampaignError, Disk, Profiles};
 
-use crate::models::main_folder;
-use crate::{evaluators, scripts};
+use crate::requirements::{Place, require};
+use crate::roles::main_folder;
+use crate::{Conditions, Definition, evaluators, scripts};
 
 /// One suite and everything that is wrong with it.
 #[derive(Debug)]
@@ -63,6 +67,18 @@ impl Examined {
         self.problems.extend(wrong.into_iter().map(|(code, error)| unusable_code(&self.sources, &code, error)));
     }
 
+    /// Looks whether everything is there that a run needs, as the run itself does. Nothing is started or sent.
+    pub fn require(&mut self, conditions: &Conditions<'_>) {
+        if self.has_errors() {
+            return;
+        }
+        let Some(plan) = Plan::of_recorded(&self.suite, &self.samples) else { return };
+        let definition = Definition { suite: &self.suite, sources: &self.sources, plan: &plan };
+        let missing = require(definition, conditions, Place::default()).err().unwrap_or_default();
+        // Planning has warned about roles without a model.
+        self.problems.extend(missing.into_iter().filter(|it| it.code.name != codes::NO_MODEL.name));
+    }
+
     /// Whether anything stands in the way of running it.
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(|it| it.severity() == Severity::Error)
@@ -92,6 +108,7 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
                     problems.extend(wrong.map(|why| bad_row(row.span, &why)));
                     samples.rows.push(seen(records, row.value.clone()));
                 }
+                problems.extend(reading_problem(records, records.from.clone()));
             }
             RowSource::Files(files) => {
                 for file in files {
@@ -99,12 +116,42 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
                     let rows = file_sample(records, file, &mut samples.is_partial, problems);
                     let wrong = (1..).zip(&rows).find_map(|(number, row)| known.wrong_id(records, row, source, number));
                     problems.extend(wrong.map(|why| bad_row(file.written.span, &why)));
+                    // What cannot be sampled has been reported.
+                    if !rows.is_empty() {
+                        problems.extend(reading_problem(records, RowSource::Files(vec![file.clone()])));
+                    }
                     samples.rows.extend(rows.into_iter().map(|it| seen(records, it)));
                 }
             }
         }
     }
     samples
+}
+
+/// What stops a run that reads the first rows of a source. The sample is what tasks look at; this is how the run reads.
+fn reading_problem(records: &Records, from: RowSource) -> Option<Problem> {
+    let section = Records { from, ..records.clone() };
+    let limits = RowLimits { chunk: 16 << 10, ..RowLimits::default() };
+    let (mut n_rows, most) = (0, SampleLimits::default().rows);
+    let read = read_all_within(std::slice::from_ref(&section), &mut std::io::empty(), limits, &mut |chunk| {
+        n_rows += chunk.rows.len();
+        if n_rows >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let RowsError { from, fault } = read.err()?;
+    let column = |name: &str| records.types.iter().find(|(it, _)| it.value == name).map(|(it, _)| it.span);
+    let whole = match &section.from {
+        RowSource::Files(files) => files.first().map(|it| it.written.span),
+        RowSource::Inline(rows) => rows.first().map(|it| it.span),
+        RowSource::StandardInput => None,
+    };
+    let place = match (&fault, &section.from) {
+        (RowsFault::NoColumn { column: name, .. } | RowsFault::Cell { column: name, .. }, _) => column(name),
+        (RowsFault::NotJson { row, .. }, RowSource::Inline(rows)) => {
+            usize::try_from(*row).ok().and_then(|it| rows.get(it - 1)).map(|it| it.span)
+        }
+        _ => None,
+    };
+    Some(bad_row(place.or(whole)?, &format!("{from}: {fault}")))
 }
 
 fn file_sample(records: &Records, file: &RowFile, is_partial: &mut bool, problems: &mut Vec<Problem>) -> Vec<Value> {

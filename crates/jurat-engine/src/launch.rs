@@ -8,25 +8,30 @@ use std::time::Duration;
 use jurat_core::effect::ModelRequest;
 use jurat_core::effect::wire::request_json;
 use jurat_core::plan::Plan;
+use jurat_core::suite::problem::Problem;
 use jurat_core::suite::source::{Files, Sources};
-use jurat_core::suite::{Records, RowSource, Suite, TaskKind};
-use jurat_model::{Supervisor, TransportOptions};
-use jurat_sandbox::Program;
+use jurat_core::suite::{EvaluatorKind, Records, RowSource, Suite, TaskKind, unusable_code};
+use jurat_model::{Supervisor, Toolbox, TransportOptions};
 use jurat_sandbox::worker::SUPERVISE;
+use jurat_sandbox::{Program, Refused};
 use jurat_store::DatabaseError;
 use jurat_store::Project;
 use jurat_store::records::RowNames;
-use jurat_store::run::{Document, RunFileError, RunHead, SourceFile, SourceHead, TaskHead, Variant, unfinished};
+use jurat_store::run::{
+    Document, RunFileError, RunHead, SourceFile, SourceHead, TaskHead, Variant, WriteError, unfinished,
+};
 
-use crate::agents::{self, AgentError, Agents};
+use crate::agents::Agents;
 use crate::definition::{documents, suite_hash};
 use crate::evaluators::{Evaluators, Workers};
-use crate::models::main_folder;
+use crate::models::OpenModels;
+use crate::requirements::{Met, Place, require, require_roles};
+use crate::roles::main_folder;
 use crate::run::{Job, Mode, Ran, Target, now_ms, run};
 use crate::variants::{Asked, variants};
 use crate::{
-    BudgetLimits, EvaluatorError, Functions, HostFunctions, ModelError, Models, Progress, Recording, Roles, RunError,
-    RunOptions, Selection, Stop, Subject,
+    BudgetLimits, Conditions, EvaluatorError, Functions, HostFunctions, ModelError, Models, Progress, Recording, Roles,
+    RunError, RunOptions, Selection, Stop, Subject, scripts,
 };
 
 /// A definition that is ready to run.
@@ -106,9 +111,18 @@ pub enum LaunchError {
     /// An evaluator cannot be run.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
-    /// An agent cannot be run.
-    #[error(transparent)]
-    Agent(#[from] AgentError),
+    /// The journal was damaged.
+    #[error(
+        "the journal is damaged, and was set aside as `{}`; run the command again: answers that only it had are asked again",
+        aside.display()
+    )]
+    JournalSetAside {
+        /// Where it is now.
+        aside: PathBuf,
+    },
+    /// Something that it needs is not there. The texts that the places are in are those of the definition.
+    #[error("{}", messages(.0))]
+    Unready(Vec<Problem>),
     /// The run failed.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -118,6 +132,11 @@ pub enum LaunchError {
          judge several times, give it `repeat`"
     )]
     NothingToRepeat,
+}
+
+fn messages(problems: &[Problem]) -> String {
+    let messages: Vec<&str> = problems.iter().map(|it| it.message.as_str()).collect();
+    messages.join("; ")
 }
 
 impl From<RunFileError> for LaunchError {
@@ -132,8 +151,19 @@ impl From<DatabaseError> for LaunchError {
     }
 }
 
-/// Told when a run has a file, before its first case.
-pub type Begun<'b> = &'b mut dyn FnMut(&Path, bool);
+/// A run that has a file, before its first case.
+#[derive(Debug, Clone, Copy)]
+pub struct Beginning<'b> {
+    /// The file.
+    pub path: &'b Path,
+    /// Whether it resumes one that was interrupted.
+    pub is_resumed: bool,
+    /// Where the journal is now, if it was damaged.
+    pub set_aside: Option<&'b Path>,
+}
+
+/// Called when a run begins.
+pub type Begun<'b> = &'b mut dyn FnMut(Beginning<'_>);
 
 /// Runs a definition.
 pub fn launch(
@@ -148,7 +178,11 @@ pub fn launch(
     if how.options.repeat > 1 && plan.ask.is_none() && plan.scenarios.is_empty() && plan.cases.is_empty() {
         return Err(LaunchError::NothingToRepeat);
     }
-    let roles = Roles::of(plan, suite, sources, &how.options.models, world.env)?;
+    Roles::are_asked(plan, &how.options.models)?;
+    let (roles, ready) = prepared(definition, how, world)?;
+    if ready.is_some() {
+        roles.allow(&how.budget)?;
+    }
     let (variants, asked) = variants_of(plan, &roles.subjects, how.options.repeat);
     let head = head(definition, how, world, &roles, variants.clone());
     let resumed = match how.replay {
@@ -158,24 +192,19 @@ pub fn launch(
     let path = resumed.clone().unwrap_or_else(|| world.project.runs_directory().join(format!("{}.jurat", head.id)));
     let target = if resumed.is_some() { Target::Resume(&path) } else { Target::New(&path, &head) };
     let asks = plan.asks();
-    let (models, journal) = match how.replay {
-        Some(_) => (None, None),
-        None => {
-            let models = Models::open(
-                &roles,
-                &suite.tools,
-                world.files,
-                world.env,
-                world.functions,
-                TransportOptions { supervisor: supervisor(world.worker.as_ref()), ..how.transport.clone() },
-                how.budget,
-            )?;
+    let (models, journal) = match ready {
+        None => (None, None),
+        Some(ready) => {
+            let transport = TransportOptions { supervisor: supervisor(world.worker.as_ref()), ..how.transport.clone() };
+            let models = Models::new(ready, &suite.tools, world.env, transport, how.budget);
             let workers = Workers { program: world.worker.clone(), is_unsafe: how.options.unsafe_code };
-            let models = models.with(Evaluators::open(plan, &main_folder(sources), &workers, world.evaluators)?);
-            let models = models.with_agents(agents_of(definition, how, world, &roles)?);
-            (Some(models), if asks { Some(world.project.journal()?) } else { None })
+            let evaluators = Evaluators::open(plan, &main_folder(sources), &workers, world.evaluators);
+            let models = models.with(evaluators.map_err(|error| unusable_evaluator(definition, error))?);
+            let journal = if asks { Some(world.project.usable_journal()?) } else { None };
+            (Some(models), journal)
         }
     };
+    let (journal, set_aside) = journal.unzip();
     let mode = match (how.replay, &models) {
         (Some(recording), _) => Mode::Replay(recording),
         (None, Some(models)) => {
@@ -183,7 +212,7 @@ pub fn launch(
         }
         (None, None) => unreachable!("models are opened for what is not replayed"),
     };
-    begun(&path, resumed.is_some());
+    begun(Beginning { path: &path, is_resumed: resumed.is_some(), set_aside: set_aside.flatten().as_deref() });
     let job = Job {
         plan,
         records: &suite.records,
@@ -200,7 +229,7 @@ pub fn launch(
         keep_all: how.keep_all,
         durable: how.durable,
     };
-    let ran = run(&job, target, world.stdin, stop, progress)?;
+    let ran = run(&job, target, world.stdin, stop, progress).map_err(|error| run_failure(world.project, error))?;
     Ok(Launched { ran, resumed: resumed.is_some() })
 }
 
@@ -211,33 +240,71 @@ fn supervisor(worker: Option<&Program>) -> Option<Supervisor> {
     Some(Supervisor { program: path.clone(), arguments })
 }
 
-/// Those who run cases, made ready.
-fn agents_of(
+/// A journal that turns out to be damaged in the middle of a run is set aside, so that the next run is not stopped by it.
+fn run_failure(project: &Project, error: RunError) -> LaunchError {
+    let is_of_journal = |it: &DatabaseError| it.is_damage() && it.path() == project.journal_path();
+    let is_damaged = match &error {
+        RunError::Database(error) | RunError::File(RunFileError::Database(error)) => is_of_journal(error),
+        RunError::Write(WriteError::File(error)) => {
+            matches!(&**error, RunFileError::Database(error) if is_of_journal(error))
+        }
+        _ => false,
+    };
+    match is_damaged.then(|| project.set_damaged_journal_aside()) {
+        Some(Ok(Some(aside))) => LaunchError::JournalSetAside { aside },
+        _ => error.into(),
+    }
+}
+
+/// Models, agents and servers that are ready.
+type Ready = (OpenModels, Agents, Toolbox);
+
+/// The models of a run, and for one that is no replay everything that it needs, ready.
+fn prepared(
     definition: Definition<'_>,
     how: &How<'_>,
     world: &World<'_>,
-    roles: &Roles,
-) -> Result<Agents, AgentError> {
-    let Definition { suite, plan, .. } = definition;
-    for case in &plan.cases {
-        let played = roles.models.iter().filter(|it| {
-            let role = it.role.split('#').next().unwrap_or_default();
-            case.agent.asks() == Some(role) || case.agent.asks() == Some(it.role.as_str())
-        });
-        for model in played {
-            agents::check_wire(case, &model.model.name, &model.model.endpoint.codec)?;
-        }
-    }
-    let surroundings = agents::Surroundings {
+) -> Result<(Roles, Option<Ready>), LaunchError> {
+    let conditions = Conditions {
+        models: &how.options.models,
+        unsafe_host: how.options.unsafe_host,
+        files: world.files,
+        env: world.env,
+        functions: world.functions,
+        evaluators: world.evaluators,
+        agents: world.agents,
         worker: world.worker.clone(),
-        is_on_host: how.options.unsafe_host,
+    };
+    let unready = |problems: Vec<Problem>| LaunchError::Unready(problems.into_iter().map(Problem::as_error).collect());
+    if how.replay.is_some() {
+        let roles = require_roles(definition, conditions.models, conditions.env);
+        return Ok((roles.map_err(unready)?, None));
+    }
+    let place = Place {
         kept: world.project.root().join(KEPT),
-        suite: suite.name.as_ref().map_or("suite", |it| it.value.as_str()).to_owned(),
-        search: (world.env)("PATH").map(Into::into),
         programs: how.transport.concurrency.min(how.threads.get()),
         calls: how.transport.concurrency,
+        proxies: how.transport.proxies.clone(),
+        supervisor: supervisor(world.worker.as_ref()),
     };
-    Agents::open(plan, surroundings, world.agents, world.env)
+    let Met { roles, models, tools, agents } = require(definition, &conditions, place).map_err(unready)?;
+    Ok((roles, Some((models, agents, tools))))
+}
+
+/// Code that its interpreter does not take is shown where it stands, as `check` shows it.
+fn unusable_evaluator(definition: Definition<'_>, error: EvaluatorError) -> LaunchError {
+    let Definition { suite, sources, .. } = definition;
+    let EvaluatorError::Refused { evaluator, refused: refused @ Refused::Source { .. } } = error else {
+        return error.into();
+    };
+    let written = suite.evaluators.iter().find(|it| it.name.value == evaluator);
+    match written.map(|it| &it.kind) {
+        Some(EvaluatorKind::Code(code)) => {
+            let wrong = scripts::wrong(&code.code.source.text, refused);
+            LaunchError::Unready(vec![unusable_code(sources, code, wrong)])
+        }
+        _ => EvaluatorError::Refused { evaluator, refused }.into(),
+    }
 }
 
 /// Where what agents leave is kept, in the directory of the project.

@@ -32,6 +32,8 @@ mod perform;
 mod progress;
 mod record_lane;
 mod recording;
+mod requirements;
+mod roles;
 mod rows;
 mod run;
 mod scenario_graph;
@@ -54,14 +56,16 @@ pub use examined::Examined;
 pub use forecast::{Asking, forecast, outline};
 pub use host_function::HostFunctions;
 pub use jurat_core::verdict::Conclusion;
-pub use launch::{Begun, Definition, How, LaunchError, Launched, World, launch};
-pub use models::{Functions, ModelError, Models, RoleModel, Roles};
+pub use launch::{Beginning, Begun, Definition, How, LaunchError, Launched, World, launch};
+pub use models::{Functions, ModelError, Models};
 pub use options::RunOptions;
 pub use perform::{Act, Asked, Doer, LocalFuture, Perform, Question};
 pub use progress::Progress;
 pub use recording::{
     BadLine, EffectLine, EffectLines, Recorded, RecordedRequest, Recording, RecordingError, open_recording,
 };
+pub use requirements::Conditions;
+pub use roles::{RoleModel, Roles};
 pub use rows::Selection;
 pub use run::{Job, Mode, Ran, Target, now_ms, run};
 pub use stop::Stop;

@@ -2,25 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use jurat_core::check::Look;
 use jurat_core::effect::{Deed, Endpoint, EndpointKey, Fault, FaultKind, Outcome, Printed, Returned};
-use jurat_core::plan::{Plan, PlannedTask};
 use jurat_core::scenario::Callable;
-use jurat_core::suite::problem::listed_all;
-use jurat_core::suite::source::{Files, Sources};
-use jurat_core::suite::{Model as Written, ServerSpec, Suite, server_digest};
+use jurat_core::suite::source::Files;
+use jurat_core::suite::{ServerSpec, server_digest};
 use jurat_core::value::Value;
 use jurat_core::verdict::StopReason;
 use jurat_host::hook::{self, Ender, HookCall};
-use jurat_model::provider::describe;
 use jurat_model::proxy::SharedMeter;
 use jurat_model::{
-    Asker, Bound, Function, Meter, Model, OpenError, Price, Proxies, Reservation, ResolveError, ResolvedModel, Settled,
-    Supervisor, Toolbox, ToolboxError, ToolboxOptions, Transport, TransportOptions,
+    Asker, Bound, Function, Meter, Model, OpenError, Price, Proxies, Reservation, ResolveError, Settled, Supervisor,
+    Toolbox, Transport, TransportOptions,
 };
 
 use crate::agents::{self, Agents};
@@ -28,7 +24,8 @@ use crate::budget::{Amount, Reserved, Spent};
 use crate::evaluators::Evaluators;
 use crate::host_function::call_apart;
 use crate::perform::{Act, Asked, Doer, LocalFuture, Perform, Question, Surroundings};
-use crate::{Budget, BudgetLimits, Stop, Subject};
+use crate::roles::{RoleModel, Roles, Unresolved};
+use crate::{Budget, BudgetLimits, Stop};
 
 /// A model that cannot be asked.
 #[derive(Debug, thiserror::Error)]
@@ -73,9 +70,6 @@ pub enum ModelError {
         /// The role.
         role: String,
     },
-    /// A server with tools cannot be made ready.
-    #[error(transparent)]
-    Tools(#[from] ToolboxError),
     /// Scenarios and `ask` would talk to different subjects.
     #[error(
         "scenarios and agents talk to the role `subject`, and `ask` asks {asked}; let `ask` ask `subject`, or make two suites of them"
@@ -101,244 +95,11 @@ pub enum ModelError {
     },
 }
 
-/// A model that is asked, before it is made ready.
-#[derive(Debug, Clone)]
-pub struct RoleModel {
-    /// The name that requests have.
-    pub role: String,
-    /// Who it is, as it was written.
-    pub model: ResolvedModel,
-    /// The folder that scripts and programs are looked for in.
-    folder: std::path::PathBuf,
-    /// Whether it is asked for embeddings.
-    embeds: bool,
-}
-
-/// Those who are asked by a plan.
-#[derive(Debug, Clone, Default)]
-pub struct Roles {
-    /// Everybody who is asked, judges and subjects.
-    pub models: Vec<RoleModel>,
-    /// Who is asked about each row.
-    pub subjects: Vec<Subject>,
-}
-
-impl Roles {
-    /// Those whom a plan asks. `given` are `role=provider/model` from the command line, relative to the current directory; models
-    /// of the suite are relative to the file that names them.
-    pub fn of(
-        plan: &Plan,
-        suite: &Suite,
-        sources: &Sources,
-        given: &[(String, String)],
-        env: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Roles, ModelError> {
-        let mut roles = Roles::default();
-        let resolve = |role: &str,
-                       asker: &dyn Fn() -> String|
-         -> Result<Vec<(ResolvedModel, std::path::PathBuf)>, ModelError> {
-            if let Some((_, spec)) = given.iter().find(|(name, _)| name == role) {
-                return Ok(vec![(describe(spec, &[], env)?, std::path::PathBuf::new())]);
-            }
-            if role.contains('/') {
-                return Ok(vec![(describe(role, &[], env)?, main_folder(sources))]);
-            }
-            let Some(played) = suite.models.iter().find(|it| it.name.value == role) else {
-                return Err(ModelError::NoModel { asker: asker(), role: role.to_owned() });
-            };
-            let one = |written: &Written| {
-                let settings: Vec<(&str, _)> = written.settings.iter().map(|(key, it)| (*key, it.clone())).collect();
-                let folder = sources.get(written.model.span.source).and_then(|it| it.path.parent());
-                let folder = folder.unwrap_or(Path::new("")).to_owned();
-                Ok((describe(&written.model.value, &settings, env)?, folder))
-            };
-            played.models.iter().map(one).collect()
-        };
-        for task in &plan.tasks {
-            for role in task.judge.iter().flat_map(|it| &it.models) {
-                if roles.has(role) {
-                    continue;
-                }
-                let mut played = resolve(role, &|| format!("`{}`", task.id))?;
-                match (played.pop(), played.len()) {
-                    (Some((model, folder)), 0) => {
-                        roles.models.push(RoleModel { role: role.clone(), model, folder, embeds: false });
-                    }
-                    (_, n) => {
-                        let (asker, remedy) = (format!("`{}`", task.id), "a panel names several roles");
-                        return Err(ModelError::Several { asker, remedy, role: role.clone(), n: n + 1 });
-                    }
-                }
-            }
-        }
-        for task in &plan.tasks {
-            let Some(role) = task.embedder() else { continue };
-            if roles.has(role) {
-                let is_other = |it: &RoleModel| it.role == role && !it.embeds;
-                if roles.models.iter().any(is_other) {
-                    return Err(ModelError::TwoUses { role: role.to_owned() });
-                }
-                continue;
-            }
-            let mut played = resolve(role, &|| format!("`{}`", task.id))?;
-            match (played.pop(), played.len()) {
-                (Some((model, folder)), 0) => {
-                    let (role, model) = (role.to_owned(), model.embedding()?);
-                    roles.models.push(RoleModel { role, model, folder, embeds: true });
-                }
-                (_, n) => {
-                    let (asker, remedy) = (format!("`{}`", task.id), "name a role with one model");
-                    return Err(ModelError::Several { asker, remedy, role: role.to_owned(), n: n + 1 });
-                }
-            }
-        }
-        for scenario in &plan.scenarios {
-            for node in &scenario.nodes {
-                let subject = node.subject.iter();
-                let parser = [&node.parser].into_iter().filter(|_| node.needs_parser());
-                for role in subject.chain(parser).filter(|it| !(it.as_str() == SUBJECT && node.subject.is_none())) {
-                    if roles.has(role) {
-                        continue;
-                    }
-                    let asker = || format!("node `{}` of scenario `{}`", node.id, scenario.scenario.name);
-                    let mut played = resolve(role, &asker)?;
-                    match (played.pop(), played.len()) {
-                        (Some((model, folder)), 0) => {
-                            roles.models.push(RoleModel { role: role.clone(), model, folder, embeds: false });
-                        }
-                        (_, n) => {
-                            let remedy = "name a role with one model; where no subject is named, each model of `subject` is asked";
-                            return Err(ModelError::Several { asker: asker(), remedy, role: role.clone(), n: n + 1 });
-                        }
-                    }
-                }
-            }
-        }
-        for case in &plan.cases {
-            let Some(role) = case.agent.asks().filter(|it| *it != SUBJECT) else { continue };
-            if roles.has(role) {
-                continue;
-            }
-            let asker = || format!("agent `{}`", case.agent.name);
-            let mut played = resolve(role, &asker)?;
-            match (played.pop(), played.len()) {
-                (Some((model, folder)), 0) => {
-                    roles.models.push(RoleModel { role: role.to_owned(), model, folder, embeds: false });
-                }
-                (_, n) => {
-                    let remedy = "name a role with one model; where `subject` is asked, each of its models is";
-                    return Err(ModelError::Several { asker: asker(), remedy, role: role.to_owned(), n: n + 1 });
-                }
-            }
-        }
-        let subjects = subject_roles(plan)?;
-        for role in &subjects {
-            let asker = || match (&plan.ask, plan.scenarios.is_empty()) {
-                (Some(_), _) => "`ask`",
-                (None, false) => "a scenario",
-                (None, true) => "an agent",
-            };
-            let played = resolve(role, &|| asker().to_owned())?;
-            let n = played.len();
-            for (ix, (model, folder)) in played.into_iter().enumerate() {
-                let key = if n == 1 { (*role).to_owned() } else { format!("{role}#{}", ix + 1) };
-                roles.subjects.push(Subject { role: key.clone(), name: model.name.clone() });
-                if !roles.has(&key) {
-                    roles.models.push(RoleModel { role: key, model, folder, embeds: false });
-                }
-            }
-        }
-        if roles.subjects.is_empty() && !(plan.scenarios.is_empty() && plan.cases.is_empty()) {
-            // Every node and every agent says whom it asks, or asks nobody.
-            roles.subjects.push(Subject { role: SUBJECT.to_owned(), name: String::new() });
-        }
-        number_equal_names(&mut roles.subjects);
-        // A misspelt role would leave a judge with another model than its author thinks.
-        let asked: Vec<&str> = asked_roles(plan);
-        if let Some((role, _)) = given.iter().find(|(role, _)| !asked.contains(&role.as_str())) {
-            let asked = if asked.is_empty() { "nobody".to_owned() } else { listed_all(asked) };
-            return Err(ModelError::NobodyAsks { role: role.clone(), asked });
-        }
-        Ok(roles)
-    }
-
-    fn has(&self, role: &str) -> bool {
-        self.models.iter().any(|it| it.role == role)
-    }
-
-    /// Whether budgets can be kept: a bound needs a price and a most number of tokens.
-    pub fn allow(&self, limits: &BudgetLimits) -> Result<(), ModelError> {
-        for RoleModel { model, .. } in &self.models {
-            let is_local = matches!(model.endpoint.codec.as_str(), "script" | "exec" | CALL);
-            // Who gives embeddings writes nothing.
-            let has_most = model.endpoint.setting("max_tokens").is_some() || model.embeds();
-            let unbounded = |budget, lacks, example| {
-                Err(ModelError::Unbounded { budget, model: model.name.clone(), lacks, example })
-            };
-            if limits.usd.is_some() && model.price.is_none() && !is_local {
-                return unbounded("`--budget-usd`", "price", "price: { input: 0.5, output: 2 }");
-            }
-            if limits.usd.is_some() && !has_most && !is_local {
-                return unbounded("`--budget-usd`", "`max_tokens`", "max_tokens: 1000");
-            }
-            if limits.tokens.is_some() && !has_most && !is_local {
-                return unbounded("`--budget-tokens`", "`max_tokens`", "max_tokens: 1000");
-            }
-        }
-        Ok(())
-    }
-}
-
-pub(crate) fn main_folder(sources: &Sources) -> std::path::PathBuf {
-    let main = sources.iter().next().and_then(|(_, it)| it.path.parent());
-    main.unwrap_or(Path::new("")).to_owned()
-}
-
-/// The roles that make the matrix of subjects: those that `ask` asks, or the one that scenarios talk to.
-fn subject_roles(plan: &Plan) -> Result<Vec<&str>, ModelError> {
-    let asked: Vec<&str> = plan.ask.iter().flat_map(|it| &it.models).map(String::as_str).collect();
-    let talks = plan.scenarios.iter().flat_map(|it| &it.nodes).any(|it| it.subject.is_none())
-        || plan.cases.iter().any(|it| it.agent.asks() == Some(SUBJECT));
-    match (asked.as_slice(), talks) {
-        ([], true) => Ok(vec![SUBJECT]),
-        ([_, ..], true) if asked != [SUBJECT] => Err(ModelError::OtherSubjects { asked: listed_all(asked) }),
-        _ => Ok(asked),
-    }
-}
-
-/// The role that scenarios talk to.
-const SUBJECT: &str = "subject";
-
-fn asked_roles(plan: &Plan) -> Vec<&str> {
-    let judges = plan.tasks.iter().flat_map(|it| &it.judge).flat_map(|it| &it.models);
-    let subjects = subject_roles(plan).unwrap_or_default();
-    let nodes = plan.scenarios.iter().flat_map(|it| &it.nodes);
-    let nodes = nodes.flat_map(|it| it.subject.iter().chain(Some(&it.parser).filter(|_| it.needs_parser())));
-    let agents = plan.cases.iter().filter_map(|it| it.agent.asks());
-    let embedders = plan.tasks.iter().filter_map(PlannedTask::embedder);
-    let others = agents.chain(subjects).chain(embedders);
-    let mut roles: Vec<&str> = judges.chain(nodes).map(String::as_str).chain(others).collect();
-    roles.sort_unstable();
-    roles.dedup();
-    roles
-}
-
-/// The same model may be a subject twice, with other settings.
-fn number_equal_names(subjects: &mut [Subject]) {
-    let names: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
-    for (ix, subject) in subjects.iter_mut().enumerate() {
-        let n_before = names[..ix].iter().filter(|it| **it == names[ix]).count();
-        if names.iter().filter(|it| **it == names[ix]).count() > 1 {
-            subject.name = format!("{} ({})", names[ix], n_before + 1);
-        }
-    }
-}
-
 /// Functions of the program that runs a suite, by the name that definitions have for them: `call/NAME`.
 pub type Functions = BTreeMap<String, Arc<dyn Function>>;
 
 /// How functions are asked.
-const CALL: &str = "call";
+pub(crate) const CALL: &str = "call";
 
 /// Models that can be asked, and what asking them may cost.
 #[derive(Debug)]
@@ -374,64 +135,68 @@ fn words(supervisor: &Supervisor) -> impl Iterator<Item = std::ffi::OsString> {
     [supervisor.program.clone().into_os_string()].into_iter().chain(arguments)
 }
 
-impl Models {
-    /// Makes models ready.
-    pub fn open(
+/// Models that can be asked, by role.
+#[derive(Debug, Default)]
+pub(crate) struct OpenModels(BTreeMap<String, Ready>);
+
+impl OpenModels {
+    /// Makes models ready as far as that is possible, and says what is wrong with the others. Scripts are read and keys are taken; nothing is started or
+    /// sent.
+    pub(crate) fn open(
         roles: &Roles,
-        servers: &[ServerSpec],
         files: &dyn Files,
         env: &dyn Fn(&str) -> Option<String>,
         functions: &Functions,
-        options: TransportOptions,
-        limits: BudgetLimits,
-    ) -> Result<Models, ModelError> {
-        roles.allow(&limits)?;
-        let mut by_role = BTreeMap::new();
-        for RoleModel { role, model, folder, .. } in &roles.models {
+    ) -> (OpenModels, Vec<Unresolved>) {
+        let (mut by_role, mut unresolved) = (BTreeMap::new(), Vec::new());
+        for RoleModel { role, model, folder, place, .. } in &roles.models {
             let name = model.name.clone();
             let function = (model.endpoint.codec == CALL).then(|| functions.get(&model.endpoint.model)).flatten();
             let model = match function {
-                Some(function) => Model::call(model.clone(), Arc::clone(function)),
-                None => Model::open(model.clone(), folder, files, env)?,
+                Some(function) => Ok(Model::call(model.clone(), Arc::clone(function))),
+                None => Model::open(model.clone(), folder, files, env),
             };
-            let endpoint = Arc::new(model.endpoint().clone());
-            let key = EndpointKey::new(&endpoint);
-            by_role.insert(role.clone(), Ready { model: Arc::new(model), name, endpoint, key });
+            match model {
+                Ok(model) => {
+                    let endpoint = Arc::new(model.endpoint().clone());
+                    let key = EndpointKey::new(&endpoint);
+                    by_role.insert(role.clone(), Ready { model: Arc::new(model), name, endpoint, key });
+                }
+                Err(error) => unresolved.push(Unresolved { error: error.into(), place: *place }),
+            }
         }
-        let tool_options = ToolboxOptions {
-            proxies: options.proxies.clone(),
-            supervisor: options.supervisor.clone(),
-            ..ToolboxOptions::default()
-        };
-        let tools = Toolbox::open(servers, env, tool_options)?;
+        (OpenModels(by_role), unresolved)
+    }
+}
+
+impl Models {
+    /// Models, servers and agents that are ready, with what may be spent on them.
+    pub(crate) fn new(
+        (models, agents, tools): (OpenModels, Agents, Toolbox),
+        servers: &[ServerSpec],
+        env: &dyn Fn(&str) -> Option<String>,
+        options: TransportOptions,
+        limits: BudgetLimits,
+    ) -> Models {
         let server =
             |it: &ServerSpec| (it.name.value.clone(), Doer { digest: server_digest(it), is_reusable: it.reuse });
-        let servers = servers.iter().map(server).collect();
-        let python = hook::interpreter(env);
-        let proxies = options.proxies.clone();
-        let supervisor = options.supervisor.iter().flat_map(words).collect();
-        Ok(Models {
-            by_role,
+        Models {
+            by_role: models.0,
+            proxies: options.proxies.clone(),
+            supervisor: options.supervisor.iter().flat_map(words).collect(),
             transport: Transport::new(options),
             budget: Arc::new(Budget::new(limits)),
             tools,
-            servers,
+            servers: servers.iter().map(server).collect(),
             evaluators: Evaluators::default(),
-            agents: Agents::default(),
-            proxies,
-            python,
-            supervisor,
-        })
+            agents,
+            python: hook::interpreter(env),
+        }
     }
 
     /// With those who run the code of evaluators.
     pub(crate) fn with(self, evaluators: Evaluators) -> Models {
         Models { evaluators, ..self }
-    }
-
-    /// With those who run cases.
-    pub(crate) fn with_agents(self, agents: Agents) -> Models {
-        Models { agents, ..self }
     }
 
     /// The model that plays a role.

@@ -49,6 +49,8 @@ pub struct ExecError {
     pub command: String,
     /// What is wrong with it.
     pub problem: &'static str,
+    /// Whether its program is not there.
+    pub is_missing: bool,
 }
 
 /// A program that was started. It ends when this is dropped.
@@ -80,7 +82,11 @@ struct PendingState {
 
 impl Exec {
     pub(crate) fn new(command: &str, folder: &Path) -> Result<Exec, ExecError> {
-        let words = split(command).map_err(|problem| ExecError { command: command.to_owned(), problem })?;
+        let refused = |problem, is_missing| ExecError { command: command.to_owned(), problem, is_missing };
+        let words = split(command).map_err(|problem| refused(problem, false))?;
+        if !words.first().is_some_and(|it| is_program(it, folder)) {
+            return Err(refused("there is no such program", true));
+        }
         Ok(Exec { command: words, folder: folder.to_owned(), running: Mutex::default() })
     }
 
@@ -135,6 +141,15 @@ impl Exec {
         let reader = tokio::spawn(read(program.clone(), started, output, Arc::clone(&pending))).abort_handle();
         Ok(Running { requests, pending, n_asked: 0, reader })
     }
+}
+
+/// Whether there is such a program: a path is relative to the folder, a name is looked for along the search path.
+fn is_program(program: &str, folder: &Path) -> bool {
+    if program.contains('/') {
+        return folder.join(program).is_file();
+    }
+    let search = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    std::env::split_paths(&search).any(|it| it.join(program).is_file())
 }
 
 /// Writes requests one after the other. That is done here because a caller may be dropped in the middle of a line.

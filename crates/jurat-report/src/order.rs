@@ -20,8 +20,8 @@ pub(crate) fn most_pressing(problems: &[Problem], most: usize) -> Vec<&Problem> 
     let mut pressing = in_reading_order(problems);
     pressing.retain(|it| match it.severity() {
         Severity::Error => true,
-        Severity::Warning if room_for_warnings == 0 => false,
-        Severity::Warning => {
+        Severity::Warning | Severity::Note if room_for_warnings == 0 => false,
+        Severity::Warning | Severity::Note => {
             room_for_warnings -= 1;
             true
         }

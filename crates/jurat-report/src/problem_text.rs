@@ -93,6 +93,7 @@ fn group<'p>(problem: &'p Problem, texts: &[Lines<'_>]) -> Group<'p> {
     let level = match problem.severity() {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     };
     let (labels, others) = problem.labels.split_at(problem.labels.len().min(MAX_LABELS));
     let mut group = Group::with_title(level.primary_title(message(&problem.message)).id(problem.code.name));

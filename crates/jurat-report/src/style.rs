@@ -52,6 +52,7 @@ impl Style {
         match (self, severity) {
             (Style::Plain, _) => text.to_owned(),
             (Style::Colour, Severity::Error) => format!("{DEFAULT_ERROR_STYLE}{text}{DEFAULT_ERROR_STYLE:#}"),
+            (Style::Colour, Severity::Note) => text.to_owned(),
             (Style::Colour, Severity::Warning) => format!("{DEFAULT_WARNING_STYLE}{text}{DEFAULT_WARNING_STYLE:#}"),
         }
     }

@@ -109,6 +109,30 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
+    /// Whether the file is not what was once written there.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, DatabaseError::Damaged { .. } | DatabaseError::Foreign { .. })
+    }
+
+    /// The file that it is about.
+    pub fn path(&self) -> &Path {
+        match self {
+            DatabaseError::Missing { path }
+            | DatabaseError::Exists { path }
+            | DatabaseError::Foreign { path, .. }
+            | DatabaseError::TooNew { path, .. }
+            | DatabaseError::Encoding { path, .. }
+            | DatabaseError::Damaged { path, .. }
+            | DatabaseError::DiskFull { path }
+            | DatabaseError::ReadOnly { path }
+            | DatabaseError::LogUnreadable { path }
+            | DatabaseError::Busy { path }
+            | DatabaseError::Network { path, .. }
+            | DatabaseError::Io { path, .. }
+            | DatabaseError::Sqlite { path, .. } => path,
+        }
+    }
+
     /// What an error of SQLite means for the caller.
     pub(crate) fn of(path: &Path, error: rusqlite::Error) -> DatabaseError {
         let path = path.to_owned();

@@ -30,5 +30,5 @@ pub use campaign::{Campaign, CampaignError, Profiles};
 pub use database::DatabaseError;
 pub use definitions::Disk;
 pub use parquet_table::{Cell, CellType, ParquetTable};
-pub use project::{Project, ProjectError, RunName};
+pub use project::{Project, ProjectError, RunName, Untrusted};
 pub use transcript::openclaw_transcript;

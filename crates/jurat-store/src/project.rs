@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::database::DatabaseError;
 use crate::journal::Journal;
 use crate::run::began_at_ms;
-use crate::run::is_run;
+use crate::run::{is_run, never_began};
 
 /// The directory `.jurat` of a project.
 ///
@@ -30,6 +30,19 @@ use crate::run::is_run;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,
+    /// The directory that was found first and is not trusted.
+    passed_over: Option<Untrusted>,
+}
+
+/// A directory `.jurat` that another user may have filled. Answers that lie there would be taken for those of models, and what runs leave there could be
+/// read by others.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` {why}, so it is not used", path.display())]
+pub struct Untrusted {
+    /// The directory.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub why: &'static str,
 }
 
 /// A name for a run that is about to begin.
@@ -39,6 +52,13 @@ pub struct RunName {
     pub id: String,
     /// The file.
     pub path: PathBuf,
+}
+
+impl RunName {
+    /// Whether the process that made the file was killed before a run began in it.
+    pub fn never_began(&self) -> bool {
+        never_began(&self.path)
+    }
 }
 
 /// What can go wrong with a project.
@@ -52,6 +72,9 @@ pub enum ProjectError {
         /// What the system says.
         source: io::Error,
     },
+    /// The directory of this project is not trusted.
+    #[error("{0}; remove it, or make it yours with `chown` and `chmod 700`")]
+    Untrusted(Untrusted),
     /// There is no such run.
     #[error("there is no run `{name}`{}", known(newest))]
     NoSuchRun {
@@ -88,22 +111,23 @@ const DIRECTORY: &str = ".jurat";
 const EXTENSION: &str = "jurat";
 
 impl Project {
-    /// The project that a directory belongs to: the nearest one above it that has `.jurat`, or itself.
+    /// The project that a directory belongs to: the nearest one above it that has `.jurat`, or itself. A `.jurat` of another user is none.
     pub fn find(directory: &Path) -> Option<Project> {
-        let above = std::path::absolute(directory).ok()?;
-        let root = above.ancestors().map(|it| it.join(DIRECTORY)).find(|it| it.is_dir())?;
-        Some(Project { root })
+        let root = nearest(directory)?;
+        is_trusted(&root).ok()?;
+        Some(Project { root, passed_over: None })
     }
 
     /// The project that a directory belongs to; when there is none, one that begins there.
     pub fn find_or_create(directory: &Path) -> Result<Project, ProjectError> {
-        let project = match Project::find(directory) {
-            Some(project) => project,
-            None => Project {
-                root: std::path::absolute(directory)
-                    .map_err(|source| ProjectError::Directory { path: directory.to_owned(), source })?
-                    .join(DIRECTORY),
-            },
+        let own = std::path::absolute(directory)
+            .map_err(|source| ProjectError::Directory { path: directory.to_owned(), source })?
+            .join(DIRECTORY);
+        let project = match nearest(directory).map(|root| (is_trusted(&root), root)) {
+            Some((Ok(()), root)) => Project { root, passed_over: None },
+            Some((Err(untrusted), root)) if root == own => return Err(ProjectError::Untrusted(untrusted)),
+            Some((Err(untrusted), _)) => Project { root: own, passed_over: Some(untrusted) },
+            None => Project { root: own, passed_over: None },
         };
         let of = |source| ProjectError::Directory { path: project.root.clone(), source };
         make_private(&project.root).and_then(|()| make_private(&project.runs_directory())).map_err(of)?;
@@ -112,6 +136,11 @@ impl Project {
             std::fs::write(ignored, "*\n").map_err(of)?;
         }
         Ok(project)
+    }
+
+    /// The directory above that would have been the project, if it were trusted.
+    pub fn passed_over(&self) -> Option<&Untrusted> {
+        self.passed_over.as_ref()
     }
 
     /// The directory `.jurat`.
@@ -127,6 +156,16 @@ impl Project {
     /// The journal, which is made when there is none.
     pub fn journal(&self) -> Result<Journal, DatabaseError> {
         Journal::open(&self.journal_path())
+    }
+
+    /// The journal for a run. One that is damaged is set aside under another name, which is returned, and a new one is made.
+    pub fn usable_journal(&self) -> Result<(Journal, Option<PathBuf>), DatabaseError> {
+        Journal::open_or_set_aside(&self.journal_path())
+    }
+
+    /// Sets the journal aside if it is damaged, and returns where it is then.
+    pub fn set_damaged_journal_aside(&self) -> Result<Option<PathBuf>, DatabaseError> {
+        Journal::set_aside_if_damaged(&self.journal_path())
     }
 
     /// The file of the journal.
@@ -178,7 +217,10 @@ impl Project {
         let newest = runs.last().map(|it| it.id.clone());
         if name == "latest" {
             // A process that was killed as it began a run left a file that is none.
-            let latest = runs.iter().rposition(|it| is_run(&it.path)).unwrap_or(runs.len().saturating_sub(1));
+            let latest = runs
+                .iter()
+                .rposition(|it| is_run(&it.path) && !it.never_began())
+                .unwrap_or(runs.len().saturating_sub(1));
             let latest = runs.drain(..).nth(latest).map(|it| it.path);
             return latest.ok_or_else(|| ProjectError::NoSuchRun { name: name.to_owned(), newest });
         }
@@ -199,6 +241,34 @@ impl Project {
             },
         }
     }
+}
+
+/// The nearest `.jurat` above a directory, or in it.
+fn nearest(directory: &Path) -> Option<PathBuf> {
+    let above = std::path::absolute(directory).ok()?;
+    above.ancestors().map(|it| it.join(DIRECTORY)).find(|it| it.is_dir())
+}
+
+/// Whether only this user can have put something into a directory. Under `sudo` the user is the one who called it, too.
+#[cfg(unix)]
+fn is_trusted(path: &Path) -> Result<(), Untrusted> {
+    use std::os::unix::fs::MetadataExt as _;
+    let untrusted = |why| Untrusted { path: path.to_owned(), why };
+    let metadata = std::fs::metadata(path).map_err(|_| untrusted("cannot be looked at"))?;
+    let user = rustix::process::geteuid().as_raw();
+    let caller = || std::env::var("SUDO_UID").ok().and_then(|it| it.parse::<u32>().ok()).filter(|_| user == 0);
+    if metadata.uid() != user && Some(metadata.uid()) != caller() {
+        return Err(untrusted("belongs to another user"));
+    }
+    if metadata.mode() & 0o002 != 0 {
+        return Err(untrusted("can be written by every user"));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn is_trusted(_: &Path) -> Result<(), Untrusted> {
+    Ok(())
 }
 
 /// The second in which a run began, as its name says.

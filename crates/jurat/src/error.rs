@@ -1,5 +1,8 @@
 //! What can go wrong, named for what the caller can do about it.
 
+use jurat_core::suite::codes;
+use jurat_core::suite::problem::Code;
+use jurat_core::suite::source::Sources;
 use jurat_engine::LaunchError;
 
 use crate::Problems;
@@ -44,9 +47,26 @@ pub enum Error {
     Write(#[source] std::io::Error),
 }
 
+/// The problems that are about models.
+static OF_MODELS: [&Code; 8] = [
+    &codes::BAD_MODEL,
+    &codes::BAD_SCRIPT,
+    &codes::MISSING_FUNCTION,
+    &codes::NO_MODEL,
+    &codes::NO_SCRIPT,
+    &codes::SEVERAL_MODELS,
+    &codes::UNKNOWN_PROVIDER,
+    &codes::UNSET_VARIABLE,
+];
+
 /// Why a suite cannot be run, in the caller's terms.
-pub(crate) fn launch_error(error: LaunchError) -> Error {
+pub(crate) fn launch_error(error: LaunchError, sources: &Sources) -> Error {
     match error {
+        LaunchError::Unready(found) => {
+            let is_of_models = found.iter().all(|it| OF_MODELS.iter().any(|code| it.code.name == code.name));
+            let problems = Problems::new(found, sources.clone());
+            if is_of_models { Error::Model(Box::new(problems)) } else { Error::Suite(problems) }
+        }
         LaunchError::Model(error) => Error::Model(Box::new(error)),
         other => Error::Run(Box::new(other)),
     }

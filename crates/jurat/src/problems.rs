@@ -103,6 +103,8 @@ impl fmt::Display for Problems {
     }
 }
 
+impl std::error::Error for Problems {}
+
 /// As text: a failing `unwrap` in a test should show what is wrong.
 impl fmt::Debug for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

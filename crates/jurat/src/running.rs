@@ -303,8 +303,8 @@ impl Prepared {
         let ready = &*suite.0;
         let definition =
             Definition { suite: &ready.examined.suite, sources: &ready.examined.sources, plan: &ready.plan };
-        let launched = launch(definition, &how, &mut world, stop, progress, &mut |_, _| {});
-        let launched = launched.map_err(launch_error)?;
+        let launched = launch(definition, &how, &mut world, stop, progress, &mut |_| {});
+        let launched = launched.map_err(|error| launch_error(error, &ready.examined.sources))?;
         Run::read(&launched.ran.path)
     }
 }

@@ -220,7 +220,7 @@ impl Suite {
         let definition = Definition { suite: &examined.suite, sources: &examined.sources, plan };
         let asking =
             Asking { models: &[], selection: &Selection::default(), repeat: 1, env: &|name| std::env::var(name).ok() };
-        let report = outline(definition, asking).map_err(launch_error)?;
+        let report = outline(definition, asking).map_err(|error| launch_error(error, &self.0.examined.sources))?;
         let mut text = Vec::new();
         draw(&mut text, &report).map_err(Error::Write)?;
         Ok(String::from_utf8_lossy(&text).into_owned())

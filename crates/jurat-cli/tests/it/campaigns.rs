@@ -59,6 +59,6 @@ fn a_campaign_is_found_from_any_folder_of_it() {
         let mut command = folder.command();
         let ended = ended(command.current_dir(folder.path().join(below)).args(["check", file]));
         assert_eq!(ended.code, Some(0), "{file} in `{below}`: {}", ended.stderr);
-        assert!(ended.stdout.contains("2 cases"), "{file} in `{below}`: {}", ended.stdout);
+        assert!(ended.stdout.contains("1 case, 3 tasks"), "{file} in `{below}`: {}", ended.stdout);
     }
 }

@@ -14,7 +14,8 @@ const WRONG: &str =
 /// Runs the command on a suite, and compares its exit code and both streams.
 #[track_caller]
 fn ends(suite: &str, arguments: &[&str], code: i32, stdout: &str, stderr_has: &str) {
-    let Ended { code: found, stdout: said, stderr } = Folder::with("suite.yaml", suite).jurat(arguments);
+    let Ended { code: found, stdout: said, stderr } =
+        Folder::with("suite.yaml", suite).and("s.jsonl", "{\"reply\": \"yes\"}\n").jurat(arguments);
     assert_eq!((found, said.as_str()), (Some(code), stdout), "{stderr}");
     assert!(if stderr_has.is_empty() { stderr.is_empty() } else { stderr.contains(stderr_has) }, "{stderr}");
 }

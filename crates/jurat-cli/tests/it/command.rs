@@ -1,9 +1,12 @@
 //! Running the real binary in a folder of its own.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
+use jurat_core::agent::Runner;
 use tempfile::TempDir;
 
 /// A folder that lives as long as the test, and is where the command runs.
@@ -61,6 +64,23 @@ impl Folder {
         }
         command
     }
+}
+
+/// A search path that has the programs of agents, for suites that are only looked at.
+pub(crate) fn path_with_agents() -> OsString {
+    use std::os::unix::fs::PermissionsExt as _;
+    static AGENTS: LazyLock<Folder> = LazyLock::new(|| {
+        let programs = Runner::NAMED.iter().filter_map(|(_, runner)| runner.program());
+        let folder = programs.fold(Folder::empty(), |folder, name| folder.and(name, "#!/bin/sh\nexit 9\n"));
+        for program in fs::read_dir(folder.path()).expect("it can be listed") {
+            let path = program.expect("it can be listed").path();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("modes can be set");
+        }
+        folder
+    });
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let folders = [AGENTS.path().to_owned()].into_iter().chain(std::env::split_paths(&search));
+    std::env::join_paths(folders).expect("paths can be joined")
 }
 
 /// Runs a command to its end.

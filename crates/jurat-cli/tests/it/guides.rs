@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::command::{Folder, root};
+use crate::command::{Folder, ended, path_with_agents, root};
 use crate::console::checked;
 
 #[test]
@@ -32,6 +32,11 @@ fn suites(page: &str) -> Vec<&str> {
     starts.map(|it| &it[..it.find("```").expect("a block ends")]).collect()
 }
 
+/// The scripts that a suite names.
+fn scripts(suite: &str) -> impl Iterator<Item = &str> {
+    suite.split("script/").skip(1).map(|it| it.split([' ', ',', ']', '}', '\n']).next().unwrap_or_default())
+}
+
 #[test]
 fn every_suite_of_the_reference_is_clean() {
     let (mut n_suites, mut wrong) = (0, Vec::new());
@@ -42,7 +47,9 @@ fn every_suite_of_the_reference_is_clean() {
             let row = "{\"id\": \"r1\", \"answer\": \"Hello!\", \"question\": \"Hi?\", \"language\": \"en\"}\n";
             let folder =
                 Folder::with("suite.yaml", suite).and("records.jsonl", row).and("prompts/tone.md", "Rate ${answer}");
-            let checked = folder.jurat(&["check", "--strict", "suite.yaml"]);
+            let folder = scripts(suite).fold(folder, |folder, name| folder.and(name, "{\"reply\": \"yes\"}\n"));
+            let mut command = folder.command();
+            let checked = ended(command.args(["check", "--strict", "suite.yaml"]).env("PATH", path_with_agents()));
             if checked.code != Some(0) {
                 wrong.push(format!("{name}:\n{suite}\n{}", checked.stderr));
             }

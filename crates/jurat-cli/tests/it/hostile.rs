@@ -70,7 +70,7 @@ fn anchors_inside_anchors() {
 
 #[test]
 fn questions_without_end() {
-    let roles = repeated(20_000, |n| format!("  r{n}: p/m{n}\n"));
+    let roles = repeated(20_000, |n| format!("  r{n}: openai/m{n}\n"));
     let prompts = repeated(20_000, |n| format!("    p{n}: \"${{question}} {n}\"\n"));
     let suite = |model: fn(usize) -> String| {
         let models = repeated(20_000, |n| format!("{}, ", model(n)));
@@ -81,7 +81,7 @@ fn questions_without_end() {
     };
     accepted(&suite(|n| format!("r{n}")));
     refused(suite(|n| format!("s{n}")), "suite.yaml", "there is no model role `s0`");
-    refused(suite(|_| "r7".to_owned()), "suite.yaml", "`p/m7` is asked twice");
+    refused(suite(|_| "r7".to_owned()), "suite.yaml", "`openai/m7` is asked twice");
 }
 
 #[test]

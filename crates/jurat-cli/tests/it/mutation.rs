@@ -14,10 +14,12 @@ use jurat_core::compare::find;
 use jurat_core::suite::read_tree;
 use jurat_core::value::{Content, Node, SourceId, parse_json};
 
+use crate::command::path_with_agents;
+
 /// A change to a definition, and the lines that a problem about it should touch.
-struct Mutant {
-    what: String,
-    text: String,
+pub(crate) struct Mutant {
+    pub(crate) what: String,
+    pub(crate) text: String,
     /// In the changed text.
     touched: Range<usize>,
 }
@@ -80,6 +82,8 @@ fn touched_lines(suite: &Path) -> Vec<Range<usize>> {
     let output = Command::new(env!("CARGO_BIN_EXE_jurat"))
         .args(["check", "--json"])
         .arg(suite)
+        .env("PATH", path_with_agents())
+        .envs(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"].map(|it| (it, "sk-test")))
         .output()
         .expect("the command runs");
     let json = String::from_utf8(output.stdout).expect("JSON is text");
@@ -99,7 +103,7 @@ fn lines_of(text: &str, bytes: &Range<usize>) -> Range<usize> {
     line(bytes.start)..line(bytes.end) + 1
 }
 
-fn mutants(text: &str) -> Vec<Mutant> {
+pub(crate) fn mutants(text: &str) -> Vec<Mutant> {
     let mut problems = Vec::new();
     let root = read_tree(text, SourceId(0), false, &mut problems).expect("an example is YAML");
     let mut walk = Walk { text, root: &root, mutants: Vec::new() };

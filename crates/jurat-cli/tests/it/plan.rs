@@ -6,6 +6,12 @@ use jurat_testkit::{Endpoint, Reply, Request, Script, Usage};
 use crate::command::{Folder, ended};
 use crate::kept::{GREETINGS, greetings, refused, said};
 
+/// A folder with a suite and its scripts.
+fn scripted(suite: impl AsRef<[u8]>, scripts: &[&str]) -> Folder {
+    let reply = "{\"reply\": \"yes\"}\n";
+    scripts.iter().fold(Folder::with("suite.yaml", suite), |folder, name| folder.and(name, reply))
+}
+
 /// The last lines of a plan: cases, calls, money.
 fn bounds(folder: &Folder, arguments: &[&str]) -> String {
     let text = said(folder, &[&["plan"], arguments].concat());
@@ -65,8 +71,8 @@ fn every_format_draws_the_graph() {
 fn cases_are_counted_as_a_run_selects_them() {
     let rows = "records: [{ id: a, n: 1, tags: [odd] }, { id: b, n: 2 }, { id: c, n: 3, tags: [odd] }]\n";
     let tasks = "tasks: [{ id: few, on: [a, b], judge: { prompt: '${n}' }, operator: exists }]\n";
-    let folder =
-        Folder::with("suite.yaml", format!("suite: rows\nmodels: {{ judge: script/none.jsonl }}\n{rows}{tasks}"));
+    let suite = format!("suite: rows\nmodels: {{ judge: script/none.jsonl }}\n{rows}{tasks}");
+    let folder = scripted(suite, &["none.jsonl"]);
     for (more, cases, calls) in [
         (vec![], "3 cases", "8 calls"),
         (vec!["--limit", "2"], "2 cases", "8 calls"),
@@ -98,7 +104,7 @@ ask: { prompts: { brief: 'In a word: ${q}', long: 'At length: ${q}' }, max_retri
 tasks:
   - { id: good, judge: { panel: [one, two], repeat: 3, max_retries: 2, prompt: '${output}', aggregate: majority }, operator: exists }
 ";
-    let folder = Folder::with("suite.yaml", suite);
+    let folder = scripted(suite, &["one.jsonl", "two.jsonl", "x.jsonl", "y.jsonl"]);
     // 2 rows, 2 prompts, 2 subjects, 2 repetitions; 2 calls of the subject, 2 judges asked 3 times, each 3 requests at most.
     assert_eq!(
         bounds(&folder, &["suite.yaml", "--repeat", "2"]),
@@ -292,7 +298,7 @@ fn diamonds(n: usize) -> String {
 /// Following each way by itself would take longer than the sun shines.
 #[test]
 fn ways_that_part_and_meet_again_are_followed_once() {
-    let folder = Folder::with("suite.yaml", diamonds(60));
+    let folder = scripted(diamonds(60), &["none.jsonl"]);
     let plan = said(&folder, &["plan", "suite.yaml"]);
     // 60 times a top and a side, and the last top; each is asked four times at most.
     assert!(plan.contains(&format!("at most {} calls of models", (60 * 2 + 1) * 4)), "{plan}");

@@ -13,6 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jurat_core::suite::codes;
+use jurat_core::suite::problem::Severity;
 
 use crate::command::{Folder, ended, root};
 
@@ -23,13 +24,21 @@ const REPORT: &str = "report.txt";
 fn every_directory_shows_its_problems() {
     let texts = compared("tests/problems", PROBLEMS, drawn);
     let is_shown = |code: &str| texts.contains(&format!("[{code}]: "));
-    let hidden: Vec<&str> = codes::ALL.iter().map(|it| it.name).filter(|it| !is_shown(it)).collect();
+    let shown_here = codes::ALL.iter().filter(|it| it.severity != Severity::Note);
+    let hidden: Vec<&str> = shown_here.map(|it| it.name).filter(|it| !is_shown(it)).collect();
     assert!(hidden.is_empty(), "no directory of `tests/problems/` shows {}", hidden.join(", "));
 }
 
 #[test]
 fn every_case_runs_as_it_should() {
     let texts = compared("tests/cases", REPORT, reported);
+    for note in codes::ALL.iter().filter(|it| it.severity == Severity::Note) {
+        assert!(
+            texts.contains(&format!("error[{}]: ", note.name)),
+            "no directory of `tests/cases/` shows {}",
+            note.name
+        );
+    }
     for code in [0, 1, 2, 3, 5] {
         assert!(texts.contains(&format!("exit {code}\n")), "no directory of `tests/cases/` ends with {code}");
     }

@@ -201,14 +201,15 @@ fn a_journal_that_was_cut_short() {
     for length in [1, 100, 8192, whole.len() / 2, whole.len() - 1] {
         fs::write(project.journal(), &whole[..length]).expect("files can be written");
         endpoint.reset();
-        for arguments in [&["run", "suite.yaml"][..], &["journal"]] {
-            let ended = project.jurat(arguments);
-            let what = format!("{length} bytes, {arguments:?}: {}{}", ended.stdout, ended.stderr);
-            assert_eq!(ended.code, Some(2), "{what}");
-            let name = format!("error: `{}` is ", project.journal().display());
-            assert!(ended.stderr.starts_with(&name), "{what}");
-        }
-        assert_eq!(endpoint.stats().requests, 0, "nobody is paid for an answer that cannot be kept");
+        let ended = project.jurat(&["journal"]);
+        let what = format!("{length} bytes: {}{}", ended.stdout, ended.stderr);
+        assert_eq!(ended.code, Some(2), "{what}");
+        assert!(ended.stderr.starts_with(&format!("error: `{}` is ", project.journal().display())), "{what}");
+        assert_eq!(fs::read(project.journal()).expect("it is still there").len(), length, "looking changes nothing");
+        // A run sets it aside, and has what it asks from nowhere else.
+        let ran = project.run(&["--fresh"]);
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        assert!(ran.stderr.contains("the journal was damaged and is set aside as `"), "{}", ran.stderr);
         // Runs do not need it.
         assert_eq!(project.jurat(SHOW_PLAIN).stdout, shown.stdout);
         let name = complete.to_str().expect("a name");

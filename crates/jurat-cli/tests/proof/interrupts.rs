@@ -126,3 +126,41 @@ fn nobody_waits_for_a_request_that_will_not_be_made() {
         assert_eq!(endpoint.stats().requests, 4);
     }
 }
+
+/// A supervisor and a closed terminal do not ask twice, and what is in flight may never end.
+#[test]
+fn a_process_that_is_asked_to_end_does_so_whatever_is_in_flight() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let endpoint = Endpoint::start(Script::new().held());
+        let project = Project::new(JUDGED, &rows(ROWS), &endpoint.url());
+        let mut running = Running::start(&project);
+        endpoint.wait_until(|it| it.in_flight == 4);
+        let began = Instant::now();
+        running.interrupt(signal);
+        let ended = running.ended();
+        assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+        assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+        endpoint.release_all();
+        let again = project.results(OPTIONS);
+        assert_eq!((again.code, timeless(&again.stdout)), (Some(1), undisturbed()), "{}", again.stderr);
+        project.only_run();
+    }
+}
+
+/// `nohup` has SIGHUP ignored, and that is inherited.
+#[test]
+fn a_hangup_that_is_ignored_stays_ignored() {
+    let endpoint = Endpoint::start(Script::new().held());
+    let project = Project::new(JUDGED, &rows(ROWS), &endpoint.url());
+    let inner = project.command(&["run"]);
+    let mut command = Command::new("sh");
+    let script = format!("trap '' HUP; exec \"$JURAT\" run suite.yaml {} {}", OPTIONS.join(" "), RESULTS.join(" "));
+    command.args(["-c", &script]).current_dir(project.path()).env("JURAT", inner.get_program());
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let running = Running::of(&mut command);
+    endpoint.wait_until(|it| it.in_flight == 4);
+    running.send(Signal::HUP);
+    endpoint.release_all();
+    let ended = running.ended();
+    assert_eq!((ended.code, timeless(&ended.stdout)), (Some(1), undisturbed()), "{}", ended.stderr);
+}

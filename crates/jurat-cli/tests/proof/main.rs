@@ -6,6 +6,7 @@
 //! * [`limits`]: what bounds a run; [`spending`]: what agents spend; [`faults`]: what goes wrong while judging;
 //! * [`secrets`]: what nobody may see;
 //! * [`disks`]: disks that are full, directories that may not be written, files that were cut short;
+//! * [`storage`]: files that were overwritten, directories of others, few open files, readers that went away;
 //! * [`conversations`]: scenarios, replayed, resumed, stopped, side by side; [`tools`]: what they call; [`timeouts`]: how long they may take;
 //! * [`agents`]: nothing is left of them; [`interrupts`]: what Ctrl-C does; [`concurrency`]: how much is asked at once;
 //! * [`project`], [`suites`], [`random`], [`store`]: what the tests share.
@@ -24,6 +25,7 @@ mod random;
 mod replays;
 mod secrets;
 mod spending;
+mod storage;
 mod store;
 mod suites;
 mod timeouts;

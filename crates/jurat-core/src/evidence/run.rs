@@ -158,7 +158,8 @@ pub fn schema() -> Value {
                         "event_type": {"enum": ["message", "tool_call", "tool_result", "runner", "final_output"]},
                         "timestamp": {"type": "string"}
                     },
-                    "required": ["sequence", "event_type"]
+                    "required": ["sequence", "event_type"],
+                    "additionalProperties": true
                 }
             },
             "output_artifacts": {
@@ -227,7 +228,8 @@ pub fn schema() -> Value {
                 }
             }
         },
-        "required": ["identity", "status", "request", "final_response", "tool_calls"]
+        "required": ["identity", "status", "request", "final_response", "tool_calls"],
+        "additionalProperties": false
     }"#;
     parse_json(schema).expect("the schema is JSON").value.into_owned()
 }

@@ -1,18 +1,15 @@
-//! What tasks see of their cases before anything runs: the sample rows, with what asking about them adds, and what a conversation leaves.
+//! What tasks see of their cases before anything runs: the sample rows, with what asking about them adds, what a conversation leaves, and what a run of an
+//! agent leaves.
 
 use super::probes;
 use super::shape::Shape;
-use crate::evidence::scenario;
+use crate::evidence::{run, scenario};
 use crate::suite::{CaseKind, Selection, Suite, Task};
 
-/// What is known of the cases of a suite.
+/// What is known of the cases of a suite: for each set of kinds, by its number. Of a task for several kinds, a path that leads somewhere in some of them is
+/// right.
 #[derive(Debug)]
-pub(super) struct Bases {
-    rows: Option<Base>,
-    scenarios: Option<Base>,
-    /// Of a task for all of them: a path that leads somewhere in some of them is right.
-    both: Option<Base>,
-}
+pub(super) struct Bases([Option<Base>; 8]);
 
 /// What tasks see of some cases.
 #[derive(Debug)]
@@ -21,15 +18,41 @@ pub(super) struct Base {
     pub(super) of: Cases,
 }
 
-/// The cases that tasks see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cases {
-    /// Rows.
-    Rows,
-    /// Conversations.
-    Scenarios,
-    /// Both.
-    Both,
+/// The kinds of cases that tasks see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Cases {
+    pub(super) rows: bool,
+    pub(super) scenarios: bool,
+    /// Runs of agents.
+    pub(super) runs: bool,
+}
+
+impl Cases {
+    pub(super) const ROWS: Cases = Cases { rows: true, scenarios: false, runs: false };
+    const SCENARIOS: Cases = Cases { rows: false, scenarios: true, runs: false };
+    const RUNS: Cases = Cases { rows: false, scenarios: false, runs: true };
+
+    fn of_number(number: usize) -> Cases {
+        Cases { rows: number & 1 != 0, scenarios: number & 2 != 0, runs: number & 4 != 0 }
+    }
+
+    fn number(self) -> usize {
+        usize::from(self.rows) | usize::from(self.scenarios) << 1 | usize::from(self.runs) << 2
+    }
+
+    fn and(self, other: Cases) -> Cases {
+        Cases::of_number(self.number() | other.number())
+    }
+
+    /// What each kind is called when it is looked into.
+    pub(super) fn names(self) -> Vec<&'static str> {
+        let kinds = [
+            (self.rows, "a sample row"),
+            (self.scenarios, "the evidence of a scenario"),
+            (self.runs, "the evidence of a run"),
+        ];
+        kinds.into_iter().filter_map(|(is_among, name)| is_among.then_some(name)).collect()
+    }
 }
 
 impl Bases {
@@ -42,13 +65,17 @@ impl Bases {
             None => rows,
         };
         let scenarios = (!suite.scenarios.is_empty()).then(|| Shape::of_schema(&scenario::schema()));
-        let both = rows.clone().zip(scenarios.clone()).map(|(rows, scenarios)| rows.or(scenarios));
-        let base = |shape: Option<Shape>, of| shape.map(|shape| Base { shape, of });
-        Bases {
-            rows: base(rows, Cases::Rows),
-            scenarios: base(scenarios, Cases::Scenarios),
-            both: base(both, Cases::Both),
-        }
+        let runs = (!suite.cases.is_empty()).then(|| Shape::of_schema(&run::schema()));
+        let shape = |of: Cases| {
+            let kinds = [(of.rows, &rows), (of.scenarios, &scenarios), (of.runs, &runs)];
+            let known: Option<Vec<Shape>> =
+                kinds.into_iter().filter(|(is_among, _)| *is_among).map(|(_, shape)| shape.clone()).collect();
+            known?.into_iter().reduce(Shape::or)
+        };
+        Bases(std::array::from_fn(|number| {
+            let of = Cases::of_number(number);
+            shape(of).map(|shape| Base { shape, of })
+        }))
     }
 
     /// What a task sees; `None` when that cannot be known.
@@ -62,56 +89,45 @@ impl Bases {
     }
 
     fn of_cases(&self, cases: Cases) -> Option<&Base> {
-        match cases {
-            Cases::Rows => self.rows.as_ref(),
-            Cases::Scenarios => self.scenarios.as_ref(),
-            Cases::Both => self.both.as_ref(),
-        }
+        self.0[cases.number()].as_ref()
     }
 }
 
 /// The cases of a suite; `None` when there may be others.
 fn all_cases(suite: &Suite) -> Option<Cases> {
-    // What agents leave has parts of its own, which their runners decide.
-    if !suite.cases.is_empty() {
+    let (scenarios, runs) = (!suite.scenarios.is_empty(), !suite.cases.is_empty());
+    if (scenarios || runs) && suite.lost.cases {
         return None;
     }
-    match (suite.records.is_empty() && suite.ask.is_none(), suite.scenarios.is_empty()) {
-        (_, true) => Some(Cases::Rows),
-        (_, false) if suite.lost.cases => None,
-        (true, false) => Some(Cases::Scenarios),
-        (false, false) => Some(Cases::Both),
-    }
+    // A suite without any has lost its rows, or gets them when it is run.
+    let rows = !suite.records.is_empty() || suite.ask.is_some() || !(scenarios || runs);
+    Some(Cases { rows, scenarios, runs })
 }
 
 /// The cases that a task is for.
 fn cases_of(suite: &Suite, task: &Task) -> Option<Cases> {
-    if let Some(scope) = &task.scope {
-        let is_scenario = suite.scenarios.iter().any(|it| it.name.value == scope.value);
-        return is_scenario.then_some(Cases::Scenarios);
-    }
-    let some = |n: usize, all: usize| match n {
-        0 => Cases::Rows,
-        n if n == all => Cases::Scenarios,
-        _ => Cases::Both,
+    let is_scenario = |id: &str| suite.scenarios.iter().any(|it| it.name.value == id);
+    let is_run = |id: &str| suite.cases.iter().any(|it| it.id.value == id);
+    let kind_of = |id: &str| match () {
+        () if is_scenario(id) => Cases::SCENARIOS,
+        () if is_run(id) => Cases::RUNS,
+        () => Cases::ROWS,
     };
+    if let Some(scope) = &task.scope {
+        let is_known = is_scenario(&scope.value) || is_run(&scope.value);
+        return is_known.then(|| kind_of(&scope.value));
+    }
     match &task.on {
-        Selection::Kind(CaseKind::Records) => Some(Cases::Rows),
-        Selection::Kind(CaseKind::Scenarios) => Some(Cases::Scenarios),
-        Selection::Kind(CaseKind::Cases) => None,
-        Selection::Ids(ids) => {
-            if ids.iter().any(|id| suite.cases.iter().any(|it| it.id.value == id.value)) {
-                return None;
-            }
-            let is_scenario = |id: &str| suite.scenarios.iter().any(|it| it.name.value == id);
-            Some(some(ids.iter().filter(|it| is_scenario(&it.value)).count(), ids.len()))
-        }
+        Selection::Kind(CaseKind::Records) => Some(Cases::ROWS),
+        Selection::Kind(CaseKind::Scenarios) => Some(Cases::SCENARIOS),
+        Selection::Kind(CaseKind::Cases) => Some(Cases::RUNS),
+        Selection::Ids(ids) => ids.iter().map(|it| kind_of(&it.value)).reduce(Cases::and),
         Selection::Tag(tag) => {
-            if suite.cases.iter().any(|it| it.tags.contains(&tag.value)) {
-                return None;
-            }
-            let has_tag = suite.scenarios.iter().any(|it| it.scenario.tags.contains(&tag.value));
-            if has_tag { all_cases(suite) } else { Some(Cases::Rows) }
+            let scenarios = suite.scenarios.iter().any(|it| it.scenario.tags.contains(&tag.value));
+            let runs = suite.cases.iter().any(|it| it.tags.contains(&tag.value));
+            let all = all_cases(suite)?;
+            // Whether rows have the tag shows when they are read.
+            Some(Cases { rows: all.rows || !(scenarios || runs), scenarios, runs })
         }
         Selection::All => all_cases(suite),
     }

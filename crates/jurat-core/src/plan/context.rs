@@ -368,20 +368,13 @@ fn unknown_name(
 ) -> Problem {
     let wanted = step_text(read.path, step);
     let names = members_named(read.path, step, place);
-    let ask = suite.ask.as_ref().filter(|_| cases == Cases::Rows && !matches!(reader, Reader::Ask));
+    let ask = suite.ask.as_ref().filter(|_| cases == Cases::ROWS && !matches!(reader, Reader::Ask));
     let is_added = ask.is_some() && read.path.root().is_some_and(|it| probe::KEYS.contains(&it));
     let whole = place_text(read.path, step, "");
-    let sampled = match cases {
-        Cases::Rows if is_added => "",
-        Cases::Rows => "in the sample rows ",
-        Cases::Scenarios => "in the evidence of a scenario ",
-        Cases::Both => "in the sample rows and in the evidence of a scenario ",
-    };
-    let message = match (step, cases) {
-        (0, Cases::Rows) if ask.is_some() => format!("no sample row has `{wanted}`, nor does `ask` add it"),
-        (0, Cases::Rows) => format!("no sample row has `{wanted}`"),
-        (0, Cases::Scenarios) => format!("the evidence of a scenario has no `{wanted}`"),
-        (0, Cases::Both) => format!("neither a sample row nor the evidence of a scenario has `{wanted}`"),
+    let sampled = if is_added { String::new() } else { sampled(cases) };
+    let message = match step {
+        0 if ask.is_some() => format!("no sample row has `{wanted}`, nor does `ask` add it"),
+        0 => none_has(cases, &wanted),
         _ if names.is_empty() => format!("{sampled}{whole} is {}, so it has no `{wanted}`", place.kinds),
         _ => format!("{sampled}{whole} has no `{wanted}`"),
     };
@@ -403,8 +396,8 @@ fn unknown_name(
     };
     match step {
         _ if names.is_empty() => problem,
-        0 if cases == Cases::Both => problem.help(format!("they have {}", listed_plainly(&names))),
-        0 if cases == Cases::Scenarios => problem.help(format!("it has {}", listed_plainly(&names))),
+        0 if cases.names().len() > 1 => problem.help(format!("they have {}", listed_plainly(&names))),
+        0 if !cases.rows => problem.help(format!("it has {}", listed_plainly(&names))),
         0 if ask.is_some() => {
             let (added, rows): (Vec<&str>, Vec<&str>) = names.iter().partition(|it| probe::KEYS.contains(it));
             let rows = if rows.is_empty() { "nothing" } else { &listed_plainly(&rows) };
@@ -412,6 +405,22 @@ fn unknown_name(
         }
         0 => problem.help(format!("the rows have {}", listed_plainly(&names))),
         _ => problem.help(format!("it has {}", listed_plainly(&names))),
+    }
+}
+
+/// `in the sample rows and in the evidence of a scenario `
+fn sampled(cases: Cases) -> String {
+    let places =
+        cases.names().into_iter().map(|it| format!("in {}", if it == "a sample row" { "the sample rows" } else { it }));
+    format!("{} ", places.collect::<Vec<_>>().join(" and "))
+}
+
+/// `neither a sample row nor the evidence of a scenario has …`
+fn none_has(cases: Cases, wanted: &str) -> String {
+    match cases.names().as_slice() {
+        [] | ["a sample row"] => format!("no sample row has `{wanted}`"),
+        [only] => format!("{only} has no `{wanted}`"),
+        [others @ .., last] => format!("neither {} nor {last} has `{wanted}`", others.join(", ")),
     }
 }
 
@@ -450,12 +459,13 @@ fn place_text(path: &FieldPath, step: usize, whole: &str) -> String {
 
 fn hidden_name(suite: &Suite, task: &Task, base: &Base) -> Option<Problem> {
     base.shape.has(&task.id.value).then(|| {
-        let of_rows = base.of != Cases::Scenarios;
+        let of_rows = base.of.rows;
         let is_added = of_rows && suite.ask.is_some() && probe::KEYS.contains(&task.id.value.as_str());
         let what = match () {
             () if is_added => "something that `ask` adds",
             () if of_rows => "a field of the data",
-            () => "a field of the evidence of a scenario",
+            () if base.of.scenarios => "a field of the evidence of a scenario",
+            () => "a field of the evidence of a run",
         };
         let message = format!("the task `{}` has the name of {what}", task.id.value);
         let hides = format!("hides {} from tasks that depend on this one", if is_added { "it" } else { "that field" });

@@ -12,7 +12,7 @@ use super::shape::Shape;
 use crate::evidence::probe;
 use crate::suite::problem::{Problem, Problems, listed_all};
 use crate::suite::{Ask, AskPrompt, Model, SUBJECT, Suite, codes, is_provider_and_model};
-use crate::value::{Span, Value};
+use crate::value::{Span, Spanned, Value};
 
 /// Looks at `ask`, whose prompts see nothing but the rows.
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, rows: Option<&Shape>, problems: &mut Problems) {
@@ -26,7 +26,7 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, rows: Option<&Shape>, pr
     servers::examine(suite, &ask.tools, &ask.filtered, problems);
     let Some(rows) = rows else { return };
     problems.extend(hidden_fields(ask, rows));
-    let rows = Base { shape: rows.clone(), of: Cases::Rows };
+    let rows = Base { shape: rows.clone(), of: Cases::ROWS };
     for prompt in ask.system.iter().chain(ask.prompts.iter().map(|it| &it.prompt)) {
         context::holes(prompt).for_each(|it| context::examine_base(suite, Reader::Ask, &rows, &it, problems));
     }
@@ -91,7 +91,7 @@ fn no_model(roles: &Roles<'_>, ask: &Ask) -> Option<Problem> {
 /// One who is asked.
 struct Played<'s> {
     model: &'s str,
-    settings: &'s [(&'static str, Value)],
+    settings: &'s [(&'static str, Spanned<Value>)],
     span: Span,
     /// Where `ask` names it, when it is not the role that is asked unless said.
     named_at: Option<Span>,
@@ -116,7 +116,7 @@ fn repeated_model<'s>(roles: &Roles<'s>, ask: &'s Ask) -> Option<Problem> {
     let said = ask.models.iter().flat_map(|it| played(roles, &it.value, Some(it.span)));
     let mut seen: HashMap<(&str, String), Played<'_>> = HashMap::new();
     for again in unsaid.into_iter().flatten().chain(said) {
-        let settings = again.settings.iter().map(|(key, value)| format!(" {key}={value}"));
+        let settings = again.settings.iter().map(|(key, it)| format!(" {key}={}", it.value));
         let first = match seen.entry((again.model, settings.collect())) {
             Entry::Vacant(place) => {
                 place.insert(again);

@@ -392,7 +392,7 @@ fn model(reading: &mut Reading<'_>, node: &Node<'_>, profile: &Profile<'_>) -> O
     };
     let own = profile.overrides.iter().find(|it| text("model_id") == Some(&*it.key));
     let own = own.and_then(|it| it.value.entries()).unwrap_or(&[]);
-    let mut settings: Vec<(&'static str, Value)> = Vec::new();
+    let mut settings: Vec<(&'static str, Spanned<Value>)> = Vec::new();
     let params = node.get("primary_params").and_then(Node::entries).unwrap_or(&[]);
     for entry in params.iter().filter(|it| !SETTINGS.contains(&&*it.key)) {
         let message = format!("`{}` of `primary_params` of a model is not used", entry.key);
@@ -401,7 +401,7 @@ fn model(reading: &mut Reading<'_>, node: &Node<'_>, profile: &Profile<'_>) -> O
     for entry in profile.defaults.iter().chain(own).chain(params) {
         if let Some(name) = SETTINGS.iter().find(|it| **it == &*entry.key) {
             settings.retain(|(it, _)| it != name);
-            settings.push((name, entry.value.to_val().into_owned()));
+            settings.push((name, Spanned::new(entry.value.to_val().into_owned(), entry.value.span)));
         }
     }
     for entry in own.iter().filter(|it| !SETTINGS.contains(&&*it.key)) {
@@ -412,11 +412,11 @@ fn model(reading: &mut Reading<'_>, node: &Node<'_>, profile: &Profile<'_>) -> O
 }
 
 /// A model as the program asks it.
-fn asked(named: Spanned<String>, mut settings: Vec<(&'static str, Value)>) -> Model {
+fn asked(named: Spanned<String>, mut settings: Vec<(&'static str, Spanned<Value>)>) -> Model {
     let is_own = named.value.starts_with("script/") || named.value.starts_with("exec/");
     if is_own {
         return Model { model: named, settings };
     }
-    settings.extend(GATEWAY.map(|(key, value)| (key, Val::from(value))));
+    settings.extend(GATEWAY.map(|(key, value)| (key, Spanned::new(Val::from(value), named.span))));
     Model { model: Spanned::new(format!("openai/{}", named.value), named.span), settings }
 }

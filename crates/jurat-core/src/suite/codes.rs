@@ -97,6 +97,16 @@ codes! {
     NEVER_RUNS = Warning "plan::never_runs", "a task behind gates that contradict each other";
     NOTHING_JUDGED = Warning "plan::nothing_judged", "tasks that measure and never judge";
     REPEATED_DEPENDENCY = Warning "plan::repeated_dependency", "a dependency named twice";
+
+    UNKNOWN_PROVIDER = Error "run::unknown_provider", "a model of a provider that does not exist";
+    BAD_MODEL = Error "run::bad_model", "a model that cannot be asked as it is written";
+    SEVERAL_MODELS = Error "run::several_models", "a role with several models where one is asked";
+    NO_SCRIPT = Error "run::no_script", "a script of replies that is not there";
+    BAD_SCRIPT = Error "run::bad_script", "a script of replies that cannot be read";
+    NO_PROGRAM = Error "run::no_program", "a program or an interpreter that is not there";
+    UNSET_VARIABLE = Note "run::unset_variable", "a key or another variable that is not set";
+    NEEDS_OPTION = Note "run::needs_option", "an agent that runs with an option of `run` alone";
+    MISSING_FUNCTION = Note "run::missing_function", "a function of the program that runs the suite";
 }
 
 /// The code with this name.

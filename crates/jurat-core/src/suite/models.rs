@@ -22,7 +22,7 @@ pub struct Model {
     /// `provider/model`
     pub model: Spanned<String>,
     /// Everything else, as it was written.
-    pub settings: Vec<(&'static str, Value)>,
+    pub settings: Vec<(&'static str, Spanned<Value>)>,
 }
 
 const ANY_NUMBER: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -91,7 +91,7 @@ fn model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Model
         if let Some(value) = fields.get(key.name)
             && setting_fits(reading, key, value)
         {
-            settings.push((key.name, value.to_val().into_owned()));
+            settings.push((key.name, Spanned::new(value.to_val().into_owned(), value.span)));
         }
     }
     Some(Model { model: fields.get("model").and_then(|it| provider_and_model(reading, role, it))?, settings })

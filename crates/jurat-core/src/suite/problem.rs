@@ -16,6 +16,8 @@ pub enum Severity {
     Error,
     /// Printed; the run goes on unless warnings are made errors.
     Warning,
+    /// Depends on who runs the suite, and where. `check` mentions it, `run` refuses.
+    Note,
 }
 
 impl fmt::Display for Severity {
@@ -23,6 +25,7 @@ impl fmt::Display for Severity {
         f.write_str(match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         })
     }
 }
@@ -43,6 +46,7 @@ pub struct Code {
 pub struct Problem {
     /// The kind of problem.
     pub code: &'static Code,
+    severity: Severity,
     /// What is wrong: a lower-case fragment, names in backticks.
     pub message: String,
     /// Where; the first is the main place. Empty only when there is no text to point into.
@@ -63,7 +67,7 @@ pub struct Label {
 impl Problem {
     /// A problem of this kind.
     pub fn new(code: &'static Code, message: impl Into<String>) -> Problem {
-        Problem { code, message: message.into(), labels: Vec::new(), help: Vec::new() }
+        Problem { code, severity: code.severity, message: message.into(), labels: Vec::new(), help: Vec::new() }
     }
 
     /// Points at a place. The first call gives the main place, later ones give places that explain it.
@@ -91,7 +95,13 @@ impl Problem {
 
     /// How bad it is.
     pub fn severity(&self) -> Severity {
-        self.code.severity
+        self.severity
+    }
+
+    /// The same where it cannot be passed over: a key that is not set matters once the suite is run.
+    #[must_use]
+    pub fn as_error(self) -> Problem {
+        Problem { severity: Severity::Error, ..self }
     }
 
     /// Whether it says that code of a program is not here. Recorded effects make up for it.

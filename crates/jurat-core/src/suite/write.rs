@@ -163,7 +163,7 @@ fn model(model: &Model) -> Value {
     if model.settings.is_empty() {
         return name;
     }
-    let settings = model.settings.iter().map(|(key, value)| (*key, value.clone()));
+    let settings = model.settings.iter().map(|(key, it)| (*key, it.value.clone()));
     Val::Map([("model", name)].into_iter().chain(settings).collect())
 }
 

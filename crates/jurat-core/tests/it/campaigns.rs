@@ -81,7 +81,8 @@ fn models_are_asked_as_the_program_asks_them() {
         (subject.name.value.as_str(), subject.models[0].model.value.as_str()),
         ("subject", "openai/vendor/large")
     );
-    let settings: Vec<String> = subject.models[0].settings.iter().map(|(key, it)| format!("{key}={it}")).collect();
+    let settings: Vec<String> =
+        subject.models[0].settings.iter().map(|(key, it)| format!("{key}={}", it.value)).collect();
     let asked = [
         "max_tokens=10",
         "temperature=1",

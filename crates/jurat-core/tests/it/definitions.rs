@@ -302,7 +302,7 @@ fn model() -> impl Strategy<Value = Model> {
     (text(), text(), settings, kept).prop_map(|(provider, model, settings, kept)| {
         let (base_url, headers, temperature, seed, extra, price) = settings;
         let values = [base_url, headers, temperature, seed, extra, price];
-        let settings = kept.into_iter().map(|ix| (NAMES[ix], values[ix].clone())).collect();
+        let settings = kept.into_iter().map(|ix| (NAMES[ix], at(values[ix].clone()))).collect();
         Model { model: at(format!("p{provider}/m{model}")), settings }
     })
 }

@@ -32,7 +32,7 @@ use crate::tally::taken_by_run;
 use crate::{Budget, Models, Stop};
 
 pub use ready::AgentError;
-pub(crate) use ready::{Surroundings, check_wire, endpoint_value};
+pub(crate) use ready::{Surroundings, endpoint_value};
 
 /// The agents of a plan, ready to run.
 #[derive(Debug)]

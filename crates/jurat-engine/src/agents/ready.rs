@@ -15,7 +15,7 @@ use jurat_sandbox::Program;
 use tokio::sync::Semaphore;
 
 use super::{Agents, Ready};
-use crate::HostFunctions;
+use crate::{HostFunctions, Roles};
 
 /// An agent that cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -116,38 +116,69 @@ pub(crate) struct Surroundings {
 }
 
 impl Agents {
-    /// Makes those of a plan ready. What functions are given and return is in the form of [`jurat_core::agent`].
+    /// Makes those of a plan ready, as far as that is possible, and says what is wrong with the others, by their cases. Programs and files are looked at,
+    /// nothing is started. What functions are given and return is in the form of [`jurat_core::agent`].
     pub(crate) fn open(
         plan: &Plan,
         surroundings: Surroundings,
         functions: &HostFunctions,
         env: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Agents, AgentError> {
-        let mut by_case = BTreeMap::new();
-        let mut found: BTreeMap<String, Option<FoundProgram>> = BTreeMap::new();
+    ) -> (Agents, Vec<(String, AgentError)>) {
+        let (mut by_case, mut errors) = (BTreeMap::new(), Vec::new());
+        let mut found = Programs::default();
         for case in &plan.cases {
-            let agent = &case.agent;
-            if agent.network() == Network::Host && !surroundings.is_on_host {
-                return Err(AgentError::HostNetwork(agent.name.clone()));
+            match one(case, &surroundings, functions, env, &mut found) {
+                Ok(ready) => drop(by_case.insert(case.id.clone(), ready)),
+                Err(error) => errors.push((case.id.clone(), error)),
             }
-            if !matches!(agent.runner, Runner::Recorded | Runner::Call) && surroundings.worker.is_none() {
-                return Err(AgentError::NoWorkers);
-            }
-            let key = format!("{:?} {} {:?} {:?}", agent.runner, agent.name, agent.program, agent.folder);
-            let program = match found.get(&key) {
-                Some(program) => program.clone(),
-                None => found.entry(key).or_insert(program_of(case, &surroundings)?).clone(),
-            };
-            let mut ready = Ready { function: function_of(case, functions)?, ..ready(case, program, env)? };
-            // What an agent does on the machine itself says nothing about what it would do behind walls, and the other way round.
-            if surroundings.is_on_host && agent.runner != Runner::Recorded {
-                ready.digest.insert("place".into(), Val::from("host"));
-            }
-            by_case.insert(case.id.clone(), ready);
         }
         let [programs, calls] = [surroundings.programs, surroundings.calls].map(|it| Semaphore::new(it.max(1)));
-        Ok(Agents { by_case, surroundings, programs, calls })
+        (Agents { by_case, surroundings, programs, calls }, errors)
     }
+
+    /// The agents that cannot ask the models that they are given, by their cases.
+    pub(crate) fn check_wires(plan: &Plan, roles: &Roles) -> Vec<(String, AgentError)> {
+        let mut errors = Vec::new();
+        for case in &plan.cases {
+            let asked = roles.models.iter().filter(|it| {
+                let role = it.role.split('#').next().unwrap_or_default();
+                case.agent.asks() == Some(role) || case.agent.asks() == Some(it.role.as_str())
+            });
+            let wrong = asked.filter_map(|it| check_wire(case, &it.model.name, &it.model.endpoint.codec).err());
+            errors.extend(wrong.map(|error| (case.id.clone(), error)));
+        }
+        errors
+    }
+}
+
+/// Programs that were looked for, by who needs them.
+type Programs = BTreeMap<String, Option<FoundProgram>>;
+
+fn one(
+    case: &Arc<AgentCase>,
+    surroundings: &Surroundings,
+    functions: &HostFunctions,
+    env: &dyn Fn(&str) -> Option<String>,
+    found: &mut Programs,
+) -> Result<Ready, AgentError> {
+    let agent = &case.agent;
+    if agent.network() == Network::Host && !surroundings.is_on_host {
+        return Err(AgentError::HostNetwork(agent.name.clone()));
+    }
+    if !matches!(agent.runner, Runner::Recorded | Runner::Call) && surroundings.worker.is_none() {
+        return Err(AgentError::NoWorkers);
+    }
+    let key = format!("{:?} {} {:?} {:?}", agent.runner, agent.name, agent.program, agent.folder);
+    let program = match found.get(&key) {
+        Some(program) => program.clone(),
+        None => found.entry(key).or_insert(program_of(case, surroundings)?).clone(),
+    };
+    let mut ready = Ready { function: function_of(case, functions)?, ..ready(case, program, env)? };
+    // What an agent does on the machine itself says nothing about what it would do in the sandbox, and the other way round.
+    if surroundings.is_on_host && agent.runner != Runner::Recorded {
+        ready.digest.insert("place".into(), Val::from("host"));
+    }
+    Ok(ready)
 }
 
 /// The function that runs a case, when one does.
@@ -246,7 +277,7 @@ fn digest_of(path: &Path) -> Option<String> {
 }
 
 /// Whether a program can ask a model, which is asked through `codec`.
-pub(crate) fn check_wire(case: &AgentCase, model: &str, codec: &str) -> Result<(), AgentError> {
+fn check_wire(case: &AgentCase, model: &str, codec: &str) -> Result<(), AgentError> {
     let Some(speaks) = case.agent.runner.wire() else { return Ok(()) };
     // A model that is not asked over HTTP is asked in the agent's place, however it asks.
     let is_http = Wire::NAMED.iter().any(|(name, _)| *name == codec) || codec == "ollama_chat";

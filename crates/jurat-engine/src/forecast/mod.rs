@@ -18,12 +18,14 @@ use jurat_core::evidence::probe;
 use jurat_core::plan::{EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
 use jurat_core::scenario::Traversal;
 use jurat_core::suite::RowSource;
+use jurat_core::suite::problem::Problem;
 use jurat_report::plan::{CostBound, PlanReport};
 use jurat_store::journal::Journal;
 use jurat_store::records::RowAt;
 
 use crate::launch::variants_of;
 use crate::record_lane::owned;
+use crate::requirements::require_roles;
 use crate::rows::Rows;
 use crate::scenarios::Scenarios;
 use crate::variants::{Asked, of_first_prompt};
@@ -96,11 +98,13 @@ pub fn forecast(
 }
 
 fn roles(definition: Definition<'_>, asking: Asking<'_>) -> Result<Roles, LaunchError> {
-    let Definition { suite, sources, plan } = definition;
+    let plan = definition.plan;
     if asking.repeat > 1 && plan.ask.is_none() && plan.scenarios.is_empty() && plan.cases.is_empty() {
         return Err(LaunchError::NothingToRepeat);
     }
-    Ok(Roles::of(plan, suite, sources, asking.models, asking.env)?)
+    Roles::are_asked(plan, asking.models)?;
+    require_roles(definition, asking.models, asking.env)
+        .map_err(|it| LaunchError::Unready(it.into_iter().map(Problem::as_error).collect()))
 }
 
 /// A forecast on its way through the data.

@@ -48,16 +48,21 @@ const SYSTEM: [&str; 9] = [
     "/nix/store",
 ];
 
+/// Where programs are looked for when there is no search path.
+const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 impl Location {
     /// The interpreter that a definition asks for: a path, a bare name, or `python3`. Entries of the search path that are relative, or
     /// inside of `excluded`, are passed over.
     pub(crate) fn find(named: Option<&Path>, excluded: &[PathBuf]) -> Result<Location, String> {
         let name = named.unwrap_or(Path::new("python3"));
         if name.components().count() > 1 {
-            let location = Location { program: in_environment(name), owner: Owner::Definition };
-            return location.is_startable().map(|()| location);
+            let found = in_environment(name);
+            let program = std::path::absolute(&found).unwrap_or_else(|_| found.clone());
+            let location = Location { program, owner: Owner::Definition };
+            return location.is_startable(&found).map(|()| location);
         }
-        let search = std::env::var_os("PATH").unwrap_or_default();
+        let search = std::env::var_os("PATH").unwrap_or_else(|| SYSTEM_PATH.into());
         Location::along(&search, name, excluded).ok_or_else(|| {
             let help = if named.is_none() { "; install Python, or name an interpreter with `python`" } else { "" };
             format!("`{}` cannot be started: there is no such program in PATH{help}", name.display())
@@ -72,8 +77,9 @@ impl Location {
             .map(|program| Location { program, owner: Owner::of_name(name) })
     }
 
-    fn is_startable(&self) -> Result<(), String> {
-        let shown = self.program.display();
+    /// Whether it can be started, by its file. Messages name it as it was written.
+    fn is_startable(&self, written: &Path) -> Result<(), String> {
+        let shown = written.display();
         if !self.program.exists() {
             return Err(format!("`{shown}` cannot be started: there is no such file"));
         }

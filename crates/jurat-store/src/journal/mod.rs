@@ -192,6 +192,28 @@ impl Journal {
         Ok(Journal { path: path.to_owned(), reader, written: Arc::default() })
     }
 
+    /// Opens a journal, or makes it. One that is damaged, or is something else, is set aside under another name, which is returned: it is never removed, and
+    /// what it had is asked again.
+    pub fn open_or_set_aside(path: &Path) -> Result<(Journal, Option<PathBuf>), DatabaseError> {
+        match Journal::open(path) {
+            Err(error) if error.is_damage() => {}
+            opened => return opened.map(|it| (it, None)),
+        }
+        let aside = Journal::set_aside_if_damaged(path)?;
+        Ok((Journal::open(path)?, aside))
+    }
+
+    /// Renames a journal that is damaged, and returns its new name. Of several processes that find it damaged only the first does so.
+    pub fn set_aside_if_damaged(path: &Path) -> Result<Option<PathBuf>, DatabaseError> {
+        let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let lock = std::fs::File::open(directory).map_err(|it| DatabaseError::of_io(directory, it))?;
+        lock.lock().map_err(|it| DatabaseError::of_io(directory, it))?;
+        match is_sound(path) {
+            Err(error) if error.is_damage() => set_aside(path).map(Some),
+            sound => sound.map(|()| None),
+        }
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -248,6 +270,28 @@ impl Journal {
         let n_unsorted = n_unsorted.map_err(|it| DatabaseError::of(&self.path, it))?;
         Ok(JournalWriter { path: self.path.clone(), connection, n_unsorted, written: Arc::clone(&self.written) })
     }
+}
+
+/// Looks at every page of a journal.
+fn is_sound(path: &Path) -> Result<(), DatabaseError> {
+    let connection = JOURNAL.open_to_read(path)?;
+    let said: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|it| DatabaseError::of(path, it))?;
+    if said == "ok" { Ok(()) } else { Err(DatabaseError::Damaged { path: path.to_owned(), why: said }) }
+}
+
+/// Renames a journal with the files that belong to it, to `journal.db-damaged-1` or the first number that is free.
+fn set_aside(path: &Path) -> Result<PathBuf, DatabaseError> {
+    let mut names = (1..).map(|number| beside(path, &format!("-damaged-{number}")));
+    let aside = names.find(|it| !it.exists()).expect("there are more numbers than files");
+    for suffix in ["-wal", "-shm", ""] {
+        match std::fs::rename(beside(path, suffix), beside(&aside, suffix)) {
+            Err(error) if !suffix.is_empty() && error.kind() == std::io::ErrorKind::NotFound => {}
+            renamed => renamed.map_err(|it| DatabaseError::of_io(path, it))?,
+        }
+    }
+    Ok(aside)
 }
 
 /// Makes a journal where there is none. It is made under another name and then put in place, so that processes that start together

@@ -83,6 +83,6 @@ pub(crate) use reader::began_at_ms;
 pub use reader::{Effects, RunReader, StoredEvent, StoredSummary};
 pub use stats::EffectStats;
 pub use stored::{StoredCase, StoredRow};
-pub(crate) use unfinished::is_run;
 pub use unfinished::unfinished;
+pub(crate) use unfinished::{is_run, never_began};
 pub use writer::{Done, RunWriter, SummaryRow, WriterOptions};

@@ -45,6 +45,23 @@ pub(crate) fn is_run(path: &Path) -> bool {
     !matches!(RUN.open_to_read(path), Err(DatabaseError::Foreign { .. }))
 }
 
+/// Whether a process was killed between making the file of a run and writing its beginning. A run that is just being begun is none of these.
+pub(crate) fn never_began(path: &Path) -> bool {
+    let is_without_head = match RUN.open_to_read(path) {
+        Ok(connection) => matches!(meta(&connection, "created_at_ms"), Ok(None)),
+        Err(DatabaseError::Foreign { .. }) => is_blank(path),
+        Err(_) => false,
+    };
+    is_without_head && !is_claimed(path)
+}
+
+/// Whether a file has nothing in it, or is a database that nothing was committed to.
+fn is_blank(path: &Path) -> bool {
+    const PAGE: u64 = 8192;
+    let is_small = std::fs::metadata(path).is_ok_and(|it| it.len() <= PAGE);
+    is_small && std::fs::read(path).is_ok_and(|it| it.is_empty() || it.starts_with(b"SQLite format 3\0"))
+}
+
 /// A run with the key that is looked for; the newest is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Found {

@@ -46,7 +46,8 @@ fn judge<'d>(reading: &mut Reading<'_>, node: &Node<'d>) -> Node<'d> {
                     continue;
                 };
                 members.push(entry("model", text(it.value.span, &model.model.value)));
-                let gateway = model.settings.into_iter().filter_map(|(key, it)| Some((key, it.as_str()?.to_owned())));
+                let gateway =
+                    model.settings.into_iter().filter_map(|(key, it)| Some((key, it.value.as_str()?.to_owned())));
                 options.extend(gateway.map(|(key, value)| entry(key, text(it.value.span, &value))));
             }
             "request_options" => {

@@ -115,7 +115,7 @@ fn judge(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) -> Optio
         reading.problem(problem.help(format!("put them into `models: {{ {}: {{ … }} }}`", model.value)));
         return None;
     }
-    let mut settings: Vec<(&'static str, Value)> = Vec::new();
+    let mut settings: Vec<(&'static str, Spanned<Value>)> = Vec::new();
     let mut extra: Map<'static> = Map::default();
     for entry in entries {
         if RESERVED.contains(&&*entry.key) {
@@ -125,14 +125,14 @@ fn judge(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) -> Optio
         }
         let value = entry.value.to_val().into_owned();
         match SETTINGS.iter().find(|it| **it == &*entry.key) {
-            Some(name) => settings.push((name, value)),
+            Some(name) => settings.push((name, Spanned::new(value, entry.value.span))),
             None => {
                 extra.insert(entry.key.clone().into_owned().into(), value);
             }
         }
     }
     if !extra.is_empty() {
-        settings.push(("extra", Val::Map(extra)));
+        settings.push(("extra", Spanned::new(Val::Map(extra), options.span)));
     }
     if let Some(earlier) = suite.models.iter().find(|it| it.name.value == id.value) {
         let message = format!("the judge `{}` has settings of its own, and so has the role", id.value);

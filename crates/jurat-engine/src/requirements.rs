@@ -1,0 +1,277 @@
+//! What a run needs before its first case: models that can be asked, scripts, programs, files, functions and variables that are there.
+//!
+//! [`require`] decides it for every verb. Everything is looked at and nothing is started or sent, so `check` asks the same function as `run`. What depends
+//! on who runs the suite, and where, is a warning until it is run: a key that is not set, an option that is not given, a function of another program.
+
+use std::path::{Path, PathBuf};
+
+use jurat_core::plan::Plan;
+use jurat_core::suite::problem::{Problem, listed_all};
+use jurat_core::suite::source::Files;
+use jurat_core::suite::{AgentCaseText, ServerSpec, Suite, codes};
+use jurat_core::value::Span;
+use jurat_model::provider::names;
+use jurat_model::{OpenError, Proxies, ResolveError, Supervisor, Toolbox, ToolboxError, ToolboxOptions};
+use jurat_sandbox::Program;
+
+use crate::agents::{AgentError, Agents, Surroundings};
+use crate::evaluators;
+use crate::models::OpenModels;
+use crate::roles::{Unresolved, main_folder, place_of_setting};
+use crate::{Definition, EvaluatorError, Functions, HostFunctions, ModelError, Roles};
+
+/// Who runs a definition, and where.
+pub struct Conditions<'c> {
+    /// `role=provider/model` from the command line.
+    pub models: &'c [(String, String)],
+    /// Whether agents run on the machine itself.
+    pub unsafe_host: bool,
+    /// Where scripts are read from.
+    pub files: &'c dyn Files,
+    /// Variables.
+    pub env: &'c dyn Fn(&str) -> Option<String>,
+    /// The functions that are models.
+    pub functions: &'c Functions,
+    /// The functions that evaluate.
+    pub evaluators: &'c HostFunctions,
+    /// The functions that run cases.
+    pub agents: &'c HostFunctions,
+    /// What is started to run code and agents. Here it only has to be there.
+    pub worker: Option<Program>,
+}
+
+/// Where agents leave their files, and how much is done at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) kept: PathBuf,
+    pub(crate) programs: usize,
+    pub(crate) calls: usize,
+    pub(crate) proxies: Proxies,
+    pub(crate) supervisor: Option<Supervisor>,
+}
+
+/// What a run has once everything that it needs is there.
+pub(crate) struct Met {
+    pub(crate) roles: Roles,
+    pub(crate) models: OpenModels,
+    pub(crate) tools: Toolbox,
+    pub(crate) agents: Agents,
+}
+
+/// Makes ready what can be made ready without starting anything, or says everything that is missing.
+pub(crate) fn require(
+    definition: Definition<'_>,
+    conditions: &Conditions<'_>,
+    place: Place,
+) -> Result<Met, Vec<Problem>> {
+    let Definition { suite, plan, .. } = definition;
+    let mut missing = Missing { suite, problems: Vec::new() };
+    let roles = missing.roles(definition, conditions.models, conditions.env);
+    let (models, unresolved) = OpenModels::open(&roles, conditions.files, conditions.env, conditions.functions);
+    missing.models(&unresolved);
+    let tool_options =
+        ToolboxOptions { proxies: place.proxies, supervisor: place.supervisor, ..ToolboxOptions::default() };
+    let tools = missing.tools(&suite.tools, conditions.env, tool_options);
+    missing.evaluators(plan, &main_folder(definition.sources), conditions.evaluators);
+    let surroundings = Surroundings {
+        worker: conditions.worker.clone(),
+        is_on_host: conditions.unsafe_host,
+        kept: place.kept,
+        suite: suite.name.as_ref().map_or("suite", |it| it.value.as_str()).to_owned(),
+        search: (conditions.env)("PATH").map(Into::into),
+        programs: place.programs,
+        calls: place.calls,
+    };
+    let agents = missing.agents(plan, &roles, conditions, surroundings);
+    match (missing.problems, tools, agents) {
+        (problems, Some(tools), Some(agents)) if problems.is_empty() => Ok(Met { roles, models, tools, agents }),
+        (problems, ..) => Err(problems),
+    }
+}
+
+/// The models of a definition, or everything that is wrong with them. Keys need not be there.
+pub(crate) fn require_roles(
+    definition: Definition<'_>,
+    models: &[(String, String)],
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Roles, Vec<Problem>> {
+    let mut missing = Missing { suite: definition.suite, problems: Vec::new() };
+    let roles = missing.roles(definition, models, env);
+    if missing.problems.is_empty() { Ok(roles) } else { Err(missing.problems) }
+}
+
+/// Problems as they are found.
+struct Missing<'m> {
+    suite: &'m Suite,
+    problems: Vec<Problem>,
+}
+
+impl Missing<'_> {
+    fn roles(
+        &mut self,
+        definition: Definition<'_>,
+        models: &[(String, String)],
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Roles {
+        let Definition { suite, sources, plan } = definition;
+        let (roles, unresolved) = Roles::resolve(plan, suite, sources, models, env);
+        self.models(&unresolved);
+        roles
+    }
+
+    /// Of thousands of models that cannot be asked the first hundred are enough to read.
+    fn models(&mut self, unresolved: &[Unresolved]) {
+        for unresolved in unresolved.iter().take(100) {
+            self.push(model_problem(self.suite, unresolved));
+        }
+    }
+
+    /// What several roles, tasks or cases share is wrong once.
+    fn push(&mut self, problem: Problem) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn tools(
+        &mut self,
+        servers: &[ServerSpec],
+        env: &dyn Fn(&str) -> Option<String>,
+        options: ToolboxOptions,
+    ) -> Option<Toolbox> {
+        let n_before = self.problems.len();
+        for server in servers {
+            let wrong = Toolbox::open(std::slice::from_ref(server), env, options.clone()).err();
+            self.problems.extend(wrong.map(|error| server_problem(server, &error)));
+        }
+        (self.problems.len() == n_before).then(|| Toolbox::open(servers, env, options).ok()).flatten()
+    }
+
+    fn evaluators(&mut self, plan: &Plan, folder: &Path, functions: &HostFunctions) {
+        for error in evaluators::missing(plan, folder, functions).into_iter().take(100) {
+            self.push(evaluator_problem(self.suite, &error));
+        }
+    }
+
+    fn agents(
+        &mut self,
+        plan: &Plan,
+        roles: &Roles,
+        conditions: &Conditions<'_>,
+        surroundings: Surroundings,
+    ) -> Option<Agents> {
+        let n_before = self.problems.len();
+        let wires = Agents::check_wires(plan, roles);
+        let (agents, errors) = Agents::open(plan, surroundings, conditions.agents, conditions.env);
+        for (case, error) in wires.into_iter().chain(errors).take(100) {
+            self.push(agent_problem(self.suite, &case, &error));
+        }
+        (self.problems.len() == n_before).then_some(agents)
+    }
+}
+
+fn model_problem(suite: &Suite, Unresolved { error, place }: &Unresolved) -> Problem {
+    match error {
+        ModelError::Resolve(error) | ModelError::Open(OpenError::Resolve(error)) => {
+            resolve_problem(suite, error, *place)
+        }
+        ModelError::Open(error) => placed(open_problem(error), suite, *place, "named here"),
+        ModelError::NoModel { asker, role } => {
+            let problem = Problem::new(&codes::NO_MODEL, format!("{asker} asks the role `{role}`, which has no model"));
+            let problem = placed(problem, suite, *place, "asks it");
+            problem.help(format!("add `{role}` under `models`, or give it with `--model {role}=provider/model`"))
+        }
+        ModelError::Several { asker, remedy, role, n } => {
+            let message = format!("the role `{role}` has {n} models, and {asker} asks one");
+            placed(Problem::new(&codes::SEVERAL_MODELS, message), suite, *place, "several models").help(*remedy)
+        }
+        _ => placed(Problem::new(&codes::BAD_MODEL, error.to_string()), suite, *place, "named here"),
+    }
+}
+
+fn resolve_problem(suite: &Suite, error: &ResolveError, place: Option<Span>) -> Problem {
+    let setting = place_of_setting(suite, error, place);
+    match error {
+        ResolveError::NoProvider { .. } => {
+            placed(Problem::new(&codes::UNKNOWN_PROVIDER, error.to_string()), suite, place, "without a provider")
+        }
+        ResolveError::UnknownProvider { name } => {
+            let problem = Problem::new(&codes::UNKNOWN_PROVIDER, format!("there is no provider `{name}`"));
+            let problem = placed(problem, suite, place, "named here");
+            problem.help(format!("providers are {}", listed_all(names()))).did_you_mean(name, names())
+        }
+        ResolveError::MissingKey { .. } | ResolveError::MissingVariable { .. } => {
+            placed(Problem::new(&codes::UNSET_VARIABLE, error.to_string()), suite, setting.or(place), "needs it")
+        }
+        ResolveError::Setting { .. } => {
+            placed(Problem::new(&codes::BAD_MODEL, error.to_string()), suite, setting.or(place), "this setting")
+        }
+        _ => placed(Problem::new(&codes::BAD_MODEL, error.to_string()), suite, place, "named here"),
+    }
+}
+
+fn open_problem(error: &OpenError) -> Problem {
+    let relative = "a script is looked for beside the file that names it; with `--model`, in the current directory";
+    match error {
+        OpenError::NoScript { .. } => Problem::new(&codes::NO_SCRIPT, error.to_string()).help(relative),
+        OpenError::NotText { .. } | OpenError::BadScript { .. } => Problem::new(&codes::BAD_SCRIPT, error.to_string()),
+        OpenError::NoFunction { .. } => Problem::new(&codes::MISSING_FUNCTION, error.to_string()),
+        OpenError::Header { .. } | OpenError::Key { .. } => Problem::new(&codes::UNSET_VARIABLE, error.to_string()),
+        OpenError::Exec(inner) if inner.is_missing => Problem::new(&codes::NO_PROGRAM, error.to_string()),
+        _ => Problem::new(&codes::BAD_MODEL, error.to_string()),
+    }
+}
+
+fn server_problem(server: &ServerSpec, error: &ToolboxError) -> Problem {
+    let code = match error {
+        ToolboxError::MissingVariable { .. } | ToolboxError::Header { .. } => &codes::UNSET_VARIABLE,
+        ToolboxError::Address { .. } => &codes::WRONG_VALUE,
+    };
+    Problem::new(code, error.to_string()).at(server.name.span, "this server")
+}
+
+fn evaluator_problem(suite: &Suite, error: &EvaluatorError) -> Problem {
+    let (code, name) = match error {
+        EvaluatorError::NoFunction { evaluator, .. } => (&codes::MISSING_FUNCTION, evaluator),
+        EvaluatorError::Refused { evaluator, .. } | EvaluatorError::NoWorkers { evaluator, .. } => {
+            (&codes::NO_PROGRAM, evaluator)
+        }
+    };
+    let place = suite.evaluators.iter().find(|it| it.name.value == *name).map(|it| it.name.span);
+    placed(Problem::new(code, error.to_string()), suite, place, "this evaluator")
+}
+
+fn agent_problem(suite: &Suite, case: &str, error: &AgentError) -> Problem {
+    let written = suite.cases.iter().find(|it| it.id.value == case);
+    let of_case = written.map(|it| it.id.span);
+    let of_agent = written.and_then(|it| agent_place(suite, it));
+    let at_agent = |code, message: String| placed(Problem::new(code, message), suite, of_agent, "this agent");
+    match error {
+        AgentError::NoProgram { agent, error, remedy } => {
+            at_agent(&codes::NO_PROGRAM, format!("agent `{agent}`: {error}")).help(remedy.as_str())
+        }
+        AgentError::NoTemplate { .. } => {
+            placed(Problem::new(&codes::NOT_FOUND, error.to_string()), suite, of_case, "this case")
+        }
+        AgentError::NotThere { .. } => at_agent(&codes::NOT_FOUND, error.to_string()),
+        AgentError::HostNetwork(_) => at_agent(&codes::NEEDS_OPTION, error.to_string()),
+        AgentError::NoVariable { .. } => at_agent(&codes::UNSET_VARIABLE, error.to_string()),
+        AgentError::OtherWire { .. } => at_agent(&codes::BAD_MODEL, error.to_string()),
+        AgentError::NoFunction { .. } => at_agent(&codes::MISSING_FUNCTION, error.to_string()),
+        AgentError::NoWorkers => at_agent(&codes::NO_PROGRAM, error.to_string()),
+    }
+}
+
+/// Where the agent of a case is defined: under `agents`, or in the case.
+fn agent_place(suite: &Suite, case: &AgentCaseText) -> Option<Span> {
+    case.agent_in(suite).map(|it| it.name.span)
+}
+
+/// With its place, or the beginning of the suite where the place is not known.
+fn placed(problem: Problem, suite: &Suite, place: Option<Span>, text: &str) -> Problem {
+    match (place, &suite.name) {
+        (Some(place), _) => problem.at(place, text),
+        (None, Some(name)) => problem.at(name.span, "this suite"),
+        (None, None) => problem,
+    }
+}

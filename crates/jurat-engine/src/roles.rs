@@ -1,0 +1,374 @@
+//! Which models a plan asks, before they are made ready: who has each role, found out from the definition, `--model` and variables.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use jurat_core::plan::{Plan, PlannedTask};
+use jurat_core::suite::problem::listed_all;
+use jurat_core::suite::source::Sources;
+use jurat_core::suite::{Model as Written, Role, Suite};
+use jurat_core::value::{Span, Value};
+use jurat_model::provider::describe;
+use jurat_model::{ResolveError, ResolvedModel};
+
+use crate::models::CALL;
+use crate::{BudgetLimits, ModelError, Subject};
+
+/// A model that is asked, before it is made ready.
+#[derive(Debug, Clone)]
+pub struct RoleModel {
+    /// The name that requests have.
+    pub role: String,
+    /// The model, as it was written.
+    pub model: ResolvedModel,
+    /// The folder that scripts and programs are looked for in.
+    pub(crate) folder: PathBuf,
+    /// Whether it is asked for embeddings.
+    pub(crate) embeds: bool,
+    /// Where the definition names it.
+    pub(crate) place: Option<Span>,
+}
+
+/// The models that a plan asks.
+#[derive(Debug, Clone, Default)]
+pub struct Roles {
+    /// All of them, judges and subjects.
+    pub models: Vec<RoleModel>,
+    /// The models that are asked about each row.
+    pub subjects: Vec<Subject>,
+}
+
+/// A model that cannot be asked, and where the definition names it.
+#[derive(Debug)]
+pub(crate) struct Unresolved {
+    pub(crate) error: ModelError,
+    pub(crate) place: Option<Span>,
+}
+
+impl Roles {
+    /// The models that a plan asks. `given` are `role=provider/model` from the command line, relative to the current directory; models of the suite are relative
+    /// to the file that names them.
+    /// What is wrong with one that cannot be asked is returned beside them.
+    pub(crate) fn resolve(
+        plan: &Plan,
+        suite: &Suite,
+        sources: &Sources,
+        given: &[(String, String)],
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> (Roles, Vec<Unresolved>) {
+        let mut resolving = Resolving {
+            suite,
+            sources,
+            given,
+            env,
+            defined: suite.models.iter().rev().map(|it| (it.name.value.as_str(), it)).collect(),
+            known: HashSet::new(),
+            roles: Roles::default(),
+            unresolved: Vec::new(),
+        };
+        resolving.judges(plan);
+        resolving.embedders(plan);
+        resolving.nodes(plan);
+        resolving.agents(plan);
+        resolving.subjects(plan);
+        (resolving.roles, resolving.unresolved)
+    }
+
+    /// Whether something asks each role that `--model` gives a model. A misspelt one would leave a judge with another model than its author thinks.
+    pub(crate) fn are_asked(plan: &Plan, given: &[(String, String)]) -> Result<(), ModelError> {
+        let asked: Vec<&str> = asked_roles(plan);
+        let Some((role, _)) = given.iter().find(|(role, _)| !asked.contains(&role.as_str())) else { return Ok(()) };
+        let asked = if asked.is_empty() { "nobody".to_owned() } else { listed_all(asked) };
+        Err(ModelError::NobodyAsks { role: role.clone(), asked })
+    }
+
+    /// Whether budgets can be kept: a bound needs a price and a most number of tokens.
+    pub fn allow(&self, limits: &BudgetLimits) -> Result<(), ModelError> {
+        for RoleModel { model, .. } in &self.models {
+            let is_local = matches!(model.endpoint.codec.as_str(), "script" | "exec" | CALL);
+            // An embedding has no output tokens.
+            let has_most = model.endpoint.setting("max_tokens").is_some() || model.embeds();
+            let unbounded = |budget, lacks, example| {
+                Err(ModelError::Unbounded { budget, model: model.name.clone(), lacks, example })
+            };
+            if limits.usd.is_some() && model.price.is_none() && !is_local {
+                return unbounded("`--budget-usd`", "price", "price: { input: 0.5, output: 2 }");
+            }
+            if limits.usd.is_some() && !has_most && !is_local {
+                return unbounded("`--budget-usd`", "`max_tokens`", "max_tokens: 1000");
+            }
+            if limits.tokens.is_some() && !has_most && !is_local {
+                return unbounded("`--budget-tokens`", "`max_tokens`", "max_tokens: 1000");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Roles that are being looked up.
+struct Resolving<'r> {
+    suite: &'r Suite,
+    sources: &'r Sources,
+    given: &'r [(String, String)],
+    env: &'r dyn Fn(&str) -> Option<String>,
+    /// The roles of the suite by their names; the first of a name counts.
+    defined: HashMap<&'r str, &'r Role>,
+    /// The roles that were looked up.
+    known: HashSet<String>,
+    roles: Roles,
+    unresolved: Vec<Unresolved>,
+}
+
+/// How many models that cannot be asked are placed exactly. A suite may have thousands of them.
+const MOST_PLACED: usize = 200;
+
+/// What asks a role: in words, and where it stands.
+struct Asker {
+    words: String,
+    place: Option<Span>,
+}
+
+/// A model that was found for a role.
+struct Found {
+    model: ResolvedModel,
+    folder: PathBuf,
+    place: Option<Span>,
+}
+
+impl Resolving<'_> {
+    fn judges(&mut self, plan: &Plan) {
+        for task in &plan.tasks {
+            for role in task.judge.iter().flat_map(|it| &it.models) {
+                self.one(role, &self.task(task), "a panel names several roles");
+            }
+        }
+    }
+
+    fn embedders(&mut self, plan: &Plan) {
+        for task in &plan.tasks {
+            let Some(role) = task.embedder() else { continue };
+            if self.roles.models.iter().any(|it| it.role == role && !it.embeds) {
+                let place = place_of(self.suite, role);
+                self.unresolved.push(Unresolved { error: ModelError::TwoUses { role: role.to_owned() }, place });
+                continue;
+            }
+            if !self.known.insert(role.to_owned()) {
+                continue;
+            }
+            let found = self.only(role, &self.task(task), "name a role with one model");
+            let Some(Found { model, folder, place }) = found else { continue };
+            match model.embedding() {
+                Ok(model) => {
+                    self.roles.models.push(RoleModel { role: role.to_owned(), model, folder, embeds: true, place });
+                }
+                Err(error) => self.unresolved.push(Unresolved { error: error.into(), place }),
+            }
+        }
+    }
+
+    fn nodes(&mut self, plan: &Plan) {
+        for scenario in &plan.scenarios {
+            for node in &scenario.nodes {
+                let subject = node.subject.iter();
+                let parser = [&node.parser].into_iter().filter(|_| node.needs_parser());
+                for role in subject.chain(parser).filter(|it| !(it.as_str() == SUBJECT && node.subject.is_none())) {
+                    let name = &scenario.scenario.name;
+                    let written = self.suite.scenarios.iter().find(|it| it.name.value == *name);
+                    let place = written.map(|it| it.name.span);
+                    let asker = Asker { words: format!("node `{}` of scenario `{name}`", node.id), place };
+                    let remedy =
+                        "name a role with one model; where no subject is named, each model of `subject` is asked";
+                    self.one(role, &asker, remedy);
+                }
+            }
+        }
+    }
+
+    fn agents(&mut self, plan: &Plan) {
+        for case in &plan.cases {
+            let Some(role) = case.agent.asks().filter(|it| *it != SUBJECT) else { continue };
+            let written = self.suite.agents.iter().find(|it| it.agent.name == case.agent.name);
+            let asker = Asker { words: format!("agent `{}`", case.agent.name), place: written.map(|it| it.name.span) };
+            self.one(role, &asker, "name a role with one model; where `subject` is asked, each of its models is");
+        }
+    }
+
+    /// The models that make the matrix.
+    fn subjects(&mut self, plan: &Plan) {
+        let roles = match subject_roles(plan) {
+            Ok(roles) => roles,
+            Err(error) => {
+                let place = self.suite.ask.as_ref().and_then(|it| it.models.first()).map(|it| it.span);
+                return self.unresolved.push(Unresolved { error, place });
+            }
+        };
+        for role in &roles {
+            let found = self.found(role, &self.subject_asker(plan));
+            let n = found.len();
+            for (ix, Found { model, folder, place }) in found.into_iter().enumerate() {
+                let key = if n == 1 { (*role).to_owned() } else { format!("{role}#{}", ix + 1) };
+                self.roles.subjects.push(Subject { role: key.clone(), name: model.name.clone() });
+                if self.known.insert(key.clone()) {
+                    self.roles.models.push(RoleModel { role: key, model, folder, embeds: false, place });
+                }
+            }
+        }
+        if roles.is_empty() && !(plan.scenarios.is_empty() && plan.cases.is_empty()) {
+            // Every node and every agent names its model, or asks none.
+            self.roles.subjects.push(Subject { role: SUBJECT.to_owned(), name: String::new() });
+        }
+        number_equal_names(&mut self.roles.subjects);
+    }
+
+    fn task(&self, task: &PlannedTask) -> Asker {
+        let written = self.suite.tasks.iter().find(|it| it.id.value == task.id);
+        Asker { words: format!("`{}`", task.id), place: written.map(|it| it.id.span) }
+    }
+
+    fn subject_asker(&self, plan: &Plan) -> Asker {
+        let suite = self.suite;
+        let (words, place) = match (&suite.ask, plan.scenarios.is_empty()) {
+            (Some(ask), _) => ("`ask`", Some(ask.span)),
+            (None, false) => ("a scenario", suite.scenarios.first().map(|it| it.name.span)),
+            (None, true) => ("an agent", suite.agents.first().map(|it| it.name.span)),
+        };
+        Asker { words: words.to_owned(), place }
+    }
+
+    /// Adds a role that has one model.
+    fn one(&mut self, role: &str, asker: &Asker, remedy: &'static str) {
+        if !self.known.insert(role.to_owned()) {
+            return;
+        }
+        if let Some(Found { model, folder, place }) = self.only(role, asker, remedy) {
+            self.roles.models.push(RoleModel { role: role.to_owned(), model, folder, embeds: false, place });
+        }
+    }
+
+    /// The only model of a role.
+    fn only(&mut self, role: &str, asker: &Asker, remedy: &'static str) -> Option<Found> {
+        let mut found = self.found(role, asker);
+        if found.len() > 1 {
+            let error =
+                ModelError::Several { asker: asker.words.clone(), remedy, role: role.to_owned(), n: found.len() };
+            let place = self.defined.get(role).map(|it| it.name.span);
+            self.unresolved.push(Unresolved { error, place });
+            return None;
+        }
+        found.pop()
+    }
+
+    /// The models of a role. What is wrong with one is noted.
+    fn found(&mut self, role: &str, asker: &Asker) -> Vec<Found> {
+        if let Some((_, spec)) = self.given.iter().find(|(name, _)| name == role) {
+            return self.described(spec, &[], PathBuf::new(), None).into_iter().collect();
+        }
+        if role.contains('/') {
+            let place = place_of(self.suite, role);
+            return self.described(role, &[], main_folder(self.sources), place).into_iter().collect();
+        }
+        let Some(written) = self.defined.get(role).copied() else {
+            let error = ModelError::NoModel { asker: asker.words.clone(), role: role.to_owned() };
+            self.unresolved.push(Unresolved { error, place: place_of(self.suite, role).or(asker.place) });
+            return Vec::new();
+        };
+        written.models.iter().filter_map(|it| self.written(it)).collect()
+    }
+
+    fn written(&mut self, written: &Written) -> Option<Found> {
+        let settings: Vec<(&str, Value)> = written.settings.iter().map(|(key, it)| (*key, it.value.clone())).collect();
+        let folder = self.sources.get(written.model.span.source).and_then(|it| it.path.parent());
+        let folder = folder.unwrap_or(Path::new("")).to_owned();
+        self.described(&written.model.value, &settings, folder, Some(written.model.span))
+    }
+
+    fn described(
+        &mut self,
+        spec: &str,
+        settings: &[(&str, Value)],
+        folder: PathBuf,
+        place: Option<Span>,
+    ) -> Option<Found> {
+        match describe(spec, settings, self.env) {
+            Ok(model) => Some(Found { model, folder, place }),
+            Err(error) => {
+                let has_room = self.unresolved.len() < MOST_PLACED;
+                let setting = has_room.then(|| place_of_setting(self.suite, &error, place)).flatten();
+                let place = setting.or(place);
+                self.unresolved.push(Unresolved { error: error.into(), place });
+                None
+            }
+        }
+    }
+}
+
+/// Where the setting stands that an error is about.
+pub(crate) fn place_of_setting(suite: &Suite, error: &ResolveError, model: Option<Span>) -> Option<Span> {
+    let setting = match error {
+        ResolveError::Setting { setting, .. } => setting.as_str(),
+        ResolveError::MissingKey { .. } => "api_key_env",
+        ResolveError::MissingVariable { .. } => "headers",
+        _ => return None,
+    };
+    let mut models = suite.models.iter().flat_map(|it| &it.models);
+    let written = models.find(|it| Some(it.model.span) == model)?;
+    written.settings.iter().find(|(name, _)| *name == setting).map(|(_, it)| it.span)
+}
+
+/// Where a role, or a model without one, is named by what asks it.
+fn place_of(suite: &Suite, role: &str) -> Option<Span> {
+    let is_it = |it: &&jurat_core::value::Spanned<String>| it.value == role;
+    let judges = suite.tasks.iter().filter_map(|it| match &it.kind {
+        jurat_core::suite::TaskKind::Judge(judge) => Some(judge),
+        _ => None,
+    });
+    let of_judges = judges.flat_map(|it| it.model.iter().chain(&it.panel));
+    let of_ask = suite.ask.iter().flat_map(|it| &it.models);
+    let of_agents = suite.agents.iter().filter_map(|it| it.model.as_ref());
+    of_judges.chain(of_ask).chain(of_agents).find(is_it).map(|it| it.span)
+}
+
+pub(crate) fn main_folder(sources: &Sources) -> PathBuf {
+    let main = sources.iter().next().and_then(|(_, it)| it.path.parent());
+    main.unwrap_or(Path::new("")).to_owned()
+}
+
+/// The roles that make the matrix of subjects: those that `ask` asks, or the one that scenarios talk to.
+fn subject_roles(plan: &Plan) -> Result<Vec<&str>, ModelError> {
+    let asked: Vec<&str> = plan.ask.iter().flat_map(|it| &it.models).map(String::as_str).collect();
+    let talks = plan.scenarios.iter().flat_map(|it| &it.nodes).any(|it| it.subject.is_none())
+        || plan.cases.iter().any(|it| it.agent.asks() == Some(SUBJECT));
+    match (asked.as_slice(), talks) {
+        ([], true) => Ok(vec![SUBJECT]),
+        ([_, ..], true) if asked != [SUBJECT] => Err(ModelError::OtherSubjects { asked: listed_all(asked) }),
+        _ => Ok(asked),
+    }
+}
+
+/// The role that scenarios talk to.
+const SUBJECT: &str = "subject";
+
+fn asked_roles(plan: &Plan) -> Vec<&str> {
+    let judges = plan.tasks.iter().flat_map(|it| &it.judge).flat_map(|it| &it.models);
+    let subjects = subject_roles(plan).unwrap_or_default();
+    let nodes = plan.scenarios.iter().flat_map(|it| &it.nodes);
+    let nodes = nodes.flat_map(|it| it.subject.iter().chain(Some(&it.parser).filter(|_| it.needs_parser())));
+    let agents = plan.cases.iter().filter_map(|it| it.agent.asks());
+    let embedders = plan.tasks.iter().filter_map(PlannedTask::embedder);
+    let others = agents.chain(subjects).chain(embedders);
+    let mut roles: Vec<&str> = judges.chain(nodes).map(String::as_str).chain(others).collect();
+    roles.sort_unstable();
+    roles.dedup();
+    roles
+}
+
+/// The same model may be a subject twice, with other settings.
+fn number_equal_names(subjects: &mut [Subject]) {
+    let names: Vec<String> = subjects.iter().map(|it| it.name.clone()).collect();
+    for (ix, subject) in subjects.iter_mut().enumerate() {
+        let n_before = names[..ix].iter().filter(|it| **it == names[ix]).count();
+        if names.iter().filter(|it| **it == names[ix]).count() > 1 {
+            subject.name = format!("{} ({})", names[ix], n_before + 1);
+        }
+    }
+}
