@@ -67,8 +67,9 @@ pub(crate) fn problem_index() -> String {
     let mut text = "<!-- Made by `cargo xtask generate`. -->\n\n\
                     # Problems\n\n\
                     Everything that `jurat check` may say about a suite. An *error* means that nothing runs until it is \
-                    mended; a *warning* is printed and\nthe run goes on, unless `--strict` makes it an error. A code never \
-                    changes its name or its meaning.\n\n\
+                    mended; a *warning* is printed and\nthe run goes on, unless `--strict` makes it an error. A *note* depends on \
+                    who runs the suite, and where: `check` mentions it, and `run` refuses.\nA code never changes its name or its \
+                    meaning.\n\n\
                     | code | severity | what it is |\n|---|---|---|\n"
         .to_owned();
     for Code { name, severity, summary } in codes::ALL {

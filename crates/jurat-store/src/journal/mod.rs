@@ -21,6 +21,7 @@ use places::Unsorted;
 
 use crate::database::{DatabaseError, Fault, Kind, beside, refuse_network};
 use crate::effects::{PackedEffect, RecordedEffect, StoredText};
+use crate::packed::Unreadable;
 
 /// Format 2: a table with row numbers, and where to find what in it (`places`). Ordering whole answers by their keys would scatter every write.
 /// In format 1 an index on eight bytes of the key stood for `place`.
@@ -132,7 +133,12 @@ fn later(newest: &mut Option<JournalAnswer>, mut rows: rusqlite::Rows<'_>) -> Re
     while let Some(row) = rows.next()? {
         let at_ms = row.get(0)?;
         if newest.as_ref().is_none_or(|it| it.at_ms <= at_ms) {
-            *newest = Some(JournalAnswer { outcome: StoredText::read(row.get_ref(2)?)?, at_ms, served: row.get(1)? });
+            let outcome = match StoredText::read(row.get_ref(2)?) {
+                // An answer that was overwritten is no answer; the others are.
+                Err(Unreadable::Damaged) => continue,
+                outcome => outcome?,
+            };
+            *newest = Some(JournalAnswer { outcome, at_ms, served: row.get(1)? });
         }
     }
     Ok(())
