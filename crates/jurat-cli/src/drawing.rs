@@ -5,20 +5,23 @@ use std::io::{self, IsTerminal, Write};
 use jurat_core::plan::TaskIx;
 use jurat_engine::view::{Detailed, NOT_PASSED, RunView, ViewError};
 use jurat_report::model::{CaseReport, RunReport};
-use jurat_report::{CaseWriter, JsonWriter, MOST_CASES, Scope, TerminalOptions, TerminalWriter};
+use jurat_report::{CaseWriter, JsonWriter, MOST_CASES, MOST_FAILURES, Scope, TerminalOptions, TerminalWriter};
 use jurat_store::run::{Code, Column, StoredCase};
 
 use crate::format::style;
 use crate::progress::width;
+use crate::variant::VariantOptions;
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Drawing {
+pub(crate) struct Drawing<'d> {
     /// For programs.
     pub(crate) is_json: bool,
-    /// With a table of tasks.
+    /// With every task of each case.
     pub(crate) tasks: bool,
     pub(crate) scope: Scope,
+    /// How commands name the run; nothing for the latest.
+    pub(crate) run: Option<&'d str>,
 }
 
 /// Which part of a run is drawn.
@@ -27,19 +30,23 @@ pub(crate) struct Part<'p> {
     pub(crate) cases: CasesShown<'p>,
     /// Of each case only this task.
     pub(crate) task: Option<TaskIx>,
-    /// So many cases at most. Nothing: all for programs, as many as can be read for people.
+    /// At most this number of cases. Nothing: all for programs, as many as can be read for people.
     pub(crate) most: Option<usize>,
 }
 
 /// Which cases are drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CasesShown<'p> {
-    /// Those of the whole run. Of many, people see those that did not pass.
+    /// Those of the whole run. People see those that failed, or with every task those that did not pass.
     All,
+    /// Those in which a task failed.
+    Failures,
     /// These.
     These(&'p [StoredCase]),
     /// Those that ended, or whose task ended, in one of these ways.
     Ended(Column, &'p [Code]),
+    /// Of those, the cases of one variant: how many there are, and which.
+    OfVariant(&'p VariantOptions, Column, &'p [Code]),
 }
 
 /// Why drawing ended early.
@@ -59,59 +66,77 @@ impl DrawError {
 }
 
 /// Draws a run on standard output.
-pub(crate) fn draw(view: &RunView, report: &RunReport, drawing: Drawing) -> Result<(), DrawError> {
+pub(crate) fn draw(view: &RunView, report: &RunReport, drawing: Drawing<'_>) -> Result<(), DrawError> {
     draw_part(view, report, drawing, Part { cases: CasesShown::All, task: None, most: None })
 }
 
 /// Draws a part of a run on standard output.
-pub(crate) fn draw_part(view: &RunView, report: &RunReport, drawing: Drawing, part: Part<'_>) -> Result<(), DrawError> {
+pub(crate) fn draw_part(
+    view: &RunView,
+    report: &RunReport,
+    drawing: Drawing<'_>,
+    part: Part<'_>,
+) -> Result<(), DrawError> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     if drawing.is_json {
         let mut writer = JsonWriter::new(&mut out, report, drawing.scope)?;
-        let cases = cases(view, part.cases, Detailed::Tasks).take(part.most.unwrap_or(usize::MAX));
+        let cases = cases(view, part.cases).take(part.most.unwrap_or(usize::MAX));
         write_cases(&mut writer, cases.map(|it| only_task(it, part.task)))?;
     } else {
         let options = terminal_options(view, drawing, part)?;
-        // Of a run with many cases those that passed are not shown, so they are not read either.
-        let passes_over = options.n_selected.is_none() && report.cases.total() > options.most_cases as u64;
-        let shown = if passes_over { CasesShown::Ended(Column::CASE, &NOT_PASSED) } else { part.cases };
-        let detailed = if options.tasks { Detailed::Tasks } else { Detailed::Counts };
+        // What is not shown is not read either.
+        let shown = match part.cases {
+            CasesShown::All if !options.tasks => CasesShown::Failures,
+            CasesShown::All if report.cases.total() > options.most_cases as u64 => {
+                CasesShown::Ended(Column::CASE, &NOT_PASSED)
+            }
+            other => other,
+        };
         let mut writer = TerminalWriter::new(&mut out, report, options);
-        let cases = cases(view, shown, detailed).take(options.most_cases);
+        if let Some(run) = drawing.run {
+            writer = writer.named(run);
+        }
+        let cases = cases(view, shown).take(options.most_cases);
         write_cases(&mut writer, cases.map(|it| only_task(it, part.task)))?;
     }
     Ok(out.flush()?)
 }
 
-fn terminal_options(view: &RunView, drawing: Drawing, part: Part<'_>) -> Result<TerminalOptions, ViewError> {
-    let most_cases = part.most.unwrap_or(MOST_CASES);
+fn terminal_options(view: &RunView, drawing: Drawing<'_>, part: Part<'_>) -> Result<TerminalOptions, ViewError> {
     let (n_selected, tasks) = match part.cases {
-        CasesShown::All => (None, drawing.tasks),
+        CasesShown::All | CasesShown::Failures => (None, drawing.tasks),
         CasesShown::These(cases) => (Some(cases.len() as u64), true),
         CasesShown::Ended(column, codes) => (Some(view.count(column, codes)?), drawing.tasks || part.task.is_some()),
+        CasesShown::OfVariant(variant, column, codes) => {
+            let n = view.count_of_variant(column, codes, &|it| variant.is_meant(it))?;
+            (Some(n), drawing.tasks || part.task.is_some())
+        }
     };
+    let is_list = tasks || n_selected.is_some();
+    let most_cases = part.most.unwrap_or(if is_list { MOST_CASES } else { MOST_FAILURES });
     Ok(TerminalOptions {
         style: style(&io::stdout()),
         width: if io::stdout().is_terminal() { width() } else { None },
         scope: drawing.scope,
-        // Counts over all tasks say nothing about one of them.
-        cases: part.task.is_none() && most_cases > 0,
-        tasks: tasks && most_cases > 0,
+        cases: most_cases > 0,
+        tasks,
+        is_full: n_selected.is_some(),
         totals: n_selected.is_none(),
         most_cases,
         n_selected,
     })
 }
 
-fn cases<'v>(
-    view: &'v RunView,
-    shown: CasesShown<'v>,
-    detailed: Detailed,
-) -> Box<dyn Iterator<Item = Result<CaseReport, ViewError>> + 'v> {
+fn cases<'v>(view: &'v RunView, shown: CasesShown<'v>) -> Box<dyn Iterator<Item = Result<CaseReport, ViewError>> + 'v> {
+    let detailed = Detailed::Tasks;
     match shown {
         CasesShown::All => Box::new(view.cases(0..u64::MAX, detailed)),
+        CasesShown::Failures => Box::new(view.failures()),
         CasesShown::These(cases) => Box::new(cases.iter().map(move |it| view.case_report(it, detailed))),
         CasesShown::Ended(column, codes) => Box::new(view.find(column, codes, detailed)),
+        CasesShown::OfVariant(variant, column, codes) => {
+            Box::new(view.find_of_variant(column, codes, detailed, |it| variant.is_meant(it)))
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::Args;
-use jurat_core::suite::problem::listed_all;
 use jurat_engine::view::{Detailed, RunView};
 use jurat_report::explanation::{
     Explanation, Transcript, write_brief, write_json, write_run, write_run_json, write_text, write_transcript,
@@ -16,6 +15,7 @@ use crate::failure::{Failure, told};
 use crate::format::{Format, FormatOption, style};
 use crate::progress::width;
 use crate::run_name::{LATEST, run_file};
+use crate::variant::{VariantOptions, known};
 
 /// Explains why a case, or one of its tasks, ended as it did
 ///
@@ -30,14 +30,10 @@ pub(crate) struct Explain {
     /// The run: a file, the beginning of its name, or `latest`
     #[arg(long, default_value = LATEST)]
     run: String,
-    /// Of several prompts, this one
-    #[arg(long, value_name = "PROMPT", help_heading = "Which of the row's cases")]
-    prompt: Option<String>,
-    /// Of several subjects, this one
-    #[arg(long, value_name = "MODEL", help_heading = "Which of the row's cases")]
-    subject: Option<String>,
-    /// Of several repetitions, this one; the first is 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Which of the row's cases")]
+    #[command(flatten)]
+    variant: VariantOptions,
+    /// Only this repetition; the first is 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Variants")]
     replicate: Option<u32>,
     #[command(flatten)]
     format: FormatOption,
@@ -122,7 +118,7 @@ impl Explain {
             }
             writeln!(out)?;
         }
-        writeln!(out, "`jurat explain {} TASK` says what a verdict rests on", jurat_report::visible_line(&self.case))?;
+        writeln!(out, "`jurat explain {} TASK` shows what a verdict rests on", jurat_report::visible_line(&self.case))?;
         Ok(())
     }
 
@@ -130,26 +126,18 @@ impl Explain {
     fn narrowed(&self, view: &RunView, cases: Vec<StoredCase>) -> Result<Vec<StoredCase>, Failure> {
         let replicate = self.replicate.map(|it| it.to_string());
         let wanted = [
-            ("prompt", self.prompt.as_deref(), (|it| it.prompt.clone()) as fn(&Variant) -> String),
-            ("subject", self.subject.as_deref(), |it| it.subject.clone()),
+            ("prompt", self.variant.prompt.as_deref(), (|it| it.prompt.clone()) as fn(&Variant) -> String),
+            ("subject", self.variant.subject.as_deref(), |it| it.subject.clone()),
             ("repetition", replicate.as_deref(), |it| (it.replicate + 1).to_string()),
         ];
         let mut left = cases;
         for (what, wanted, name) in wanted {
             let Some(wanted) = wanted else { continue };
             let name_of = |case: &StoredCase| view.variant(case.case_ix).map(name).unwrap_or_default();
-            let mut names: Vec<String> = Vec::new();
-            for name in left.iter().map(name_of).filter(|it| !it.is_empty()) {
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            }
+            let names: Vec<String> = left.iter().map(name_of).collect();
             left.retain(|it| name_of(it) == wanted);
             if left.is_empty() {
-                let known = match names.len() {
-                    0 => format!("there is one {what} only"),
-                    _ => format!("there are {}", listed_all(names.iter().map(String::as_str))),
-                };
+                let known = known(what, names.iter().map(String::as_str));
                 return Err(Failure::Reason(format!("`{}` has no {what} `{wanted}`: {known}", self.case)));
             }
         }

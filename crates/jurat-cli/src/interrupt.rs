@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use jurat_core::verdict::StopReason;
-use jurat_engine::Stop;
+use jurat_engine::{Progress, Stop};
 
 use crate::exit::Exit;
 
@@ -52,6 +52,17 @@ impl Watch {
     /// Says that the run is on disk: whoever interrupts now has seen enough.
     pub(crate) fn run_is_over(&self) {
         self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What Ctrl-C leads to, and what a second one would.
+pub(crate) fn words(progress: &Progress) -> String {
+    match progress.in_flight.load(Ordering::Relaxed) {
+        0 => "Stopping; press Ctrl-C again to abort".to_owned(),
+        n => {
+            let requests = jurat_report::counted(n, "running request");
+            format!("Stopping after {requests}; press Ctrl-C again to abort {}", if n == 1 { "it" } else { "them" })
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod run_name;
 mod saved;
 mod schema;
 mod show;
+mod variant;
 
 use std::ffi::OsString;
 

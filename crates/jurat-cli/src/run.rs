@@ -44,7 +44,7 @@ pub(crate) struct Run {
     file: PathBuf,
     #[command(flatten)]
     profiles: ProfileOptions,
-    /// Prints what each task of each case came to
+    /// Print the result of every task of every case
     #[arg(long)]
     tasks: bool,
     /// Who plays a role, as `role=provider/model`; may be given several times
@@ -136,8 +136,8 @@ fn role_and_model(text: &str) -> Result<(String, String), String> {
 }
 
 fn dollars(text: &str) -> Result<f64, String> {
-    let usd: f64 = text.trim_start_matches('$').parse().map_err(|_| format!("`{text}` is no number"))?;
-    if usd.is_finite() && usd >= 0.0 { Ok(usd) } else { Err(format!("`{text}` is no amount of money")) }
+    let usd: f64 = text.trim_start_matches('$').parse().map_err(|_| format!("`{text}` is not a number"))?;
+    if usd.is_finite() && usd >= 0.0 { Ok(usd) } else { Err(format!("`{text}` is not an amount of money")) }
 }
 
 impl Run {
@@ -176,9 +176,14 @@ impl Run {
             how.options.repeat = repeat;
         }
         let (stop, progress) = (Arc::new(Stop::new()), Arc::new(Progress::default()));
-        let watch = interrupt::Watch::start(&stop, || {
-            let _ = writeln!(io::stderr(), "\rstopping: what is in flight is finished; again to drop it");
-        });
+        let watch = {
+            let progress = Arc::clone(&progress);
+            interrupt::Watch::start(&stop, move || {
+                // The line that shows progress is drawn over.
+                let clear = if io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+                let _ = writeln!(io::stderr(), "{clear}{}", interrupt::words(&progress));
+            })
+        };
         let shown = progress::Shown::start(&progress, !self.quiet && is_watched(self.format.get()));
         let mut stdin = io::stdin();
         let mut world = World {
@@ -195,7 +200,7 @@ impl Run {
         let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan: &plan };
         let launched = launch(runnable, &how, &mut world, &stop, &progress, &mut |begun| {
             if begun.is_resumed {
-                let _ = writeln!(io::stderr(), "going on with the run that was interrupted");
+                let _ = writeln!(io::stderr(), "resuming the run that was interrupted");
             }
             if let Some(aside) = begun.set_aside {
                 let aside = jurat_report::visible_line(&aside.display().to_string()).into_owned();
@@ -263,7 +268,7 @@ impl Run {
         }
         let report = view.report().map_err(|error| error.to_string())?;
         let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
-        let drawing = Drawing { is_json: self.format.get() == Format::Json, tasks: self.tasks, scope };
+        let drawing = Drawing { is_json: self.format.get() == Format::Json, tasks: self.tasks, scope, run: None };
         match draw(&view, &report, drawing) {
             Err(error) if !error.is_broken_pipe() => Err(error.to_string()),
             _ => Ok(Exit::of_run(report.decision.conclusion)),

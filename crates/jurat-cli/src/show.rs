@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use jurat_engine::view::{RunView, listed};
+use jurat_engine::view::{ExplainError, RunView, listed};
 use jurat_report::scenario::{
     write_graphs, write_graphs_dot, write_graphs_json, write_graphs_mermaid, write_graphs_svg,
 };
@@ -18,38 +18,47 @@ use crate::failure::{Failure, told};
 use crate::format::{Format, FormatOption, style};
 use crate::progress::width;
 use crate::run_name::{LATEST, run_file};
+use crate::variant::VariantOptions;
 
-/// Shows a run: as a whole, one case, or the cases that ended in a certain way
+/// Shows a run: as a whole, one case, or the cases with a certain verdict
 ///
-/// Runs are kept in `.jurat`. A run that is still going on is shown as far as it has come.
+/// Runs are stored in `.jurat`. A run that is still in progress is shown as far as it has come.
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The run: a file, the beginning of its name, or `latest`
+    /// The run (a file, the beginning of its name, or `latest`), or a case of the latest run
     #[arg(default_value = LATEST)]
     run: String,
-    /// Lists the runs of this project, the newest first
-    #[arg(long, conflicts_with_all = ["run", "case", "task", "verdict", "tasks", "results_only"])]
+    /// Show this case with all its tasks: its id, the beginning of it, or `FILE:ROW`
+    #[arg(value_name = "CASE")]
+    of_run: Option<String>,
+    /// List the runs of this project, the newest first
+    #[arg(long, conflicts_with_all = ["run", "case", "task", "verdict", "failed", "tasks", "results_only", "prompt", "subject"])]
     list: bool,
-    /// Shows this case and its tasks
-    #[arg(long, value_name = "ID", conflicts_with = "verdict")]
+    /// The same as CASE
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["verdict", "failed", "of_run", "prompt", "subject"])]
     case: Option<String>,
-    /// Shows what this task came to
+    /// Show the results of this task
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
-    /// Shows the cases that ended so; with `--task`, those in which the task did
+    /// Show cases with this verdict; with `--task`, those in which the task has it
     #[arg(long, value_enum)]
     verdict: Option<Verdict>,
-    /// Shows what each task of each case came to
+    /// Short for `--verdict failed`
+    #[arg(long, conflicts_with = "verdict")]
+    failed: bool,
+    #[command(flatten)]
+    variant: VariantOptions,
+    /// Show the result of every task of every case
     #[arg(long)]
     tasks: bool,
-    /// Draws the graphs of the scenarios with how often each node and edge was taken
+    /// Draw the graphs of the scenarios with how often each node and edge was taken
     #[arg(long, value_name = "HOW", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text",
-          conflicts_with_all = ["list", "case", "task", "verdict", "tasks", "limit", "results_only"])]
+          conflicts_with_all = ["list", "case", "task", "verdict", "failed", "tasks", "limit", "results_only", "prompt", "subject"])]
     graph: Option<GraphFormat>,
-    /// Shows so many cases, or runs, at most
+    /// Show at most this number of cases, or runs
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Shows only what a replay reproduces byte for byte
+    /// Show only what a replay reproduces byte for byte
     #[arg(long)]
     results_only: bool,
     #[command(flatten)]
@@ -102,6 +111,9 @@ impl Verdict {
 const OF_TASKS: [Code; 7] =
     [Code::Passed, Code::Failed, Code::Measured, Code::SkippedByGate, Code::SkippedByError, Code::Error, Code::NotRun];
 
+/// Every way in which a case can end.
+const OF_CASES: [Code; 6] = [Code::Passed, Code::Failed, Code::Measured, Code::Error, Code::NotRun, Code::NotJudged];
+
 impl Show {
     pub(crate) fn run(&self) -> Exit {
         told(if self.list { self.list() } else { self.show() })
@@ -109,32 +121,59 @@ impl Show {
 
     fn show(&self) -> Result<Exit, Failure> {
         self.can_be()?;
-        let view = RunView::open(&run_file(&self.run)?)?;
+        let (view, run, case) = self.opened()?;
         if let Some(format) = self.graph {
             return self.draw_graphs(&view, format);
         }
-        let these: Vec<StoredCase> =
-            self.case.as_deref().map(|it| view.known_cases(it)).transpose()?.unwrap_or_default();
+        self.variant.can_be(&view)?;
+        let these: Vec<StoredCase> = case.map(|it| view.known_cases(it)).transpose()?.unwrap_or_default();
         let task = self.task.as_deref().map(|it| view.task(it, &these)).transpose()?;
         let column = task.map_or(Column::CASE, Column::from);
-        let cases = match (&self.case, self.verdict, task) {
-            (Some(_), _, _) => CasesShown::These(&these),
-            (None, Some(verdict), _) => CasesShown::Ended(column, verdict.codes()),
-            (None, None, Some(_)) => CasesShown::Ended(column, &OF_TASKS),
-            (None, None, None) => CasesShown::All,
+        let codes = match (self.verdict(), task) {
+            (Some(verdict), _) => Some(verdict.codes()),
+            (None, Some(_)) => Some(&OF_TASKS[..]),
+            (None, None) if self.variant.is_given() => Some(&OF_CASES[..]),
+            (None, None) => None,
+        };
+        let cases = match (case, codes) {
+            (Some(_), _) => CasesShown::These(&these),
+            (None, Some(codes)) if self.variant.is_given() => CasesShown::OfVariant(&self.variant, column, codes),
+            (None, Some(codes)) => CasesShown::Ended(column, codes),
+            (None, None) => CasesShown::All,
         };
         let is_json = self.format.get() == Format::Json;
         if let CasesShown::Ended(column, codes) = cases
             && !is_json
             && view.count(column, codes)? == 0
         {
-            writeln!(io::stdout(), "{}", jurat_report::visible_line(&self.none_ended(codes)))?;
+            writeln!(io::stdout(), "{}", jurat_report::visible_line(&self.none_ended(&view, codes)))?;
             return Ok(Exit::Good);
         }
         let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
-        let drawing = Drawing { is_json, tasks: self.tasks, scope };
+        let drawing = Drawing { is_json, tasks: self.tasks, scope, run };
         draw_part(&view, &view.report()?, drawing, Part { cases, task, most: self.limit })?;
         Ok(Exit::Good)
+    }
+
+    fn verdict(&self) -> Option<Verdict> {
+        self.verdict.or(self.failed.then_some(Verdict::Failed))
+    }
+
+    /// The run, how commands name it, and the case that is meant. What is no run is looked for among the cases of the latest.
+    fn opened(&self) -> Result<(RunView, Option<&str>, Option<&str>), Failure> {
+        let case = self.case.as_deref().or(self.of_run.as_deref());
+        let name = Some(self.run.as_str()).filter(|it| *it != LATEST);
+        let unknown = match run_file(&self.run) {
+            Ok(file) => return Ok((RunView::open(&file)?, name, case)),
+            Err(unknown) => unknown,
+        };
+        let latest = run_file(LATEST).ok().filter(|_| case.is_none() && self.graph.is_none());
+        let Some(view) = latest.map(|it| RunView::open(&it)).transpose()? else { return Err(unknown) };
+        match view.known_cases(&self.run) {
+            Ok(_) => Ok((view, None, name)),
+            Err(several @ ExplainError::SeveralCases { .. }) => Err(several.into()),
+            Err(no_case) => Err(Failure::Reason(format!("there is no run `{}`, and {no_case}", self.run))),
+        }
     }
 
     fn draw_graphs(&self, view: &RunView, format: GraphFormat) -> Result<Exit, Failure> {
@@ -160,18 +199,19 @@ impl Show {
     }
 
     /// That nothing was found, in words.
-    fn none_ended(&self, codes: &[Code]) -> String {
+    fn none_ended(&self, view: &RunView, codes: &[Code]) -> String {
         let word = codes.first().map_or("", |it| it.name());
+        let run = &view.head().id;
         match &self.task {
-            Some(task) if self.verdict.is_none() => format!("`{task}` is for no case"),
-            Some(task) => format!("`{task}` ended as `{word}` in no case"),
-            None => format!("no case ended as `{word}`"),
+            Some(task) if self.verdict().is_none() => format!("`{task}` applies to no case of `{run}`"),
+            Some(task) => format!("no case of `{run}` has `{task}` = {word}"),
+            None => format!("no case of `{run}` has the verdict `{word}`"),
         }
     }
 
     /// Whether cases and tasks can end so.
     fn can_be(&self) -> Result<(), Failure> {
-        match (self.verdict, &self.task) {
+        match (self.verdict(), &self.task) {
             (Some(Verdict::Skipped), None) => Err(Failure::Reason(
                 "a case is not skipped as a whole, its tasks are; name the task: `--task TASK --verdict skipped`"
                     .into(),

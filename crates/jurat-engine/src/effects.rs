@@ -14,7 +14,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jurat_core::effect::wire::{deed_json, outcome_json, read_outcome, request_json};
@@ -393,13 +393,19 @@ impl Effects<'_> {
             return fault;
         }
         let asked = at.clock.map(Clock::asks);
-        let sent = || asked.iter().for_each(Asked::sent);
+        // A request that waits for its turn is not in flight.
+        let is_in_flight = AtomicBool::new(false);
+        let sent = || {
+            asked.iter().for_each(Asked::sent);
+            if !is_in_flight.swap(true, Ordering::Relaxed) {
+                self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
+            }
+        };
         let task = at.site.asker.task().map_or("", |it| self.plan.tasks[it.index()].id.as_str());
         let turn = at.site.asker.turn().zip(at.node).map(|(turn, node)| Turn { node, number: turn.saturating_add(1) });
         let (case, stop) = (at.name.id, self.stop);
         let priority = at.case_ix / self.abreast;
         let question = Question { case, task, turn, priority, request, max_requests, stop, sent: &sent };
-        self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
         let outcome = tokio::select! {
             biased;
             outcome = perform.perform(question) => outcome,
@@ -411,7 +417,7 @@ impl Effects<'_> {
                 reason => Outcome::NotRun(reason),
             },
         };
-        self.progress.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.progress.in_flight.fetch_sub(u64::from(is_in_flight.into_inner()), Ordering::Relaxed);
         let n_requests = match &outcome {
             Outcome::Answer(answer) => answer.n_requests,
             Outcome::Fault(fault) => fault.n_requests,
@@ -427,7 +433,7 @@ impl Effects<'_> {
             Outcome::Answer(answer) => Some(answer),
             _ => None,
         };
-        self.count(at.case_ix, &found.outcome, found.is_reused);
+        self.count(at.case_ix, at.site, &found.outcome, found.is_reused);
         if found.is_logged {
             return Ok(found.outcome);
         }
@@ -466,11 +472,11 @@ impl Effects<'_> {
     }
 
     /// Adds an outcome to what the run took.
-    pub(crate) fn count(&self, case_ix: u64, outcome: &Outcome, is_reused: bool) {
+    pub(crate) fn count(&self, case_ix: u64, site: StepSite, outcome: &Outcome, is_reused: bool) {
         if let Some((_, Some(cost))) = taken(outcome) {
             self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
         }
-        self.tally.add(case_ix, outcome, is_reused);
+        self.tally.add(case_ix, site, outcome, is_reused);
     }
 
     /// A site in words.

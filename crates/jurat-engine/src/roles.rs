@@ -207,7 +207,9 @@ impl Resolving<'_> {
             let n = found.len();
             for (ix, Found { model, folder, place }) in found.into_iter().enumerate() {
                 let key = if n == 1 { (*role).to_owned() } else { format!("{role}#{}", ix + 1) };
-                self.roles.subjects.push(Subject { role: key.clone(), name: model.name.clone() });
+                // A role that the author named is better known than its model.
+                let name = if n == 1 && *role != SUBJECT { (*role).to_owned() } else { model.name.clone() };
+                self.roles.subjects.push(Subject { role: key.clone(), name });
                 if self.known.insert(key.clone()) {
                     self.roles.models.push(RoleModel { role: key, model, folder, embeds: false, place });
                 }

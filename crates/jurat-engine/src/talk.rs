@@ -99,15 +99,15 @@ impl EffectLane<'_> {
                 let at = At { case_ix: case.case_ix, name, site: step.site, node: None, clock: None };
                 match self.effects.logged(at, &step.request)? {
                     Some((outcome @ (Outcome::Answer(_) | Outcome::Returned(_)), is_reused)) => {
-                        told.push((outcome.clone(), is_reused));
+                        told.push((step.site, outcome.clone(), is_reused));
                         talk.apply(step.site, outcome);
                     }
                     _ => return Ok(None),
                 }
             }
         }
-        for (outcome, is_reused) in &told {
-            self.effects.count(case.case_ix, outcome, *is_reused);
+        for (site, outcome, is_reused) in &told {
+            self.effects.count(case.case_ix, *site, outcome, *is_reused);
         }
         Ok(Some(talk))
     }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use jurat_core::effect::{Outcome, Usage};
+use jurat_core::effect::{FaultKind, Outcome, Seat, StepSite, Usage};
 use jurat_core::judge::Marks;
 use jurat_core::plan::TaskIx;
 use jurat_core::value::Val;
+use jurat_report::model::Spent;
 use jurat_store::run::{Column, SummaryRow, Variant};
 use serde::{Deserialize, Serialize};
 
@@ -102,8 +104,57 @@ pub(crate) struct Taken {
     cached: u64,
     reasoning: u64,
     nano_usd: u64,
-    /// Answers of which nobody knows what they cost.
+    /// Answers without a known cost.
     pub(crate) unpriced: u64,
+    /// How long the responses of subjects took, in microseconds, and how many there are.
+    #[serde(default)]
+    subject_micros: u64,
+    #[serde(default)]
+    subject_answers: u64,
+    /// Of all that, what was not reused; absent in runs of versions that did not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    live: Option<Live>,
+}
+
+/// What the answers took that were requested in this run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Live {
+    answers: u64,
+    input: u64,
+    output: u64,
+    cached: u64,
+    reasoning: u64,
+    nano_usd: u64,
+    unpriced: u64,
+}
+
+impl Live {
+    fn add(&mut self, usage: &Usage, cost_usd: Option<f64>) {
+        self.answers += 1;
+        self.input += usage.input;
+        self.output += usage.output;
+        self.cached += usage.cached;
+        self.reasoning += usage.reasoning;
+        match cost_usd {
+            Some(cost) => self.nano_usd = self.nano_usd.saturating_add(nano(cost)),
+            None => self.unpriced += 1,
+        }
+    }
+
+    fn merge(&mut self, other: &Live) {
+        self.answers += other.answers;
+        self.input += other.input;
+        self.output += other.output;
+        self.cached += other.cached;
+        self.reasoning += other.reasoning;
+        self.nano_usd = self.nano_usd.saturating_add(other.nano_usd);
+        self.unpriced += other.unpriced;
+    }
+}
+
+/// Dollars in whole billionths, so that sums do not depend on their order.
+fn nano(usd: f64) -> u64 {
+    (usd * 1e9).round() as u64
 }
 
 impl Taken {
@@ -116,9 +167,36 @@ impl Taken {
         (self.unpriced < self.answers).then_some(self.nano_usd as f64 / 1e9)
     }
 
-    fn add(&mut self, outcome: &Outcome, is_reused: bool) {
+    /// How many of the answers were reused.
+    pub(crate) fn reused(&self) -> Option<u64> {
+        self.live.map(|it| self.answers.saturating_sub(it.answers))
+    }
+
+    /// How long a response of the subject took on average, as it was recorded.
+    pub(crate) fn mean_latency(&self) -> Option<Duration> {
+        self.subject_micros.checked_div(self.subject_answers).map(Duration::from_micros)
+    }
+
+    /// What this run spent itself.
+    pub(crate) fn spent(&self) -> Option<Spent> {
+        let Live { answers, input, output, cached, reasoning, nano_usd, unpriced } = self.live?;
+        Some(Spent {
+            n_responses: answers,
+            usage: Usage { input, output, cached, reasoning },
+            cost_usd: (unpriced < answers).then_some(nano_usd as f64 / 1e9),
+            n_unpriced: unpriced,
+        })
+    }
+
+    fn add(&mut self, outcome: &Outcome, is_of_subject: bool, is_reused: bool) {
         let (n_requests, n_failed) = match outcome {
             Outcome::Answer(answer) => (answer.n_requests, answer.n_requests.saturating_sub(1)),
+            // Code that takes too long, or a tool that fails, is no request to a model.
+            Outcome::Fault(fault)
+                if fault.role.is_none() && matches!(fault.kind, FaultKind::Timeout | FaultKind::Tool) =>
+            {
+                (0, 0)
+            }
             Outcome::Fault(fault) => (fault.n_requests, fault.n_requests),
             Outcome::Returned(_) | Outcome::NotRun(_) => (0, 0),
         };
@@ -126,14 +204,23 @@ impl Taken {
             self.requests += u64::from(n_requests);
             self.failed_requests += u64::from(n_failed);
         }
+        let live = self.live.get_or_insert_default();
         let Some((usage, cost_usd)) = taken(outcome) else { return };
+        if !is_reused {
+            live.add(&usage, cost_usd);
+        }
+        if let Some(latency) = latency(outcome).filter(|_| is_of_subject) {
+            let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
+            self.subject_micros = self.subject_micros.saturating_add(micros);
+            self.subject_answers += 1;
+        }
         self.answers += 1;
         self.input += usage.input;
         self.output += usage.output;
         self.cached += usage.cached;
         self.reasoning += usage.reasoning;
         match cost_usd {
-            Some(cost) => self.nano_usd = self.nano_usd.saturating_add((cost * 1e9).round() as u64),
+            Some(cost) => self.nano_usd = self.nano_usd.saturating_add(nano(cost)),
             None => self.unpriced += 1,
         }
     }
@@ -147,6 +234,15 @@ pub(crate) fn taken(outcome: &Outcome) -> Option<(Usage, Option<f64>)> {
             returned.value.get("identity")?.get("runner_type")?;
             Some(taken_by_run(&returned.value))
         }
+        Outcome::Fault(_) | Outcome::NotRun(_) => None,
+    }
+}
+
+/// How long a response or a whole run of an agent took.
+fn latency(outcome: &Outcome) -> Option<Duration> {
+    match outcome {
+        Outcome::Answer(answer) => Some(answer.latency),
+        Outcome::Returned(returned) => Some(returned.latency),
         Outcome::Fault(_) | Outcome::NotRun(_) => None,
     }
 }
@@ -203,11 +299,12 @@ impl Tally {
         }
     }
 
-    pub(crate) fn add(&self, case_ix: u64, outcome: &Outcome, is_reused: bool) {
+    pub(crate) fn add(&self, case_ix: u64, site: StepSite, outcome: &Outcome, is_reused: bool) {
+        let is_of_subject = site.asker.task().is_none() && Seat::numbered(site.seat) == Some(Seat::Subject);
         let n_variants = self.by_variant.len().max(1) as u64;
         let variant = self.by_variant.get((case_ix % n_variants) as usize);
         for taken in [&self.whole].into_iter().chain(variant) {
-            taken.lock().unwrap_or_else(PoisonError::into_inner).add(outcome, is_reused);
+            taken.lock().unwrap_or_else(PoisonError::into_inner).add(outcome, is_of_subject, is_reused);
         }
     }
 
@@ -250,5 +347,10 @@ impl Taken {
         self.reasoning += other.reasoning;
         self.nano_usd = self.nano_usd.saturating_add(other.nano_usd);
         self.unpriced += other.unpriced;
+        self.subject_micros = self.subject_micros.saturating_add(other.subject_micros);
+        self.subject_answers += other.subject_answers;
+        if let Some(live) = &other.live {
+            self.live.get_or_insert_default().merge(live);
+        }
     }
 }

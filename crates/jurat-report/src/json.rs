@@ -12,15 +12,15 @@ use std::io::{self, Write};
 
 use jurat_core::effect::Usage;
 use jurat_core::statistics::Interval;
-use jurat_core::verdict::{Counts, Decision, Rule, RuleStanding};
+use jurat_core::verdict::{CaseVerdict, Counts, Decision, Rule, RuleStanding};
 
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::{millis, total};
 use crate::instant::instant;
 use crate::json_text::{Members, object, open_object};
 use crate::model::{
-    CaseCounts, CaseReport, DimensionTotal, Observed, OutputReport, RunReport, SliceTotal, SubjectTotal, TaskReport,
-    TaskTotal, gate_name, interval,
+    CaseCounts, CaseReport, Cause, DimensionTotal, Disagreement, Observed, OutputReport, RunReport, SliceTotal, Spent,
+    SubjectTotal, TaskReport, TaskTotal, gate_name, interval,
 };
 use crate::scenario::write_total;
 
@@ -91,12 +91,24 @@ fn write_run(results: &mut Members<'_>, run: &RunReport) {
     results.object("decision", |it| write_decision(it, &run.decision));
     let missed: Vec<String> = run.decision.missed().map(str::to_owned).collect();
     results.texts("missed", &missed);
+    if !run.causes.is_empty() {
+        results.list("causes", &run.causes, |text, it| object(text, |members| write_cause(members, it)));
+    }
+    if run.n_other_errors > 0 {
+        results.number("other_errors", run.n_other_errors);
+    }
     results.list("tasks", &run.tasks, |text, it| object(text, |members| write_task_total(members, it)));
     if !run.dimensions.is_empty() {
         results.list("dimensions", &run.dimensions, |text, it| object(text, |members| write_dimension(members, it)));
     }
     results.list("slices", &run.slices, |text, it| object(text, |members| write_slice(members, it)));
     results.list("subjects", &run.subjects, |text, it| object(text, |members| write_subject(members, it)));
+    if run.n_disagreements > 0 {
+        results.number("disagreements", run.n_disagreements);
+        results.list("first_disagreements", &run.disagreements, |text, it| {
+            object(text, |members| write_disagreement(members, it));
+        });
+    }
     if !run.scenarios.is_empty() {
         results.list("scenarios", &run.scenarios, |text, it| object(text, |members| write_total(members, it)));
     }
@@ -150,6 +162,16 @@ fn write_task_total(members: &mut Members<'_>, task: &TaskTotal) {
     }
 }
 
+fn write_cause(members: &mut Members<'_>, cause: &Cause) {
+    members.number("cases", cause.n_cases);
+    members.text("message", &cause.message);
+    optional(cause.role.as_deref(), |it| members.text("role", it));
+    optional(cause.key_env.as_deref(), |it| members.text("key_env", it));
+    optional(cause.remedy.as_deref(), |it| members.text("remedy", it));
+    members.texts("tasks", &cause.tasks);
+    members.texts("first_cases", &cause.cases);
+}
+
 fn write_dimension(members: &mut Members<'_>, dimension: &DimensionTotal) {
     members.text("dimension", &dimension.name);
     optional(dimension.score(), |it| members.float("score", it));
@@ -182,8 +204,17 @@ fn write_subject(members: &mut Members<'_>, subject: &SubjectTotal) {
     optional(subject.subject.as_deref(), |it| members.text("subject", it));
     members.object("case_counts", |it| write_case_counts(it, &subject.cases));
     members.object("counts", |it| write_totals(it, &subject.counts));
+    members.list("task_counts", &subject.tasks, |text, it| object(text, |members| write_counts(members, it)));
     members.object("usage", |it| write_usage(it, &subject.usage));
     optional(subject.cost_usd, |it| members.float("cost_usd", it));
+    optional(subject.latency, |it| members.float("mean_latency_ms", millis(it)));
+}
+
+fn write_disagreement(members: &mut Members<'_>, disagreement: &Disagreement) {
+    members.text("case", &disagreement.case);
+    let words = |it: &Vec<CaseVerdict>| it.iter().map(|it| it.name()).collect::<Vec<_>>().join(" ");
+    let verdicts: Vec<String> = disagreement.verdicts.iter().map(words).collect();
+    members.texts("verdicts", &verdicts);
 }
 
 fn write_case(members: &mut Members<'_>, case: &CaseReport, tasks: &[(&TaskTotal, &TaskReport)]) {
@@ -288,6 +319,7 @@ fn write_observed(members: &mut Members<'_>, observed: &Observed) {
     members.texts("served_by", &observed.served_by);
     members.number("tool_calls", observed.n_tool_calls);
     members.number("reused_tool_calls", observed.n_reused_tool_calls);
+    optional(observed.spent, |spent| members.object("spent", |it| write_spent(it, &spent)));
     members.number("requests", observed.n_requests);
     members.number("failed_requests", observed.n_failed_requests);
     members.flag("resumed", observed.resumed);
@@ -296,6 +328,16 @@ fn write_observed(members: &mut Members<'_>, observed: &Observed) {
         members.flag("unsafe_code", true);
     }
     members.texts("notes", &observed.notes);
+}
+
+/// What the run spent itself; responses that it reused are not in it.
+fn write_spent(members: &mut Members<'_>, spent: &Spent) {
+    members.number("responses", spent.n_responses);
+    members.object("usage", |it| write_usage(it, &spent.usage));
+    optional(spent.cost_usd, |it| members.float("cost_usd", it));
+    if spent.n_unpriced > 0 {
+        members.number("unpriced", spent.n_unpriced);
+    }
 }
 
 /// Writes what there is, and nothing where there is nothing.

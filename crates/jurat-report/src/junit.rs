@@ -14,7 +14,7 @@ use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;
 use crate::instant::instant;
 use crate::model::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
-use crate::words::{case_name, value};
+use crate::words::{case_name, cause, value};
 use crate::xml::{Tag, escaped};
 
 /// Writes a run as JUnit XML.
@@ -137,12 +137,13 @@ fn properties(run: &RunReport, scope: Scope) -> Vec<(&'static str, String)> {
     properties.extend(run.cost_usd.map(|it| ("cost_usd", it.to_string())));
     properties.push(("conclusion", run.decision.conclusion.name().to_owned()));
     properties.push(("decision", run.decision.sentence.clone()));
+    properties.extend(run.causes.iter().map(|it| ("error_cause", format!("{} × {}", it.n_cases, cause(it, ROOM)))));
     properties.extend(run.decision.missed().map(|it| ("threshold_missed", it.to_owned())));
     properties.extend(run.stopped.map(|it| ("stopped", it.name().to_owned())));
     properties.extend(run.fault.iter().map(|it| ("error", it.clone())));
     if scope.has_observed() {
         properties.push(("run_id", run.observed.run_id.clone()));
-        properties.push(("reused_answers", run.observed.n_reused.to_string()));
+        properties.push(("reused_responses", run.observed.n_reused.to_string()));
         properties.extend(run.observed.notes.iter().map(|it| ("note", it.clone())));
     }
     properties

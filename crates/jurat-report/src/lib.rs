@@ -48,6 +48,7 @@ mod svg;
 mod table;
 mod visible;
 mod words;
+mod wrap;
 mod xml;
 
 pub use case_writer::{CaseWriter, Scope};
@@ -61,6 +62,6 @@ pub use problem_json::problems_json;
 pub use problem_text::{MAX_PROBLEMS, write_problems, write_summary};
 pub use progress::ProgressLine;
 pub use style::Style;
-pub use terminal::{MOST_CASES, TerminalOptions, TerminalWriter};
+pub use terminal::{MOST_CASES, MOST_FAILURES, TerminalOptions, TerminalWriter};
 pub use visible::{visible, visible_line};
 pub use words::{bytes, counted};

@@ -104,10 +104,7 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
     if !run.decision.sentence.is_empty() {
         let _ = writeln!(text, "**{}**\n", escaped(&run.decision.sentence));
     }
-    let ended: Vec<String> =
-        run.cases.each().into_iter().filter(|(_, n)| *n > 0).map(|(verdict, n)| in_bold(verdict, n)).collect();
-    let cases = words::counted(run.cases.total(), "case");
-    let _ = writeln!(text, "{cases}{}{}\n", if ended.is_empty() { "" } else { ": " }, ended.join(", "));
+    let _ = writeln!(text, "{}\n", crate::terminal::figures(run));
     let mut figures = vec![format!("pass rate {}", words::rate(run.counts.pass_rate()))];
     figures.extend(run.interval().map(|it| format!("95 % interval {}", words::interval(Some(it)))));
     figures.extend(run.cost_usd.map(|it| format!("cost {}", escaped(&words::money(it)))));
@@ -116,14 +113,20 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
     }
     if scope.has_observed() && run.observed.n_reused > 0 {
         let reused = words::grouped(run.observed.n_reused);
-        figures.push(format!("{reused} of {} reused", words::counted(run.observed.n_answers, "answer")));
+        figures.push(format!("{reused} of {} reused", words::counted(run.observed.n_answers, "response")));
     }
     let _ = writeln!(text, "{}\n", figures.join(" · "));
     for missed in run.decision.missed() {
         let _ = writeln!(text, "- threshold missed: {}", escaped(missed));
     }
-    if let Some(reason) = run.stopped {
-        let _ = writeln!(text, "- stopped before the end: {}", reason.name().replace('_', " "));
+    for cause in &run.causes {
+        let _ = writeln!(text, "- {} × {}", words::grouped(cause.n_cases), code(&words::cause(cause, ROOM)));
+        if let Some(remedy) = &cause.remedy {
+            let _ = writeln!(text, "  - {}", escaped(remedy));
+        }
+    }
+    if run.n_other_errors > 0 {
+        let _ = writeln!(text, "- {} for other reasons", words::counted(run.n_other_errors, "case"));
     }
     if let Some(fault) = &run.fault {
         let _ = writeln!(text, "- not all cases are here: {}", code(fault));
@@ -136,11 +139,6 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
     if !text.ends_with("\n\n") {
         text.push('\n');
     }
-}
-
-fn in_bold(verdict: CaseVerdict, n: u64) -> String {
-    let shown = format!("{} {}", words::grouped(n), verdict.name().replace('_', " "));
-    if verdict == CaseVerdict::Passed { shown } else { format!("**{shown}**") }
 }
 
 const FIGURES: &str = " passed | failed | measured | skipped | error | not run | pass rate | 95 % interval |";
@@ -162,14 +160,17 @@ fn write_dimensions(text: &mut String, run: &RunReport) {
     }
     let is_judged = run.dimensions.iter().any(|it| it.judged.is_some());
     let _ = match is_judged {
-        true => writeln!(text, "| dimension | checks | judged | 95 % interval |{FIGURES}\n|---|---:|---:|---:|{RULE}"),
-        false => writeln!(text, "| dimension | score |{FIGURES}\n|---|---:|{RULE}"),
+        true => writeln!(
+            text,
+            "| dimension | judge score | interval of score | check score |{FIGURES}\n|---|---:|---:|---:|{RULE}"
+        ),
+        false => writeln!(text, "| dimension |{FIGURES}\n|---|{RULE}"),
     };
     for it in &run.dimensions {
         let score = it.score().map_or_else(String::new, |it| format!("{it:.1}"));
         let (mean, interval) = crate::terminal::judged_words(it);
-        let judged = if is_judged { format!(" | {mean} | {interval}") } else { String::new() };
-        write_row(text, &format!("{} | {score}{judged}", code(&it.name)), &it.counts);
+        let judged = if is_judged { format!(" | {mean} | {interval} | {score}") } else { String::new() };
+        write_row(text, &format!("{}{judged}", code(&it.name)), &it.counts);
     }
     text.push('\n');
 }

@@ -38,6 +38,10 @@ pub struct RunReport {
     pub dimensions: Vec<DimensionTotal>,
     /// What was asked of whom; empty for records, which were answered before.
     pub subjects: Vec<SubjectTotal>,
+    /// The first rows on which prompts or subjects end differently.
+    pub disagreements: Vec<Disagreement>,
+    /// How many of them there are.
+    pub n_disagreements: u64,
     /// The scenarios that were run, in the order they were written; empty for a suite without.
     pub scenarios: Vec<ScenarioTotal>,
     /// Whether cases that agents were given are among them.
@@ -54,12 +58,35 @@ pub struct RunReport {
     pub n_unpriced: u64,
     /// Whether it passed, and by which rules.
     pub decision: Decision,
+    /// Why cases could not be judged, the most frequent reason first.
+    pub causes: Vec<Cause>,
+    /// How many cases could not be judged for reasons beyond those that are counted one by one.
+    pub n_other_errors: u64,
     /// What came before the end. It decided what was judged, so a replay takes it from the recording.
     pub stopped: Option<StopReason>,
     /// Why not all cases are here, in words, when nobody stopped it.
     pub fault: Option<String>,
     /// What a replay would not reproduce.
     pub observed: Observed,
+}
+
+/// One reason for which cases could not be judged.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cause {
+    /// How many cases it left undecided.
+    pub n_cases: u64,
+    /// The reason, as the first of them has it. Others may differ in numbers and ids.
+    pub message: String,
+    /// The role whose model was asked, as the author named it.
+    pub role: Option<String>,
+    /// The variable of the environment that holds the key for it.
+    pub key_env: Option<String>,
+    /// What to do about it.
+    pub remedy: Option<String>,
+    /// The tasks that it left undecided, at most a few of them.
+    pub tasks: Vec<String>,
+    /// The first of the cases.
+    pub cases: Vec<String>,
 }
 
 /// One task over all cases.
@@ -149,10 +176,44 @@ pub struct SubjectTotal {
     pub counts: Counts,
     /// How the cases ended.
     pub cases: CaseCounts,
-    /// The tokens that its answers and those of its judges took.
+    /// How often each task ended how, in the order of [`RunReport::tasks`].
+    pub tasks: Vec<Counts>,
+    /// The tokens that its responses and those of its judges took.
     pub usage: Usage,
     /// What they cost, as far as that is known.
     pub cost_usd: Option<f64>,
+    /// How long its responses took on average, as it was recorded with them.
+    pub latency: Option<Duration>,
+}
+
+impl SubjectTotal {
+    /// What tells it from others: the prompt, the subject, or both.
+    pub fn name(&self) -> String {
+        let names: Vec<&str> = [&self.prompt, &self.subject].into_iter().flatten().map(String::as_str).collect();
+        names.join(" / ")
+    }
+}
+
+/// A row on which variants end differently.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disagreement {
+    /// The row.
+    pub case: String,
+    /// How it ended for each of [`RunReport::subjects`]; several times where cases are repeated.
+    pub verdicts: Vec<Vec<CaseVerdict>>,
+}
+
+/// What a run itself spent: responses that it reused cost it nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Spent {
+    /// Responses that were requested in this run.
+    pub n_responses: u64,
+    /// The tokens that they took.
+    pub usage: Usage,
+    /// What they cost, as far as that is known; `None` when no response has a known cost.
+    pub cost_usd: Option<f64>,
+    /// How many of them have no known cost.
+    pub n_unpriced: u64,
 }
 
 /// What depends on the day and on the machine.
@@ -166,9 +227,9 @@ pub struct Observed {
     pub started_at_ms: u64,
     /// How long it took.
     pub wall: Duration,
-    /// How many answers of models its verdicts rest on, live or reused.
+    /// How many responses of models its verdicts rest on, requested or reused.
     pub n_answers: u64,
-    /// How many of them were not asked for in this run.
+    /// How many of them were reused.
     pub n_reused: u64,
     /// When the oldest of the reused ones was given, in milliseconds since 1970.
     pub oldest_reused_ms: Option<u64>,
@@ -178,6 +239,8 @@ pub struct Observed {
     pub n_tool_calls: u64,
     /// How many of them were not made in this run.
     pub n_reused_tool_calls: u64,
+    /// What this run spent itself; nothing for runs of versions that did not record it.
+    pub spent: Option<Spent>,
     /// How many requests were made.
     pub n_requests: u64,
     /// How many of them failed.
@@ -195,7 +258,7 @@ pub struct Observed {
 /// One case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseReport {
-    /// Its id.
+    /// Its id; for a row without one, its file and its number: `records.jsonl:17`.
     pub id: String,
     /// The prompt that made it, when there are several.
     pub prompt: Option<String>,
@@ -215,6 +278,8 @@ pub struct CaseReport {
     pub cost_usd: Option<f64>,
     /// How long it took. A replay takes another time.
     pub took: Duration,
+    /// What was asked and what came back, each under the name that the author knows it by; the row, where that is not known.
+    pub exchange: Vec<(String, String)>,
     /// The tasks that apply to it, in the order they were written.
     pub tasks: Vec<TaskReport>,
 }
@@ -299,7 +364,7 @@ impl RunReport {
         interval(&self.counts)
     }
 
-    /// Whether all cases that should be here are here.
+    /// Whether all cases that should be here are here, and were run.
     pub fn is_complete(&self) -> bool {
         self.stopped.is_none() && self.fault.is_none()
     }
@@ -331,6 +396,7 @@ impl CaseReport {
             usage: None,
             cost_usd: None,
             took: Duration::ZERO,
+            exchange: Vec::new(),
             tasks: Vec::new(),
         }
     }

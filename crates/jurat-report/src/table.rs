@@ -1,16 +1,17 @@
 //! Cells that stand under each other.
 //!
-//! A column that is empty in every row is left out, and so is one that says the same in every row where only differences matter. When the
+//! A column that is empty in every row is left out. When the
 //! width of the window is known, long columns are cut, the longest first, until the table fits. When that is not enough, columns that a
 //! reader can spare are left out, and a line under the table names them: a table whose lines are broken cannot be read at all.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::Style;
 use crate::style::Meaning;
-use crate::visible::visible_line;
+use crate::wrap::one_line;
 
 /// Rows under a header.
 pub(crate) struct Table {
@@ -20,45 +21,38 @@ pub(crate) struct Table {
 
 /// A column of a table.
 pub(crate) struct Column {
-    name: &'static str,
+    name: Cow<'static, str>,
     is_right: bool,
     /// How far it may be cut so that the table fits.
     least: Option<usize>,
     /// Whether a reader can spare it in a narrow window.
     is_spare: bool,
-    /// Whether it is left out when it says the same in every row.
-    only_differences: bool,
 }
 
 impl Column {
     /// Words, which may be cut.
-    pub(crate) fn text(name: &'static str) -> Column {
-        Column { name, is_right: false, least: Some(LEAST), is_spare: false, only_differences: false }
+    pub(crate) fn text(name: impl Into<Cow<'static, str>>) -> Column {
+        Column { name: name.into(), is_right: false, least: Some(LEAST), is_spare: false }
     }
 
     /// What there is to say beyond figures, which is of no use when little of it is left.
-    pub(crate) fn message(name: &'static str) -> Column {
+    pub(crate) fn message(name: impl Into<Cow<'static, str>>) -> Column {
         Column { least: Some(LEAST_OF_MESSAGES), ..Column::text(name) }
     }
 
     /// A word of ours, which is never cut.
-    pub(crate) fn word(name: &'static str) -> Column {
+    pub(crate) fn word(name: impl Into<Cow<'static, str>>) -> Column {
         Column { least: None, ..Column::text(name) }
     }
 
     /// A figure.
-    pub(crate) fn figure(name: &'static str) -> Column {
+    pub(crate) fn figure(name: impl Into<Cow<'static, str>>) -> Column {
         Column { is_right: true, ..Column::word(name) }
     }
 
     /// The same, left out where the window is too narrow.
     pub(crate) fn spare(self) -> Column {
         Column { is_spare: true, ..self }
-    }
-
-    /// The same, left out when it says the same in every row unless it is `known` to differ elsewhere.
-    pub(crate) fn where_different(self, known: bool) -> Column {
-        Column { only_differences: !known, ..self }
     }
 }
 
@@ -85,7 +79,7 @@ impl Cell {
     }
 
     fn cut(text: &str, room: usize) -> Cell {
-        Cell::from(shortened(&visible_line(within(text, room)), room + 1))
+        Cell::from(one_line(text, room + 1))
     }
 
     /// Marks it, when it means that.
@@ -105,11 +99,6 @@ impl From<u64> for Cell {
     fn from(number: u64) -> Cell {
         Cell::from(number.to_string())
     }
-}
-
-/// At least the first `room` characters of a text, without looking at the rest of it.
-fn within(text: &str, room: usize) -> &str {
-    &text[..text.floor_char_boundary(4 * (room + 2))]
 }
 
 /// The text in so many columns, cut where it is longer.
@@ -160,8 +149,11 @@ impl Table {
         let mut kept: Vec<usize> = (0..self.columns.len()).filter(|it| self.is_kept(*it)).collect();
         let spared = self.spare(&mut kept, window);
         let widths = self.widths(&kept, window);
-        let header: Vec<Cell> =
-            self.columns.iter().map(|it| Cell::from(it.name.to_owned()).meaning(Meaning::Name, true)).collect();
+        let header: Vec<Cell> = self
+            .columns
+            .iter()
+            .map(|it| Cell::from(it.name.clone().into_owned()).meaning(Meaning::Name, true))
+            .collect();
         for row in std::iter::once(&header).chain(&self.rows) {
             let mut line = String::new();
             for (column, width) in kept.iter().zip(&widths) {
@@ -178,24 +170,21 @@ impl Table {
         if spared.is_empty() {
             return Ok(());
         }
-        writeln!(out, "left out for want of room: {}", spared.join(", "))
+        writeln!(out, "hidden columns (the window is too narrow): {}", spared.join(", "))
     }
 
     fn is_kept(&self, column: usize) -> bool {
-        let Some((first, rest)) = self.rows.split_first() else { return !self.columns[column].only_differences };
-        let differs = || rest.iter().any(|it| it[column].text != first[column].text);
-        let says_something = || self.rows.iter().any(|it| !it[column].text.is_empty());
-        if self.columns[column].only_differences { differs() } else { says_something() }
+        self.rows.is_empty() || self.rows.iter().any(|it| !it[column].text.is_empty())
     }
 
     /// Takes away what can be spared, from the left, until the rest can be cut to the window; names what it took.
-    fn spare(&self, kept: &mut Vec<usize>, window: Option<usize>) -> Vec<&'static str> {
+    fn spare(&self, kept: &mut Vec<usize>, window: Option<usize>) -> Vec<&str> {
         let mut spared = Vec::new();
         while let Some(window) = window {
             let least: usize = kept.iter().map(|it| self.least_width(*it)).sum();
             let spare = kept.iter().position(|it| self.columns[*it].is_spare);
             match spare.filter(|_| least + GAP * kept.len().saturating_sub(1) > window) {
-                Some(at) => spared.push(self.columns[kept.remove(at)].name),
+                Some(at) => spared.push(&*self.columns[kept.remove(at)].name),
                 None => break,
             }
         }
@@ -222,7 +211,7 @@ impl Table {
     }
 
     fn least_width(&self, column: usize) -> usize {
-        let Column { least, name, .. } = self.columns[column];
+        let Column { least, name, .. } = &self.columns[column];
         let width = self.width(column);
         least.map_or(width, |it| it.max(name.width()).min(width))
     }
@@ -242,14 +231,13 @@ mod tests {
     fn table() -> Table {
         let mut table = Table::new(vec![
             Column::text("name"),
-            Column::word("same").where_different(false),
+            Column::word("unused"),
             Column::figure("n").spare(),
             Column::text("empty"),
             Column::text("message"),
         ]);
         for (name, n, message) in [("日本語の名前です", 5, "a message that goes on"), ("b", 12, "short")] {
-            let same = Cell::from("x".to_owned());
-            table.push([Cell::text(name), same, Cell::from(n), Cell::default(), Cell::message(message)]);
+            table.push([Cell::text(name), Cell::default(), Cell::from(n), Cell::default(), Cell::message(message)]);
         }
         table
     }
@@ -276,7 +264,7 @@ mod tests {
 
     #[test]
     fn what_can_be_spared_is_named() {
-        let left_out = "left out for want of room: n\n";
+        let left_out = "hidden columns (the window is too narrow): n\n";
         let cut = format!("name        message\n日本語の…   a messag…\nb           short\n{left_out}");
         drawn(&table(), Some(21), &cut);
         let least = format!("name      message\n日本語…   a messa…\nb         short\n{left_out}");

@@ -1,13 +1,15 @@
 //! Figures and values in words: shares, money, time, and what was found.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use jurat_core::effect::Usage;
 use jurat_core::statistics::Interval;
 use jurat_core::value::Val;
 
-use crate::model::{CaseReport, RunReport};
+use crate::model::{CaseReport, Cause, RunReport};
 use crate::visible::visible_line;
+use crate::wrap::one_line;
 
 /// What stands where there is no figure.
 pub(crate) const NONE: &str = "–";
@@ -28,7 +30,8 @@ pub(crate) fn money(dollars: f64) -> String {
         0.0 => "$0".to_owned(),
         it if it >= 1.0 => format!("${it:.2}"),
         it if it >= 0.01 => format!("${it:.4}"),
-        it => format!("${it:.6}"),
+        it if it >= 1e-5 => format!("${it:.6}"),
+        it => format!("${}", format!("{it:.9}").trim_end_matches('0')),
     }
 }
 
@@ -60,9 +63,9 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
-/// `1,200 tokens read, 80 written`
+/// `1,200 input and 80 output tokens`
 pub(crate) fn tokens(usage: &Usage) -> String {
-    format!("{} read, {} written", counted(usage.input, "token"), grouped(usage.output))
+    format!("{} input and {} output tokens", grouped(usage.input), grouped(usage.output))
 }
 
 /// `71 µs`, `2.4 ms`, `1.25 s`, `2 min 5 s`, `3 h 20 min`
@@ -114,9 +117,17 @@ pub(crate) fn unconcluded(run: &RunReport) -> Option<String> {
 pub(crate) fn value(value: &Val<'_>, room: usize) -> String {
     match value {
         Val::Str(text) if text.is_empty() => "empty text".to_owned(),
-        Val::Str(text) => format!("`{}`", cut(text, room)),
+        Val::Str(text) => format!("`{}`", cut(&escaped(text), room)),
         other => cut(&other.to_string(), room),
     }
+}
+
+/// The text with escapes for what breaks a line, as messages have them, too.
+fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\n', '\r', '\t']) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t"))
 }
 
 /// The text on one line, cut after so many characters.
@@ -125,6 +136,23 @@ pub(crate) fn cut(text: &str, room: usize) -> String {
         Some((at, _)) => format!("{}…", visible_line(&text[..at])),
         None => visible_line(text).into_owned(),
     }
+}
+
+/// A reason with what is known of where it comes from: `HTTP 401 from 127.0.0.1:8080: Incorrect API key (role judge, OPENAI_API_KEY)`
+pub(crate) fn cause(cause: &Cause, room: usize) -> String {
+    let message = one_line(&cause.message, room);
+    let role = cause.role.as_ref().map(|it| format!("role {}", cut(it, 60)));
+    let from: Vec<String> =
+        role.into_iter().chain(cause.key_env.clone()).filter(|it| !message.contains(it.as_str())).collect();
+    if from.is_empty() { message } else { format!("{message} ({})", from.join(", ")) }
+}
+
+/// A name as an argument of a command: in quotes where a shell would read it as more.
+pub(crate) fn argument(text: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | '.' | '/' | ':' | '@' | '+' | '=' | ',');
+    let text = visible_line(text);
+    let is_plain = !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain);
+    if is_plain { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// A case with what tells it from others of the same id: `r1`, `r1 [short, openai/gpt-4o, #2]`
@@ -145,7 +173,8 @@ mod tests {
 
     #[test]
     fn figures_have_as_many_places_as_tell_them_apart() {
-        assert_eq!([0.0, 3.5, 0.012, 0.000_031].map(money), ["$0", "$3.50", "$0.0120", "$0.000031"]);
+        let amounts = [0.0, 3.5, 0.012, 0.000_031, 1.600_000_000_000_000_1e-6];
+        assert_eq!(amounts.map(money), ["$0", "$3.50", "$0.0120", "$0.000031", "$0.0000016"]);
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([999, 1_200, 3_400_000, 5_600_000_000].map(bytes), ["999 B", "1.2 kB", "3.4 MB", "5.6 GB"]);
         assert_eq!([1.0, 0.5, 2.0 / 3.0].map(score), ["1", "0.500", "0.667"]);
@@ -157,7 +186,7 @@ mod tests {
 
     #[test]
     fn values_are_cut_and_stay_on_their_line() {
-        assert_eq!(value(&Val::from("a\nb"), 60), "`a␊b`");
+        assert_eq!(value(&Val::from("a\nb"), 60), "`a\\nb`");
         assert_eq!(value(&Val::from("abcdef"), 3), "`abc…`");
         assert_eq!(value(&Val::from(""), 3), "empty text");
         assert_eq!(value(&Val::List(vec![Val::I(1), Val::from("\u{202e}")]), 60), "[1, \"\u{fffd}\"]");

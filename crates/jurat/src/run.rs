@@ -14,8 +14,8 @@ use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, ParquetWriter, RunV
 use jurat_report::columns::{Column, Datum, columns, rows};
 use jurat_report::model::{CaseCounts, CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_report::{
-    CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MOST_MARKDOWN_CASES, MarkdownWriter, Scope, Style,
-    TerminalOptions, TerminalWriter, explanation,
+    CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MOST_CASES, MOST_MARKDOWN_CASES, MarkdownWriter,
+    Scope, Style, TerminalOptions, TerminalWriter, explanation,
 };
 use jurat_store::Project;
 use jurat_store::run::Column as StoredColumn;
@@ -305,14 +305,14 @@ impl Run {
         columns(Scope::Everything)
     }
 
-    /// The tables that the command prints: cases, totals of tasks, and a few closing lines.
+    /// What the command prints: the cases that failed, totals of tasks, and how the run ended.
     pub fn table(&self) -> Result<String, Error> {
         self.tables(TerminalOptions::default())
     }
 
-    /// The same with a table of what each task of each case came to, as `jurat run --tasks` prints it.
+    /// The same with the result of every task of every case, as `jurat run --tasks` prints it.
     pub fn task_table(&self) -> Result<String, Error> {
-        self.tables(TerminalOptions { tasks: true, ..TerminalOptions::default() })
+        self.tables(TerminalOptions { tasks: true, most_cases: MOST_CASES, ..TerminalOptions::default() })
     }
 
     /// The results as JSON, without anything that depends on the day: a replay gives the same bytes.
@@ -362,10 +362,12 @@ impl Run {
 
     fn tables(&self, options: TerminalOptions) -> Result<String, Error> {
         let mut text = Vec::new();
-        let detailed = if options.tasks { Detailed::Tasks } else { Detailed::Counts };
+        let detailed = Detailed::Tasks;
         let mut writer = TerminalWriter::new(&mut text, &self.report, options);
-        // Of many cases those that passed are passed over: they need not be read.
-        if self.report.cases.total() > options.most_cases as u64 {
+        // What is not shown is not read either.
+        if !options.tasks {
+            write_cases(&mut writer, self.view.failures())?;
+        } else if self.report.cases.total() > options.most_cases as u64 {
             write_cases(&mut writer, self.view.find(StoredColumn::CASE, &NOT_PASSED, detailed))?;
         } else {
             write_cases(&mut writer, self.view.cases(0..u64::MAX, detailed))?;

@@ -21,7 +21,7 @@ class GenAIEvalResults:
         self.run = run
 
     def as_table(self, show_tasks: bool = False) -> None:
-        """Prints the tables of the command: cases and tasks in total; with `show_tasks` also what each task of each case came to."""
+        """Prints what the command prints: the cases that failed, and tasks in total; with `show_tasks` every task of every case."""
         print(self.run.table(tasks=show_tasks), end="")
 
     def __getitem__(self, record_id: str) -> Case:

@@ -12,15 +12,16 @@ fn a_case_is_told_in_a_line_for_each_task() {
     assert_eq!(
         said(&greetings_run(), &["explain", "r3"]),
         "r3: failed\n\
-         suite greetings in run greetings_RUN\n\
+         answer What do you want this time?\n\
+         ✓ is_english (gate) passed: found `en`\n\
+         ✗ greets failed: expected text with `Hello`, found `What do you want this time?`\n\
+         ✗ short failed: expected a length of less than 20, found 27 characters\n\
+         ✗ tone failed: expected `polite`, found `rude` (score 0.100)\n\
+         reason: It is impatient.\n\
          \n\
-         task kind gate verdict found why\n\
-         is_english assert gate passed `en`\n\
-         greets assert failed `What do you want this time?` expected text with `Hello`, found `What do you want this time?`\n\
-         short assert failed `What do you want this time?` expected a length of less than 20, found 27 characters\n\
-         tone judge failed `rude` expected `polite`, found `rude`\n\
+         suite: greetings in run greetings_RUN\n\
          \n\
-         `jurat explain r3 TASK` says what a verdict rests on\n"
+         `jurat explain r3 TASK` shows what a verdict rests on\n"
     );
 }
 
@@ -169,7 +170,7 @@ fn a_row_that_is_gone_is_said_and_what_was_kept_is_told() {
     let message = refused(&folder, &["explain", "r1", "tone"]);
     assert_eq!(message, "error: `rows.jsonl` changed since this run; put back the file as it was, or run again");
     let brief = steady(&folder, &folder.jurat(&["explain", "r1"]).stdout);
-    assert!(brief.contains("tone judge passed"), "{brief}");
+    assert!(brief.contains("✓ tone passed"), "{brief}");
     // What did not pass was copied.
     assert!(said(&folder, &["explain", "r3", "short"]).starts_with("short of r3: failed\n"));
 }
@@ -178,7 +179,7 @@ fn a_row_that_is_gone_is_said_and_what_was_kept_is_told() {
 fn what_is_not_there_is_named_with_what_is() {
     let folder = greetings_run();
     for (arguments, message) in [
-        (vec!["r4"], "the run has no case `r4`; did you mean `r3`?"),
+        (vec!["r4"], "the run `greetings_RUN` has no case `r4`; it has `r1`, `r2` and `r3`; did you mean `r3`?"),
         (
             vec!["r1", "tune"],
             "the suite has no task `tune`; it has `is_english`, `greets`, `short` and `tone`; did you mean `tone`?",

@@ -94,7 +94,7 @@ fn tables_and_summaries_say_what_failed() {
         "{junit}"
     );
     let markdown = said(&folder, &["export", "--to", "markdown", "--results-only"]);
-    assert!(markdown.contains("3 cases: 2 passed, **1 failed**\n"), "{markdown}");
+    assert!(markdown.contains("3 cases: 2 passed, 1 failed; 7 tasks judged: 4 passed (57.1 %)\n"), "{markdown}");
     assert!(markdown.contains("#### <code>r3</code> failed\n"), "{markdown}");
     assert!(!markdown.contains("<code>r1</code>"), "{markdown}");
 }
@@ -175,7 +175,7 @@ fn what_is_not_done_is_said_beside_the_export() {
     let exported = folder.jurat(&["export", "--to", "jsonl"]);
     assert_eq!(
         (exported.code, exported.stdout.as_str(), exported.stderr.as_str()),
-        (Some(0), "", "not all cases are here: the run is still going on\n")
+        (Some(0), "", "not all cases are here: the run is still in progress\n")
     );
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");

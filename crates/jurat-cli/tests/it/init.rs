@@ -34,7 +34,7 @@ fn records_are_the_first_example() {
     assert_eq!((checked.code, checked.stderr.as_str()), (Some(0), ""), "{}", checked.stdout);
     let ran = folder.jurat(&["run", "--tasks", "--results-only"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{}", ran.stdout);
-    assert!(ran.stdout.contains("\n3 cases: 2 passed, 1 failed\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n3 cases: 2 passed, 1 failed; "), "{}", ran.stdout);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn conversations_are_a_third() {
     assert_eq!((checked.code, checked.stderr.as_str()), (Some(0), ""), "{}", checked.stdout);
     let ran = folder.jurat(&["run", "--tasks", "--results-only"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{}", ran.stdout);
-    assert!(ran.stdout.contains("\n2 cases: 1 passed, 1 failed\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n2 cases: 1 passed, 1 failed; "), "{}", ran.stdout);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod commands;
 mod completions;
 mod console;
 mod conversations;
+mod ending;
 mod evaluators;
 mod explain;
 mod export;

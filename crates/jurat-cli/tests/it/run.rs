@@ -43,7 +43,7 @@ fn a_limit_ends_a_run_early() {
         ("3", "failed: 1 of 3 counted task results failed, in 1 of 3 cases"),
     ] {
         let ended = folder.jurat(&["run", "suite.yaml", "--limit", limit, "-j", "2", "--results-only"]);
-        assert_eq!(ended.stdout.lines().last(), Some(last), "{ended:?}");
+        assert!(ended.stdout.lines().any(|it| it == last), "{ended:?}");
     }
 }
 

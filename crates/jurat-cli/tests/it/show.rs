@@ -25,49 +25,71 @@ fn one_case_is_shown_with_its_tasks() {
     let folder = greetings_run();
     assert_eq!(
         said(&folder, &["show", "--case", "r2"]),
-        "record total passed failed skipped error pass rate duration\n\
-         r2 1 1 0 2 0 100.0 % T\n\
-         \n\
-         record task kind gate stage verdict path operator expected actual message\n\
-         r2 is_english assert gate 1 failed language equals `en` `de` expected `en`, found `de`\n\
-         r2 greets assert 2 skipped answer contains gate `is_english` failed\n\
-         r2 short assert 1 passed answer has_length_less_than 20 `Hallo!`\n\
-         r2 tone judge 3 skipped label equals gate `is_english` failed\n"
+        "r2: passed\n\
+         answer Hallo!\n\
+         ✗ is_english (gate) failed: expected `en`, found `de`\n\
+         – greets skipped: gate `is_english` failed\n\
+         ✓ short passed: found `Hallo!`\n\
+         – tone skipped: gate `is_english` failed\n"
     );
 }
 
 #[test]
 fn cases_are_found_by_how_they_or_their_tasks_ended() {
     let folder = greetings_run();
-    let cases = "record total passed failed skipped error pass rate duration\n";
-    let tasks = "record task kind stage verdict path operator expected actual label score message\n";
+    let failed = "r3: failed\nanswer What do you want this time?\n";
+    let tone = "✗ tone failed: expected `polite`, found `rude` (score 0.100)\nreason: It is impatient.\n";
+    let greets = "✗ greets failed: expected text with `Hello`, found `What do you want this time?`\n";
+    let short = "✗ short failed: expected a length of less than 20, found 27 characters\n";
     for (arguments, expected) in [
-        (vec!["--verdict", "failed"], format!("{cases}r3 3 0 3 0 0 0.0 % T\n")),
-        (
-            vec!["--task", "tone", "--verdict", "failed"],
-            format!(
-                "{tasks}r3 tone judge 3 failed label equals `polite` `rude` rude 0.100 expected `polite`, found `rude`\n"
-            ),
-        ),
+        (vec!["--verdict", "failed"], format!("{failed}{greets}{short}{tone}")),
+        (vec!["--failed"], format!("{failed}{greets}{short}{tone}")),
+        (vec!["--task", "tone", "--verdict", "failed"], format!("{failed}{tone}")),
         (
             vec!["--task", "tone", "--verdict", "skipped"],
-            "record task kind stage verdict path operator message\n\
-             r2 tone judge 3 skipped label equals gate `is_english` failed\n"
-                .to_owned(),
+            "r2: passed\nanswer Hallo!\n– tone skipped: gate `is_english` failed\n".to_owned(),
         ),
         (
             vec!["--task", "greets", "--limit", "2"],
-            "record task kind stage verdict path operator expected actual message\n\
-             r1 greets assert 2 passed answer contains `Hello` `Hello Ada!`\n\
-             r2 greets assert 2 skipped answer contains gate `is_english` failed\n\
-             … and 1 more case\n"
+            "r1: passed\nanswer Hello Ada!\n✓ greets passed: found `Hello Ada!`\n\n\
+             r2: passed\nanswer Hallo!\n– greets skipped: gate `is_english` failed\n\n\
+             and 1 more case: `--limit 3` shows them\n"
                 .to_owned(),
         ),
-        (vec!["--verdict", "error"], "no case ended as `error`\n".to_owned()),
-        (vec!["--task", "tone", "--verdict", "not_run"], "`tone` ended as `not_run` in no case\n".to_owned()),
+        (vec!["--verdict", "error"], "no case of `greetings_RUN` has the verdict `error`\n".to_owned()),
+        (
+            vec!["--task", "tone", "--verdict", "not_run"],
+            "no case of `greetings_RUN` has `tone` = not_run\n".to_owned(),
+        ),
     ] {
         assert_eq!(said(&folder, &[&["show"], arguments.as_slice()].concat()), expected, "{arguments:?}");
     }
+}
+
+#[test]
+fn a_case_is_named_by_its_id_the_beginning_of_it_or_its_row() {
+    let suite = "suite: s\nrecords: data/rows.jsonl\ntasks: [{ id: zero, field_path: n, operator: equals, expected_value: 0 }]\n";
+    let rows = "{\"n\": 0}\n{\"n\": 1}\n{\"id\": \"kitchen-1\", \"n\": 2}\n{\"id\": \"kitchen-20\", \"n\": 3}\n";
+    let folder = Folder::with("suite.yaml", suite).and("data/rows.jsonl", rows);
+    let ran = folder.jurat(&["run", "suite.yaml"]);
+    assert!(ran.stdout.starts_with("rows.jsonl:2: failed\n    row   {\"n\": 1}\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nnext: jurat explain rows.jsonl:2 zero\n"), "{}", ran.stdout);
+    let second = "rows.jsonl:2: failed\nrow {\"n\": 1}\n✗ zero failed: expected 0, found 1\n";
+    for name in ["rows.jsonl:2", "data/rows.jsonl:2"] {
+        assert_eq!(said(&folder, &["show", name]), second);
+        assert_eq!(said(&folder, &["show", "--case", name]), second);
+        assert_eq!(said(&folder, &["show", "latest", name]), second);
+        assert!(said(&folder, &["explain", name, "zero"]).starts_with("zero of rows.jsonl:2: failed\n"));
+    }
+    assert!(said(&folder, &["show", "kitchen-2"]).starts_with("kitchen-20: failed\n"));
+    assert_eq!(
+        refused(&folder, &["show", "kitchen"]),
+        "error: several cases begin with `kitchen`: `kitchen-1` and `kitchen-20`; write more of the id"
+    );
+    assert_eq!(
+        refused(&folder, &["explain", "kitchen-3"]),
+        "error: the run `s_RUN` has no case `kitchen-3`; it has `rows.jsonl:1`, `rows.jsonl:2`, `kitchen-1` and `kitchen-20`; did you mean `kitchen-1`?"
+    );
 }
 
 #[test]
@@ -106,18 +128,12 @@ fn of_many_cases_those_that_did_not_pass_are_shown() {
     let folder = Folder::with("suite.yaml", suite).and("rows.jsonl", rows);
     folder.jurat(&["run", "suite.yaml"]);
     let shown = said(&folder, &["show"]);
-    assert!(
-        shown.starts_with(
-            "record total passed failed skipped error pass rate duration\n\
-             r3999 1 0 1 0 0 0.0 % T\n\
-             r7999 1 0 1 0 0 0.0 % T\n\
-             … and 8,998 more cases; of many, only those that did not pass are shown\n"
-        ),
-        "{shown}"
-    );
+    let failed =
+        |id: &str| format!("{id}: failed\nrow {{\"id\": \"{id}\", \"n\": 1}}\n✗ zero failed: expected 0, found 1\n");
+    assert!(shown.starts_with(&format!("{}\n{}\ntask ", failed("r3999"), failed("r7999"))), "{shown}");
     assert_eq!(
         said(&folder, &["show", "--verdict", "passed", "--limit", "1"]),
-        "record total passed failed skipped error pass rate duration\nr0 1 1 0 0 0 100.0 % T\n… and 8,997 more cases\n"
+        "r0: passed\nrow {\"id\": \"r0\", \"n\": 0}\n\nand 8,997 more cases: `--limit 8998` shows them\n"
     );
 }
 
@@ -155,10 +171,13 @@ fn what_is_not_there_is_named_with_what_is() {
     for (arguments, message) in [
         (
             vec!["nothing"],
-            "there is no run `nothing`; name a file, the beginning of a run's name such as `greetings_RUN`, or `latest`",
+            "there is no run `nothing`, and the run `greetings_RUN` has no case `nothing`; it has `r1`, `r2` and `r3`",
         ),
         (vec!["suite.yaml"], "`suite.yaml` is not a run of jurat"),
-        (vec!["--case", "r11"], "the run has no case `r11`; did you mean `r1`?"),
+        (
+            vec!["--case", "r11"],
+            "the run `greetings_RUN` has no case `r11`; it has `r1`, `r2` and `r3`; did you mean `r1`?",
+        ),
         (
             vec!["--task", "tones"],
             "the suite has no task `tones`; it has `is_english`, `greets`, `short` and `tone`; did you mean `tone`?",
@@ -183,11 +202,12 @@ fn a_run_is_found_by_its_file_and_by_parts_of_its_name() {
     let listed = parse_json(&listed).unwrap_or_else(|error| panic!("{error}")).value;
     let run = listed.get("runs").and_then(Val::as_list).and_then(|it| it.first()).expect("a run");
     let text = |key: &str| run.get(key).and_then(Val::as_str).expect("a text");
-    let latest = folder.jurat(&["show", "latest"]).stdout;
+    // The commands that a report proposes have the name that was given.
+    let latest = folder.jurat(&["show", "latest", "--results-only"]).stdout;
     let elsewhere = Folder::empty();
     let (id, file) = (text("run_id"), text("file"));
     for name in [id, &id[..20], id.rsplit('_').next().expect("the last part"), file] {
-        assert_eq!(folder.jurat(&["show", name]).stdout, latest, "{name}");
+        assert_eq!(folder.jurat(&["show", name, "--results-only"]).stdout, latest, "{name}");
     }
     // Elsewhere the file has a longer name.
     let results = |folder: &Folder, name: &str| folder.jurat(&["show", name, "--results-only"]).stdout;
@@ -209,14 +229,14 @@ fn a_run_that_goes_on_or_was_killed_is_shown_as_far_as_it_came() {
     let mut child = command.spawn().expect("the command starts");
     endpoint.wait_until(|it| it.requests == 2);
     let shown = said(&folder, &["show"]);
-    assert!(shown.contains("0 cases\nnot all cases are here: the run is still going on\n"), "{shown}");
+    assert!(shown.contains("0 cases\nnot all cases are here: the run is still in progress\n"), "{shown}");
     assert!(said(&folder, &["show", "--list"]).contains(" 0 – running\n"));
     let json = folder.jurat(&["show", "--json"]).stdout;
-    assert!(json.contains("\"complete\":false,\"error\":\"the run is still going on\""), "{json}");
+    assert!(json.contains("\"complete\":false,\"error\":\"the run is still in progress\""), "{json}");
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
     let shown = said(&folder, &["show"]);
-    let killed = "not all cases are here: the run was killed; the command that began it goes on with it\n";
+    let killed = "not all cases are here: the run was killed; the command that began it resumes it\n";
     assert!(shown.contains(killed), "{shown}");
     assert!(steady(&folder, &folder.jurat(&["show", "--list"]).stdout).contains(" 0 – killed\n"));
 }

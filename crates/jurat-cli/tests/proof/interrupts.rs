@@ -18,6 +18,8 @@ const OPTIONS: &[&str] = &["-j", "4"];
 pub(crate) struct Running {
     child: Child,
     stderr: BufReader<ChildStderr>,
+    /// What it said when it was interrupted.
+    said: String,
 }
 
 impl Running {
@@ -29,7 +31,7 @@ impl Running {
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the command starts");
         let stderr = BufReader::new(child.stderr.take().expect("it was asked for"));
-        Running { child, stderr }
+        Running { child, stderr, said: String::new() }
     }
 
     /// Sends a signal and waits until the run says that it stops.
@@ -37,7 +39,9 @@ impl Running {
         self.send(signal);
         let mut line = String::new();
         self.stderr.read_line(&mut line).expect("messages are text");
-        assert_eq!(line.trim(), "stopping: what is in flight is finished; again to drop it");
+        let is_said = line.starts_with("Stopping") && line.contains("; press Ctrl-C again to abort");
+        assert!(is_said, "{line}");
+        self.said = line;
     }
 
     pub(crate) fn send(&self, signal: Signal) {
@@ -68,6 +72,7 @@ fn the_first_finishes_what_is_in_flight_and_keeps_it() {
         let mut running = Running::start(&project);
         endpoint.wait_until(|it| it.in_flight == 4);
         running.interrupt(signal);
+        assert_eq!(running.said, "Stopping after 4 running requests; press Ctrl-C again to abort them\n");
         endpoint.release_all();
         let ended = running.ended();
         assert_eq!(ended.code, Some(130), "{}", ended.stderr);
@@ -76,7 +81,7 @@ fn the_first_finishes_what_is_in_flight_and_keeps_it() {
         assert_eq!((stats.requests, stats.answers), (4, 4), "nothing new is asked");
 
         let again = project.results(OPTIONS);
-        assert_eq!(again.stderr, "going on with the run that was interrupted\n");
+        assert_eq!(again.stderr, "resuming the run that was interrupted\n");
         assert_eq!((again.code, timeless(&again.stdout)), (Some(1), undisturbed()));
         let stats = endpoint.stats();
         assert_eq!((stats.requests, stats.most_repeats()), (2 * ROWS as u64, 1), "nothing is asked twice");

@@ -66,9 +66,9 @@ fn tools_are_called_recorded_and_replayed_without_their_server() {
     assert_replays(&project, &project.only_run(), &ended, &["--keep", "all"]);
     assert_eq!(used(&log), (1, 2), "a replay starts no server");
     let told = project.jurat(&["show"]);
-    assert!(told.stdout.contains("\n6 answers, 2 tool calls; 6 requests"), "{}", told.stdout);
+    assert!(told.stdout.contains(" for 6 requests with "), "{}", told.stdout);
     let told = project.run(&["--replay", "latest"]);
-    let reused = ["\n6 answers, 6 of them reused", ", 2 tool calls, 2 of them reused;"];
+    let reused = ["6 of 6 responses reused", "; 2 tool calls, 2 reused"];
     assert!(reused.iter().all(|it| told.stdout.contains(it)), "{}", told.stdout);
 }
 
@@ -150,7 +150,7 @@ fn rows_are_asked_about_with_tools_recorded_and_replayed_without_their_server() 
     assert_eq!(endpoint.stats().requests, 15);
     // Another run pays for nothing: what tools return is the same, so the questions are.
     let told = project.run(&[]);
-    assert!(told.stdout.contains("\n15 answers, 15 of them reused"), "{}", told.stdout);
+    assert!(told.stdout.contains("15 of 15 responses reused"), "{}", told.stdout);
     assert_eq!((endpoint.stats().requests, used(&log)), (15, (10, 20)), "tools are called anew");
     drop(endpoint);
     assert_replays(&project, &project.runs()[0], &ended, &[]);

@@ -16,9 +16,9 @@ const REMEDY: &str = "write a number and `ms`, `s`, `m`, `h` or `d`, for example
 /// The units, longest name first where one ends in another.
 const UNITS: [(&str, f64); 5] = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86400.0)];
 
-/// A text that is no length of time.
+/// A text that is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no length of time; {REMEDY}")]
+#[error("`{0}` is not a duration; {REMEDY}")]
 pub struct NotATime(String);
 
 /// Reads a length of time as it is written: a number and a unit.
@@ -47,7 +47,7 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
     let duration = duration.filter(|it| !it.is_zero());
     if duration.is_none() {
         let message = format!("{what} must be a length of time, not {}", node.phrase());
-        let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "no length of time");
+        let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "not a duration");
         reading.problem(problem.help(format!("{REMEDY}, or a number of seconds")));
     }
     duration

@@ -25,12 +25,24 @@ use super::{RunView, ViewError};
 #[derive(Debug, thiserror::Error)]
 pub enum ExplainError {
     /// There is no such case.
-    #[error("the run has no case `{case}`{}", suggestion(near))]
+    #[error("the run `{run}` has no case `{case}`; {has}{}", suggestion(near))]
     NoCase {
         /// What was asked for.
         case: String,
+        /// The run.
+        run: String,
+        /// The cases that there are, in words.
+        has: String,
         /// What may have been meant.
         near: Option<String>,
+    },
+    /// There are several that begin so.
+    #[error("several cases begin with `{case}`: {cases}; write more of the id")]
+    SeveralCases {
+        /// What was asked for.
+        case: String,
+        /// The first of them, in words.
+        cases: String,
     },
     /// There is no such task.
     #[error("the suite has no task `{task}`; it has {tasks}{}", suggestion(near))]
@@ -98,19 +110,6 @@ impl RunView {
         }
     }
 
-    /// The cases of a row, or a word about what may have been meant.
-    pub fn known_cases(&self, id: &str) -> Result<Vec<StoredCase>, ExplainError> {
-        let cases = self.cases_of(id)?;
-        if !cases.is_empty() {
-            return Ok(cases);
-        }
-        // Looking at the first cases is enough for a hint.
-        let ids: Vec<String> =
-            self.reader.cases(0..u64::MAX).take(1000).filter_map(|it| it.ok().map(|it| it.id)).collect();
-        let near = nearest(id, ids.iter().map(String::as_str)).map(str::to_owned);
-        Err(ExplainError::NoCase { case: id.to_owned(), near })
-    }
-
     /// Everything that a verdict rests on. `None` when the task is not for this case.
     pub fn explain(&self, case: &StoredCase, task: TaskIx) -> Result<Option<Explanation>, ViewError> {
         let happened = self.happened(case.case_ix)?;
@@ -134,7 +133,7 @@ impl RunView {
         Some(Explanation {
             suite: self.reader.head().suite.clone(),
             run_id: self.reader.head().id.clone(),
-            case: case.id.clone(),
+            case: self.case_name(case),
             prompt: variant.and_then(|it| named(&it.prompt)),
             subject: variant.and_then(|it| named(&it.subject)),
             replicate: variant.filter(|_| self.is_repeated()).map(|it| it.replicate + 1),

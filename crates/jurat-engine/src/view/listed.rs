@@ -29,12 +29,14 @@ fn entry(path: &Path) -> Result<RunEntry, RunFileError> {
     let head = reader.head();
     let gates: Vec<Gate> = head.tasks.iter().map(gate).collect();
     let cases = whole.iter().find(|it| it.column == Column::CASE).map_or(0, |it| it.counts.iter().sum());
-    let condition = match reader.state()?.finish.map(|it| it.ended) {
-        None if reader.is_being_written() => RunCondition::Running,
-        None => RunCondition::Killed,
-        Some(Ended::Done) => RunCondition::Done,
-        Some(Ended::Stopped(reason)) => RunCondition::Stopped(reason),
-        Some(Ended::Failed | Ended::DuplicateIds) => RunCondition::Failed,
+    let counts = totals::counts(&gates, &whole);
+    let ended = reader.state()?.finish.map(|it| it.ended);
+    let condition = match (ended, totals::stopped(ended, &counts, &totals::cases(&whole))) {
+        (_, Some(reason)) => RunCondition::Stopped(reason),
+        (None, _) if reader.is_being_written() => RunCondition::Running,
+        (None, _) => RunCondition::Killed,
+        (Some(Ended::Failed | Ended::DuplicateIds), _) => RunCondition::Failed,
+        (Some(Ended::Done | Ended::Stopped(_)), _) => RunCondition::Done,
     };
     Ok(RunEntry {
         id: head.id.clone(),
@@ -42,7 +44,7 @@ fn entry(path: &Path) -> Result<RunEntry, RunFileError> {
         suite: head.suite.clone(),
         started_at_ms: Some(head.created_at_ms),
         cases: Some(cases),
-        pass_rate: totals::counts(&gates, &whole).pass_rate(),
+        pass_rate: counts.pass_rate(),
         condition,
     })
 }

@@ -4,25 +4,31 @@
 //! a task that passed had found, is concluded once more from the row and the recorded outcomes: conclusions cost nothing.
 
 mod answered;
+mod causes;
+mod disagreements;
+mod exchange;
 mod explain;
 mod figures;
 mod listed;
+mod naming;
 mod parquet;
 mod revisit;
 mod scenarios;
 mod totals;
 mod transcript;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
 use jurat_core::agent::AgentCase;
 use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::scenario::ReadyScenario;
-use jurat_core::suite::Suite;
+use jurat_core::suite::{Gate, Suite};
 use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_report::model::{CaseReport, RunReport};
+use jurat_store::DatabaseError;
 use jurat_store::run::{Code, Column, RunFileError, RunHead, RunReader, StoredCase, StoredEffect, Variant};
 
 pub use explain::ExplainError;
@@ -63,8 +69,8 @@ pub enum ViewError {
     },
 }
 
-impl From<jurat_store::DatabaseError> for ViewError {
-    fn from(error: jurat_store::DatabaseError) -> ViewError {
+impl From<DatabaseError> for ViewError {
+    fn from(error: DatabaseError) -> ViewError {
         ViewError::File(error.into())
     }
 }
@@ -134,6 +140,56 @@ impl RunView {
         let summary = self.reader.summary()?;
         let whole = summary.iter().find(|it| it.column == column && it.slice.is_empty());
         Ok(whole.map_or(0, |it| codes.iter().map(|code| it.count(*code)).sum()))
+    }
+
+    /// The cases that failed; behind them those that could not be judged and in which a task failed all the same.
+    pub fn failures(&self) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
+        let detailed = Detailed::Tasks;
+        let tasks = self.plan.tasks.iter().enumerate().filter(|(_, it)| it.gate != Gate::Condition);
+        let columns = tasks.map(|(ix, _)| Column::from(TaskIx(ix as u32)));
+        let found = columns.flat_map(|it| self.reader.find_any(it, &[Code::Failed]));
+        let mut told = BTreeSet::new();
+        let undecided = found.filter_map(move |case_ix| match self.undecided(case_ix) {
+            Ok(Some(case)) => told.insert(case.case_ix).then(|| self.case_report(&case, detailed)),
+            Ok(None) => None,
+            Err(error) => Some(Err(error)),
+        });
+        self.find(Column::CASE, &[Code::Failed], detailed).chain(undecided)
+    }
+
+    /// A case that was found, if it could not be judged.
+    fn undecided(&self, case_ix: Result<u64, DatabaseError>) -> Result<Option<StoredCase>, ViewError> {
+        Ok(self.reader.case(case_ix?)?.filter(|it| it.code(Column::CASE) == Code::Error))
+    }
+
+    /// The same as [`RunView::find`], only of certain variants.
+    pub fn find_of_variant<'v>(
+        &'v self,
+        column: Column,
+        codes: &[Code],
+        detailed: Detailed,
+        is_meant: impl Fn(&Variant) -> bool + 'v,
+    ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + 'v {
+        let is_meant = move |case_ix: u64| self.variant(case_ix).is_some_and(&is_meant);
+        let found = self.reader.find_any(column, codes);
+        found.filter(move |it| it.as_ref().map_or(true, |it| is_meant(*it))).map(move |case_ix| {
+            let case = self.reader.case(case_ix?)?;
+            self.case_report(&case.expect("a case that was found is there"), detailed)
+        })
+    }
+
+    /// How many of them there are.
+    pub fn count_of_variant(
+        &self,
+        column: Column,
+        codes: &[Code],
+        is_meant: &dyn Fn(&Variant) -> bool,
+    ) -> Result<u64, ViewError> {
+        let mut n = 0;
+        for case_ix in self.reader.find_any(column, codes) {
+            n += u64::from(self.variant(case_ix?).is_some_and(is_meant));
+        }
+        Ok(n)
     }
 
     /// The cases of a row: one, or as many as there are prompts, subjects and repetitions.
@@ -223,7 +279,7 @@ impl RunView {
     pub fn variant(&self, case_ix: u64) -> Option<&Variant> {
         let variants = &self.reader.head().variants;
         let n_variants = variants.len() as u64;
-        // Scenarios come before rows, and rows that nobody is asked about are one case each.
+        // Scenarios come before rows, and rows that no model is asked about are one case each.
         if n_variants == 0
             || self.plan.ask.is_none()
                 && case_ix / n_variants >= (self.plan.scenarios.len() + self.plan.cases.len()) as u64

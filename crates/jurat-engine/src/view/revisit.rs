@@ -15,6 +15,7 @@ use jurat_report::model::{CaseReport, OutputReport, TaskReport, TaskVerdict};
 use jurat_store::records::RowId;
 use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
 
+use super::exchange::exchange;
 use super::{RunView, ViewError};
 use crate::effect_lane::SUBJECT;
 use crate::rows::Rows;
@@ -55,7 +56,7 @@ impl RunView {
             replicate: variant.filter(|_| self.is_repeated()).map(|it| it.replicate + 1),
             counts: self.counts(case),
             took: case.took.unwrap_or_default(),
-            ..CaseReport::new(case.id.clone(), verdict)
+            ..CaseReport::new(self.case_name(case), verdict)
         };
         if detailed == Detailed::Tasks {
             let happened = self.happened(case.case_ix)?;
@@ -63,11 +64,13 @@ impl RunView {
             report.cost_usd = total_cost(happened.iter().map(|it| &it.outcome));
             let told = self.revisit(case, &happened, |revisited| {
                 let digest = blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned();
-                (digest, self.task_reports(case, &revisited))
+                let exchange = exchange(revisited.base, self.plan.ask.is_some());
+                (digest, exchange, self.task_reports(case, &revisited))
             });
             report.tasks = match told {
-                Ok((digest, tasks)) => {
+                Ok((digest, exchange, tasks)) => {
                     report.evidence = Some(digest);
+                    report.exchange = exchange;
                     tasks
                 }
                 // Without the row what was kept is all there is to tell.

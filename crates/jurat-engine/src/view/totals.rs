@@ -8,12 +8,14 @@ use jurat_core::check::DIMENSIONS;
 use jurat_core::plan::TaskIx;
 use jurat_core::statistics::{Interval, mean_interval};
 use jurat_core::suite::{Gate, Task, TaskKind};
-use jurat_core::verdict::{Counts, Decision};
+use jurat_core::verdict::{Counts, Decision, StopReason};
 use jurat_report::model::{
     CaseCounts, DimensionTotal, JudgedScore, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal,
 };
 use jurat_store::run::{Code, Column, Ended, StoredSummary};
 
+use super::causes::{Causes, causes};
+use super::disagreements::disagreements;
 use super::{RunView, ViewError};
 use crate::options::RunOptions;
 use crate::slice::Slice;
@@ -22,7 +24,8 @@ use crate::tally::{Given, Scores, Taken};
 pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
     let summary = view.reader.summary()?;
     let whole: Vec<&StoredSummary> = summary.iter().filter(|it| it.slice.is_empty()).collect();
-    let taken = whole.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it)).unwrap_or_default();
+    let taken = whole.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it));
+    let all = taken.unwrap_or_default();
     let tasks = view.suite.tasks.iter().enumerate().map(|(ix, task)| task_total(view, ix, task, &whole)).collect();
     let mut report = RunReport {
         suite: view.reader.head().suite.clone(),
@@ -33,23 +36,39 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         dimensions: dimensions(view, &whole),
         slices: slices(view, &summary),
         subjects: subjects(view, &summary),
+        disagreements: Vec::new(),
+        n_disagreements: 0,
         scenarios: super::scenarios::totals(view)?,
         has_agents: !view.plan.cases.is_empty(),
         counts: counts(&gates(view), &whole),
         cases: cases(&whole),
-        usage: taken.usage(),
-        cost_usd: taken.cost_usd(),
-        n_unpriced: taken.unpriced,
+        usage: all.usage(),
+        cost_usd: all.cost_usd(),
+        n_unpriced: all.unpriced,
         decision: Decision::default(),
-        stopped: match view.reader.state()?.finish.map(|it| it.ended) {
-            Some(Ended::Stopped(reason)) => Some(reason),
-            _ => None,
-        },
+        causes: Vec::new(),
+        n_other_errors: 0,
+        stopped: None,
         fault: fault(view)?,
-        observed: observed(view, &taken)?,
+        observed: observed(view, taken.as_ref())?,
     };
+    report.stopped = stopped(view.reader.state()?.finish.map(|it| it.ended), &report.counts, &report.cases);
+    (report.disagreements, report.n_disagreements) = disagreements(view, &report.subjects)?;
+    if report.cases.error > 0 {
+        let Causes { causes, n_other } = causes(view)?;
+        (report.causes, report.n_other_errors) = (causes, n_other);
+    }
     report.decision = super::figures::decision(view, &report)?;
     Ok(report)
+}
+
+/// What came before the end of a run. A budget that is used up lets the rest of the cases pass without being run, so the run itself comes to its end.
+pub(super) fn stopped(ended: Option<Ended>, counts: &Counts, cases: &CaseCounts) -> Option<StopReason> {
+    match ended {
+        Some(Ended::Stopped(reason)) => Some(reason),
+        Some(Ended::Done) if counts.not_run + cases.not_run > 0 => Some(StopReason::Budget),
+        _ => None,
+    }
 }
 
 fn task_total(view: &RunView, ix: usize, task: &Task, whole: &[&StoredSummary]) -> TaskTotal {
@@ -142,7 +161,7 @@ fn gates(view: &RunView) -> Vec<Gate> {
 }
 
 /// How the cases of a slice ended.
-fn cases(slice: &[&StoredSummary]) -> CaseCounts {
+pub(super) fn cases(slice: &[&StoredSummary]) -> CaseCounts {
     let Some(summary) = slice.iter().find(|it| it.column == Column::CASE) else { return CaseCounts::default() };
     CaseCounts {
         passed: summary.count(Code::Passed),
@@ -201,14 +220,29 @@ fn subjects(view: &RunView, summary: &[StoredSummary]) -> Vec<SubjectTotal> {
             subject,
             counts: counts(&gates(view), rows),
             cases: cases(rows),
+            tasks: task_counts(view, rows),
             usage: taken.usage(),
             cost_usd: taken.cost_usd(),
+            latency: taken.mean_latency(),
         });
     }
     totals
 }
 
-fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
+/// How often each task of a slice ended how.
+fn task_counts(view: &RunView, slice: &[&StoredSummary]) -> Vec<Counts> {
+    let of_task = |ix: usize| {
+        let mut counts = Counts::default();
+        for summary in slice.iter().filter(|it| it.column == Column::from(TaskIx(ix as u32))) {
+            // In its own line a gate says how often it was open.
+            add(&mut counts, summary, Gate::None);
+        }
+        counts
+    };
+    (0..view.plan.tasks.len()).map(of_task).collect()
+}
+
+fn observed(view: &RunView, taken: Option<&Taken>) -> Result<Observed, ViewError> {
     let state = view.reader.state()?;
     let stats = view.reader.effect_stats()?;
     let options = RunOptions::of(view.reader.head());
@@ -219,14 +253,16 @@ fn observed(view: &RunView, taken: &Taken) -> Result<Observed, ViewError> {
         file: shown_path(view.reader.path()),
         started_at_ms: view.reader.head().created_at_ms,
         wall: state.finish.map_or(Duration::ZERO, |it| it.wall),
-        n_answers: stats.asked,
-        n_reused: stats.reused,
+        // Requests without a response are recorded, too, and counted until the run has ended.
+        n_answers: taken.map_or(stats.asked, |it| it.answers),
+        n_reused: taken.and_then(Taken::reused).unwrap_or(stats.reused),
+        spent: taken.and_then(Taken::spent),
         oldest_reused_ms: stats.oldest_reused_ms,
         served_by,
         n_tool_calls: stats.tool_calls,
         n_reused_tool_calls: stats.reused_tool_calls,
-        n_requests: taken.requests,
-        n_failed_requests: taken.failed_requests,
+        n_requests: taken.map_or(0, |it| it.requests),
+        n_failed_requests: taken.map_or(0, |it| it.failed_requests),
         resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
         replay_of: options.replay_of,
         unsafe_code: options.unsafe_code,
@@ -247,8 +283,8 @@ fn shown_path(path: &Path) -> String {
 /// Why not all cases are there, when nobody stopped the run.
 fn fault(view: &RunView) -> Result<Option<String>, ViewError> {
     let fault = match view.reader.state()?.finish.map(|it| it.ended) {
-        None if view.reader.is_being_written() => "the run is still going on",
-        None => "the run was killed; the command that began it goes on with it",
+        None if view.reader.is_being_written() => "the run is still in progress",
+        None => "the run was killed; the command that began it resumes it",
         Some(Ended::Failed) => "the run failed before its end",
         Some(Ended::DuplicateIds) => "the run failed at its end, because rows have the same id",
         Some(Ended::Done | Ended::Stopped(_)) => return Ok(None),

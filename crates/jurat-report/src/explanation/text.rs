@@ -132,7 +132,9 @@ impl Writer<'_> {
         }
         for seen in &it.seen {
             let from = if seen.is_output { " (a task)" } else { "" };
-            writeln!(self.out, "  {}{from}: {}", cut(&seen.name, ROOM), words::value(&seen.value, ROOM))?;
+            let cost = seen.value.as_f64().filter(|_| seen.name == "cost_usd").map(words::money);
+            let value = cost.unwrap_or_else(|| words::value(&seen.value, ROOM));
+            writeln!(self.out, "  {}{from}: {value}", cut(&seen.name, ROOM))?;
         }
         if !it.unseen.is_empty() {
             self.title("what it could not read")?;

@@ -25,7 +25,7 @@ fn drawn(format: &str, out: &mut Vec<u8>, run: &RunReport, cases: &[CaseReport],
         "junit" => Box::new(JunitWriter::new(out, run, scope)?),
         "markdown" => Box::new(MarkdownWriter::new(out, run, scope, 2)?),
         "terminal" => {
-            let options = TerminalOptions { scope, tasks: true, ..TerminalOptions::default() };
+            let options = TerminalOptions { scope, tasks: true, most_cases: 100, ..TerminalOptions::default() };
             Box::new(TerminalWriter::new(out, run, options))
         }
         other => panic!("`{other}` is no format"),
@@ -86,16 +86,33 @@ fn a_matrix_names_what_differs() {
 }
 
 #[test]
-fn what_is_the_same_for_all_cases_has_no_column() {
-    let (mut run, mut cases) = sample::matrix();
-    run.subjects.truncate(1);
-    run.repeat = 1;
-    cases.truncate(2);
-    for case in &mut cases {
-        case.replicate = Some(1);
+fn a_run_shows_what_failed_and_counts_the_rest() {
+    for width in [None, Some(80), Some(120), Some(200)] {
+        let (run, cases) = (sample::run(), sample::cases());
+        let options = TerminalOptions { width, ..TerminalOptions::default() };
+        let text = sample::written(&cases, |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
+        let name = width.map_or("a_pipe".to_owned(), |it| it.to_string());
+        insta::assert_snapshot!(format!("failures_in_{name}"), text);
+        // A path that is broken could not be copied, and tables of figures are not broken at all.
+        let is_figures = |it: &&str| it.starts_with("saved in ") || it.ends_with(" %") || it.ends_with("interval");
+        let widest = text.lines().filter(|it| !is_figures(it)).map(|it| it.chars().count()).max().unwrap_or(0);
+        assert!(width.is_none_or(|it| widest <= it), "{widest}: {text}");
     }
-    let text = document("terminal", &run, &cases, Scope::ResultsOnly);
-    assert!(text.starts_with("record  total "), "{text}");
+}
+
+#[test]
+fn commands_name_a_run_that_is_not_the_latest() {
+    let (run, cases) = (RunReport { stopped: None, ..sample::run() }, sample::cases());
+    let options = TerminalOptions { most_cases: 0, ..TerminalOptions::default() };
+    let mut text = Vec::new();
+    let mut writer = TerminalWriter::new(&mut text, &run, options).named("2026-11");
+    for case in &cases {
+        writer.case(case).unwrap();
+    }
+    writer.end().unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.starts_with("and 1 more case: jurat show 2026-11 --failed\n"), "{text}");
+    assert!(text.contains("next: jurat explain r4 is_kitchen --run 2026-11\n"), "{text}");
 }
 
 #[test]
@@ -106,6 +123,7 @@ fn a_narrow_window_cuts_what_is_long() {
             width: Some(width),
             scope: Scope::ResultsOnly,
             tasks: true,
+            most_cases: 100,
             ..TerminalOptions::default()
         };
         let text = sample::written(&cases, |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
@@ -116,9 +134,9 @@ fn a_narrow_window_cuts_what_is_long() {
 #[test]
 fn meanings_have_colours() {
     let (run, cases) = (sample::run(), sample::cases());
-    let options = TerminalOptions { style: Style::Colour, tasks: true, ..TerminalOptions::default() };
+    let options = TerminalOptions { style: Style::Colour, tasks: true, most_cases: 100, ..TerminalOptions::default() };
     let text = sample::written(&cases, |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
-    for marked in ["\u{1b}[32mpassed\u{1b}[0m", "\u{1b}[31mfailed\u{1b}[0m", "\u{1b}[33merror\u{1b}[0m"] {
+    for marked in ["\u{1b}[32mpassed\u{1b}[0m", "\u{1b}[31m✗\u{1b}[0m", "\u{1b}[33merror\u{1b}[0m"] {
         assert!(text.contains(marked), "{text}");
     }
     let plain = document("terminal", &run, &cases, Scope::Everything);
@@ -128,10 +146,11 @@ fn meanings_have_colours() {
 }
 
 #[test]
-fn of_many_cases_those_that_did_not_pass_are_shown() {
+fn with_every_task_those_of_many_cases_that_passed_are_left_out() {
     let (mut run, cases) = (sample::run(), sample::cases());
     run.cases.passed = 1_000;
-    let options = TerminalOptions { scope: Scope::ResultsOnly, most_cases: 2, ..TerminalOptions::default() };
+    let options =
+        TerminalOptions { scope: Scope::ResultsOnly, tasks: true, most_cases: 1, ..TerminalOptions::default() };
     let mut text = Vec::new();
     let mut writer = TerminalWriter::new(&mut text, &run, options);
     let mut n_taken = 0;
@@ -143,18 +162,9 @@ fn of_many_cases_those_that_did_not_pass_are_shown() {
         n_taken += 1;
     }
     writer.end().unwrap();
-    assert_eq!(n_taken, 4, "the second that did not pass is the last of the four");
-    insta::assert_snapshot!(String::from_utf8(text).unwrap());
-}
-
-#[test]
-fn when_many_cases_all_passed_none_is_shown() {
-    let (mut run, cases) = (sample::run(), sample::cases());
-    run.cases = Default::default();
-    run.cases.passed = 1_000;
-    let options = TerminalOptions { tasks: true, totals: false, ..TerminalOptions::default() };
-    let text = sample::written(&cases[..1], |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
-    assert_eq!(text, "all of 1,000 cases passed; of many, only those that did not are shown\n");
+    assert_eq!(n_taken, 3, "the first that did not pass is the third");
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("\nand 1 more case: jurat show --tasks --limit 2\n"), "{text}");
 }
 
 #[test]
@@ -169,8 +179,7 @@ fn of_a_selection_nothing_is_passed_over() {
         ..TerminalOptions::default()
     };
     let text = sample::written(&cases[..2], |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
-    let table = "record  total  passed  failed  skipped  error  pass rate\nr1          2       2       0        0      0    100.0 %\n";
-    assert_eq!(text, format!("{table}… and 1 more case\n"));
+    assert_eq!(text, "r1: passed\n\nand 1 more case: `--limit 2` shows them\n");
 }
 
 #[test]
@@ -181,7 +190,7 @@ fn a_summary_needs_no_case() {
     let mut writer = TerminalWriter::new(&mut text, &run, options);
     assert!(!writer.wants_more());
     writer.end().unwrap();
-    assert!(text.starts_with(b"task        passed "), "{}", String::from_utf8_lossy(&text));
+    assert!(text.starts_with(b"task               passed "), "{}", String::from_utf8_lossy(&text));
 }
 
 #[test]

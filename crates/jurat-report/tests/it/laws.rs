@@ -5,7 +5,7 @@
 
 use jurat_core::value::{Map, Val, Value, parse_json};
 use jurat_report::model::{CaseReport, RunReport, SliceTotal, TaskReport, TaskTotal, TaskVerdict};
-use jurat_report::{Scope, visible};
+use jurat_report::{Scope, TerminalOptions, TerminalWriter, visible};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -279,10 +279,18 @@ proptest! {
             let shown = jurat_report::visible_line(&seen);
             prop_assert_eq!(&*shown, &*seen, "{}", format);
         }
-        let text = document("terminal", &run, &cases, Scope::ResultsOnly);
-        let n_rows: usize = cases.iter().map(|it| it.tasks.len() + 1).sum();
-        let plain = document("terminal", &run, &[], Scope::ResultsOnly);
-        prop_assert_eq!(text.lines().count(), plain.lines().count() + n_rows);
+        // What belongs to a case is indented below its name.
+        let options = TerminalOptions {
+            tasks: true,
+            totals: false,
+            is_full: true,
+            most_cases: 100,
+            n_selected: Some(cases.len() as u64),
+            ..TerminalOptions::default()
+        };
+        let text = sample::written(&cases, |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
+        let is_name = |it: &&str| !it.is_empty() && !it.starts_with(' ');
+        prop_assert_eq!(text.lines().filter(is_name).count(), cases.len());
     }
 }
 

@@ -8,7 +8,8 @@ use jurat_core::value::{Val, Value, parse_json};
 use jurat_core::verdict::{CaseVerdict, Conclusion, Counts, Decision, Rule, RuleStanding, StopReason};
 use jurat_report::CaseWriter;
 use jurat_report::model::{
-    CaseReport, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskReport, TaskTotal, TaskVerdict,
+    CaseReport, Cause, Disagreement, Mean, Observed, RunReport, SliceTotal, Spent, SubjectTotal, TaskReport, TaskTotal,
+    TaskVerdict,
 };
 
 /// Everything that a reader's tools might obey, in a few words.
@@ -27,6 +28,8 @@ pub(crate) fn run() -> RunReport {
         cost_usd: Some(0.012),
         n_unpriced: 1,
         decision: decision(),
+        causes: vec![cause()],
+        n_other_errors: 2,
         stopped: Some(StopReason::Budget),
         observed: observed(),
         ..RunReport::default()
@@ -58,6 +61,18 @@ fn decision() -> Decision {
     Decision { conclusion: Conclusion::Limited, sentence, rules: vec![rule] }
 }
 
+fn cause() -> Cause {
+    Cause {
+        n_cases: 1,
+        message: "HTTP 401 from 127.0.0.1:8080: Incorrect API key provided".to_owned(),
+        role: Some("judge".to_owned()),
+        key_env: Some("OPENAI_API_KEY".to_owned()),
+        remedy: Some("check the key in `OPENAI_API_KEY`".to_owned()),
+        tasks: vec!["is_kitchen".to_owned()],
+        cases: vec!["r4".to_owned()],
+    }
+}
+
 /// The same, with a matrix of prompts and subjects.
 pub(crate) fn matrix() -> (RunReport, Vec<CaseReport>) {
     let variants = [("short", "openai/small"), ("short", "openai/large"), ("long", "openai/small")];
@@ -71,7 +86,9 @@ pub(crate) fn matrix() -> (RunReport, Vec<CaseReport>) {
             counts: Counts::default(),
             cases: Default::default(),
             usage: Usage { input: 100, output: 10, ..Usage::default() },
+            tasks: vec![Counts::default()],
             cost_usd: (subject == "openai/large").then_some(1.5),
+            latency: Some(Duration::from_millis(420)),
         };
         for replicate in 1..=2 {
             let verdict = if replicate == 1 { TaskVerdict::Passed } else { TaskVerdict::Failed };
@@ -84,10 +101,15 @@ pub(crate) fn matrix() -> (RunReport, Vec<CaseReport>) {
             run.cases.add(case.verdict);
             run.counts.merge(&case.counts);
             run.tasks[0].counts.merge(&case.counts);
+            total.tasks[0].merge(&case.counts);
             cases.push(case);
         }
         run.subjects.push(total);
     }
+    use CaseVerdict::{Failed, Passed};
+    let verdicts = vec![vec![Passed, Failed], vec![Passed, Passed], vec![Failed, Failed]];
+    run.disagreements = vec![Disagreement { case: "r1".to_owned(), verdicts }];
+    run.n_disagreements = 4;
     (run, cases)
 }
 
@@ -103,6 +125,12 @@ fn observed() -> Observed {
         served_by: vec!["gemini-2.5-flash-lite-001".to_owned()],
         n_tool_calls: 3,
         n_reused_tool_calls: 1,
+        spent: Some(Spent {
+            n_responses: 6,
+            usage: Usage { input: 345, output: 78, ..Usage::default() },
+            cost_usd: Some(0.004),
+            n_unpriced: 1,
+        }),
         n_requests: 8,
         n_failed_requests: 2,
         resumed: false,
@@ -184,7 +212,10 @@ pub(crate) fn cases() -> Vec<CaseReport> {
         explanation: Some(HOSTILE.to_owned()),
         ..compared(2, Failed, Val::Bool(true), Val::from(HOSTILE))
     };
-    let hostile = case(HOSTILE, vec![good.clone(), TaskReport::new(1, Passed), failed]);
+    let mut hostile = case(HOSTILE, vec![good.clone(), TaskReport::new(1, Passed), failed]);
+    let question =
+        "My coffee machine shows a red light and makes a noise like a tractor; which part do I have to clean first?";
+    hostile.exchange = vec![("question".to_owned(), question.to_owned()), ("answer".to_owned(), HOSTILE.to_owned())];
     let errors = case(
         "r4",
         vec![

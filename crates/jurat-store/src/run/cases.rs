@@ -16,22 +16,33 @@ use crate::database::DatabaseError;
 /// How many blocks are looked up at a time.
 const AHEAD: usize = 64;
 
-/// Cases of a run in the order of input.
+/// Cases of a run in the order of input; `T` is the part of each that is read.
 #[derive(Debug)]
-pub struct Cases<'r> {
+pub struct Cases<'r, T = StoredCase> {
     reading: Reading<'r>,
     range: Range<u64>,
     headers: Headers,
     /// Blocks with cases that are still to come, and the slot of the next.
     open: Vec<(StoredBlock, usize)>,
+    read: ReadSlot<T>,
+    /// Blocks without a case that ended so are skipped.
+    only: Option<Code>,
 }
 
-impl<'r> Cases<'r> {
-    pub(super) fn new(reading: Reading<'r>, range: Range<u64>) -> Cases<'r> {
-        Cases { reading, range, headers: Headers::default(), open: Vec::new() }
+/// What is read of the case in a slot.
+pub(super) type ReadSlot<T> = fn(&mut StoredBlock, Reading<'_>, usize) -> Result<T, DatabaseError>;
+
+impl<'r, T> Cases<'r, T> {
+    pub(super) fn new(reading: Reading<'r>, range: Range<u64>, read: ReadSlot<T>) -> Cases<'r, T> {
+        Cases { reading, range, headers: Headers::default(), open: Vec::new(), read, only: None }
     }
 
-    fn advance(&mut self) -> Result<Option<StoredCase>, DatabaseError> {
+    /// The same without the blocks in which no case ended so.
+    pub(super) fn only(self, code: Code) -> Cases<'r, T> {
+        Cases { only: Some(code), ..self }
+    }
+
+    fn advance(&mut self) -> Result<Option<T>, DatabaseError> {
         loop {
             let next = self.open.iter().map(|(block, slot)| block.case_ix(*slot)).enumerate().min_by_key(|it| it.1);
             let header = self.headers.peek(self.reading, &self.range)?;
@@ -39,6 +50,11 @@ impl<'r> Cases<'r> {
                 // A block that begins before the next case may hold a case before it.
                 (next, Some(header)) if next.is_none_or(|it| header.first < it.1) => {
                     self.headers.waiting.pop_front();
+                    if let Some(code) = self.only
+                        && !has_case(self.reading, header, code)?
+                    {
+                        continue;
+                    }
                     let block = StoredBlock::load(self.reading, header.id)?;
                     let slot = block.slot_from(self.range.start);
                     if slot < block.n {
@@ -48,7 +64,7 @@ impl<'r> Cases<'r> {
                 (Some((_, case_ix)), _) if case_ix >= self.range.end => return Ok(None),
                 (Some((ix, _)), _) => {
                     let (block, slot) = &mut self.open[ix];
-                    let case = block.case(self.reading, *slot)?;
+                    let case = (self.read)(block, self.reading, *slot)?;
                     *slot += 1;
                     if *slot == block.n {
                         self.open.swap_remove(ix);
@@ -61,8 +77,20 @@ impl<'r> Cases<'r> {
     }
 }
 
-impl Iterator for Cases<'_> {
-    type Item = Result<StoredCase, DatabaseError>;
+/// Whether a case of a block ended so; only verdicts are read.
+fn has_case(reading: Reading<'_>, header: Header, code: Code) -> Result<bool, DatabaseError> {
+    let select = "SELECT block.n, verdicts.codes FROM block
+         LEFT JOIN verdicts ON verdicts.task = ?1 AND verdicts.block = block.id WHERE block.id = ?2";
+    let mut select = reading.sqlite(reading.connection.prepare_cached(select))?;
+    let row = select.query_row(params![Column::CASE.0, header.id], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (n, codes): (u64, Option<Vec<u8>>) = reading.sqlite(row)?;
+    let part = |it| DatabaseError::of_part(reading.path, "verdicts", it);
+    let codes = unpack_codes(codes.as_deref(), n_slots(n).map_err(part)?).map_err(part)?;
+    Ok(codes.contains(&code))
+}
+
+impl<T> Iterator for Cases<'_, T> {
+    type Item = Result<T, DatabaseError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.advance().transpose()

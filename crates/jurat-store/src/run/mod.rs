@@ -82,7 +82,7 @@ pub use place::{ByteRange, RowPlace};
 pub(crate) use reader::began_at_ms;
 pub use reader::{Effects, RunReader, StoredEvent, StoredSummary};
 pub use stats::EffectStats;
-pub use stored::{StoredCase, StoredRow};
+pub use stored::{CaseErrors, CaseIdentity, StoredCase, StoredRow};
 pub use unfinished::unfinished;
 pub(crate) use unfinished::{is_run, never_began};
 pub use writer::{Done, RunWriter, SummaryRow, WriterOptions};

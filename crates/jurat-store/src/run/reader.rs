@@ -17,7 +17,7 @@ use super::log;
 use super::rows::RowFiles;
 use super::schema::RUN;
 use super::stats::{self, EffectStats};
-use super::stored::{Reading, StoredBlock, StoredCase, n_slots};
+use super::stored::{CaseErrors, CaseIdentity, Reading, StoredBlock, StoredCase, n_slots};
 use super::values::read_scores;
 use super::{
     CaseRanges, Code, Column, Document, Ended, FinishState, RunFileError, RunHead, RunState, SourceFile, SourceHead,
@@ -144,7 +144,22 @@ impl RunReader {
 
     /// Cases in the order of input.
     pub fn cases(&self, range: Range<u64>) -> Cases<'_> {
-        Cases::new(self.reading(), range)
+        Cases::new(self.reading(), range, StoredBlock::case)
+    }
+
+    /// Which cases there are, in the order of input; their rows and verdicts are not read.
+    pub fn identities(&self) -> Cases<'_, CaseIdentity> {
+        Cases::new(self.reading(), 0..u64::MAX, StoredBlock::identity)
+    }
+
+    /// How cases ended, in the order of input, each with its place.
+    pub fn endings(&self) -> Cases<'_, (u64, Code)> {
+        Cases::new(self.reading(), 0..u64::MAX, StoredBlock::ending)
+    }
+
+    /// Why cases could not be judged, in the order of input; their rows are not read.
+    pub fn errors(&self) -> Cases<'_, CaseErrors> {
+        Cases::new(self.reading(), 0..u64::MAX, StoredBlock::errors).only(Code::Error)
     }
 
     /// The cases that the run has come to.

@@ -22,6 +22,8 @@ pub struct StoredCase {
     pub variant: u64,
     /// The id of its row; rows of equal content are numbered once the run is finished.
     pub id: String,
+    /// Whether the row has an id of its own; else it is known by the hash of its content.
+    pub has_own_id: bool,
     /// How the case ended and each of its tasks, by [`Column`].
     pub codes: Vec<Code>,
     /// What there is to say about verdicts.
@@ -56,6 +58,30 @@ pub struct StoredRow {
     /// Its JSON, when it is in the run file.
     pub kept: Option<String>,
     pub(super) block: i64,
+}
+
+/// Which case it is, without anything else about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseIdentity {
+    /// Its place in the order of input.
+    pub case_ix: u64,
+    /// The id of its row.
+    pub id: String,
+    /// Whether the row has an id of its own; else it is known by the hash of its content.
+    pub has_own_id: bool,
+    /// Where its row came from.
+    pub place: RowPlace,
+    /// How it ended.
+    pub code: Code,
+}
+
+/// Why a case could not be judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseErrors {
+    /// Which case it is.
+    pub case: CaseIdentity,
+    /// The tasks that could not be judged, each with the reason; empty for a case that ended otherwise.
+    pub reasons: Vec<(Column, String)>,
 }
 
 /// A block, with whatever of it has been looked at.
@@ -232,6 +258,7 @@ impl StoredBlock {
             case_ix,
             variant: case_ix % reading.n_variants,
             id: shown_id(&self.ids[slot], number),
+            has_own_id: matches!(self.ids[slot], RowId::Given(_)),
             codes: self.codes.iter().map(has).collect(),
             details,
             scores: self.scores.iter().filter_map(|(column, it)| Some((*column, it[slot]?))).collect(),
@@ -243,6 +270,47 @@ impl StoredBlock {
                 block: self.id,
             },
         })
+    }
+
+    /// Which case is in a slot.
+    pub(super) fn identity(&mut self, reading: Reading<'_>, slot: usize) -> Result<CaseIdentity, DatabaseError> {
+        let case_ix = self.case_ix(slot);
+        let row = case_ix / reading.n_variants;
+        let number = self.numbers.binary_search_by_key(&row, |it| it.0).ok().map(|ix| self.numbers[ix].1);
+        Ok(CaseIdentity {
+            case_ix,
+            id: shown_id(&self.ids[slot], number),
+            has_own_id: matches!(self.ids[slot], RowId::Given(_)),
+            place: self.places[slot],
+            code: self.code(Column::CASE, slot),
+        })
+    }
+
+    /// Which case is in a slot and how it ended, and nothing else.
+    pub(super) fn ending(&mut self, _: Reading<'_>, slot: usize) -> Result<(u64, Code), DatabaseError> {
+        Ok((self.case_ix(slot), self.code(Column::CASE, slot)))
+    }
+
+    /// Why the case in a slot could not be judged, without reading its row.
+    pub(super) fn errors(&mut self, reading: Reading<'_>, slot: usize) -> Result<CaseErrors, DatabaseError> {
+        let case = self.identity(reading, slot)?;
+        let mut reasons = Vec::new();
+        if case.code == Code::Error {
+            let codes: Vec<bool> =
+                (0..self.codes.len()).map(|column| self.code(Column(column as u32), slot) == Code::Error).collect();
+            for (column, json) in self.details.pieces(reading, slot)? {
+                if codes.get(column.index()) == Some(&true) {
+                    let detail = reading.part(DETAIL, detail::read(json))?;
+                    reasons.extend(detail.message.map(|it| (column, it.into_owned())));
+                }
+            }
+        }
+        Ok(CaseErrors { case, reasons })
+    }
+
+    fn code(&self, column: Column, slot: usize) -> Code {
+        let codes = self.codes.get(column.index()).and_then(Option::as_ref);
+        codes.map_or(Code::Passed, |it| it[slot])
     }
 
     /// The row of a slot, when it is in the file: its own copy, or that of the case before it with the same row.
