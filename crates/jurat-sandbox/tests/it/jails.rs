@@ -89,6 +89,20 @@ fn says(isolation: Isolation, script: &str, stdout: &str) {
     assert_eq!((came.stdout.as_str(), came.ended.exit), (stdout, Exit::Code(0)), "{script}: {}", came.stderr);
 }
 
+/// Some programs do so before each command, and print an error into its result where they cannot.
+#[test]
+fn a_program_can_be_the_first_to_end_when_memory_runs_out() {
+    says(
+        Isolation::Namespaces,
+        "echo 1000 > /proc/self/oom_score_adj && sh -c 'cat /proc/self/oom_score_adj'",
+        "1000\n",
+    );
+    let place = Place::new(Isolation::Namespaces);
+    let writes = "echo 1 > /proc/sys/vm/swappiness; echo 1 > /proc/sysrq-trigger; exit 0";
+    let came = ran(&place.shell(writes), &place.walls);
+    assert_eq!(came.stderr.lines().count(), 2, "{}", came.stderr);
+}
+
 #[test]
 fn a_program_sees_its_folders_and_itself() {
     let seen = "/workspace\n/home/agent\n1000\nagent\njurat\n2\n";

@@ -110,7 +110,7 @@ fn drop_privileges() -> io::Result<()> {
     Ok(rustix::thread::set_capabilities(None, sets)?)
 }
 
-/// Everything that can be seen may be read. Only its own folders, the devices and shared memory may be written.
+/// Everything that can be seen may be read. Only its own folders, the devices, shared memory and what its processes have in `/proc` may be written.
 fn writable_only(orders: &Orders) -> Result<RulesetCreated, Box<dyn Error>> {
     let write = AccessFs::from_write(ABI::V1);
     let newer = AccessFs::from_write(ABI::V5);
@@ -124,10 +124,14 @@ fn writable_only(orders: &Orders) -> Result<RulesetCreated, Box<dyn Error>> {
     for (_, there) in &orders.writable {
         rules = rules.add_rule(PathBeneath::new(PathFd::new(there)?, write | newer))?;
     }
-    for (path, access) in [
-        ("/dev/shm", write | newer),
-        ("/dev", (AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev) & (write | newer)),
-    ] {
+    let file = AccessFs::WriteFile | AccessFs::Truncate;
+    let mut others = vec![("/dev/shm", write | newer), ("/dev", (file | AccessFs::IoctlDev) & (write | newer))];
+    // Programs set `oom_score_adj` of their own processes, and print an error into their results where they cannot. What else of `/proc` can be
+    // written is mounted read-only.
+    if orders.has(Wall::Processes) && orders.has(Wall::Kernel) {
+        others.push(("/proc", file & (write | newer)));
+    }
+    for (path, access) in others {
         rules = rules.add_rule(PathBeneath::new(PathFd::new(path)?, access))?;
     }
     Ok(rules)

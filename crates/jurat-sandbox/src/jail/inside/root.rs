@@ -104,7 +104,20 @@ const SETTINGS: [&str; 22] = [
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
 /// What of `/proc` is about the machine and can be written by whoever is root outside.
-const KERNEL: [&str; 6] = ["sys", "sysrq-trigger", "irq", "bus", "fs", "asound"];
+const KERNEL: [&str; 12] = [
+    "sys",
+    "sysrq-trigger",
+    "irq",
+    "bus",
+    "fs",
+    "asound",
+    "acpi",
+    "driver",
+    "dynamic_debug",
+    "mtrr",
+    "pressure",
+    "scsi",
+];
 
 /// What of `/proc` shows more of the machine than anybody needs.
 const HIDDEN: [&str; 6] = ["kcore", "keys", "kmsg", "latency_stats", "sched_debug", "timer_list"];
