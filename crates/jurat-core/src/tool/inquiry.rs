@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::{Offer, Step, text, why};
+use super::{Offer, Step, bounded, text, why};
 use crate::effect::{
     Answer, Asker, Deed, Fault, Finish, Message, Messages, ModelRequest, Outcome, Request, Seat, StepSite, ToolCall,
     Usage,
@@ -274,7 +274,7 @@ impl Inquiry {
         let Phase::Calling { calls, .. } = &mut self.phase else { return };
         let Some(call) = calls.iter_mut().find(|it| it.number == number) else { return };
         let (text, is_error) = match outcome {
-            Outcome::Returned(it) => (text(it), it.is_error),
+            Outcome::Returned(it) => (bounded(text(it)), it.is_error),
             other => (format!("the tool could not be called: {}", why(other)), true),
         };
         if let Outcome::Fault(fault) = outcome {

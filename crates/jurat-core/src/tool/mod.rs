@@ -55,3 +55,17 @@ fn text(returned: &Returned) -> String {
         None => returned.value.as_str().map_or_else(|| returned.value.to_json(), str::to_owned),
     }
 }
+
+/// How much of what a tool returned a model is shown, in bytes.
+const MOST_RESULT: usize = 256 << 10;
+
+/// A text that is not longer than a model is shown, with a line about the rest.
+fn bounded(mut text: String) -> String {
+    if text.len() > MOST_RESULT {
+        let end = text.floor_char_boundary(MOST_RESULT);
+        let n_left_out = text.len() - end;
+        text.truncate(end);
+        text.push_str(&format!("\n[{n_left_out} more bytes were left out: a result may have {MOST_RESULT} bytes]"));
+    }
+    text
+}

@@ -126,6 +126,18 @@ fn a_tool_that_cannot_be_called_is_a_fault() {
 }
 
 #[test]
+fn what_a_tool_returns_is_bounded_before_a_model_sees_it() {
+    let mut inquiry = inquiry();
+    inquiry.apply(Seat::Subject, 0, answer(0, &["echo"]));
+    let long = "é".repeat(1 << 20);
+    inquiry.apply(Seat::Tool, 0, Outcome::Returned(Box::new(returned(Val::from(long), false))));
+    let output = inquiry.dialogue().tool_uses[0].output.clone().expect("it returned");
+    let rest = "[1835008 more bytes were left out: a result may have 262144 bytes]";
+    assert_eq!(output.len(), 262_144 + 1 + rest.len());
+    assert!(output.ends_with(&format!("é\n{rest}")));
+}
+
+#[test]
 fn it_ends_with_a_refusal_a_fault_or_a_stop() {
     let ends = |outcome: Outcome, expected: &Conclusion| {
         let mut inquiry = inquiry();

@@ -15,6 +15,7 @@
 mod content;
 mod http;
 mod program;
+mod queue;
 mod server;
 mod session;
 mod tail;

@@ -4,6 +4,7 @@
 //! to standard error is not passed on; the last of it is shown when something goes wrong.
 
 use std::process::Stdio;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub(super) struct Seen {
     pub(super) complaints: Tail,
     /// How it ended.
     pub(super) ended: OnceLock<String>,
+    /// The number of times that it said that its tools changed.
+    pub(super) n_changes: AtomicU64,
 }
 
 /// A message that cannot be sent.

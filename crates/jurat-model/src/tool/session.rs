@@ -8,13 +8,15 @@ use jurat_core::effect::{Fault, FaultKind};
 use jurat_core::suite::problem::{listed_all, nearest};
 use jurat_core::tool::ServerTool;
 use jurat_core::value::{Val, Value};
+use rmcp::ClientHandler;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig,
     ClientRequest, ErrorCode, ErrorData, Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
     RequestId,
 };
 use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError, ServiceExt as _,
+    ClientInitializeError, NotificationContext, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
+    ServiceExt as _,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
@@ -46,10 +48,35 @@ pub struct Identity {
 #[derive(Debug)]
 pub(super) struct Session {
     server: Arc<Server>,
-    running: RunningService<RoleClient, ClientConfig>,
+    running: RunningService<RoleClient, Us>,
     seen: Arc<Seen>,
     is_broken: AtomicBool,
-    tools: Mutex<Option<Arc<[ServerTool]>>>,
+    tools: Mutex<Option<Listed>>,
+}
+
+/// The tools of a server.
+#[derive(Debug)]
+struct Listed {
+    tools: Arc<[ServerTool]>,
+    /// The value of [`Seen::n_changes`] when they were asked for.
+    n_changes: u64,
+}
+
+/// What a server hears of us, and what we hear of it beside answers.
+#[derive(Debug)]
+struct Us {
+    config: ClientConfig,
+    seen: Arc<Seen>,
+}
+
+impl ClientHandler for Us {
+    fn get_info(&self) -> ClientConfig {
+        self.config.clone()
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.seen.n_changes.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// What is needed to open a server besides its definition.
@@ -73,7 +100,8 @@ impl Session {
         let us = Implementation::new("jurat", env!("CARGO_PKG_VERSION"));
         let us = ClientConfig::new(ClientCapabilities::default(), us);
         // Later revisions have another greeting, and servers that know no other are rare yet.
-        let us = us.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
+        let config = us.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
+        let us = Us { config, seen: Arc::clone(&seen) };
         let greeting = async {
             match &server.way {
                 Way::Program(launch) => {
@@ -87,8 +115,8 @@ impl Session {
                     (backoff.max_times, backoff.base_duration) = (Some(3), Duration::from_millis(250));
                     let mut config = StreamableHttpClientTransportConfig::with_uri("");
                     config.retry_config = Arc::new(backoff);
-                    // A session that ended may have held what earlier calls did; somebody should hear of it.
-                    config.reinit_on_expired_session = false;
+                    // The protocol asks for it. A session of one case may have held what its earlier calls did, which would be lost unsaid.
+                    config.reinit_on_expired_session = !server.per_case;
                     let transport = StreamableHttpClientTransport::with_client(client, config);
                     us.serve(transport).await.map_err(|it| refusal(&it, &seen))
                 }
@@ -128,16 +156,19 @@ impl Session {
         Some(Identity { name_and_version, protocol: info.protocol_version.to_string() })
     }
 
-    /// The tools of the server, which are asked for once.
+    /// The tools of the server, which are asked for once, and again when it says that they changed.
     pub(super) async fn tools(&self, until: Instant) -> Result<Arc<[ServerTool]>, Fault> {
         let Ok(mut known) = tokio::time::timeout_at(until, self.tools.lock()).await else {
             let what = "is still being asked for its tools by another case, and the time is over";
             return Err(fault(&self.server, FaultKind::Timeout, what));
         };
-        match &*known {
-            Some(tools) => Ok(Arc::clone(tools)),
-            None => Ok(Arc::clone(known.insert(self.list(until).await?))),
+        let n_changes = self.seen.n_changes.load(Ordering::Relaxed);
+        if let Some(listed) = known.as_ref().filter(|it| it.n_changes == n_changes) {
+            return Ok(Arc::clone(&listed.tools));
         }
+        let tools = self.list(until).await?;
+        *known = Some(Listed { tools: Arc::clone(&tools), n_changes });
+        Ok(tools)
     }
 
     async fn list(&self, until: Instant) -> Result<Arc<[ServerTool]>, Fault> {
@@ -213,9 +244,8 @@ impl Session {
         }
         let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let handle = sent.map_err(|it| self.refused(it, what))?;
-        let mut waiting = Waiting { peer, id: handle.id.clone(), seen: &self.seen, is_over: false };
-        let answer = tokio::time::timeout(limit, handle.await_response()).await.map_err(|_| timed_out())?;
-        waiting.is_over = true;
+        let mut waiting = Waiting::begin(peer, handle.id.clone(), &self.seen);
+        let answer = waiting.until_answered(handle.await_response(), limit, until).await.ok_or_else(timed_out)?;
         answer.map_err(|it| self.refused(it, what))?;
         let text = self.seen.verbatim.take(&waiting.id);
         text.ok_or_else(|| Refused::Fault(self.fault(&format!("answered {what} without a result"))))
@@ -256,11 +286,44 @@ struct Waiting<'s> {
     is_over: bool,
 }
 
+impl<'s> Waiting<'s> {
+    fn begin(peer: &'s Peer<RoleClient>, id: RequestId, seen: &'s Seen) -> Waiting<'s> {
+        seen.verbatim.queue.sent(&id);
+        Waiting { peer, id, seen, is_over: false }
+    }
+
+    /// The answer; `None` when the server took longer than it may, not counting the time that it took for older calls.
+    async fn until_answered<T>(
+        &mut self,
+        answer: impl Future<Output = T>,
+        timeout: Duration,
+        until: Instant,
+    ) -> Option<T> {
+        let queue = &self.seen.verbatim.queue;
+        let mut answer = std::pin::pin!(answer);
+        loop {
+            let changed = queue.changed();
+            let deadline = queue.deadline(&self.id, timeout).min(until);
+            tokio::select! {
+                biased;
+                answer = &mut answer => {
+                    self.is_over = true;
+                    queue.answered(&self.id);
+                    return Some(answer);
+                }
+                () = changed => {}
+                () = tokio::time::sleep_until(deadline) => return None,
+            }
+        }
+    }
+}
+
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         if self.is_over {
             return;
         }
+        self.seen.verbatim.queue.give_up(&self.id);
         self.seen.verbatim.forget(&self.id);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let peer = self.peer.clone();

@@ -10,9 +10,15 @@ use rmcp::model::RequestId;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::queue::Queue;
+
 /// The texts of results that nobody has taken yet.
 #[derive(Debug, Default)]
-pub(super) struct Verbatim(Mutex<Texts>);
+pub(super) struct Verbatim {
+    texts: Mutex<Texts>,
+    /// The calls that results are waited for.
+    pub(super) queue: Queue,
+}
 
 #[derive(Debug, Default)]
 struct Texts {
@@ -27,14 +33,22 @@ struct ResponseWire<'d> {
     id: Option<RequestId>,
     #[serde(borrow)]
     result: Option<&'d RawValue>,
+    #[serde(borrow)]
+    error: Option<&'d RawValue>,
 }
 
 impl Verbatim {
     /// Looks at a message; only results are kept.
     pub(super) fn note(&self, message: &str) {
-        let Ok(ResponseWire { id: Some(id), result: Some(result) }) = serde_json::from_str(message) else { return };
+        let Ok(ResponseWire { id: Some(id), result, error }) = serde_json::from_str(message) else { return };
+        if result.or(error).is_none() {
+            return;
+        }
         let mut texts = self.lock();
-        if !texts.unwanted.remove(&id) {
+        if texts.unwanted.remove(&id) {
+            drop(texts);
+            self.queue.answered(&id);
+        } else if let Some(result) = result {
             texts.results.insert(id, result.to_owned());
         }
     }
@@ -53,7 +67,7 @@ impl Verbatim {
     }
 
     fn lock(&self) -> MutexGuard<'_, Texts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -91,7 +91,7 @@ async fn names(toolbox: &Toolbox) -> String {
     }
 }
 
-const ALL: &str = "echo add remember picture fail refuse invalid internal garble environment folder hang die";
+const ALL: &str = "echo add remember picture fail refuse invalid internal garble environment folder hang die hold grow";
 
 /// What every way to talk to a server must give.
 async fn says_what_its_tools_say(toolbox: &Toolbox) {
@@ -210,10 +210,8 @@ fn a_connection_that_ends_in_the_middle_is_a_fault_and_is_opened_again() {
             assert_eq!(call(&toolbox, "remember", "{}").await, r#"{"text":"1"}"#);
             assert_eq!(call(&toolbox, "die", "{}").await, format!("tool: the server `s` {end}"));
             assert_eq!(call(&toolbox, "remember", "{}").await, r#"{"text":"2"}"#);
-            // A session that the server has forgotten is not replaced without a word.
+            // A session that the server has forgotten is begun again, and what was not done is asked for again.
             endpoint.forget_session();
-            let lost = call(&toolbox, "remember", "{}").await;
-            assert_eq!(lost, "tool: the server `s` could not be asked for `remember`: the session is over");
             assert_eq!(call(&toolbox, "remember", "{}").await, r#"{"text":"3"}"#);
             endpoint.refuse(503);
             let refused = call(&toolbox, "remember", "{}").await;
@@ -244,6 +242,52 @@ fn who_does_not_answer_in_time_is_told_that_nobody_waits() {
         assert_eq!(call(&toolbox, "hang", "{}").await, "timeout: the server `s` did not answer `hang` within 0.2 s");
         until(|| endpoint.seen().iter().any(|it| it.contains("notifications/cancelled"))).await;
         assert_eq!(call(&toolbox, "echo", r#"{"message": "still here"}"#).await, r#"{"text":"still here"}"#);
+    });
+}
+
+/// What one case did to its own server would be gone without a word.
+#[test]
+fn a_session_of_one_case_is_not_begun_again() {
+    let endpoint = ToolEndpoint::start(Manners::default(), false);
+    run(async {
+        let toolbox = toolbox(&format!(r#"{{"s": {{"url": "{}", "per_case": true}}}}"#, endpoint.url())).fresh();
+        assert_eq!(call(&toolbox, "remember", "{}").await, r#"{"text":"1"}"#);
+        endpoint.forget_session();
+        let lost = call(&toolbox, "remember", "{}").await;
+        assert_eq!(lost, "tool: the server `s` could not be asked for `remember`: the session is over");
+    });
+}
+
+/// A server that works on one call at a time answers those behind a slow one late; only the slow one took too long.
+#[test]
+fn a_slow_call_fails_alone() {
+    run(async {
+        let toolbox = toolbox(&spec_of(&[], r#", "timeout": 0.3"#));
+        assert_eq!(call(&toolbox, "echo", r#"{"message": "first"}"#).await, r#"{"text":"first"}"#);
+        let slow = call(&toolbox, "hold", "{}");
+        let echo = || call(&toolbox, "echo", r#"{"message": "here"}"#);
+        let (slow, one, other) = tokio::join!(slow, echo(), echo());
+        assert_eq!(slow, "timeout: the server `s` did not answer `hold` within 0.3 s");
+        assert_eq!((one.as_str(), other.as_str()), (r#"{"text":"here"}"#, r#"{"text":"here"}"#));
+        assert_eq!(echo().await, r#"{"text":"here"}"#);
+    });
+}
+
+#[test]
+fn tools_that_a_server_adds_can_be_called() {
+    run(async {
+        let toolbox = toolbox(&spec_of(&[], ""));
+        assert_eq!(names(&toolbox).await, ALL);
+        assert!(call(&toolbox, "late", "{}").await.starts_with("tool: the server `s` has no tool `late`"));
+        assert_eq!(call(&toolbox, "grow", "{}").await, r#"{"text":"there is another tool"}"#);
+        loop {
+            let said = call(&toolbox, "late", "{}").await;
+            if !said.contains("has no tool") {
+                assert_eq!(said, r#"{"text":"better than never"}"#);
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
     });
 }
 

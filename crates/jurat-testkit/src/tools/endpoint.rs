@@ -139,7 +139,7 @@ impl State {
         let streamed = head("text/event-stream") + "transfer-encoding: chunked\r\n\r\n";
         match self.tools.take(message) {
             Deed::Nothing if message.get("id").is_none() => Reaction::Send(plain(202, "")),
-            Deed::Nothing => Reaction::Wait,
+            Deed::Nothing | Deed::Messages(_) => Reaction::Wait,
             // The beginning of an answer whose end never comes.
             Deed::Die if self.is_streamed => Reaction::SendAndClose(streamed + &chunk(": so far\n\n")),
             Deed::Die => Reaction::SendAndClose(head("application/json") + "content-length: 100\r\n\r\n{"),

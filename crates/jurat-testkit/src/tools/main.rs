@@ -65,6 +65,7 @@ fn main() -> ExitCode {
         note(message["method"].as_str().unwrap_or("-"));
         match tools.take(&message) {
             Deed::Answer(answer) => println!("{answer}"),
+            Deed::Messages(messages) => messages.iter().for_each(|it| println!("{it}")),
             Deed::Nothing => {}
             Deed::Die => {
                 eprintln!("this is the end");

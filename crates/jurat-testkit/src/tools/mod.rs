@@ -16,6 +16,8 @@
 //! | `folder` | says the folder that it works in |
 //! | `hang` | never answers |
 //! | `die` | ends without an answer |
+//! | `hold` | as a program: answers nothing any more, until it hears that some call is not waited for; then it answers everything |
+//! | `grow` | as a program: adds the tool `late`, and says that its tools changed |
 
 mod endpoint;
 
@@ -56,6 +58,9 @@ pub struct Manners {
 pub struct Tools {
     manners: Manners,
     n_remembered: usize,
+    /// Answers that are held back.
+    held: Option<Vec<Value>>,
+    has_grown: bool,
 }
 
 /// What becomes of a message.
@@ -63,13 +68,15 @@ pub struct Tools {
 pub enum Deed {
     /// This is the answer.
     Answer(Value),
+    /// These are messages for whoever asked, one after the other.
+    Messages(Vec<Value>),
     /// There is nothing to answer, or nobody who answers.
     Nothing,
     /// The server ends.
     Die,
 }
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 15] = [
     "echo",
     "add",
     "remember",
@@ -83,16 +90,38 @@ const NAMES: [&str; 13] = [
     "folder",
     "hang",
     "die",
+    "hold",
+    "grow",
 ];
+
+/// The tool that is added later.
+const LATE: &str = "late";
 
 impl Tools {
     /// Makes a server with these manners.
     pub fn new(manners: Manners) -> Tools {
-        Tools { manners, n_remembered: 0 }
+        Tools { manners, ..Tools::default() }
     }
 
     /// Takes in a message.
     pub fn take(&mut self, message: &Value) -> Deed {
+        if message["method"] == "notifications/cancelled" {
+            return self.held.take().map_or(Deed::Nothing, Deed::Messages);
+        }
+        match (self.answer(message), &mut self.held) {
+            (Deed::Answer(answer), Some(held)) => {
+                held.push(answer);
+                Deed::Nothing
+            }
+            (Deed::Answer(answer), None) if message["params"]["name"] == "grow" => {
+                self.has_grown = true;
+                Deed::Messages(vec![json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), answer])
+            }
+            (deed, _) => deed,
+        }
+    }
+
+    fn answer(&mut self, message: &Value) -> Deed {
         let Some(id) = message.get("id").filter(|_| message.get("method").is_some()) else { return Deed::Nothing };
         let result = match message["method"].as_str() {
             Some("initialize") if self.manners.is_silent => return Deed::Nothing,
@@ -119,15 +148,16 @@ impl Tools {
 
     fn page(&self, cursor: &Value) -> Value {
         let start: usize = cursor.as_str().and_then(|it| it.parse().ok()).unwrap_or(0);
-        let n_tools = self.manners.page.unwrap_or(NAMES.len());
+        let n_tools = self.manners.page.unwrap_or(usize::MAX);
         let tool = |name: &&str| {
             let members =
                 if **name == *"add" { json!({"a": {"type": "number"}, "b": {"type": "number"}}) } else { json!({}) };
             json!({"name": name, "description": format!("does {name}"), "inputSchema": {"type": "object", "properties": members}})
         };
-        let tools: Vec<Value> = NAMES.iter().skip(start).take(n_tools).map(tool).collect();
+        let names: Vec<&str> = NAMES.into_iter().chain(self.has_grown.then_some(LATE)).collect();
+        let tools: Vec<Value> = names.iter().skip(start).take(n_tools).map(tool).collect();
         let end = start + tools.len();
-        if self.manners.is_endless || end < NAMES.len() {
+        if self.manners.is_endless || end < names.len() {
             return json!({"tools": tools, "nextCursor": end.to_string()});
         }
         json!({ "tools": tools })
@@ -167,6 +197,12 @@ impl Tools {
             Some("folder") => text(&std::env::current_dir().map(|it| it.display().to_string()).unwrap_or_default()),
             Some("hang") => Called::Nothing,
             Some("die") => Called::Die,
+            Some("hold") => {
+                self.held = Some(Vec::new());
+                text("at last")
+            }
+            Some("grow") => text("there is another tool"),
+            Some(LATE) if self.has_grown => text("better than never"),
             _ => Called::Result(json!({
                 "content": [{"type": "text", "text": "there is no such tool"}], "isError": true,
             })),
