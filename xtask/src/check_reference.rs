@@ -106,7 +106,7 @@ const NOTES: &[(&str, &str)] = &[
     ),
     (
         "openclaw_workspace_file_present",
-        "\nAn artifact is that file when its `metadata.workspace_relative_path` is equal, or when the path of its file ends so. `contains` cannot stand beside the other two; one file must \
+        "\nAn artifact is that file when its `metadata.workspace_relative_path` is equal, or when the path of its file ends so, by whole names. `contains` cannot stand beside the other two; one file must \
          have all that is wanted. The first 512,000 bytes are read. Fails for runs of others than OpenClaw.\n",
     ),
     (

@@ -198,7 +198,8 @@ impl Taken {
                 (0, 0)
             }
             Outcome::Fault(fault) => (fault.n_requests, fault.n_requests),
-            Outcome::Returned(_) | Outcome::NotRun(_) => (0, 0),
+            Outcome::Returned(returned) => (requests_of_run(&returned.value), 0),
+            Outcome::NotRun(_) => (0, 0),
         };
         if !is_reused {
             self.requests += u64::from(n_requests);
@@ -262,6 +263,14 @@ pub(crate) fn taken_by_run(artifact: &Val<'_>) -> (Usage, Option<f64>) {
         reasoning: count("reasoning_tokens"),
     };
     (counted, usage.get("cost_usd").and_then(Val::as_f64))
+}
+
+/// The requests that an agent made to its model, by its artifact.
+fn requests_of_run(artifact: &Val<'_>) -> u32 {
+    match artifact.get("runner_metadata").and_then(|it| it.get("requests")) {
+        Some(Val::I(count)) => u32::try_from(*count).unwrap_or(0),
+        _ => 0,
+    }
 }
 
 impl Tally {

@@ -1,13 +1,15 @@
 //! Workspaces: a fresh copy of a template for each run, a look at everything in it before and after, and what is kept of it.
 //!
-//! What stands in a workspace after a run was written by an agent, so nothing here follows a link, opens anything but plain files, or goes deeper and reads
-//! more than it should.
+//! What stands in a workspace after a run was written by an agent, so nothing here follows a link out of it, opens anything but plain files, or goes deeper and
+//! reads more than it should.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use jurat_core::agent::{FileKind, Walked, WalkedFile, Workspace, plain_relative_path};
+use jurat_core::agent::{FileKind, Followed, Walked, WalkedFile, Workspace, followed, plain_relative_path};
 use jurat_core::check::MOST_TEXT;
 use ring::digest::{Context, SHA256};
 
@@ -17,8 +19,11 @@ const MOST_FILES: usize = 100_000;
 /// How deep.
 const DEEPEST: usize = 64;
 
-/// How many bytes are hashed for one look.
-const MOST_HASHED: u64 = 16 << 30;
+/// How many bytes are hashed for one look: a few seconds of work. Files beyond that are told apart by size and time.
+const MOST_HASHED: u64 = 2 << 30;
+
+/// Files that are larger than this and for the most part holes cost nothing to make, and are not hashed.
+const LARGEST_HOLE: u64 = 64 << 20;
 
 /// How many bytes of text are kept of what a run made.
 const MOST_NEW_TEXT: u64 = 16 << 20;
@@ -139,17 +144,45 @@ impl Walk {
             it if it.is_file() => FileKind::File,
             _ => FileKind::Other,
         };
-        let digest = match kind {
-            FileKind::File if self.hashed.saturating_add(metadata.len()) <= MOST_HASHED => {
-                self.hashed += metadata.len();
-                sha256(path).unwrap_or_default()
-            }
+        let is_file = kind == FileKind::File;
+        let hash = if is_file { self.hash(path, metadata) } else { None };
+        let is_hashed = hash.is_some();
+        let digest = hash.unwrap_or_else(|| match kind {
+            FileKind::File => version(metadata),
             FileKind::Link => fs::read_link(path).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default(),
-            _ => String::new(),
-        };
-        let size = if kind == FileKind::File { metadata.len() } else { 0 };
-        WalkedFile { kind, size, is_executable: kind == FileKind::File && is_executable(metadata), digest }
+            FileKind::Directory | FileKind::Other => String::new(),
+        });
+        let size = if is_file { metadata.len() } else { 0 };
+        WalkedFile { kind, size, is_executable: is_file && is_executable(metadata), digest, is_hashed }
     }
+
+    /// The hash of a file, when it may be had for the price.
+    fn hash(&mut self, path: &Path, metadata: &fs::Metadata) -> Option<String> {
+        let size = metadata.len();
+        if self.hashed.saturating_add(size) > MOST_HASHED || is_hollow(metadata) {
+            return None;
+        }
+        self.hashed += size;
+        sha256(path).ok()
+    }
+}
+
+/// What tells versions of a file apart that is not hashed.
+fn version(metadata: &fs::Metadata) -> String {
+    let modified = metadata.modified().ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
+    format!("{} bytes of {}", metadata.len(), modified.unwrap_or_default().as_nanos())
+}
+
+/// Whether a large file takes much less room than it has bytes.
+#[cfg(unix)]
+fn is_hollow(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    metadata.len() > LARGEST_HOLE && metadata.blocks().saturating_mul(512) < metadata.len() / 2
+}
+
+#[cfg(not(unix))]
+fn is_hollow(_: &fs::Metadata) -> bool {
+    false
 }
 
 #[cfg(unix)]
@@ -202,24 +235,21 @@ fn open_without_following(path: &Path) -> io::Result<File> {
 /// Compares two looks at a workspace, and reads the texts that are kept of it.
 pub fn compare(workspace: &Path, before: &Walked, after: Walked) -> Workspace {
     let mut compared = Workspace::between(before, after);
-    let n_new = compared.added.len() + compared.changed.len();
+    let new: BTreeSet<&str> = compared.added.iter().chain(&compared.changed).map(String::as_str).collect();
     let (mut new_text, mut old_text) = (0_u64, 0_u64);
-    let paths: Vec<String> = compared.worth_reading().into_iter().map(str::to_owned).collect();
-    let is_new = |path: &String| compared.added.contains(path) || compared.changed.contains(path);
-    let new: Vec<bool> = paths.iter().take(n_new).map(is_new).collect();
-    let mut texts = Vec::new();
-    for (ix, path) in paths.into_iter().enumerate() {
-        let is_new = new.get(ix).copied().unwrap_or(false);
+    let mut texts = BTreeMap::new();
+    for path in compared.worth_reading() {
+        let is_new = new.contains(path);
         let (read, most) = if is_new { (&mut new_text, MOST_NEW_TEXT) } else { (&mut old_text, MOST_OLD_TEXT) };
         if *read >= most {
             continue;
         }
-        if let Ok(Some((text, is_cut))) = text(&workspace.join(&path)) {
+        if let Ok(Some((text, is_cut))) = text(&workspace.join(path)) {
             *read += text.len() as u64;
-            texts.push((path, (text, is_cut)));
+            texts.insert(path.to_owned(), (text, is_cut));
         }
     }
-    compared.texts = texts.into_iter().collect();
+    compared.texts = texts;
     compared
 }
 
@@ -249,9 +279,18 @@ pub struct KeptFile {
     pub sha256: String,
 }
 
-/// Copies a file of a workspace to where it is kept; or says why not. The path never leads out of the workspace, by links neither.
-pub fn keep(workspace: &Path, path: &str, into: &Path, most: u64) -> Result<KeptFile, String> {
-    let (relative, at) = below(workspace, path)?;
+/// A folder that programs worked in.
+#[derive(Debug, Clone, Copy)]
+pub struct Root<'r> {
+    /// Where it is on the machine.
+    pub folder: &'r Path,
+    /// What the programs called it.
+    pub seen: &'r str,
+}
+
+/// Copies a file of a workspace to where it is kept; or says why not. Links are followed within the workspace, and never out of it.
+pub fn keep(root: Root<'_>, path: &str, into: &Path, most: u64) -> Result<KeptFile, String> {
+    let (relative, at) = below(root, path)?;
     let file = open_plain(&at).map_err(|error| error.to_string())?;
     let size = file.metadata().map_err(|error| error.to_string())?.len();
     if size > most {
@@ -267,27 +306,29 @@ pub fn keep(workspace: &Path, path: &str, into: &Path, most: u64) -> Result<Kept
     Ok(KeptFile { path: PathBuf::from(relative), size, sha256 })
 }
 
-/// The names in a folder of a workspace, in order; none when it is not there, or is reached by a link.
-pub fn names(workspace: &Path, path: &str) -> Vec<String> {
-    let Ok((_, at)) = below(workspace, path) else { return Vec::new() };
+/// The names in a folder of a workspace, in order; none when it is not there, or a link leads out of the workspace.
+pub fn names(root: Root<'_>, path: &str) -> Vec<String> {
+    let Ok((_, at)) = below(root, path) else { return Vec::new() };
     let entries = fs::read_dir(at).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|it| it.file_name().into_string().ok()).collect();
     names.sort_unstable();
     names
 }
 
-/// Where a path below a folder is, as it is written and on the machine; or why nobody goes there: no link on the way is followed.
-fn below(folder: &Path, path: &str) -> Result<(String, PathBuf), String> {
+/// Where a path below a folder is, as it is written and on the machine; or why it is not looked at.
+fn below(root: Root<'_>, path: &str) -> Result<(String, PathBuf), String> {
     let relative = plain_relative_path(path).ok_or("it would leave the workspace")?;
-    let mut at = folder.to_owned();
-    for name in relative.split('/') {
-        at.push(name);
-        match fs::symlink_metadata(&at) {
-            Ok(it) if it.is_symlink() => return Err(format!("`{name}` is a link, which is not followed")),
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err("it is not there".to_owned()),
-            Err(error) => return Err(error.to_string()),
+    let target = |path: &str| fs::read_link(root.folder.join(path)).ok().map(|it| it.to_string_lossy().into_owned());
+    let at = match followed(&relative, root.seen, target) {
+        Followed::Inside(at) => root.folder.join(at),
+        Followed::Outside => {
+            return Err("a link on its way leads out of the workspace, where it is not followed".to_owned());
         }
+        Followed::Nowhere => return Err("links on its way lead in a circle".to_owned()),
+    };
+    match fs::symlink_metadata(&at) {
+        Ok(_) => Ok((relative, at)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err("it is not there".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
-    Ok((relative, at))
 }

@@ -154,7 +154,7 @@ pub fn tool_result(call: impl Into<Call>, which: Which) -> Rule {
     Rule::of("tool_result").and(call.into().members).with("which", which)
 }
 
-/// The run ended so: `success`, `failed`, `timed_out`, `invalid` or `provider_error`.
+/// The run ended so: `success`, `failed`, `timed_out`, `invalid`, `provider_error` or `refused`.
 pub fn status_is(status: impl Into<String>) -> Rule {
     Rule::of("status_is").with("expected", status.into())
 }

@@ -19,6 +19,9 @@ const KEY: &str = "sk-the-real-key-of-the-endpoint";
 /// What the agent says at its end.
 const LAST_WORD: &str = "All done: report.md is written.";
 
+/// What the model says when it refuses.
+const REFUSAL: &str = "I will not do that.";
+
 #[test]
 fn real_agents_are_driven_through_a_task() {
     let named = std::env::var("JURAT_TEST_AGENTS").unwrap_or_default();
@@ -60,6 +63,8 @@ fn drive(runner: &str, program: &str) -> Result<String, String> {
             write!(row, "{version:<12} {told}").expect("memory");
         }
     }
+    let run = artifact(desk.path(), "refused")?;
+    refused(&run, runner).map_err(|why| format!("case `refused`: {why}\n{}", shown(&run)))?;
     let kept = Command::new("grep").args(["-rl", KEY, "."]).current_dir(desk.path().join(".jurat")).output();
     let kept = String::from_utf8_lossy(&kept.map_err(|error| error.to_string())?.stdout).into_owned();
     if !kept.is_empty() {
@@ -85,6 +90,7 @@ fn suite(runner: &str, program: &str, url: &str, takes_turns: bool) -> String {
     if takes_turns {
         text += "  - { id: twice, turns: [Print the date and write report.md., Do it again.], workspace: template, key_outputs: [report.md] }\n";
     }
+    text += "  - { id: refused, task: Do REFUSE. }\n";
     text + "tasks:\n  - { id: done, check: { kind: status_is, expected: success } }\n"
 }
 
@@ -126,6 +132,8 @@ fn checked(run: &Value, n_calls: usize) -> Result<String, String> {
     let tokens = &run["usage"]["normalized"];
     let total = tokens["total_tokens"].as_u64().unwrap_or(0);
     must(total > 0 && tokens["input_tokens"].is_u64() && tokens["output_tokens"].is_u64(), "tokens are missing")?;
+    let requests = run["runner_metadata"]["requests"].as_u64().unwrap_or(0);
+    must(total == requests * 120, "tokens are not those of its requests")?;
     must(run["usage"]["cost_usd"].as_f64().is_some_and(|it| it > 0.0), "its cost is missing")?;
     let said = run["final_response"].as_str().unwrap_or_default();
     must(said.contains("report.md is written"), "its last word is another")?;
@@ -142,6 +150,23 @@ fn checked(run: &Value, n_calls: usize) -> Result<String, String> {
     Ok(format!("{:>5} {:>7} {total:>6}", calls.len(), results.len()))
 }
 
+/// What must be true of a run whose model refuses.
+fn refused(run: &Value, runner: &str) -> Result<(), String> {
+    let must = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+    must(run["status"] == "refused", "it was not refused")?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    // What Gemini's filters stop has no words.
+    if runner != "gemini_cli" {
+        must(text(&run["error"]["message"]) == format!("the model refused: {REFUSAL}"), "its words are others")?;
+        must(!text(&run["final_response"]).is_empty(), "the refusal is not its last word")?;
+    }
+    let told = run["trace"].as_array().into_iter().flatten().find(|it| it["role"] == "user");
+    must(
+        told.is_some_and(|it| it["content"].to_string().contains("Do REFUSE.")),
+        "the trace does not begin with the task",
+    )
+}
+
 /// A run as far as it helps to see what is wrong with it.
 fn shown(run: &Value) -> String {
     let parts = ["status", "error", "final_response", "tool_calls", "usage"].map(|key| format!("{key}: {}", run[key]));
@@ -154,6 +179,9 @@ fn answer(request: &Request) -> Reply {
     let usage = Usage { input: 100, output: 20, cached: 40, reasoning: 0 };
     if request.tools.is_empty() {
         return Reply::text("A title").usage(usage);
+    }
+    if request.json.to_string().contains("Do REFUSE.") {
+        return Reply::refusal(REFUSAL).usage(usage);
     }
     let command = match (results_since_told(request), request.model.contains("submits")) {
         (0, _) => "date +%F",

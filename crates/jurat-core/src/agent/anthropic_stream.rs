@@ -97,12 +97,10 @@ fn user(told: &mut Told, at: Option<String>, event: &Val<'_>) {
             for block in content.as_list().unwrap_or_default() {
                 match text(block, "type") {
                     Some("tool_result") => {
-                        let is_error = match block.get("is_error") {
-                            Some(Val::Bool(is_error)) => Some(*is_error),
-                            // Only what went wrong is marked by some versions.
-                            _ => Some(false),
-                        };
+                        // Only what went wrong is marked by some versions.
+                        let is_marked = block.get("is_error") == Some(&Val::Bool(true));
                         let output = joined(block.get("content").unwrap_or(&Val::Null));
+                        let is_error = Some(is_marked || is_failed_command(&output));
                         told.returned(at.clone(), owned_text(block, "tool_use_id"), is_error, output);
                     }
                     Some("text") => told.said(at.clone(), "user", owned_text(block, "text").unwrap_or_default()),
@@ -115,6 +113,12 @@ fn user(told: &mut Told, at: Option<String>, event: &Val<'_>) {
         }
     }
     below(told, n_before, event);
+}
+
+/// Whether a result of Qwen Code is that of a command that ended with another code than 0: not all of its versions mark it.
+fn is_failed_command(output: &Val<'_>) -> bool {
+    let Some(output) = output.as_str().filter(|it| it.starts_with("Command: ")) else { return false };
+    output.lines().find_map(|it| it.strip_prefix("Exit Code: ")).is_some_and(|it| !matches!(it, "0" | "(none)"))
 }
 
 /// What an agent below the agent did carries the call that began it.
@@ -136,15 +140,20 @@ fn result(told: &mut Told, at: Option<String>, event: &Val<'_>, dialect: Dialect
     told.usage.cost_usd = cost(event);
     let is_error = event.get("is_error") == Some(&Val::Bool(true));
     let subtype = text(event, "subtype").unwrap_or("success");
-    if !is_error && subtype == "success" {
+    let refused = text(event, "stop_reason") == Some("refusal");
+    // Qwen Code calls a run whose endpoint failed a success, and what failed its result.
+    let is_answer = text(event, "result").is_none_or(|it| !it.starts_with("[API Error"));
+    if !is_error && subtype == "success" && is_answer && !refused {
         told.response = owned_text(event, "result");
         return;
     }
     let said = owned_text(event, "result")
+        .filter(|it| !it.trim().is_empty())
         .or_else(|| errors(event))
         .unwrap_or_else(|| format!("the program ended with `{subtype}` and does not say why"));
     let status = event.get("api_error_status").filter(|it| !matches!(it, Val::Null));
     match status {
+        _ if refused => told.fail(FaultSource::Refusal, "refused", said),
         Some(status) => told.fail(FaultSource::Provider, format!("status_{}", plain(status)), said),
         None if says_provider(&said) => told.fail(FaultSource::Provider, "provider_error", said),
         None => told.fail(FaultSource::Agent, subtype, said),

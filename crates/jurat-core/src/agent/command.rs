@@ -8,6 +8,7 @@
 //! {"type": "usage", "input_tokens": 120, "output_tokens": 30, "cost_usd": 0.001}
 //! {"type": "note", "name": "retry", "detail": "the endpoint was busy"}
 //! {"type": "error", "source": "provider", "message": "the endpoint does not answer"}
+//! {"type": "refusal", "text": "I cannot help with that."}
 //! {"type": "final", "text": "done"}
 //! ```
 
@@ -136,6 +137,9 @@ impl Events {
                     _ => "agent_error",
                 });
                 told.fail(source, code, message);
+            }
+            Some("refusal") => {
+                told.fail(FaultSource::Refusal, "refused", text(event, "text").unwrap_or_default());
             }
             Some("final") => {
                 *has_final = true;

@@ -44,7 +44,10 @@ pub(super) fn read(trajectory: &str) -> Told {
     let cost = info.get("model_stats").and_then(|it| it.get("instance_cost")).and_then(Val::as_f64);
     told.usage.cost_usd = cost.filter(|it| *it > 0.0);
     match text(info, "exit_status") {
-        Some("Submitted") => told.response = owned_text(info, "submission").filter(|it| !it.trim().is_empty()),
+        Some("Submitted") => {
+            told.response = owned_text(info, "submission").filter(|it| !it.trim().is_empty());
+            submitted(&mut told);
+        }
         Some(status) => {
             let why = last_words(&document).unwrap_or_else(|| format!("it ended with `{status}`"));
             let is_provider = status.ends_with("Error") && OF_ENDPOINT.iter().any(|it| status.contains(it));
@@ -54,6 +57,17 @@ pub(super) fn read(trajectory: &str) -> Told {
         None => told.fail(FaultSource::Stream, "stream_broken_off", "the trajectory does not say how the run ended"),
     }
     told
+}
+
+/// The command that submits ends the program before it can return, which is recorded as a code of -1. It did not fail.
+fn submitted(told: &mut Told) {
+    let last = told.events.iter_mut().rev().find_map(|it| match &mut it.what {
+        Happening::ToolResult { is_error, .. } => Some(is_error),
+        _ => None,
+    });
+    if let Some(is_error) = last {
+        *is_error = Some(false);
+    }
 }
 
 /// Parts of the names that errors of an endpoint have.

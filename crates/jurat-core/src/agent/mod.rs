@@ -35,5 +35,5 @@ pub use launch::{ConfigFile, Errand, Launch, ModelAt, Places, Wire};
 pub use probe::{Probe, ProbeStep, SHELL_SECONDS};
 pub use run::{AgentRun, Ending, Exchanges, Kept, Limit, Mechanism, TurnRun};
 pub use runner::{Printed, Runner, SideFile, launch, read};
-pub use told::{FaultSource, Told, ToldFault};
-pub use workspace::{FileKind, Walked, WalkedFile, Workspace};
+pub use told::{Bounds, FaultSource, Told, ToldFault};
+pub use workspace::{FileKind, Followed, Walked, WalkedFile, Workspace, followed};

@@ -105,11 +105,11 @@ impl<'p> Probe<'p> {
         self.messages = inquiry.take_dialogue().asked;
         self.turn = None;
         match conclusion {
-            Conclusion::Answered(Said { text, tool_calls, .. })
-            | Conclusion::Refused(Said { text, tool_calls, .. }) => {
+            Conclusion::Answered(Said { text, tool_calls, .. }) => {
                 self.told.response = Some(text.clone());
                 self.messages.push(Message::Assistant { text, tool_calls });
             }
+            Conclusion::Refused(Said { text, .. }) => self.told.fail(FaultSource::Refusal, "refused", text),
             Conclusion::StillCalling(_) => {
                 let message = format!("the model still calls tools after {} answers", self.most_steps());
                 self.told.fail(FaultSource::Agent, "limit_turns", message);

@@ -1,14 +1,16 @@
 //! From what happened to the run artifact: one form for all runners, and one rule for how a run ended.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::told::{FaultSource, Told, add};
-use super::{AgentCase, ModelAt, Workspace};
+use super::{AgentCase, ModelAt, Network, Runner, Workspace};
 use crate::artifact::{
     Event, Happening, Identity, OutputArtifact, Provider, RunArtifact, RunFault, RunRequest, RunStatus, RunUsage,
     Timing, Tokens, is_identifier,
 };
 use crate::check::is_blank;
+use crate::effect::Finish;
 use crate::evidence::fault::{CONFIGURATION, NOT_STARTED};
 use crate::value::{Map, Val, Value};
 
@@ -61,6 +63,26 @@ pub struct TurnRun {
     pub took: Duration,
 }
 
+impl TurnRun {
+    /// Whether the program's own events have what the agent was asked to do. Some report other texts as words of the user: reminders, summaries.
+    fn has_task(&self) -> bool {
+        let task = self.message.trim();
+        self.told.events.iter().any(|it| match &it.what {
+            Happening::Message { role, content, .. } if role == "user" => says(content, task),
+            _ => false,
+        })
+    }
+}
+
+/// Whether a message, or one of its parts, has a text in it.
+fn says(content: &Val<'_>, text: &str) -> bool {
+    match content {
+        Val::Str(said) => said.contains(text),
+        Val::List(parts) => parts.iter().any(|it| it.get("text").is_some_and(|it| says(it, text))),
+        _ => false,
+    }
+}
+
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
@@ -95,21 +117,29 @@ pub enum Limit {
     Cost,
     /// Steps.
     Turns,
+    /// What all cases of a run may spend together.
+    Budget,
 }
 
 impl Limit {
     /// Its name.
     pub fn name(self) -> &'static str {
+        self.code().strip_prefix("limit_").unwrap_or_default()
+    }
+
+    /// The code of the error of a run that was stopped at it.
+    pub fn code(self) -> &'static str {
         match self {
-            Limit::Time => "time",
-            Limit::Output => "output",
-            Limit::Processes => "processes",
-            Limit::Memory => "memory",
-            Limit::Workspace => "workspace",
-            Limit::Requests => "requests",
-            Limit::Tokens => "tokens",
-            Limit::Cost => "cost_usd",
-            Limit::Turns => "turns",
+            Limit::Time => "limit_time",
+            Limit::Output => "limit_output",
+            Limit::Processes => "limit_processes",
+            Limit::Memory => "limit_memory",
+            Limit::Workspace => "limit_workspace",
+            Limit::Requests => "limit_requests",
+            Limit::Tokens => "limit_tokens",
+            Limit::Cost => "limit_cost_usd",
+            Limit::Turns => "limit_turns",
+            Limit::Budget => "limit_budget",
         }
     }
 }
@@ -124,10 +154,18 @@ pub struct Exchanges {
     pub n_requests: u64,
     /// What they took, as far as the endpoint said.
     pub tokens: Tokens,
+    /// Replies that did not say what they took.
+    pub n_uncounted: u64,
+    /// What all of it cost, when the price is known.
+    pub cost_usd: Option<f64>,
     /// The limit that was reached, after which requests were refused.
-    pub refused: Option<Limit>,
+    pub spent: Option<Limit>,
     /// What went wrong at the endpoint, when that was the last it did: a code and a sentence.
     pub failed: Option<(String, String)>,
+    /// The words of the model's refusal (perhaps none), when that was its last reply.
+    pub refusal: Option<String>,
+    /// How many replies were refusals.
+    pub n_refusals: u64,
 }
 
 /// What is kept of a run outside of its artifact.
@@ -146,12 +184,23 @@ pub struct Kept {
 }
 
 impl AgentRun<'_> {
-    /// The artifact.
-    pub fn artifact(&self) -> RunArtifact {
+    /// Marks results of commands as errors, by the ends of the ids that their calls have.
+    pub fn fail_commands(&mut self, ids: &BTreeSet<String>) {
+        for event in self.turns.iter_mut().flat_map(|it| &mut it.told.events) {
+            if let Happening::ToolResult { call_id: Some(id), is_error, .. } = &mut event.what
+                && ids.iter().any(|it| id.ends_with(it.as_str()))
+            {
+                *is_error = Some(true);
+            }
+        }
+    }
+
+    /// The artifact. What the program told is moved into it.
+    pub fn artifact(&mut self) -> RunArtifact {
         let runner = self.case.agent.runner.name();
         let (status, error) = self.conclusion();
         let duration = Duration::from_millis(self.ended_ms.saturating_sub(self.began_ms));
-        let last = self.turns.last();
+        let served = self.turns.last().and_then(|it| it.told.model.clone());
         RunArtifact {
             identity: Identity {
                 run_id: self.run_id.clone(),
@@ -173,7 +222,11 @@ impl AgentRun<'_> {
                 execution_parameters: self.parameters(),
                 metadata: self.case.metadata.clone(),
             },
-            provider: Provider { provider_model_id: last.and_then(|it| it.told.model.clone()), ..Provider::default() },
+            provider: Provider {
+                provider_model_id: served,
+                finish_reason: (status == RunStatus::Refused).then(|| Finish::Refusal.name().to_owned()),
+                ..Provider::default()
+            },
             usage: self.usage(),
             trace: self.trace(),
             output_artifacts: self.kept.outputs.clone(),
@@ -191,10 +244,32 @@ impl AgentRun<'_> {
         Val::Map(members)
     }
 
-    /// What the program says, and what the endpoint said where the program says nothing. A price that the author gave is worth more than any.
+    /// What the run took: what passed the proxy, where all of it was counted; else what the program reports.
     fn usage(&self) -> RunUsage {
+        let reported = self.reported();
+        let Some(counted) = self.counted(&reported) else { return reported };
+        RunUsage {
+            normalized: Tokens { cache_write: reported.normalized.cache_write, ..counted.tokens },
+            cost_usd: counted.cost_usd.or(reported.cost_usd).filter(|it| it.is_finite()),
+            raw_provider_usage: reported.raw_provider_usage,
+        }
+    }
+
+    /// What passed the proxy, where it is the better count. A program that can also reach other models may report more than passed.
+    fn counted(&self, reported: &RunUsage) -> Option<&Exchanges> {
+        let counted = self.exchanges.as_ref().filter(|it| it.n_uncounted == 0 && it.tokens.total.is_some())?;
+        let is_only_way = self.case.agent.runner != Runner::Call
+            && matches!(self.case.agent.network(), Network::Loopback | Network::Off);
+        (is_only_way || reported.normalized.total <= counted.tokens.total).then_some(counted)
+    }
+
+    /// What the program reports, and what the endpoint said where the program reports nothing. A price that the author gave overrides the program's.
+    fn reported(&self) -> RunUsage {
         let mut usage = RunUsage::default();
         for turn in &self.turns {
+            if self.case.agent.runner.counts_session() && turn.told.usage.normalized != Tokens::default() {
+                usage.normalized = Tokens::default();
+            }
             add(&mut usage.normalized, &turn.told.usage.normalized);
             if let Some(cost) = turn.told.usage.cost_usd.filter(|it| *it <= MOST_USD) {
                 *usage.cost_usd.get_or_insert(0.0) += cost;
@@ -212,25 +287,35 @@ impl AgentRun<'_> {
         {
             usage.cost_usd = Some((read as f64 * input + written as f64 * output) / 1e6);
         }
+        usage.cost_usd = usage.cost_usd.filter(|it| it.is_finite());
         usage
     }
 
-    fn trace(&self) -> Vec<Event> {
+    /// What the program reports, where that is not what passed the proxy.
+    fn difference(&self) -> Option<Value> {
+        let reported = self.reported().normalized;
+        let counted = self.counted(&self.reported())?.tokens;
+        let is_same = (reported.input, reported.output) == (counted.input, counted.output);
+        let counts = [("input_tokens", reported.input), ("output_tokens", reported.output)];
+        let members = counts.into_iter().filter_map(|(name, count)| Some((name, Val::from(count?))));
+        (!is_same).then(|| Val::Map(members.collect::<Map<'static>>()))
+    }
+
+    fn trace(&mut self) -> Vec<Event> {
+        let words = self.refusal().map(str::to_owned);
+        let n_turns = self.turns.len();
         let mut trace = Vec::new();
         let event = |what| Event { timestamp: None, metadata: None, what };
-        for (ix, turn) in self.turns.iter().enumerate() {
-            let is_told = turn.told.events.iter().find_map(|it| match &it.what {
-                Happening::Message { role, .. } if role != "system" => Some(role == "user"),
-                Happening::ToolCall { .. } => Some(false),
-                _ => None,
-            });
-            if is_told != Some(true) {
+        for (ix, turn) in self.turns.iter_mut().enumerate() {
+            if !turn.has_task() {
                 let content = Val::from(turn.message.clone());
                 trace.push(event(Happening::Message { role: "user".to_owned(), content, name: None }));
             }
-            trace.extend(turn.told.events.iter().cloned());
-            if let Some(response) = &turn.told.response {
-                trace.push(event(Happening::FinalOutput { content: Some(response.clone()) }));
+            trace.append(&mut turn.told.events);
+            let words = words.as_deref().filter(|_| ix + 1 == n_turns);
+            let response = turn.told.response.as_deref().filter(|it| !is_blank(it)).or(words);
+            if let Some(response) = response.or(turn.told.response.as_deref()) {
+                trace.push(event(Happening::FinalOutput { content: Some(response.to_owned()) }));
             }
             let detail = [
                 ("turn", Val::from(ix as u64 + 1)),
@@ -243,25 +328,46 @@ impl AgentRun<'_> {
         trace
     }
 
-    /// How the run ended: by a limit or not; then whose fault it is; then whether anything was said.
+    /// The words of the refusal (perhaps none) that the run ended with: as the proxy read them, else as the program has them.
+    fn refusal(&self) -> Option<&str> {
+        let read = self.exchanges.as_ref().and_then(|it| it.refusal.as_deref());
+        let fault = self.turns.last().and_then(|it| it.told.fault.as_ref());
+        let told = fault.filter(|it| it.source == FaultSource::Refusal).map(|it| it.message.as_str());
+        read.filter(|it| !is_blank(it)).or(told).or(read)
+    }
+
+    /// How the run ended: whether it was stopped or refused; then whose fault it is; then whether anything was said.
     fn conclusion(&self) -> (RunStatus, Option<RunFault>) {
-        let Some(turn) = self.turns.last() else {
-            return failed(RunStatus::Failed, NOT_STARTED, "no turn was run".to_owned(), None);
-        };
+        match self.turns.last() {
+            None => failed(RunStatus::Failed, NOT_STARTED, "no turn was run".to_owned(), None),
+            Some(turn) => self.stopped(turn).unwrap_or_else(|| self.ended(turn)),
+        }
+    }
+
+    /// How a run ended that was not left to its end, or whose model refused.
+    fn stopped(&self, turn: &TurnRun) -> Option<(RunStatus, Option<RunFault>)> {
+        let spent = self.exchanges.as_ref().and_then(|it| it.spent);
+        Some(match &turn.ending {
+            Ending::NotStarted(why) => failed(RunStatus::Failed, NOT_STARTED, why.clone(), None),
+            // What an agent does without its model says nothing about what it would have done with it.
+            _ if spent == Some(Limit::Budget) => limited(Limit::Budget),
+            _ if let Some(words) = self.refusal() => refused(words),
+            Ending::Limited(Limit::Time) if spent.is_none() => {
+                let seconds = self.case.agent.limits.time.as_secs_f64();
+                let message = format!("the agent took longer than {seconds} seconds");
+                failed(RunStatus::TimedOut, "timeout", message, Some(true))
+            }
+            // An agent that asks again and again after a limit of requests runs out of time because of that limit.
+            Ending::Limited(limit) => limited(spent.filter(|_| *limit == Limit::Time).unwrap_or(*limit)),
+            Ending::Exited(_) | Ending::Signalled(_) => return None,
+        })
+    }
+
+    fn ended(&self, turn: &TurnRun) -> (RunStatus, Option<RunFault>) {
         let said = |message: String| match turn.stderr.trim() {
             "" => message,
             stderr => format!("{message}; it printed: {stderr}"),
         };
-        match &turn.ending {
-            Ending::NotStarted(why) => return failed(RunStatus::Failed, NOT_STARTED, why.clone(), None),
-            Ending::Limited(Limit::Time) => {
-                let seconds = self.case.agent.limits.time.as_secs_f64();
-                let message = format!("the agent took longer than {seconds} seconds");
-                return failed(RunStatus::TimedOut, "timeout", message, Some(true));
-            }
-            Ending::Limited(limit) => return limited(*limit),
-            Ending::Exited(_) | Ending::Signalled(_) => {}
-        }
         let fault = turn.told.fault.as_ref();
         if let Some(fault) = fault.filter(|it| it.source == FaultSource::Time) {
             return failed(RunStatus::TimedOut, &fault.code, fault.message.clone(), Some(true));
@@ -269,7 +375,7 @@ impl AgentRun<'_> {
         let exchanges = self.exchanges.as_ref();
         let has_word = turn.told.response.as_deref().is_some_and(|it| !is_blank(it));
         let is_fine = turn.ending == Ending::Exited(0) && fault.is_none() && has_word;
-        if let Some(limit) = exchanges.and_then(|it| it.refused).filter(|_| !is_fine) {
+        if let Some(limit) = exchanges.and_then(|it| it.spent).filter(|_| !is_fine) {
             return limited(limit);
         }
         if let Some((code, message)) = exchanges.and_then(|it| it.failed.clone()).filter(|_| !is_fine) {
@@ -323,6 +429,12 @@ impl AgentRun<'_> {
         }
         if let Some(exchanges) = &self.exchanges {
             put("requests", Val::from(exchanges.n_requests));
+            if exchanges.n_refusals > 0 {
+                put("refusals", Val::from(exchanges.n_refusals));
+            }
+        }
+        if let Some(reported) = self.difference() {
+            put("reported_usage", reported);
         }
         if !self.enforced.is_empty() {
             let by = self.enforced.iter().map(|(limit, by)| (limit.name(), Val::from(by.clone())));
@@ -349,11 +461,23 @@ fn failed(status: RunStatus, code: &str, message: String, retryable: Option<bool
     (status, Some(fault))
 }
 
+fn refused(words: &str) -> (RunStatus, Option<RunFault>) {
+    let message = match words.trim() {
+        "" => "the model refused, without words".to_owned(),
+        words => format!("the model refused: {words}"),
+    };
+    failed(RunStatus::Refused, "refused", message, Some(false))
+}
+
 fn limited(limit: Limit) -> (RunStatus, Option<RunFault>) {
     let name = limit.name();
-    let message =
-        format!("the agent was stopped at its limit of `{name}`; `limits` in its definition says how much it may take");
-    failed(RunStatus::Failed, &format!("limit_{name}"), message, Some(false))
+    let message = match limit {
+        Limit::Budget => "the agent was stopped because the budget of the run is used up".to_owned(),
+        _ => format!(
+            "the agent was stopped at its limit of `{name}`; `limits` in its definition says how much it may take"
+        ),
+    };
+    failed(RunStatus::Failed, limit.code(), message, Some(false))
 }
 
 fn ending_words(ending: &Ending) -> String {

@@ -93,6 +93,11 @@ impl Runner {
         !matches!(self, Runner::MiniSweAgent | Runner::Recorded)
     }
 
+    /// Whether the usage that its program reports in a turn is that of the whole session so far.
+    pub(super) fn counts_session(self) -> bool {
+        matches!(self, Runner::Codex | Runner::QwenCode)
+    }
+
     /// What else than its output tells what happened, below its home.
     pub fn side_file(self) -> Option<SideFile> {
         match self {
@@ -151,7 +156,7 @@ pub struct Printed<'p> {
 /// What a program told about a turn.
 pub fn read(runner: Runner, printed: Printed<'_>) -> Told {
     let Printed { stdout, side, is_text } = printed;
-    match runner {
+    let told = match runner {
         Runner::Command if is_text => command::read_text(stdout),
         Runner::Command => command::read(stdout),
         Runner::OpenClaw => openclaw::read(stdout, side),
@@ -163,5 +168,6 @@ pub fn read(runner: Runner, printed: Printed<'_>) -> Told {
         Runner::Pi => pi::read(stdout),
         Runner::MiniSweAgent => mini_swe_agent::read(side),
         Runner::Call | Runner::Recorded | Runner::LlmProbe => Told::default(),
-    }
+    };
+    told.finish()
 }

@@ -21,7 +21,26 @@ pub struct Told {
     pub model: Option<String>,
     /// The version of the program.
     pub version: Option<String>,
+    /// What was printed beside events, and what was left out.
+    pub bounds: Bounds,
 }
+
+/// How much of a program's output became events, so that it takes no more than a small multiple of its size in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bounds {
+    /// The bytes of lines beside events that are in the trace.
+    pub n_printed: usize,
+    /// The lines beside events that were left out.
+    pub n_lines_left_out: u64,
+    /// The events that were left out.
+    pub n_events_left_out: u64,
+}
+
+/// How many events of one turn are read. Agents that work for hours have a few thousand.
+const MOST_EVENTS: usize = 50_000;
+
+/// How many bytes of lines that are no events are in the trace of one turn. All of them are in the log.
+const MOST_PRINTED: usize = 256 << 10;
 
 /// What went wrong, as a program tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,11 +66,17 @@ pub enum FaultSource {
     Stream,
     /// It ran out of time by its own clock.
     Time,
+    /// Its model refused; the message has the words of the refusal.
+    Refusal,
 }
 
 impl Told {
     /// Adds something that happened.
     pub(super) fn push(&mut self, timestamp: Option<String>, what: Happening) {
+        if self.events.len() >= MOST_EVENTS {
+            self.bounds.n_events_left_out += 1;
+            return;
+        }
         self.events.push(Event { timestamp, metadata: None, what });
     }
 
@@ -65,10 +90,49 @@ impl Told {
         match line {
             Line::Event(event) => Some(event),
             Line::Printed(printed) => {
-                self.note(None, beside, Val::from(printed.to_owned()));
+                self.printed(printed, beside);
                 None
             }
         }
+    }
+
+    /// Lines that follow one another become one event.
+    fn printed(&mut self, line: &str, beside: &str) {
+        if self.bounds.n_printed + line.len() > MOST_PRINTED {
+            self.bounds.n_lines_left_out += 1;
+            return;
+        }
+        self.bounds.n_printed += line.len() + 1;
+        let last = self.events.last_mut().map(|it| &mut it.what);
+        if let Some(Happening::Runner { name, detail: Val::Str(text) }) = last
+            && name == beside
+        {
+            let text = text.to_mut();
+            text.push('\n');
+            text.push_str(line);
+            return;
+        }
+        self.note(None, beside, Val::from(line.to_owned()));
+    }
+
+    /// Says what was left out. A run whose events are not all known is no success.
+    pub(super) fn finish(mut self) -> Told {
+        let Bounds { n_lines_left_out, n_events_left_out, .. } = self.bounds;
+        if n_lines_left_out > 0 {
+            let said = format!("{n_lines_left_out} more lines that are no events; the log has them");
+            self.events.push(Event {
+                timestamp: None,
+                metadata: None,
+                what: Happening::Runner { name: "left_out".to_owned(), detail: Val::from(said) },
+            });
+        }
+        if n_events_left_out > 0 {
+            let said =
+                format!("the program printed {n_events_left_out} events more than the {MOST_EVENTS} that are read");
+            self.fail(FaultSource::Stream, "too_many_events", said);
+            self.response = None;
+        }
+        self
     }
 
     pub(super) fn said(&mut self, timestamp: Option<String>, role: &str, content: impl Into<Value>) {

@@ -1,6 +1,6 @@
 //! The workspace of a run: what was in it before, what after, and what that changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::value::{Map, Val, Value};
 
@@ -22,8 +22,10 @@ pub struct WalkedFile {
     pub size: u64,
     /// Whether it may be run.
     pub is_executable: bool,
-    /// The SHA-256 of what is in it; of a link, where it leads.
+    /// The SHA-256 of what is in it; of a link, its target as it is written. Of a file that was not hashed, what tells its versions apart.
     pub digest: String,
+    /// Whether what is in it was hashed, when it is a file.
+    pub is_hashed: bool,
 }
 
 /// What something in a directory is.
@@ -33,7 +35,7 @@ pub enum FileKind {
     File,
     /// A directory.
     Directory,
-    /// A link, which nobody follows.
+    /// A link. It is followed within the directory, and never out of it.
     Link,
     /// Something else: a pipe, a socket.
     Other,
@@ -51,7 +53,74 @@ impl FileKind {
     }
 }
 
+/// Where a path leads when the links on its way are followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Followed {
+    /// To this path within the directory.
+    Inside(String),
+    /// To nothing, or in a circle.
+    Nowhere,
+    /// Out of the directory.
+    Outside,
+}
+
+/// More links than this are a circle.
+const MOST_LINKS: usize = 40;
+
+/// Follows the links on the way of a path. `target` is that of the link at a path, where there is one; `root` is what programs inside call the directory, because they
+/// may write targets that begin with it.
+pub fn followed(path: &str, root: &str, target: impl Fn(&str) -> Option<String>) -> Followed {
+    let mut left: VecDeque<String> = path.split('/').map(str::to_owned).collect();
+    let mut at: Vec<String> = Vec::new();
+    let mut n_links = 0;
+    while let Some(name) = left.pop_front() {
+        match name.as_str() {
+            "" | "." => continue,
+            ".." if at.pop().is_none() => return Followed::Outside,
+            ".." => continue,
+            _ => at.push(name),
+        }
+        let Some(target) = target(&at.join("/")) else { continue };
+        n_links += 1;
+        if n_links > MOST_LINKS {
+            return Followed::Nowhere;
+        }
+        at.pop();
+        let relative = match target.strip_prefix('/') {
+            None => target.as_str(),
+            Some(_) => match below_root(&target, root) {
+                Some(relative) => {
+                    at.clear();
+                    relative
+                }
+                None => return Followed::Outside,
+            },
+        };
+        for name in relative.split('/').rev() {
+            left.push_front(name.to_owned());
+        }
+    }
+    Followed::Inside(at.join("/"))
+}
+
+/// What an absolute path is below a directory.
+fn below_root<'p>(path: &'p str, root: &str) -> Option<&'p str> {
+    let root = root.trim_end_matches('/');
+    let below = path.strip_prefix(root).filter(|_| !root.is_empty())?;
+    (below.is_empty() || below.starts_with('/')).then_some(below)
+}
+
 impl Walked {
+    /// Where a link leads.
+    fn link(&self, path: &str, root: &str) -> Followed {
+        let target =
+            |path: &str| self.files.get(path).filter(|it| it.kind == FileKind::Link).map(|it| it.digest.clone());
+        match followed(path, root, target) {
+            Followed::Inside(at) if !at.is_empty() && !self.files.contains_key(&at) => Followed::Nowhere,
+            followed => followed,
+        }
+    }
+
     /// A hash of it all: paths, kinds, whether it may be run, where links lead, content. `None` when there is more than was looked at.
     pub fn digest(&self) -> Option<String> {
         if self.is_cut {
@@ -75,6 +144,8 @@ impl Walked {
 /// What a run made of its workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Workspace {
+    /// What programs inside call it.
+    pub root: String,
     /// What was not there before.
     pub added: Vec<String>,
     /// What is another now.
@@ -115,9 +186,10 @@ impl Workspace {
     /// The files whose texts are worth keeping, in the order in which they are: what is new or other first.
     pub fn worth_reading(&self) -> Vec<&str> {
         let is_file = |path: &&str| self.after.files.get(*path).is_some_and(|it| it.kind == FileKind::File);
-        let touched: Vec<&str> = self.added.iter().chain(&self.changed).map(String::as_str).collect();
-        let others = self.after.files.keys().map(String::as_str).filter(|it| !touched.contains(it));
-        touched.iter().copied().chain(others).filter(is_file).collect()
+        let touched = || self.added.iter().chain(&self.changed).map(String::as_str);
+        let known: BTreeSet<&str> = touched().collect();
+        let others = self.after.files.keys().map(String::as_str).filter(|it| !known.contains(it));
+        touched().chain(others).filter(is_file).collect()
     }
 
     /// As evidence has it.
@@ -126,8 +198,22 @@ impl Workspace {
         let file = |(path, file): (&String, &WalkedFile)| {
             let mut members: Map<'static> =
                 [("kind", Val::from(file.kind.name())), ("size", Val::from(file.size))].into_iter().collect();
-            if matches!(file.kind, FileKind::File) {
-                members.insert("sha256".into(), Val::from(file.digest.clone()));
+            match file.kind {
+                FileKind::File if file.is_hashed => {
+                    members.insert("sha256".into(), Val::from(file.digest.clone()));
+                }
+                FileKind::File => {
+                    members.insert("not_hashed".into(), Val::Bool(true));
+                }
+                FileKind::Link => {
+                    members.insert("target".into(), Val::from(file.digest.clone()));
+                    match self.after.link(path, &self.root) {
+                        Followed::Inside(at) => members.insert("leads_to".into(), Val::from(at)),
+                        Followed::Outside => members.insert("leads_out".into(), Val::Bool(true)),
+                        Followed::Nowhere => false,
+                    };
+                }
+                FileKind::Directory | FileKind::Other => {}
             }
             if let Some((text, is_cut)) = self.texts.get(path) {
                 members.insert("text".into(), Val::from(text.clone()));
@@ -167,7 +253,13 @@ mod tests {
 
     fn walked(files: &[(&str, FileKind, &str)]) -> Walked {
         let file = |(path, kind, digest): &(&str, FileKind, &str)| {
-            let file = WalkedFile { kind: *kind, size: 1, is_executable: false, digest: (*digest).to_owned() };
+            let file = WalkedFile {
+                kind: *kind,
+                size: 1,
+                is_executable: false,
+                digest: (*digest).to_owned(),
+                is_hashed: *kind == FileKind::File,
+            };
             ((*path).to_owned(), file)
         };
         Walked { files: files.iter().map(file).collect(), is_cut: false }
@@ -199,6 +291,33 @@ mod tests {
         assert_eq!(workspace.changed, ["b.md", "l"]);
         assert_eq!(workspace.removed, ["d/c.md", "gone"]);
         assert_eq!(workspace.worth_reading(), ["empty.md", "n/x.md", "b.md", "a.md"]);
+    }
+
+    /// Where a link leads is said as the agent would see it.
+    #[test]
+    fn links_are_described_as_they_lead() {
+        use FileKind::{Directory, File, Link};
+        let files = [
+            ("a.md", File, "1"),
+            ("circle", Link, "circle"),
+            ("d", Directory, ""),
+            ("d/up.md", Link, "../a.md"),
+            ("gone", Link, "nothing"),
+            ("in", Link, "/workspace/d/up.md"),
+            ("out", Link, "/etc/passwd"),
+            ("over", Link, "../../a.md"),
+            ("other", Link, "/workspaces/a.md"),
+        ];
+        let root = "/workspace".to_owned();
+        let workspace = Workspace { after: walked(&files), root, ..Workspace::default() };
+        let value = workspace.to_value();
+        let said = |path: &str| {
+            let file = value.get("files").and_then(Val::as_map).and_then(|it| it.get(path)).expect("it is there");
+            let leads = file.get("leads_to").and_then(Val::as_str).map(str::to_owned);
+            leads.unwrap_or_else(|| if file.get("leads_out").is_some() { "out" } else { "nowhere" }.to_owned())
+        };
+        let paths = ["d/up.md", "in", "circle", "gone", "out", "over", "other"];
+        assert_eq!(paths.map(said), ["a.md", "a.md", "nowhere", "nowhere", "out", "out", "out"]);
     }
 
     #[test]

@@ -65,16 +65,19 @@ pub enum RunStatus {
     Invalid,
     /// The endpoint of its model failed.
     ProviderError,
+    /// Its model refused.
+    Refused,
 }
 
 impl RunStatus {
     /// Every status, by its name.
-    pub const NAMED: [(&'static str, RunStatus); 5] = [
+    pub const NAMED: [(&'static str, RunStatus); 6] = [
         ("success", RunStatus::Success),
         ("failed", RunStatus::Failed),
         ("timed_out", RunStatus::TimedOut),
         ("invalid", RunStatus::Invalid),
         ("provider_error", RunStatus::ProviderError),
+        ("refused", RunStatus::Refused),
     ];
 
     /// The name, as it is stored.

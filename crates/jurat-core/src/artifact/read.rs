@@ -55,7 +55,7 @@ impl RunArtifact {
     /// assert_eq!(RunArtifact::read(&artifact.to_value()).as_ref(), Ok(&artifact));
     ///
     /// let wrong = RunArtifact::read(&parse_json(&text.replace("success", "fine"))?.value).unwrap_err();
-    /// assert_eq!(wrong[0].to_string(), "`status` must be `success`, `failed`, `timed_out`, `invalid` or `provider_error`, not `fine`");
+    /// assert_eq!(wrong[0].to_string(), "`status` must be `success`, `failed`, `timed_out`, `invalid`, `provider_error` or `refused`, not `fine`");
     /// # Ok::<(), jurat_core::value::JsonError>(())
     /// ```
     pub fn read(value: &Val<'_>) -> Result<RunArtifact, Vec<ArtifactProblem>> {

@@ -112,6 +112,7 @@ impl Check {
             }
             Found::Directory => return Ok(Some(mismatch(format!("a file `{path}`"), "a directory"))),
             Found::Nothing => return Ok(Some(mismatch(format!("a file `{path}`"), "nothing there"))),
+            Found::Link(link) => return Ok(Some(mismatch(format!("a file `{path}`"), link))),
             Found::Unknown(reason) => return Err(cannot_tell(reason)),
         };
         if is_cut {
@@ -372,6 +373,7 @@ fn file_exists(evidence: &Val<'_>, place: &Place, seen: &[Seen]) -> Decided {
             Found::File { .. } => None,
             Found::Directory => Some(mismatch(expected, "a directory")),
             Found::Nothing => Some(mismatch(expected, "nothing there")),
+            Found::Link(link) => Some(mismatch(expected, link)),
             Found::Unknown(reason) => return Err(cannot_tell(reason)),
         },
     })
@@ -387,6 +389,7 @@ fn path_exists(evidence: &Val<'_>, place: &Place, seen: &[Seen]) -> Decided {
         Place::Workspace(path) => match workspace::find(evidence, path, seen) {
             Found::File { .. } | Found::Directory => None,
             Found::Nothing => nothing(),
+            Found::Link(link) => Some(mismatch(format!("something at `{}`", path_of(place)), link)),
             Found::Unknown(reason) => return Err(cannot_tell(reason)),
         },
     })
@@ -418,6 +421,7 @@ fn file_contains(evidence: &Val<'_>, place: &Place, text: &str, seen: &[Seen]) -
             }
             Found::Directory => Ok(Some(mismatch(expected(), "a directory"))),
             Found::Nothing => Ok(Some(mismatch(expected(), "nothing there"))),
+            Found::Link(link) => Ok(Some(mismatch(expected(), link))),
             Found::Unknown(reason) => Err(cannot_tell(reason)),
         },
     }
@@ -501,7 +505,7 @@ fn workspace_file_present(
 /// The same of a run that recorded every file of its workspace.
 fn recorded_file_present(evidence: &Val<'_>, path: &str, content: &ContentRule, expected: &str) -> Decided {
     let files = evidence.get("workspace").and_then(|it| it.get("files")).and_then(Val::as_map);
-    let ends = |it: &&str| *it == path || it.ends_with(&format!("/{path}"));
+    let ends = |it: &&str| workspace::ends_with(it, path);
     let files: Vec<&str> = files.map(|it| it.keys().filter(ends).collect()).unwrap_or_default();
     for path in &files {
         match workspace::find(evidence, path, &[]) {
@@ -510,6 +514,7 @@ fn recorded_file_present(evidence: &Val<'_>, path: &str, content: &ContentRule, 
             Found::File { text: None, .. } => {
                 return Err(cannot_tell(format!("the text of `{path}` was not kept, or is none")));
             }
+            Found::Link(link) => return Ok(Some(mismatch(expected, link))),
             _ => {}
         }
     }

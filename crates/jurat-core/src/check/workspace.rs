@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::uri::{uri_path, written_path};
 use super::{Base, Look, MOST_TEXT, Seen, Wants};
-use crate::value::Val;
+use crate::value::{Map, Val};
 
 /// A path with `/` between its names and none at its beginning.
 pub(super) fn plain_path(path: &str) -> String {
@@ -54,7 +54,12 @@ pub(super) fn is_file(reference: &Val<'_>, seen: Option<&Seen>, relative_path: &
     // A stored copy is called `<artifact>--<name>`; where it stood is not known then, and the name has to do.
     let is_copy = recorded.is_none()
         && base_name(&file.path).split_once("--").is_some_and(|(_, name)| name == base_name(relative_path));
-    file.path.ends_with(relative_path) || is_copy
+    ends_with(&file.path, relative_path) || is_copy
+}
+
+/// Whether a path ends with another, by whole names: `old/report.md` ends with `report.md`, and `old-report.md` does not.
+pub(super) fn ends_with(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
 /// The text of a file as far as it was read; what could not be read has none.
@@ -71,6 +76,8 @@ pub(super) enum Found<'f> {
     Directory,
     /// It is not there.
     Nothing,
+    /// A link is there that is not followed, in words.
+    Link(String),
     /// The run does not tell.
     Unknown(String),
 }
@@ -86,10 +93,16 @@ pub(super) fn looks(evidence: &Val<'_>, path: &str) -> Vec<Look> {
 /// What a run tells of a file of its workspace.
 pub(super) fn find<'f>(evidence: &'f Val<'f>, path: &str, seen: &'f [Seen]) -> Found<'f> {
     if let Some(files) = files(evidence) {
-        let Some(file) = files.get(path) else {
-            let is_below = |it: &str| it.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
-            let keys = files.as_map().map(|it| it.keys().any(is_below));
-            return if keys == Some(true) { Found::Directory } else { Found::Nothing };
+        let path = match behind_links(files, path) {
+            Ok(path) => path,
+            Err(link) => return Found::Link(link),
+        };
+        let Some(file) = files.get(&path).filter(|_| !path.is_empty()) else {
+            if path.is_empty() {
+                return Found::Directory;
+            }
+            let is_below = |it: &str| it.strip_prefix(&*path).is_some_and(|rest| rest.starts_with('/'));
+            return if files.keys().any(is_below) { Found::Directory } else { Found::Nothing };
         };
         let text = file.get("text").and_then(Val::as_str).map(Cow::Borrowed);
         let is_cut = file.get("is_cut") == Some(&Val::Bool(true));
@@ -122,9 +135,38 @@ pub(super) fn find<'f>(evidence: &'f Val<'f>, path: &str, seen: &'f [Seen]) -> F
     }
 }
 
+/// Where a path leads when links within the workspace are followed; or what is said of a link that is not.
+fn behind_links(files: &Map<'_>, path: &str) -> Result<String, String> {
+    let mut at = String::with_capacity(path.len());
+    for name in path.split('/') {
+        if !at.is_empty() {
+            at.push('/');
+        }
+        at.push_str(name);
+        let Some(link) = files.get(&at).filter(|it| it.get("kind").and_then(Val::as_str) == Some("link")) else {
+            continue;
+        };
+        let target = link.get("target").and_then(Val::as_str).map(|it| format!(" to `{it}`")).unwrap_or_default();
+        match link.get("leads_to").and_then(Val::as_str) {
+            Some(leads_to) => at = leads_to.to_owned(),
+            None if link.get("leads_out").is_some() => {
+                return Err(format!("`{at}`, a link{target}, which leads out of the workspace and is not followed"));
+            }
+            None => return Err(format!("`{at}`, a link{target} that leads to nothing")),
+        }
+    }
+    Ok(at)
+}
+
 /// Every file of the workspace after the run, where it was recorded.
-fn files<'e>(evidence: &'e Val<'e>) -> Option<&'e Val<'e>> {
-    evidence.get("workspace")?.get("files").filter(|it| it.as_map().is_some())
+fn files<'e>(evidence: &'e Val<'e>) -> Option<&'e Map<'e>> {
+    evidence.get("workspace")?.get("files")?.as_map()
+}
+
+/// Whether a stored file may be a copy of one with this name.
+fn may_be_named(path: &str, name: &str) -> bool {
+    let own = path.rsplit('/').next().unwrap_or_default();
+    own == name || own.split_once("--").is_some_and(|(_, it)| it == name)
 }
 
 /// The output artifacts that may be a file of the workspace.
@@ -134,8 +176,27 @@ fn candidates<'e>(evidence: &'e Val<'e>, path: &str) -> Vec<&'e Val<'e>> {
         let recorded = it.get("metadata").and_then(|it| it.get("workspace_relative_path")).and_then(Val::as_str);
         match recorded {
             Some(recorded) => plain_path(recorded) == path,
-            None => it.get("uri").and_then(Val::as_str).and_then(uri_path).is_some_and(|it| it.ends_with(name)),
+            None => it.get("uri").and_then(Val::as_str).and_then(uri_path).is_some_and(|it| may_be_named(&it, name)),
         }
     };
     references(evidence).iter().filter(may_be).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_end_by_whole_names() {
+        for (path, end, expected) in [
+            ("/ws/report.md", "report.md", true),
+            ("/ws/report.md", "ws/report.md", true),
+            ("report.md", "report.md", true),
+            ("/ws/old-report.md", "report.md", false),
+            ("/ws/ünï code.txt", "ode.txt", false),
+        ] {
+            assert_eq!(ends_with(path, end), expected, "{path} {end}");
+        }
+        assert!(may_be_named("outputs/r1--report.md", "report.md") && !may_be_named("outputs/report.md", "port.md"));
+    }
 }

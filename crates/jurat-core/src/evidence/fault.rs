@@ -3,11 +3,12 @@
 //! Such a fault says nothing about the subject, and neither does what is left: a case with one is an error, whatever its tasks would
 //! conclude. What the subject itself did, a refusal or more turns than it may take, is evidence like any other.
 
+use crate::agent::Limit;
 use crate::artifact::RunStatus;
 use crate::scenario::FailureCategory;
 use crate::suite::CaseKind;
 use crate::value::Val;
-use crate::verdict::Verdict;
+use crate::verdict::{StopReason, Verdict};
 
 /// What a case ends with because a fault left its evidence incomplete.
 pub fn fault(kind: CaseKind, evidence: &Val<'_>) -> Option<Verdict> {
@@ -18,12 +19,14 @@ pub fn fault(kind: CaseKind, evidence: &Val<'_>) -> Option<Verdict> {
     }
 }
 
-/// The same for the run of an agent: its endpoint failed, or it could not be started.
+/// The same for the run of an agent: its endpoint failed, it could not be started, or the budget was used up before it was done.
 pub fn of_run(evidence: &Val<'_>) -> Option<Verdict> {
     let error = evidence.get("error");
     let part = |key: &str| error.map_or("", |it| text(it, key));
     let reason = match text(evidence, "status") {
         status if status == RunStatus::ProviderError.name() => "the endpoint of the agent's model failed",
+        // What it had spent by then is in the artifact.
+        _ if part("code") == Limit::Budget.code() => return Some(Verdict::NotRun(StopReason::Budget)),
         _ if part("code") == NOT_STARTED => "the agent could not be started",
         _ if part("error_type") == CONFIGURATION => "the agent refused its configuration",
         _ => return None,

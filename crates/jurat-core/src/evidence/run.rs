@@ -107,7 +107,7 @@ pub fn schema() -> Value {
                 },
                 "required": ["run_id", "case_id", "suite_id", "run_profile_id", "runner_type"]
             },
-            "status": {"enum": ["success", "failed", "timed_out", "invalid", "provider_error"], "description": "how it ended"},
+            "status": {"enum": ["success", "failed", "timed_out", "invalid", "provider_error", "refused"], "description": "how it ended"},
             "timing": {
                 "type": "object",
                 "properties": {
@@ -219,6 +219,10 @@ pub fn schema() -> Value {
                                 "kind": {"enum": ["file", "directory", "link", "other"]},
                                 "size": {"type": "integer", "minimum": 0},
                                 "sha256": {"type": "string"},
+                                "not_hashed": {"type": "boolean", "description": "whether it is too large, or too much of it a hole, to hash"},
+                                "target": {"type": "string", "description": "of a link: its target, as it is written"},
+                                "leads_to": {"type": "string", "description": "of a link within the workspace: the path it leads to"},
+                                "leads_out": {"type": "boolean", "description": "of a link: whether it leads out of the workspace, where it is not followed"},
                                 "text": {"type": "string", "description": "up to 512,000 bytes of it, when it is text"},
                                 "is_cut": {"type": "boolean", "description": "whether there is more"},
                                 "diff": {"type": "string", "description": "a unified diff, when it is a text that was another before"}

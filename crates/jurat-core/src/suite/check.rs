@@ -59,7 +59,8 @@ const PATH: Key = Key::optional("path", Form::Text, "a path on the host, relativ
 const WORKSPACE: Key = Key::optional("workspace", Form::Text, "a path in the workspace of the run");
 const MIN: Key = Key::optional("min", Form::Number(0.0, f64::INFINITY), "the least that will do");
 const MAX: Key = Key::optional("max", Form::Number(0.0, f64::INFINITY), "the most that will do");
-const RELATIVE_PATH: Key = Key::required("relative_path", Form::Text, "the end of its path in the workspace");
+const RELATIVE_PATH: Key =
+    Key::required("relative_path", Form::Text, "the end of its path in the workspace, by whole names");
 const CONTAINS: Key = Key::optional("contains", Form::Text, "what it contains, letter by letter");
 const CONTAINS_ALL: Key =
     Key::optional("contains_all", Form::List(&Form::Text), "what it contains, without regard to case and accents");
@@ -173,7 +174,7 @@ keys!(
     "passes if the run ended so",
     Key::required(
         "expected",
-        Form::Choice(&["success", "failed", "timed_out", "invalid", "provider_error"]),
+        Form::Choice(&["success", "failed", "timed_out", "invalid", "provider_error", "refused"]),
         "how it must have ended",
     )
     .or(&["status"]),

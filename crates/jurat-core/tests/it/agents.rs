@@ -13,7 +13,7 @@ use jurat_core::agent::{
     Agent, AgentCase, AgentRun, Ending, Errand, Exchanges, FaultSource, Kept, Limit, ModelAt, Places, Printed, Runner,
     Told, ToldFault, TurnRun, Wire, launch, read,
 };
-use jurat_core::artifact::{Event, Happening, RunArtifact};
+use jurat_core::artifact::{Event, Happening, RunArtifact, Tokens};
 use jurat_core::value::{Map, Val, parse_json};
 use proptest::prelude::*;
 
@@ -89,6 +89,28 @@ fn what_real_programs_print_is_read() {
     assert_eq!(n_runners, 9, "every program has recordings, and so has the protocol of commands");
 }
 
+/// Lines that are no events take no event each.
+#[test]
+fn what_is_printed_beside_events_is_folded_and_bounded() {
+    let printed = |text: &str| read(Runner::Command, Printed { stdout: text, side: "", is_text: false });
+    let told = printed("one\ntwo\n{\"type\": \"note\", \"name\": \"x\"}\nthree\n");
+    assert_eq!(
+        shown(&told).lines().take(3).collect::<Vec<_>>(),
+        ["runner printed \"one\\ntwo\"", "runner x null", "runner printed \"three\""]
+    );
+    let told = printed(&"y\n".repeat(1 << 20));
+    assert_eq!(told.events.len(), 2);
+    assert!(
+        shown(&told).contains("runner left_out \"917504 more lines that are no events; the log has them\""),
+        "{}",
+        told.events.len()
+    );
+    let told = printed(&"{\"type\": \"note\"}\n".repeat(60_000));
+    assert_eq!((told.events.len(), told.fault.map(|it| it.code)), (50_000, Some("stream_broken_off".to_owned())));
+    let told = printed(&("{\"type\": \"note\"}\n".repeat(60_000) + "{\"type\": \"final\", \"text\": \"done\"}"));
+    assert_eq!(told.fault.map(|it| it.code), Some("too_many_events".to_owned()));
+}
+
 /// Every program was driven through two calls of tools and a last word, and its tokens are known.
 #[test]
 fn every_program_tells_calls_results_tokens_and_a_last_word() {
@@ -140,10 +162,14 @@ proptest! {
     }
 }
 
-/// A run of one turn that ended so, and what its status and the code of its error are.
+fn turn(message: &str, told: Told, ending: Ending) -> TurnRun {
+    TurnRun { message: message.to_owned(), told, ending, stderr: String::new(), took: Duration::from_millis(5) }
+}
+
+/// The artifact of a run of these turns.
 #[track_caller]
-fn concluded(ending: Ending, told: Told, exchanges: Option<Exchanges>, expected: &str) {
-    let mut agent = Agent::new("mine", Runner::Command);
+fn artifact_of(runner: Runner, turns: Vec<TurnRun>, exchanges: Option<Exchanges>) -> RunArtifact {
+    let mut agent = Agent::new("mine", runner);
     agent.limits.time = Duration::from_secs(2);
     let case = AgentCase {
         id: "Case 1".to_owned(),
@@ -158,14 +184,12 @@ fn concluded(ending: Ending, told: Told, exchanges: Option<Exchanges>, expected:
         tags: Vec::new(),
         metadata: Val::Map(Map::default()),
     };
-    let turn =
-        TurnRun { message: "do it".to_owned(), told, ending, stderr: String::new(), took: Duration::from_millis(5) };
-    let run = AgentRun {
+    let mut run = AgentRun {
         case: &case,
         run_id: "r1".to_owned(),
         suite: "My suite",
         model: None,
-        turns: vec![turn],
+        turns,
         exchanges,
         kept: Kept::default(),
         began_ms: 1_000,
@@ -176,9 +200,16 @@ fn concluded(ending: Ending, told: Told, exchanges: Option<Exchanges>, expected:
         replicate: 0,
     };
     let artifact = run.artifact();
+    assert_eq!(RunArtifact::read(&artifact.to_value()).as_ref(), Ok(&artifact), "what is made reads back");
+    artifact
+}
+
+/// A run of one turn that ended so, and what its status and the code of its error are.
+#[track_caller]
+fn concluded(ending: Ending, told: Told, exchanges: Option<Exchanges>, expected: &str) {
+    let artifact = artifact_of(Runner::Command, vec![turn("do it", told, ending)], exchanges);
     let error = artifact.error.as_ref().map_or(String::new(), |it| format!(" {}", it.code));
     assert_eq!(format!("{}{error}", artifact.status.name()), expected);
-    assert_eq!(RunArtifact::read(&artifact.to_value()).as_ref(), Ok(&artifact), "what is made reads back");
 }
 
 fn said(response: &str) -> Told {
@@ -213,11 +244,120 @@ fn how_a_run_ended_is_its_status() {
 fn what_an_endpoint_did_wrong_counts_when_it_was_the_end() {
     let failed =
         || Some(Exchanges { failed: Some(("status_500".to_owned(), "away".to_owned())), ..Exchanges::default() });
-    let refused = || Some(Exchanges { refused: Some(Limit::Requests), ..Exchanges::default() });
+    let spent = || Some(Exchanges { spent: Some(Limit::Requests), ..Exchanges::default() });
     concluded(Ending::Exited(0), said("done"), failed(), "success");
     concluded(Ending::Exited(1), faulty(FaultSource::Agent), failed(), "provider_error status_500");
-    concluded(Ending::Exited(0), said("done"), refused(), "success");
-    concluded(Ending::Exited(1), faulty(FaultSource::Provider), refused(), "failed limit_requests");
+    concluded(Ending::Exited(0), said("done"), spent(), "success");
+    concluded(Ending::Exited(1), faulty(FaultSource::Provider), spent(), "failed limit_requests");
+}
+
+/// An agent that asks again and again after its limit has not been too slow.
+#[test]
+fn a_limit_that_an_agent_ignores_is_how_its_run_ended() {
+    let spent = |limit| Some(Exchanges { spent: Some(limit), ..Exchanges::default() });
+    concluded(Ending::Limited(Limit::Time), Told::default(), spent(Limit::Requests), "failed limit_requests");
+    concluded(Ending::Limited(Limit::Requests), Told::default(), spent(Limit::Requests), "failed limit_requests");
+    concluded(Ending::Limited(Limit::Memory), Told::default(), spent(Limit::Requests), "failed limit_memory");
+    // What it did after the budget of everybody was used up says nothing about it.
+    concluded(Ending::Exited(0), said("done"), spent(Limit::Budget), "failed limit_budget");
+}
+
+/// However a program takes a refusal of its model, the run is one that was refused.
+#[test]
+fn a_refusal_is_one_status() {
+    let refusal = |words: &str| Some(Exchanges { refusal: Some(words.to_owned()), ..Exchanges::default() });
+    concluded(Ending::Exited(0), said("I cannot help with that."), refusal("No."), "refused refused");
+    concluded(Ending::Exited(0), Told::default(), refusal(""), "refused refused");
+    concluded(Ending::Exited(1), faulty(FaultSource::Provider), refusal("No."), "refused refused");
+    concluded(Ending::Limited(Limit::Time), Told::default(), refusal("No."), "refused refused");
+    concluded(Ending::Exited(1), faulty(FaultSource::Refusal), None, "refused refused");
+    let words = |told: Told, exchanges: Option<Exchanges>| {
+        let artifact = artifact_of(Runner::Command, vec![turn("do it", told, Ending::Exited(0))], exchanges);
+        let last = artifact.trace.iter().rev().find_map(|it| match &it.what {
+            Happening::FinalOutput { content } => content.clone(),
+            _ => None,
+        });
+        (artifact.error.expect("a refusal is why").message, last.unwrap_or_default())
+    };
+    let message = "the model refused: I will not.".to_owned();
+    assert_eq!(words(Told::default(), refusal("I will not.")), (message.clone(), "I will not.".to_owned()));
+    assert_eq!(words(said("Sorry."), refusal("I will not.")), (message, "Sorry.".to_owned()));
+    assert_eq!(
+        words(faulty(FaultSource::Refusal), refusal("")),
+        ("the model refused: why".to_owned(), "why".to_owned())
+    );
+    assert_eq!(words(Told::default(), refusal("")), ("the model refused, without words".to_owned(), String::new()));
+}
+
+fn counted(input: u64, output: u64) -> Tokens {
+    Tokens { input: Some(input), output: Some(output), total: Some(input + output), ..Tokens::default() }
+}
+
+/// What a run with these turns took, and what the program reports where that is something else.
+#[track_caller]
+fn took(runner: Runner, turns: &[Tokens], exchanges: Option<Exchanges>, expected: (Option<u64>, Option<f64>, &str)) {
+    let told = |tokens: &Tokens| {
+        let mut told = said("done");
+        told.usage.normalized = *tokens;
+        turn("do it", told, Ending::Exited(0))
+    };
+    let artifact = artifact_of(runner, turns.iter().map(told).collect(), exchanges);
+    let reported = artifact.runner_metadata.get("reported_usage").map(Val::to_json).unwrap_or_default();
+    assert_eq!((artifact.usage.normalized.total, artifact.usage.cost_usd, reported.as_str()), expected);
+}
+
+/// The proxy sees every request; programs leave some out and count others twice.
+#[test]
+fn what_passed_the_proxy_is_what_a_run_took() {
+    let passed = |input, output| {
+        Some(Exchanges { n_requests: 4, tokens: counted(input, output), cost_usd: Some(0.5), ..Exchanges::default() })
+    };
+    took(
+        Runner::OpenCode,
+        &[counted(330, 60)],
+        passed(450, 80),
+        (Some(530), Some(0.5), r#"{"input_tokens":330,"output_tokens":60}"#),
+    );
+    took(Runner::OpenCode, &[counted(450, 80)], passed(450, 80), (Some(530), Some(0.5), ""));
+    // A session that is resumed reports what all of its turns took.
+    took(Runner::Codex, &[counted(210, 40), counted(420, 80)], passed(420, 80), (Some(500), Some(0.5), ""));
+    took(Runner::Codex, &[counted(210, 40), counted(420, 80)], None, (Some(500), None, ""));
+    took(Runner::Codex, &[counted(210, 40), Tokens::default()], None, (Some(250), None, ""));
+    took(Runner::QwenCode, &[counted(210, 40), counted(420, 80)], None, (Some(500), None, ""));
+    took(Runner::ClaudeCode, &[counted(210, 40), counted(210, 40)], None, (Some(500), None, ""));
+    // Where a reply did not say what it took, the program knows more.
+    let uncounted = passed(100, 20).map(|it| Exchanges { n_uncounted: 1, ..it });
+    took(Runner::OpenCode, &[counted(330, 60)], uncounted, (Some(390), None, ""));
+}
+
+/// Words that a program itself says in the place of the user are not what the agent was asked to do.
+#[test]
+fn the_task_is_always_in_the_trace() {
+    let of_user = |words: &str| Told {
+        events: vec![Event {
+            timestamp: None,
+            metadata: None,
+            what: Happening::Message { role: "user".to_owned(), content: Val::from(words.to_owned()), name: None },
+        }],
+        ..said("done")
+    };
+    let users = |told: Told| {
+        let artifact = artifact_of(Runner::ClaudeCode, vec![turn("Do it.", told, Ending::Exited(0))], None);
+        let of_user = artifact.trace.iter().filter_map(|it| match &it.what {
+            Happening::Message { role, content, .. } if role == "user" => content.as_str().map(str::to_owned),
+            _ => None,
+        });
+        of_user.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        users(of_user("[Your previous response had no visible output]")),
+        ["Do it.", "[Your previous response had no visible output]"]
+    );
+    assert_eq!(
+        users(of_user("Please solve this issue: Do it. Then submit.")),
+        ["Please solve this issue: Do it. Then submit."]
+    );
+    assert_eq!(users(said("done")), ["Do it."]);
 }
 
 /// How each program is started, in the first and in a later turn: `tests/agents/RUNNER/launch.txt`.

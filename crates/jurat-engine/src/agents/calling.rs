@@ -13,7 +13,8 @@ use jurat_core::verdict::StopReason;
 use jurat_model::proxy::{Listen, Proxy, Spent};
 
 use super::folders::Folders;
-use super::running::{Way, exchanges, model_at, prepared, shown, uuid, wire_lines};
+use super::running::{Way, exchanges, is_untouched, model_at, prepared, shown, uuid, wire_lines};
+use super::secrets::Secrets;
 use super::{Halt, Ready, Request, Surroundings, artifact_of};
 use crate::Models;
 use crate::host_function::call_apart;
@@ -82,11 +83,10 @@ pub(super) async fn run(
         let asked = asked_of_function(&case.id, &errand, model.as_ref());
         let left = case.agent.limits.time.saturating_sub(began.elapsed());
         let called = tokio::time::timeout(left, call_apart(function, &asked)).await;
-        // What it does without its model says nothing about what it would have done with it.
-        if proxy.as_ref().and_then(Proxy::spent) == Some(Spent::Budget) {
-            return Err(Halt::Stopped(StopReason::Budget));
-        }
+        let is_spent = proxy.as_ref().and_then(Proxy::spent) == Some(Spent::Budget);
         let (told, ending) = match called {
+            // What it does or raises without its model says nothing about what it would have done with it.
+            _ if is_spent => (Told::default(), Ending::Limited(Limit::Budget)),
             Err(_) => (Told::default(), Ending::Limited(Limit::Time)),
             Ok(outcome) => match returned_by_function(returned(outcome)?)? {
                 FunctionReturn::Told(told) => (*told, Ending::Exited(0)),
@@ -115,16 +115,19 @@ pub(super) async fn run(
         // The proxy ends when its last exchange does, and others go on meanwhile.
         let record = tokio::task::spawn_blocking(move || proxy.finish()).await;
         let record = record.map_err(|_| "what it asked its model is not known".to_owned())?;
+        if is_untouched(&record) {
+            return Err(Halt::Stopped(StopReason::Budget));
+        }
         let wire = folders.log(case.agent.runner.name(), "wire", "exchanges.jsonl", &wire_lines(&record));
         logs.extend(wire.map_err(|error| format!("what it asked its model cannot be kept: {error}"))?);
         run.exchanges = Some(exchanges(&record));
     }
-    let kept = folders.keep(&surroundings.kept, case, &before, logs);
+    let kept = folders.keep(&surroundings.kept, case, &before, logs, (&places.workspace, &Secrets::default()));
     run.kept = kept.map_err(|error| format!("its workspace cannot be looked at: {error}"))?;
     run.ended_ms = crate::now_ms().max(began_ms);
     Ok(match whole {
-        Some(artifact) => completed(artifact, &run)?,
-        None => artifact_of(&run)?,
+        Some(artifact) => completed(artifact, &mut run)?,
+        None => artifact_of(&mut run)?,
     })
 }
 
@@ -140,7 +143,7 @@ fn returned(outcome: Outcome) -> Result<Value, String> {
 }
 
 /// An artifact that a function made, with what only the program around it knows: what became of the workspace, and what is kept of it.
-fn completed(artifact: Value, run: &AgentRun<'_>) -> Result<Value, String> {
+fn completed(artifact: Value, run: &mut AgentRun<'_>) -> Result<Value, String> {
     let Val::Map(mut members) = artifact else { return Err("an artifact is an object".to_owned()) };
     let ours = run.artifact().to_value();
     let mut metadata = match members.get("runner_metadata") {

@@ -7,29 +7,38 @@ use std::path::Path;
 use jurat_core::agent::{AgentCase, KEY_OUTPUT_BYTES, Kept, Walked};
 use jurat_core::artifact::OutputArtifact;
 use jurat_core::value::{Map, Val};
+use jurat_host::workspace::Root;
 use jurat_host::{differences, workspace};
 
 use super::folders::Folders;
+use super::secrets::Secrets;
 
 impl Folders {
-    /// Keeps what is to be kept of a run, in a directory of `place` that has its name.
+    /// Keeps what is to be kept of a run, in a directory of `place` that has its name. `seen` is what the agent called its workspace.
     pub(super) fn keep(
         &self,
         place: &Path,
         case: &AgentCase,
         before: &Walked,
         logs: Vec<OutputArtifact>,
+        (seen, secrets): (&str, &Secrets),
     ) -> io::Result<Kept> {
         let after = workspace::walk(&self.workspace)?;
         let mut compared = workspace::compare(&self.workspace, before, after);
+        compared.root = seen.to_owned();
         if let Some(template) = &case.workspace {
             differences(template, before, &mut compared);
         }
         let mut kept = Kept { directory: self.name.clone(), workspace: compared, logs, ..Kept::default() };
         let kind = format!("{}_key_output", case.agent.runner.name());
         for path in &case.key_outputs {
-            match workspace::keep(&self.workspace, path, &self.kept.join("outputs"), KEY_OUTPUT_BYTES) {
-                Ok(file) => {
+            let (root, outputs) = (Root { folder: &self.workspace, seen }, self.kept.join("outputs"));
+            match workspace::keep(root, path, &outputs, KEY_OUTPUT_BYTES) {
+                Ok(mut file) => {
+                    if secrets.scrub_file(&outputs.join(&file.path))? {
+                        let copy = outputs.join(&file.path);
+                        (file.size, file.sha256) = (fs::metadata(&copy)?.len(), workspace::sha256(&copy)?);
+                    }
                     let number = kept.outputs.len() + 1;
                     let metadata = [("workspace_relative_path", Val::from(path.clone()))];
                     kept.outputs.push(OutputArtifact {
@@ -45,6 +54,7 @@ impl Folders {
                 Err(why) => kept.missing.push((path.clone(), why)),
             }
         }
+        secrets.scrub_workspace(&mut kept.workspace);
         self.hand_over(place)?;
         Ok(kept)
     }

@@ -5,11 +5,13 @@
 //! [`calling`] calls functions of this program; [`folders`] are where, [`walls`] around it, and [`kept`] is what is left.
 
 mod calling;
+mod failed_commands;
 mod folders;
 mod kept;
 mod probing;
 mod ready;
 mod running;
+mod secrets;
 mod walls;
 
 use std::collections::BTreeMap;
@@ -85,7 +87,7 @@ impl Agents {
         (case, definition): (&str, &Value),
         stop: &Stop,
     ) -> Outcome {
-        let fault = |message: String| Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, message, 1)));
+        let fault = |message: String| Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, message, 0)));
         let Some(ready) = self.by_case.get(case) else {
             return fault(format!("there is nobody here who runs `{case}`"));
         };
@@ -219,7 +221,7 @@ fn recorded(case: &AgentCase) -> Result<Value, String> {
 }
 
 /// The artifact of a run, as a document.
-fn artifact_of(run: &AgentRun<'_>) -> Result<Value, String> {
+fn artifact_of(run: &mut AgentRun<'_>) -> Result<Value, String> {
     let value = run.artifact().to_value();
     match RunArtifact::read(&value) {
         Ok(_) => Ok(value),

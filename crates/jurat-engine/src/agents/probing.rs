@@ -8,15 +8,18 @@ use std::time::{Duration, Instant};
 use jurat_core::agent::{
     Agent, AgentRun, Ending, Kept, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, TurnRun, plain_relative_path,
 };
+use jurat_core::artifact::RunUsage;
 use jurat_core::effect::{ModelRequest, Outcome, Printed, Returned};
 use jurat_core::tool::{Listing, Offer};
 use jurat_core::value::{Val, Value};
+use jurat_core::verdict::StopReason;
 use jurat_host::program::SYSTEM_PATH;
 use jurat_model::Toolbox;
 use jurat_sandbox::jail;
 
 use super::folders::Folders;
 use super::running::prepared;
+use super::secrets::Secrets;
 use super::walls::walls;
 use super::{EndsWhenDropped, Halt, Ready, Request, Surroundings, artifact_of};
 use crate::perform::{Perform, Question};
@@ -58,6 +61,10 @@ pub(super) async fn run(
         let talk = talk(&mut probe, models, tools, &place, &case.id);
         let ending = match tokio::time::timeout(left, talk).await {
             Ok(Ok(())) => Ending::Exited(0),
+            // What was spent before is told.
+            Ok(Err(Halt::Stopped(StopReason::Budget))) if turn > 0 || probe.told().usage != RunUsage::default() => {
+                Ending::Limited(Limit::Budget)
+            }
             Ok(Err(halt)) => return Err(halt),
             Err(_) => Ending::Limited(Limit::Time),
         };
@@ -68,11 +75,12 @@ pub(super) async fn run(
             break;
         }
     }
+    let seen = place.walls.seen().workspace.to_string_lossy().into_owned();
     let kept = folders
-        .keep(&surroundings.kept, case, &before, Vec::new())
+        .keep(&surroundings.kept, case, &before, Vec::new(), (&seen, &Secrets::default()))
         .map_err(|error| format!("its workspace cannot be looked at: {error}"))?;
     let name = models.name(role).unwrap_or_else(|| role.to_owned());
-    let run = AgentRun {
+    let mut run = AgentRun {
         case,
         run_id: folders.name.clone(),
         suite: &surroundings.suite,
@@ -87,7 +95,7 @@ pub(super) async fn run(
         program: None,
         replicate: request.replicate,
     };
-    Ok(artifact_of(&run)?)
+    Ok(artifact_of(&mut run)?)
 }
 
 /// The tools of servers, under the names that the model knows them by.

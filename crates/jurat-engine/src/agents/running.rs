@@ -8,22 +8,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jurat_core::agent::{
-    AgentCase, AgentRun, Ending, Errand, Exchanges, Launch, Limit, ModelAt, Network, Places, Printed, SideFile, Told,
-    TurnRun, Walked, Wire, launch, read,
+    AgentCase, AgentRun, Ending, Errand, Exchanges, Launch, Limit, ModelAt, Network, Places, Printed, Runner, SideFile,
+    Told, TurnRun, Walked, Wire, launch, read,
 };
 use jurat_core::artifact::Tokens;
 use jurat_core::value::{Map, Val, Value};
 use jurat_core::verdict::StopReason;
 use jurat_host::program::{FoundProgram, SYSTEM_PATH};
-use jurat_host::workspace;
+use jurat_host::workspace::{self, Root};
 use jurat_model::Model;
 use jurat_model::proxy::{
     Listen, Names, OnBehalf, OnSpent, Proxy, ProxyLimits, ProxyOptions, Record, SharedMeter, Spent, Upstream,
 };
 use jurat_sandbox::jail;
 
+use super::failed_commands::failed_commands;
 use super::folders::Folders;
 use super::ready::named_files;
+use super::secrets::Secrets;
 use super::walls::walls;
 use super::{EndsWhenDropped, Halt, Ready, Request, Surroundings, artifact_of};
 use crate::Models;
@@ -33,6 +35,9 @@ const PORT: u16 = 8099;
 
 /// What stands for the key.
 const KEY: &str = "jurat-has-the-key";
+
+/// How many requests are refused before an agent that asks beyond its limit is ended. The first few may be those that it makes beside each other.
+const MOST_REFUSED: u64 = 4;
 
 /// How much of what a program prints beside its events is shown with an error.
 const MOST_STDERR: usize = 2000;
@@ -57,7 +62,8 @@ pub(super) async fn run(
     let going = Going {
         case: Arc::clone(&ready.case),
         program: ready.program.clone(),
-        secrets: ready.secrets.clone(),
+        passed: ready.secrets.clone(),
+        secrets: Secrets::new(&ready.secrets),
         worker: walls,
         is_on_host: surroundings.is_on_host,
         kept: surroundings.kept.clone(),
@@ -78,7 +84,9 @@ pub(super) async fn run(
 struct Going {
     case: Arc<AgentCase>,
     program: Option<FoundProgram>,
-    secrets: Vec<(String, String)>,
+    /// The variables that are passed on, with their values.
+    passed: Vec<(String, String)>,
+    secrets: Secrets,
     worker: jurat_sandbox::Program,
     is_on_host: bool,
     kept: PathBuf,
@@ -143,19 +151,21 @@ impl Going {
             let start = launch(case.agent.runner, &errand, model.as_ref()).ok_or("this runner starts no program")?;
             let left = case.agent.limits.time.saturating_sub(began.elapsed());
             let ran = self.turn(start, &walls, &folders, port, left);
-            // What an agent does without its model says nothing about what it would have done with it.
-            if proxy.as_ref().and_then(Proxy::spent) == Some(Spent::Budget) {
-                return Err(Halt::Stopped(StopReason::Budget));
-            }
-            let ran = ran?;
+            let Turn { ran, ending } = ran?.ended_by(proxy.as_ref().and_then(Proxy::spent))?;
             let side = self.side(&folders, &mut n_told)?;
-            let told = match &ran.ending {
+            let told = match &ending {
                 Ending::NotStarted(_) => Told::default(),
                 _ => read(
                     case.agent.runner,
                     Printed { stdout: &ran.stdout, side: &side, is_text: case.agent.prints_text },
                 ),
             };
+            if turn == 0
+                && matches!(ending, Ending::Exited(1..))
+                && let Some(why) = unseen_file(case, &folders.workspace, &ran.stderr)
+            {
+                return Err(Halt::Fault(why));
+            }
             let number = turn + 1;
             let runner = case.agent.runner.name();
             for (kind, name, text) in [
@@ -168,27 +178,30 @@ impl Going {
             }
             run.enforced = ran.enforced;
             session = told.session.clone().unwrap_or(session);
-            let is_over = told.fault.is_some() || ran.ending != Ending::Exited(0);
-            run.turns.push(TurnRun { message, told, ending: ran.ending, stderr: end_of(&ran.stderr), took: ran.took });
+            let is_over = told.fault.is_some() || ending != Ending::Exited(0);
+            run.turns.push(TurnRun { message, told, ending, stderr: end_of(&ran.stderr), took: ran.took });
             if is_over {
                 break;
             }
         }
         if let Some(proxy) = proxy {
             let record = proxy.finish();
-            let wire = folders.log(case.agent.runner.name(), "wire", "exchanges.jsonl", &wire_lines(&record));
+            if is_untouched(&record) {
+                return Err(Halt::Stopped(StopReason::Budget));
+            }
+            let lines = self.secrets.scrubbed(wire_lines(&record));
+            let wire = folders.log(case.agent.runner.name(), "wire", "exchanges.jsonl", &lines);
             logs.extend(wire.map_err(|error| format!("what it asked its model cannot be kept: {error}"))?);
             run.exchanges = Some(exchanges(&record));
+            if case.agent.runner == Runner::GeminiCli {
+                run.fail_commands(&failed_commands(&record));
+            }
         }
         run.kept = folders
-            .keep(&self.kept, case, &before, logs)
+            .keep(&self.kept, case, &before, logs, (&places.workspace, &self.secrets))
             .map_err(|error| format!("its workspace cannot be looked at: {error}"))?;
-        let workspace = &mut run.kept.workspace;
-        for text in workspace.texts.values_mut().map(|(text, _)| text).chain(workspace.diffs.values_mut()) {
-            *text = self.without_secrets(std::mem::take(text));
-        }
         run.ended_ms = crate::now_ms().max(began_ms);
-        Ok(artifact_of(&run)?)
+        Ok(artifact_of(&mut run)?)
     }
 
     /// The way to the model, and to names that are allowed.
@@ -200,13 +213,13 @@ impl Going {
         way.open(&listen)
     }
 
-    /// An agent whose budget is used up is not left to ask on.
+    /// An agent whose budget is used up is ended at once; one that has reached a limit of its own, when it does not stop asking.
     fn on_spent(&self) -> OnSpent {
         let flag = self.flag.clone();
-        OnSpent(Box::new(move |spent| {
-            if spent == Spent::Budget {
-                flag.insist();
-            }
+        OnSpent(Box::new(move |spent, n_refused| match spent {
+            Spent::Budget => flag.insist(),
+            _ if n_refused >= MOST_REFUSED => flag.raise(),
+            _ => {}
         }))
     }
 
@@ -252,10 +265,10 @@ impl Going {
             &mut |bytes: &[u8]| stderr.extend_from_slice(bytes),
             &self.flag,
         );
-        let text = |bytes: Vec<u8>| self.without_secrets(String::from_utf8_lossy(&bytes).into_owned());
+        let text = |bytes: Vec<u8>| self.secrets.scrubbed(String::from_utf8_lossy(&bytes).into_owned());
         match ended {
             Ok(ended) => Ok(Ran {
-                ending: ending(ended.exit)?,
+                ending: ending(ended.exit),
                 stdout: text(stdout),
                 stderr: text(stderr),
                 took: ended.wall,
@@ -290,12 +303,12 @@ impl Going {
                 put(name, "127.0.0.1,localhost".into());
             }
         }
-        for (name, value) in launch.env.into_iter().chain(self.secrets.iter().cloned()) {
+        for (name, value) in launch.env.into_iter().chain(self.passed.iter().cloned()) {
             put(&name, value.into());
         }
         // Arguments that name files beside the definition are the files that the program sees.
         let folder = &self.case.agent.folder;
-        let beside = |it: String| match it.starts_with("./") || it.starts_with("../") {
+        let beside = |it: String| match is_beside(folder, &it) {
             true => std::path::absolute(folder.join(&it)).map_or_else(|_| it.into(), PathBuf::into_os_string),
             false => it.into(),
         };
@@ -309,7 +322,7 @@ impl Going {
             None => return Ok(String::new()),
             Some(SideFile::Text(name)) => {
                 let copy = folders.sockets.join("side");
-                match workspace::keep(&folders.home, name, &copy, self.case.agent.limits.output) {
+                match workspace::keep(home(folders), name, &copy, self.case.agent.limits.output) {
                     Ok(kept) => fs::read_to_string(copy.join(kept.path)).unwrap_or_default(),
                     Err(_) => String::new(),
                 }
@@ -321,23 +334,33 @@ impl Going {
                 new
             }
         };
-        Ok(self.without_secrets(text))
-    }
-
-    fn without_secrets(&self, text: String) -> String {
-        // What is shorter stands in texts by chance.
-        let secrets = self.secrets.iter().filter(|(_, value)| value.len() >= 6);
-        secrets.fold(text, |text, (name, value)| text.replace(value.as_str(), &format!("[{name}]")))
+        Ok(self.secrets.scrubbed(text))
     }
 }
 
 /// A turn that was run.
 struct Ran {
-    ending: Ending,
+    /// `None` when it was interrupted.
+    ending: Option<Ending>,
     stdout: String,
     stderr: String,
     took: Duration,
     enforced: Vec<(Limit, String)>,
+}
+
+/// A turn with how it ended.
+struct Turn {
+    ran: Ran,
+    ending: Ending,
+}
+
+impl Ran {
+    /// A program that was interrupted because it asked for more than it may ended at that limit.
+    fn ended_by(mut self, spent: Option<Spent>) -> Result<Turn, String> {
+        let ending = self.ending.take().or(spent.map(|it| Ending::Limited(limit_of_spent(it))));
+        let ending = ending.ok_or("the run was interrupted")?;
+        Ok(Turn { ran: self, ending })
+    }
 }
 
 /// Makes a workspace and looks at it.
@@ -349,28 +372,62 @@ pub(super) fn prepared(case: &AgentCase, folders: &Folders) -> Result<Walked, St
     workspace::walk(&folders.workspace).map_err(|error| format!("its workspace cannot be looked at: {error}"))
 }
 
+/// The home of an agent. No link of a program's own state is absolute.
+fn home(folders: &Folders) -> Root<'_> {
+    Root { folder: &folders.home, seen: "" }
+}
+
 /// The events of a transcript, from a copy of the database that holds them; or from the file that older versions write.
 fn openclaw_lines(folders: &Folders, state: &str) -> Result<Vec<String>, String> {
     const DATABASE: &str = "agents/main/agent/openclaw-agent.sqlite";
     const MOST_BYTES: u64 = 1 << 30;
     let copy = folders.sockets.join("state");
     let database = format!("{state}/{DATABASE}");
-    if workspace::keep(&folders.home, &database, &copy, MOST_BYTES).is_ok() {
+    let home = home(folders);
+    if workspace::keep(home, &database, &copy, MOST_BYTES).is_ok() {
         // What was not merged yet stands in a log beside it.
-        let _ = workspace::keep(&folders.home, &format!("{database}-wal"), &copy, MOST_BYTES);
+        let _ = workspace::keep(home, &format!("{database}-wal"), &copy, MOST_BYTES);
         let lines = jurat_store::openclaw_transcript(&copy.join(&database));
         let _ = fs::remove_dir_all(&copy);
         return lines;
     }
     let sessions = format!("{state}/agents/main/sessions");
     let mut lines = Vec::new();
-    for name in workspace::names(&folders.home, &sessions).iter().filter(|it| it.ends_with(".jsonl")) {
-        if let Ok(kept) = workspace::keep(&folders.home, &format!("{sessions}/{name}"), &copy, MOST_BYTES) {
+    for name in workspace::names(home, &sessions).iter().filter(|it| it.ends_with(".jsonl")) {
+        if let Ok(kept) = workspace::keep(home, &format!("{sessions}/{name}"), &copy, MOST_BYTES) {
             let text = fs::read_to_string(copy.join(kept.path)).unwrap_or_default();
             lines.extend(text.lines().map(str::to_owned));
         }
     }
     Ok(lines)
+}
+
+/// Whether an argument names something beside the definition that the agent is shown.
+fn is_beside(folder: &Path, argument: &str) -> bool {
+    (argument.starts_with("./") || argument.starts_with("../")) && folder.join(argument).exists()
+}
+
+/// An argument that names a file which the program could not find, and what to do about it: the agent did nothing wrong then.
+fn unseen_file(case: &AgentCase, workspace: &Path, stderr: &str) -> Option<String> {
+    const WORDS: [&str; 4] = ["No such file", "not found", "annot find", "an't open"];
+    if !WORDS.iter().any(|it| stderr.contains(it)) {
+        return None;
+    }
+    let folder = &case.agent.folder;
+    let is_missing = |it: &&String| {
+        let name = it.rsplit('/').next().unwrap_or_default();
+        !it.starts_with('-') && !name.is_empty() && stderr.contains(name) && !workspace.join(it).exists()
+    };
+    case.agent.args.iter().filter(is_missing).find_map(|it| match folder.join(it).is_file() {
+        true if !is_beside(folder, it) && Path::new(it).is_relative() => Some(format!(
+            "`{it}` is beside the definition, where the agent cannot see it: write `./{it}` to show it to the agent, or \
+             put it into the `workspace` of the case"
+        )),
+        false if it.starts_with("./") || it.starts_with("../") => {
+            Some(format!("`{it}` is neither beside the definition nor in the `workspace` of the case"))
+        }
+        _ => None,
+    })
 }
 
 /// The way to a model, and to names that are allowed.
@@ -433,12 +490,13 @@ pub(super) fn model_at(model: &Model, speaks: Option<Wire>, port: u16) -> ModelA
 /// What a model is called that has no name of its own.
 const LOCAL: &str = "model";
 
-fn ending(exit: jail::Exit) -> Result<Ending, String> {
-    Ok(match exit {
+/// How a program ended; `None` when it was interrupted.
+fn ending(exit: jail::Exit) -> Option<Ending> {
+    Some(match exit {
         jail::Exit::Code(code) => Ending::Exited(code),
         jail::Exit::Signal(signal) => Ending::Signalled(signal),
         jail::Exit::Stopped(limit) => Ending::Limited(limit_of(limit).unwrap_or(Limit::Workspace)),
-        jail::Exit::Interrupted => return Err("the run was interrupted".to_owned()),
+        jail::Exit::Interrupted => return None,
     })
 }
 
@@ -467,17 +525,29 @@ pub(super) fn exchanges(record: &Record) -> Exchanges {
             cached_input: known(usage.cached),
             cache_write: None,
         },
-        refused: record.spent.and_then(|it| match it {
-            Spent::Requests => Some(Limit::Requests),
-            Spent::Tokens => Some(Limit::Tokens),
-            Spent::Usd => Some(Limit::Cost),
-            // Such a run has no artifact.
-            Spent::Budget => None,
-        }),
+        n_uncounted: record.n_uncounted,
+        cost_usd: record.cost_usd.filter(|_| is_counted),
+        spent: record.spent.map(limit_of_spent),
         failed: record.failure.as_ref().map(|it| {
             let code = it.status.map_or_else(|| "no_reply".to_owned(), |it| format!("status_{it}"));
             (code, it.message.clone())
         }),
+        refusal: record.refusal().map(str::to_owned),
+        n_refusals: record.n_refusals(),
+    }
+}
+
+/// Whether the budget was used up before anything was asked: there is nothing to tell then.
+pub(super) fn is_untouched(record: &Record) -> bool {
+    record.spent == Some(Spent::Budget) && record.n_requests == 0
+}
+
+fn limit_of_spent(spent: Spent) -> Limit {
+    match spent {
+        Spent::Requests => Limit::Requests,
+        Spent::Tokens => Limit::Tokens,
+        Spent::Usd => Limit::Cost,
+        Spent::Budget => Limit::Budget,
     }
 }
 

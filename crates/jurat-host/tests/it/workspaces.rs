@@ -5,7 +5,11 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use jurat_core::agent::FileKind;
-use jurat_host::workspace::{compare, copy_template, keep, names, walk};
+use jurat_host::workspace::{Root, compare, copy_template, keep, names, walk};
+
+fn root(folder: &Path) -> Root<'_> {
+    Root { folder, seen: "/workspace" }
+}
 
 fn written(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().expect("a parent")).expect("directories can be made");
@@ -60,18 +64,29 @@ fn what_an_agent_leaves_is_never_followed_out() {
     written(&workspace.join("out/report.md"), "text");
     symlink(folder.path(), workspace.join("up")).expect("a link");
     symlink(folder.path().join("secret.txt"), workspace.join("file")).expect("a link");
-    let file = keep(&workspace, "out/report.md", &kept, 100).expect("it is kept");
+    for (target, link) in [("circle", "circle"), ("nothing", "dangling"), ("out/report.md", "latest.md")] {
+        symlink(target, workspace.join(link)).expect("a link");
+    }
+    symlink("/workspace/out", workspace.join("seen")).expect("a link");
+    for path in ["latest.md", "seen/report.md"] {
+        let file = keep(root(&workspace), path, &kept, 100).expect("it is kept");
+        let text = fs::read_to_string(kept.join(&file.path)).expect("it is there");
+        assert_eq!((file.path.to_str(), text.as_str()), (Some(path), "text"), "links within are followed");
+    }
+    let file = keep(root(&workspace), "out/report.md", &kept, 100).expect("it is kept");
     assert_eq!((file.size, fs::read_to_string(kept.join(&file.path)).expect("it is there").as_str()), (4, "text"));
     for (path, why) in [
-        ("up/secret.txt", "`up` is a link, which is not followed"),
-        ("file", "`file` is a link, which is not followed"),
+        ("up/secret.txt", "a link on its way leads out of the workspace, where it is not followed"),
+        ("file", "a link on its way leads out of the workspace, where it is not followed"),
+        ("circle", "links on its way lead in a circle"),
+        ("dangling", "it is not there"),
         ("../secret.txt", "it would leave the workspace"),
         ("none.md", "it is not there"),
         ("out", "it is no plain file"),
     ] {
-        assert_eq!(keep(&workspace, path, &kept, 100), Err(why.to_owned()), "{path}");
+        assert_eq!(keep(root(&workspace), path, &kept, 100), Err(why.to_owned()), "{path}");
     }
-    assert!(keep(&workspace, "out/report.md", &kept, 3).is_err(), "too large");
+    assert!(keep(root(&workspace), "out/report.md", &kept, 3).is_err(), "too large");
     let walked = walk(&workspace).expect("a look");
     assert!(!walked.files.keys().any(|it| it.contains("secret")), "links are not followed");
     assert!(compare(&workspace, &walked, walked.clone()).texts.values().all(|(text, _)| text != "secret"));
@@ -93,6 +108,24 @@ fn pipes_and_deep_directories_keep_nobody_waiting() {
     assert_eq!(walked.digest(), None);
 }
 
+/// Holes cost nothing to make, and would cost seconds to hash.
+#[test]
+fn large_holes_are_not_hashed_and_still_seen_to_change() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = fs::File::create(folder.path().join("hollow.bin")).expect("made");
+    file.set_len(1 << 40).expect("a hole");
+    written(&folder.path().join("plain.txt"), "plain");
+    let before = walk(folder.path()).expect("a look");
+    let hashed = |name: &str| before.files[name].is_hashed;
+    assert_eq!((hashed("hollow.bin"), hashed("plain.txt")), (false, true));
+    file.set_len(2 << 40).expect("a hole");
+    let workspace = compare(folder.path(), &before, walk(folder.path()).expect("a look"));
+    assert_eq!(workspace.changed, ["hollow.bin"]);
+    let value = workspace.to_value();
+    let hollow = value.get("files").and_then(|it| it.get("hollow.bin")).expect("it is there").to_json();
+    assert!(hollow.contains(r#""not_hashed":true"#) && !hollow.contains("sha256"), "{hollow}");
+}
+
 #[cfg(unix)]
 #[test]
 fn names_are_not_listed_through_links() {
@@ -107,8 +140,8 @@ fn names_are_not_listed_through_links() {
     }
     std::os::unix::fs::symlink(&outside, workspace.join("link")).expect("linked");
     std::os::unix::fs::symlink(directory.path().join("outside"), workspace.join("state")).expect("linked");
-    assert_eq!(names(&workspace, "own/sessions"), ["a.jsonl", "b.jsonl"]);
+    assert_eq!(names(root(&workspace), "own/sessions"), ["a.jsonl", "b.jsonl"]);
     for path in ["link", "state/sessions", "../outside/sessions", "nowhere"] {
-        assert!(names(&workspace, path).is_empty(), "{path}");
+        assert!(names(root(&workspace), path).is_empty(), "{path}");
     }
 }

@@ -41,7 +41,7 @@ pub struct ProxyOptions {
     pub proxies: Proxies,
     /// The time, in milliseconds since 1970.
     pub now_ms: fn() -> u64,
-    /// Called once, when a limit has been reached: whoever runs the agent may want to end it.
+    /// Called for every request that is refused because a limit has been reached: an agent that ignores that may have to be ended.
     pub on_spent: Option<OnSpent>,
 }
 
@@ -77,8 +77,8 @@ pub struct OnBehalf {
     pub role: String,
 }
 
-/// What is called when a limit has been reached, with which.
-pub struct OnSpent(pub Box<dyn Fn(Spent) + Send + Sync>);
+/// What is called when a limit has been reached: with the limit, and with the number of requests refused so far.
+pub struct OnSpent(pub Box<dyn Fn(Spent, u64) + Send + Sync>);
 
 impl fmt::Debug for OnSpent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

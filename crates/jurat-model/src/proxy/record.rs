@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_core::effect::Usage;
+use jurat_core::effect::{Finish, Usage};
 
 /// What passed through a proxy.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -19,12 +19,32 @@ pub struct Record {
     pub cost_usd: Option<f64>,
     /// The limit that was reached.
     pub spent: Option<Spent>,
+    /// Requests that were refused because of it.
+    pub n_refused: u64,
     /// Requests that the provider failed at.
     pub n_failures: u64,
     /// What it failed at last, unless it answered afterwards.
     pub failure: Option<ProviderFailure>,
     /// Names that programs wanted to reach.
     pub tunnelled: Vec<Tunnelled>,
+}
+
+impl Record {
+    /// The words of a refusal (perhaps none), when the last reply that the agent got was one.
+    ///
+    /// Agents also ask for titles and summaries, without tools. Where any request offers tools, only those that do are looked at, so that such a
+    /// request neither hides a refusal nor counts as one.
+    pub fn refusal(&self) -> Option<&str> {
+        let replies = || self.exchanges.iter().filter(|it| it.finish.is_some());
+        let has_tools = replies().any(|it| it.offers_tools);
+        let last = replies().rfind(|it| it.offers_tools == has_tools)?;
+        last.refusal.as_deref()
+    }
+
+    /// The number of replies that were refusals.
+    pub fn n_refusals(&self) -> u64 {
+        self.exchanges.iter().filter(|it| it.refusal.is_some()).count() as u64
+    }
 }
 
 /// A request and its reply.
@@ -38,6 +58,8 @@ pub struct Exchange {
     pub path: String,
     /// The model that it named.
     pub requested_model: Option<String>,
+    /// Whether it offered tools to the model.
+    pub offers_tools: bool,
     /// What was asked, as the agent wrote it.
     pub request: Body,
     /// The status of the reply. None when there was none.
@@ -46,6 +68,10 @@ pub struct Exchange {
     pub reply: Body,
     /// The tokens that it counted.
     pub usage: Option<Usage>,
+    /// Why the model stopped; `None` where no reply of a model was read.
+    pub finish: Option<Finish>,
+    /// The words of a refusal, when it was one. A filter of a provider gives none.
+    pub refusal: Option<String>,
     /// What was wrong with it, in words.
     pub error: Option<String>,
     /// How long all of it took.

@@ -17,13 +17,13 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use jurat_core::effect::{Answer, FaultKind, Outcome, Usage};
+use jurat_core::effect::{Answer, FaultKind, Outcome};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::refusal::refusal;
 use super::spending::SetAside;
-use super::tap::{Reading, Tap};
+use super::tap::{Reading, ReplyRead, Tap};
 use super::translation;
 use super::upstream::{Passed, Unanswered, passed, without_key};
 use super::{
@@ -213,8 +213,7 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     };
     let model = shared.model();
     let asked = operation.as_ref().map(|it| passed(it, &body, model.filter(|_| !shared.options.keeps_model)));
-    let requested_model = asked.as_ref().and_then(|it| it.requested_model.clone());
-    let exchange = shared.begin(&head, requested_model, &body);
+    let exchange = shared.begin(&head, asked.as_ref(), &body);
     let refused = |status: u16, message: &str| {
         let refusal = refusal(operation.as_ref(), status, message);
         shared.refuse(exchange, &refusal, message, begun.elapsed());
@@ -346,6 +345,15 @@ fn given(given: Given) -> Reply {
     response
 }
 
+/// The status of a reply that cannot be used, and what is wrong with it.
+fn explained(failure: Failure, status: u16) -> (Option<u16>, String) {
+    match failure {
+        Failure::Api(error) => (Some(error.status), error.message),
+        Failure::Garbled(message) => (Some(status), message),
+        Failure::Cut => (Some(status), "the reply ended before it was complete".to_owned()),
+    }
+}
+
 fn price(options: &ProxyOptions) -> Option<crate::Price> {
     options.price.or(match &options.upstream {
         Upstream::Model(model) => model.price,
@@ -434,17 +442,20 @@ impl Shared {
     }
 
     /// Writes a request down and returns its place.
-    fn begin(&self, head: &Parts, requested_model: Option<String>, body: &Bytes) -> usize {
+    fn begin(&self, head: &Parts, asked: Option<&Passed>, body: &Bytes) -> usize {
         let (path, query) = without_key(&head.uri);
         let exchange = Exchange {
             at_ms: (self.options.now_ms)(),
             method: head.method.to_string(),
             path: query.map_or(path.clone(), |it| format!("{path}?{it}")),
-            requested_model,
+            requested_model: asked.and_then(|it| it.requested_model.clone()),
+            offers_tools: asked.is_some_and(|it| it.offers_tools),
             request: self.body(body, body.len() as u64),
             status: None,
             reply: Body::default(),
             usage: None,
+            finish: None,
+            refusal: None,
             error: None,
             duration: Duration::ZERO,
         };
@@ -482,9 +493,14 @@ impl Shared {
     }
 
     fn say_spent(&self, spent: Spent) -> Spent {
-        let is_first = self.state().record.spent.replace(spent).is_none();
-        if is_first && let Some(on_spent) = &self.options.on_spent {
-            (on_spent.0)(spent);
+        let n_refused = {
+            let record = &mut self.state().record;
+            record.spent = Some(spent);
+            record.n_refused += 1;
+            record.n_refused
+        };
+        if let Some(on_spent) = &self.options.on_spent {
+            (on_spent.0)(spent, n_refused);
         }
         spent
     }
@@ -530,16 +546,14 @@ impl Shared {
         exchange: usize,
         status: u16,
         (kept, n_bytes): (&[u8], u64),
-        read: Result<Option<Usage>, Failure>,
+        read: Result<ReplyRead, Failure>,
         note: Option<&str>,
         duration: Duration,
     ) {
         let reply = self.body(kept, n_bytes);
-        let (usage, failure) = match read {
-            Ok(usage) => (usage, None),
-            Err(Failure::Api(error)) => (None, Some((Some(error.status), error.message))),
-            Err(Failure::Garbled(message)) => (None, Some((Some(status), message))),
-            Err(Failure::Cut) => (None, Some((Some(status), "the reply ended before it was complete".to_owned()))),
+        let (ReplyRead { usage, finish, refusal }, failure) = match read {
+            Ok(read) => (read, None),
+            Err(failure) => (ReplyRead::default(), Some(explained(failure, status))),
         };
         let failure = failure.map(|(status, message)| (status, self.shown(message.as_bytes())));
         let is_refused = failure.is_some() && status >= 400;
@@ -553,6 +567,7 @@ impl Shared {
         let record = &mut state.record;
         let Some(it) = record.exchanges.get_mut(exchange) else { return };
         (it.status, it.reply, it.usage, it.duration) = (Some(status), reply, usage, duration);
+        (it.finish, it.refusal) = (finish, refusal.map(|it| self.shown(it.as_bytes())));
         it.error = failure.as_ref().map(|(_, message)| message.clone()).or_else(|| note.map(str::to_owned));
         let is_asking = Operation::read(&Method::POST, it.path.split('?').next().unwrap_or_default())
             .is_some_and(|it| it.is_asking());

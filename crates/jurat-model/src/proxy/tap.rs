@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use jurat_core::effect::Usage;
+use jurat_core::effect::{Finish, Usage};
 
 use super::serve::Shared;
 use super::spending::SetAside;
-use crate::codec::{Codec, Failure, Received, StreamDecoder};
+use crate::codec::{Codec, Failure, Received, Reply, StreamDecoder};
 use crate::transport::connection::Connection;
 
 /// The largest reply whose tokens are counted when it comes in one piece.
@@ -44,17 +44,34 @@ impl Reading {
         }
     }
 
-    /// The tokens of a reply, or what is wrong with it.
-    pub(super) fn finish(self, status: u16) -> Result<Option<Usage>, Failure> {
+    /// What a reply says, or what is wrong with it.
+    pub(super) fn finish(self, status: u16) -> Result<ReplyRead, Failure> {
         let reply = match self {
-            Reading::Nothing => return Ok(None),
+            Reading::Nothing => return Ok(ReplyRead::default()),
             Reading::Stream(decoder, Ok(())) => decoder.finish(),
             Reading::Stream(_, Err(failure)) => Err(failure),
             Reading::Whole(codec, whole) => {
                 codec.decode(&Received { status, header: &|_| None, body: &whole, at_ms: 0 })
             }
         };
-        reply.map(|it| it.usage)
+        reply.map(ReplyRead::of)
+    }
+}
+
+/// What is read from a reply that passes.
+#[derive(Debug, Default)]
+pub(super) struct ReplyRead {
+    pub(super) usage: Option<Usage>,
+    pub(super) finish: Option<Finish>,
+    /// The words of a refusal.
+    pub(super) refusal: Option<String>,
+}
+
+impl ReplyRead {
+    fn of(reply: Reply) -> ReplyRead {
+        let Reply { text, finish, usage, .. } = reply;
+        let refusal = (finish == Finish::Refusal).then_some(text);
+        ReplyRead { usage, finish: Some(finish), refusal }
     }
 }
 
@@ -115,7 +132,7 @@ impl Tap {
             End::Complete => reading.finish(self.status),
             End::Cut => Err(Failure::Cut),
             // What it counted so far counts: it was worked for.
-            End::NotWaitedFor => Ok(reading.finish(self.status).ok().flatten()),
+            End::NotWaitedFor => Ok(reading.finish(self.status).unwrap_or_default()),
         };
         let note = (end == End::NotWaitedFor).then_some("the agent did not wait for the end");
         self.shared.conclude(self.exchange, self.status, (&self.kept, self.n_bytes), read, note, self.begun.elapsed());

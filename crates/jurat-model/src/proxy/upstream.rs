@@ -47,21 +47,27 @@ pub(super) struct Passed {
     pub(super) body: Bytes,
     pub(super) requested_model: Option<String>,
     pub(super) is_streamed: bool,
+    pub(super) offers_tools: bool,
 }
 
 /// Has a request ask the right model, and for its tokens. What is no JSON passes as it is; its receiver will say so.
 pub(super) fn passed(operation: &Operation, body: &Bytes, model: Option<&str>) -> Passed {
     let is_streamed = matches!(operation, Operation::Generate { is_streamed: true, .. });
-    let untouched =
-        |is_streamed| Passed { body: body.clone(), requested_model: operation.model().map(str::to_owned), is_streamed };
+    let untouched = |is_streamed, offers_tools| Passed {
+        body: body.clone(),
+        requested_model: operation.model().map(str::to_owned),
+        is_streamed,
+        offers_tools,
+    };
     // Members stay as they were written; only their order may change.
     let Ok(mut members) = serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(body) else {
-        return untouched(is_streamed);
+        return untouched(is_streamed, false);
     };
     let text = |it: &RawValue| serde_json::from_str::<String>(it.get()).ok();
     let is_streamed = is_streamed || members.get("stream").is_some_and(|it| it.get() == "true");
+    let offers_tools = members.get("tools").is_some_and(|it| !matches!(it.get(), "[]" | "null"));
     if operation.model().is_some() {
-        return untouched(is_streamed);
+        return untouched(is_streamed, offers_tools);
     }
     let requested_model = members.get("model").and_then(|it| text(it));
     let mut is_changed = false;
@@ -77,7 +83,7 @@ pub(super) fn passed(operation: &Operation, body: &Bytes, model: Option<&str>) -
         is_changed = true;
     }
     let changed = if is_changed { serde_json::to_vec(&members).ok().map(Bytes::from) } else { None };
-    Passed { body: changed.unwrap_or_else(|| body.clone()), requested_model, is_streamed }
+    Passed { body: changed.unwrap_or_else(|| body.clone()), requested_model, is_streamed, offers_tools }
 }
 
 /// A path without a key in it, and the rest of its query.

@@ -42,6 +42,18 @@ fn question(provider: &str, is_streamed: bool) -> (&'static str, String) {
     }
 }
 
+/// The same with a tool that the model may call.
+fn with_tool(provider: &str, body: &str) -> String {
+    let schema = r#"{"type":"object","properties":{}}"#;
+    let tools = match provider {
+        "openai" => format!(r#"[{{"type":"function","function":{{"name":"look","parameters":{schema}}}}}]"#),
+        "openai-responses" => format!(r#"[{{"type":"function","name":"look","parameters":{schema}}}]"#),
+        "anthropic" => format!(r#"[{{"name":"look","input_schema":{schema}}}]"#),
+        _ => format!(r#"[{{"functionDeclarations":[{{"name":"look","parameters":{schema}}}]}}]"#),
+    };
+    body.replacen('{', &format!(r#"{{"tools":{tools},"#), 1)
+}
+
 /// Asks a proxy over TCP, as an agent would, and returns the status and everything after the head.
 fn ask(proxy: &Proxy, path: &str, headers: &str, body: &str) -> (u16, String) {
     let port = proxy.port().expect("it listens on a port");
@@ -140,7 +152,7 @@ fn until_refused(provider: &str, limits: ProxyLimits) -> (usize, String, Record,
     let mut options = to_endpoint(provider, &endpoint);
     options.limits = limits;
     options.price = Some(Price { input: 1000.0, output: 1000.0, cached: None });
-    options.on_spent = Some(OnSpent(Box::new(move |_| {
+    options.on_spent = Some(OnSpent(Box::new(move |_, _| {
         told.fetch_add(1, Ordering::SeqCst);
     })));
     let proxy = started(options);
@@ -170,10 +182,33 @@ fn limits_end_what_may_be_asked_in_the_words_of_the_interface() {
     ];
     for (provider, limits, n, spent, words) in cases {
         let (n_answered, text, record, n_told) = until_refused(provider, limits);
-        assert_eq!((n_answered, record.spent, n_told), (n, Some(spent), 1), "{provider}");
+        assert_eq!((n_answered, record.spent, n_told), (n, Some(spent), 2), "{provider}");
         assert!(text.contains(words) && text.contains(spent.name()), "{provider}: {text}");
         assert_eq!((record.n_requests, record.failure), (n as u64, None), "{provider}");
         assert_eq!(record.cost_usd, Some(n as f64), "{provider}");
+    }
+}
+
+/// A refusal is known by its words, whichever interface it came through; what an agent asks beside its work does not hide it.
+#[test]
+fn a_refusal_is_known_by_its_words() {
+    for provider in ["openai", "openai-responses", "anthropic", "gemini"] {
+        for is_streamed in [false, true] {
+            let script = Script::answering(|request| match request.tools.is_empty() {
+                true => Reply::text("A title"),
+                false => Reply::refusal("I will not."),
+            });
+            let endpoint = Endpoint::start(script);
+            let proxy = started(to_endpoint(provider, &endpoint));
+            let (path, body) = question(provider, is_streamed);
+            assert_eq!(ask(&proxy, path, DUMMY, &body).0, 200, "{provider}");
+            assert_eq!(proxy.record().refusal(), None, "{provider}");
+            assert_eq!(ask(&proxy, path, DUMMY, &with_tool(provider, &body)).0, 200, "{provider}");
+            assert_eq!(ask(&proxy, path, DUMMY, &body).0, 200, "{provider}");
+            let record = proxy.finish();
+            let words = if provider == "gemini" { "" } else { "I will not." };
+            assert_eq!((record.refusal(), record.n_refusals()), (Some(words), 1), "{provider}, {is_streamed}");
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What an agent did in a case, from its evidence: what it was told, what it said and called, what it left.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use jurat_core::value::Val;
@@ -9,7 +10,7 @@ use super::text::{ROOM, Writer};
 use crate::Style;
 use crate::json_text::object;
 use crate::visible::visible_line;
-use crate::words::{self, counted, cut, money};
+use crate::words::{self, counted, cut, grouped, money};
 
 /// How much of what a tool was called with, or returned, is shown.
 const MOST_LINES: usize = 12;
@@ -39,13 +40,22 @@ pub fn write_run(out: &mut dyn Write, evidence: &Val<'_>, style: Style) -> io::R
         writer.line("took", &words::duration(took))?;
     }
     let usage = evidence.get("usage").unwrap_or(&Val::Null);
+    let requests = count(metadata, "requests").map(|it| format!(" in {}", counted(it, "request")));
+    let tokens = usage.get("normalized").and_then(tokens);
+    writer.optional("tokens", tokens.map(|it| it + &requests.unwrap_or_default()).as_deref())?;
+    if let Some(reported) = metadata.get("reported_usage").and_then(self::tokens) {
+        writer.line("reported", &format!("{reported} by the program itself; what passed the proxy counts"))?;
+    }
     if let Some(cost) = usage.get("cost_usd").and_then(Val::as_f64) {
         writer.line("cost", &money(cost))?;
     }
     writer.optional("kept in", text(metadata, "directory").map(|it| format!(".jurat/agents/{it}")).as_deref())?;
     let events = evidence.get("trace").and_then(Val::as_list).unwrap_or_default();
     writer.title(&format!("what happened, {}", counted(events.len() as u64, "event")))?;
-    events.iter().try_for_each(|it| writer.event(it))?;
+    let calls = Calls::of(events);
+    for (ix, event) in events.iter().enumerate() {
+        writer.event(event, calls.answered(events, ix).as_deref())?;
+    }
     let changes = evidence.get("workspace").unwrap_or(&Val::Null);
     let lists = [("added", "added"), ("changed", "changed"), ("removed", "removed")];
     if lists.iter().any(|(key, _)| changes.get(key).and_then(Val::as_list).is_some_and(|it| !it.is_empty())) {
@@ -65,8 +75,47 @@ pub fn write_run(out: &mut dyn Write, evidence: &Val<'_>, style: Style) -> io::R
     Ok(())
 }
 
+fn count(value: &Val<'_>, key: &str) -> Option<u64> {
+    match value.get(key) {
+        Some(Val::I(count)) => u64::try_from(*count).ok(),
+        Some(Val::U(count)) => Some(*count),
+        _ => None,
+    }
+}
+
+/// Input and output tokens, where both are known.
+fn tokens(counts: &Val<'_>) -> Option<String> {
+    let (input, output) = (count(counts, "input_tokens")?, count(counts, "output_tokens")?);
+    Some(format!("{} input, {} output", grouped(input), grouped(output)))
+}
+
+fn called(event: &Val<'_>) -> String {
+    let arguments = event.get("parsed_arguments").or_else(|| event.get("raw_arguments"));
+    let name = event.get("tool_name").and_then(Val::as_str).unwrap_or_default();
+    format!("{name} {}", arguments.map_or_else(String::new, ToString::to_string))
+}
+
+/// The calls of tools in a trace, by their ids.
+struct Calls<'e>(BTreeMap<&'e str, &'e Val<'e>>);
+
+impl<'e> Calls<'e> {
+    fn of(events: &'e [Val<'e>]) -> Calls<'e> {
+        let is_call = |it: &&Val<'_>| it.get("event_type").and_then(Val::as_str) == Some("tool_call");
+        let id = |it: &'e Val<'e>| Some((it.get("call_id")?.as_str()?, it));
+        Calls(events.iter().filter(is_call).filter_map(id).collect())
+    }
+
+    /// The call that a result answers, where that is not the event before it.
+    fn answered(&self, events: &[Val<'_>], ix: usize) -> Option<String> {
+        let id = events[ix].get("call_id")?.as_str()?;
+        let before = ix.checked_sub(1).and_then(|ix| events[ix].get("call_id")).and_then(Val::as_str);
+        let call = self.0.get(id).filter(|_| before != Some(id))?;
+        Some(visible_line(&cut(called(call).trim_end(), ROOM)).to_string())
+    }
+}
+
 impl Writer<'_> {
-    fn event(&mut self, event: &Val<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Val<'_>, answered: Option<&str>) -> io::Result<()> {
         let text = |key: &str| event.get(key).and_then(Val::as_str).unwrap_or_default();
         let plain = |key: &str| match event.get(key) {
             Some(Val::Str(text)) => text.clone().into_owned(),
@@ -78,15 +127,14 @@ impl Writer<'_> {
                 writeln!(self.out, "  {}", visible_line(text("role")))?;
                 self.quoted(&shortened(&plain("content"), MOST_LINES))
             }
-            "tool_call" => {
-                let arguments = event.get("parsed_arguments").or_else(|| event.get("raw_arguments"));
-                let arguments = arguments.map_or_else(String::new, ToString::to_string);
-                let called = format!("{} {}", text("tool_name"), arguments);
-                self.line("calls", &visible_line(&cut(&called, 4 * ROOM)))
-            }
+            "tool_call" => self.line("calls", &visible_line(&cut(&called(event), 4 * ROOM))),
             "tool_result" => {
                 let is_error = text("status") == "error";
-                writeln!(self.out, "  {}", if is_error { "failed" } else { "returned" })?;
+                let ending = if is_error { "failed" } else { "returned" };
+                match answered {
+                    Some(call) => self.line(ending, call)?,
+                    None => writeln!(self.out, "  {ending}")?,
+                }
                 self.quoted(&shortened(&plain("output"), MOST_LINES))
             }
             "final_output" => {
@@ -132,4 +180,50 @@ pub fn write_run_json(
         members.value("run", &evidence.clone().into_owned());
     });
     writeln!(out, "{text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use jurat_core::value::parse_json;
+
+    use super::*;
+
+    fn written(evidence: &str) -> String {
+        let mut out = Vec::new();
+        let evidence = parse_json(evidence).expect("JSON").value;
+        write_run(&mut out, &evidence, Style::default()).expect("memory");
+        String::from_utf8(out).expect("text")
+    }
+
+    /// Results of calls that were made at once come in any order.
+    #[test]
+    fn a_result_says_which_call_it_answers() {
+        let call = |id: &str, path: &str| {
+            format!(
+                r#"{{"event_type":"tool_call","call_id":"{id}","tool_name":"read","parsed_arguments":{{"path":"{path}"}}}}"#
+            )
+        };
+        let result = |id: &str, output: &str| {
+            format!(r#"{{"event_type":"tool_result","call_id":"{id}","status":"success","output":"{output}"}}"#)
+        };
+        let events =
+            [call("1", "a"), call("2", "b"), result("2", "B"), result("1", "A"), call("3", "c"), result("3", "C")];
+        let text = written(&format!(r#"{{"trace":[{}]}}"#, events.join(",")));
+        let expected = "  calls     read {\"path\": \"a\"}\n  calls     read {\"path\": \"b\"}\n  returned\n    │ B\n  \
+                        returned  read {\"path\": \"a\"}\n    │ A\n  calls     read {\"path\": \"c\"}\n  returned\n    │ C\n";
+        assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn what_the_program_reports_stands_beside_what_passed() {
+        let text = written(
+            r#"{"usage":{"normalized":{"input_tokens":1520,"output_tokens":100},"cost_usd":0.5},
+                "runner_metadata":{"requests":5,"reported_usage":{"input_tokens":420,"output_tokens":80}}}"#,
+        );
+        assert!(text.contains("  tokens    1,520 input, 100 output in 5 requests\n"), "{text}");
+        assert!(
+            text.contains("  reported  420 input, 80 output by the program itself; what passed the proxy counts\n"),
+            "{text}"
+        );
+    }
 }

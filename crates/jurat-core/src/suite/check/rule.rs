@@ -120,9 +120,9 @@ pub(super) fn workspace_file_present(
     runner: Option<&'static str>,
 ) -> Option<Rule> {
     let path = fields.get("relative_path").and_then(|it| reading.text("`relative_path`", it));
-    if let Some(path) = path.as_ref().filter(|it| it.value.is_empty()) {
-        let problem = Problem::new(&codes::WRONG_VALUE, "`relative_path` must not be empty").at(path.span, "empty");
-        reading.problem(problem.help("for example `relative_path: report.md`"));
+    let plain = path.as_ref().map(|it| it.value.replace('\\', "/").trim_start_matches('/').to_owned());
+    if let Some((path, plain)) = path.as_ref().zip(plain.as_deref()) {
+        refuse_no_file(reading, path, plain);
     }
     let exactly = some_text(reading, fields, "contains");
     let mut terms = |name: &str| fields.given(name).map(|it| texts(reading, name, it));
@@ -140,8 +140,19 @@ pub(super) fn workspace_file_present(
             ContentRule::Folded { all: all.unwrap_or_default(), any: any.filter(|it: &Vec<String>| !it.is_empty()) }
         }
     };
-    let relative_path = path?.value.replace('\\', "/").trim_start_matches('/').to_owned();
-    Some(Rule::WorkspaceFilePresent { relative_path, content, runner })
+    Some(Rule::WorkspaceFilePresent { relative_path: plain?, content, runner })
+}
+
+/// Refuses a path that cannot be that of a file: `/`, `out/`, `..`.
+fn refuse_no_file(reading: &mut Reading<'_>, path: &Spanned<String>, plain: &str) {
+    let last = plain.rsplit('/').next().unwrap_or_default();
+    let (message, label) = match last {
+        _ if path.value.is_empty() => ("`relative_path` must not be empty".to_owned(), "empty"),
+        "" | "." | ".." => (format!("`relative_path` must name a file, and `{}` names none", path.value), "no file"),
+        _ => return,
+    };
+    let problem = Problem::new(&codes::WRONG_VALUE, message).at(path.span, label);
+    reading.problem(problem.help("for example `relative_path: report.md`"));
 }
 
 pub(super) fn texts(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Vec<String> {

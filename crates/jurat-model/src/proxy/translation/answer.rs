@@ -129,9 +129,14 @@ impl Said<'_> {
 
     fn response(&self, status: &str) -> Value {
         let usage = self.usage();
-        let is_cut = self.reply.finish == Finish::Length && status == "completed";
-        let status = if is_cut { "incomplete" } else { status };
-        let details = if is_cut { json!({ "reason": "max_output_tokens" }) } else { Value::Null };
+        let reason = match self.reply.finish {
+            Finish::Length => Some("max_output_tokens"),
+            Finish::Refusal => Some("content_filter"),
+            _ => None,
+        };
+        let reason = reason.filter(|_| status == "completed");
+        let status = if reason.is_some() { "incomplete" } else { status };
+        let details = reason.map_or(Value::Null, |it| json!({ "reason": it }));
         let mut response = json!({
             "id": self.id("resp"), "object": "response", "created_at": 0, "model": self.model, "status": status,
             "error": null, "incomplete_details": details, "output": self.items(), "parallel_tool_calls": true,
