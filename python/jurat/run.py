@@ -152,6 +152,12 @@ class Run:
         return interval
 
     @property
+    def decision(self) -> str:
+        """Whether it passed and by which rule, in one sentence."""
+        decision: str = self._figures["decision"]
+        return decision
+
+    @property
     def missed(self) -> list[str]:
         """The thresholds that were not reached, in words."""
         return list(self._figures["missed"])

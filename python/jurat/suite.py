@@ -39,6 +39,9 @@ if TYPE_CHECKING:
         timeout: float | None
         request_timeout: float | None
         fail_fast: bool
+        keep_going: bool
+        rerun: str | Sequence[str]
+        rerun_from: str | None
         fresh: bool
         max_age: float | None
         replay: str | PathLike[str] | None

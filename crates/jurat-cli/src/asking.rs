@@ -8,23 +8,25 @@ use jurat_core::expression::Expression;
 use jurat_engine::Selection;
 use jurat_model::dotenv::Environment;
 
+use crate::count::{count, repetitions};
+
 /// The options that decide whom a run asks about what.
 #[derive(Args)]
 pub(crate) struct AskingOptions {
-    /// Who plays a role, as `role=provider/model`; may be given several times
+    /// Model of a role, as `role=provider/model`; may be repeated
     #[arg(long = "model", value_name = "ROLE=MODEL", value_parser = role_and_model)]
     pub(crate) models: Vec<(String, String)>,
-    /// Takes so many rows at most
-    #[arg(long, value_name = "N", help_heading = "Which cases")]
+    /// Take at most N rows
+    #[arg(long, value_name = "N", value_parser = count, help_heading = "Which cases")]
     pub(crate) limit: Option<u64>,
-    /// Takes the rows for which this CEL expression holds; it reads their members, `row`, `id` and `tags`
+    /// Take the rows for which this CEL expression is true; it may use their fields, `row`, `id` and `tags`
     #[arg(long, value_name = "CEL", help_heading = "Which cases")]
     pub(crate) filter: Option<String>,
-    /// Takes the rows with this tag; may be given several times
+    /// Take the rows with this tag; may be repeated
     #[arg(long = "tag", value_name = "TAG", help_heading = "Which cases")]
     pub(crate) tags: Vec<String>,
-    /// Asks each subject so often
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Which cases")]
+    /// Number of times to run each case
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = repetitions, help_heading = "Which cases")]
     pub(crate) repeat: u32,
 }
 
@@ -33,7 +35,7 @@ impl AskingOptions {
     pub(crate) fn selection(&self) -> Result<Selection, String> {
         let filter = self.filter.as_deref().map(Expression::compile).transpose();
         let filter = filter.map_err(|error| format!("`--filter`: {error}"))?;
-        Ok(Selection { limit: self.limit, filter, tags: self.tags.clone() })
+        Ok(Selection { limit: self.limit, filter, tags: self.tags.clone(), rerun: None })
     }
 }
 

@@ -44,6 +44,14 @@ impl Exit {
         }
     }
 
+    /// The worst of several, in the order in which `docs/reference/results.md` lists them.
+    pub(crate) fn worst(exits: impl IntoIterator<Item = Exit>) -> Exit {
+        const WORST_FIRST: [Exit; 6] =
+            [Exit::Wrong, Exit::Interrupted, Exit::Limited, Exit::Undecided, Exit::Failed, Exit::Nothing];
+        let exits: Vec<Exit> = exits.into_iter().collect();
+        WORST_FIRST.into_iter().find(|it| exits.contains(it)).unwrap_or(Exit::Good)
+    }
+
     /// The number that the process ends with.
     pub(crate) fn code(self) -> u8 {
         match self {

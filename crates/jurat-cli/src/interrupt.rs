@@ -4,7 +4,7 @@
 //! neither: what is in flight then has a few seconds, is dropped, and the process ends.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -19,11 +19,15 @@ pub(crate) struct Watch {
     is_over: Arc<AtomicBool>,
 }
 
+/// How many runs of this process are in progress.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
 impl Watch {
     /// Stops a run when the process is asked to: the first time what is in flight is finished, the second time it is dropped, and
     /// whoever asks once more waits for nothing.
     pub(crate) fn start(stop: &Arc<Stop>, told: impl Fn() + Send + 'static) -> Watch {
         let watch = Watch::default();
+        RUNNING.fetch_add(1, Ordering::Relaxed);
         let (stop, is_over) = (Arc::clone(stop), Arc::clone(&watch.is_over));
         // Without a thread Ctrl-C ends the process at once, which loses nothing that is committed.
         let _ = thread::Builder::new().name("jurat-signals".to_owned()).spawn(move || {
@@ -32,10 +36,15 @@ impl Watch {
                 // Made once: a signal that comes while the last is looked at is not missed.
                 let Some(mut signals) = Signals::new() else { return };
                 while let Some(signal) = signals.next().await {
+                    let is_over = is_over.load(Ordering::Relaxed);
+                    // Of several suites the one that is running now listens for itself.
+                    if is_over && RUNNING.load(Ordering::Relaxed) > 0 {
+                        continue;
+                    }
                     if signal == Asked::ToEnd {
                         end_within_grace(&stop);
                     }
-                    if is_over.load(Ordering::Relaxed) || stop.dropped_for().is_some() {
+                    if is_over || stop.dropped_for().is_some() {
                         std::process::exit(Exit::Interrupted.code().into());
                     }
                     let is_first = stop.reason() != Some(StopReason::Interrupted);
@@ -52,6 +61,7 @@ impl Watch {
     /// Says that the run is on disk: whoever interrupts now has seen enough.
     pub(crate) fn run_is_over(&self) {
         self.is_over.store(true, Ordering::Relaxed);
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -135,8 +135,13 @@ impl Clean {
         }
         if let Some(model) = &self.which.model {
             let known: Vec<&str> = stats.models.iter().map(|it| it.model.as_str()).collect();
+            // The journal has models as their providers call them, and suites write `provider/model`.
+            let own = model.split_once('/').map(|(_, it)| it);
+            let meant = [Some(model.as_str()), own].into_iter().flatten().find(|it| known.contains(it));
+            if let Some(meant) = meant {
+                return Ok(Cleaning::Model(meant.to_owned()));
+            }
             return match known.as_slice() {
-                known if known.contains(&model.as_str()) => Ok(Cleaning::Model(model.clone())),
                 [] => Err(Failure::Reason(format!("the journal has no answers of `{model}`: it is empty"))),
                 known => {
                     let known = listed_all(known.iter().copied());

@@ -5,6 +5,7 @@
 mod asking;
 mod check;
 mod completions;
+mod count;
 mod definition;
 mod drawing;
 mod exit;
@@ -18,12 +19,16 @@ mod journal;
 mod pack;
 mod plan;
 mod progress;
+mod results_file;
 mod run;
 mod run_name;
 mod saved;
 mod schema;
+mod several;
 mod show;
+mod usage;
 mod variant;
+mod watch;
 
 use std::ffi::OsString;
 
@@ -36,12 +41,15 @@ use jurat_sandbox::Program;
 struct Jurat {
     #[command(subcommand)]
     verb: Verb,
+    /// Colour the output
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = format::Color::Auto, global = true)]
+    color: format::Color,
 }
 
 #[derive(Subcommand)]
 enum Verb {
     Init(init::Init),
-    Run(run::Run),
+    Run(Box<run::Run>),
     Check(check::Check),
     Plan(plan::Plan),
     Show(show::Show),
@@ -58,12 +66,9 @@ enum Verb {
 pub fn run(arguments: impl IntoIterator<Item = OsString>, worker: Option<Program>) -> u8 {
     let parsed = match Jurat::try_parse_from(arguments) {
         Ok(parsed) => parsed,
-        Err(error) => {
-            // Nobody may listen any more, and then nobody minds.
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(exit::Exit::Wrong.code());
-        }
+        Err(error) => return u8::try_from(usage::print(error)).unwrap_or(exit::Exit::Wrong.code()),
     };
+    format::set_color(parsed.color);
     let exit = match parsed.verb {
         Verb::Init(init) => init.run(),
         Verb::Run(run) => run.run(worker),

@@ -32,7 +32,7 @@ impl Shown {
         let progress = Arc::clone(progress);
         let (stop, stopped) = channel();
         let thread = thread::Builder::new().name("jurat-progress".to_owned()).spawn(move || {
-            let is_terminal = io::stderr().is_terminal();
+            let is_terminal = io::stderr().is_terminal() && !crate::format::is_dumb();
             let started = Instant::now();
             let mut wait = PATIENCE.max(if is_terminal { REDRAW } else { REWRITE });
             let mut is_drawn = false;

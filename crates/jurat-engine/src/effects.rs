@@ -30,6 +30,7 @@ use jurat_store::run::{RunLog, RunWriter};
 use tokio::sync::oneshot;
 
 use crate::agents;
+use crate::breaker::Breaker;
 use crate::clock::{Asked, Clock};
 use crate::perform::{Act, Perform, Question};
 use crate::recording::Recording;
@@ -63,6 +64,7 @@ pub(crate) struct Effects<'r> {
     pub(crate) progress: &'r Progress,
     pub(crate) tally: &'r Tally,
     pub(crate) now_ms: &'r dyn Fn() -> u64,
+    pub(crate) breaker: Breaker<'r>,
     /// So many cases that follow one another take turns at asking; those before them go first.
     pub(crate) abreast: u64,
     /// Who else waits for the answer to a question that is in flight.
@@ -354,6 +356,7 @@ impl Effects<'_> {
         }
         if !asked.is_paid {
             let outcome = self.asked(*perform, at, request, max_requests).await;
+            self.breaker.note(asked.endpoint, &outcome);
             return Ok(found(outcome, false, attempt));
         }
         // Somebody else asks the same: one answer is enough for both.
@@ -369,6 +372,7 @@ impl Effects<'_> {
             }
         }
         let outcome = self.asked(*perform, at, request, max_requests).await;
+        self.breaker.note(asked.endpoint, &outcome);
         Ok(Found { is_shared: true, ..found(outcome, false, attempt) })
     }
 

@@ -57,6 +57,8 @@ pub struct How<'h> {
     pub deadline: Option<Duration>,
     /// Whether the first case that fails or cannot be judged is the last.
     pub fail_fast: bool,
+    /// Whether the run is not stopped by an endpoint that fails every request.
+    pub keep_going: bool,
     /// Whether rows that passed are copied, too.
     pub keep_all: bool,
     /// Whether each commit waits for the disk.
@@ -226,6 +228,7 @@ pub fn launch(
         concurrency: how.transport.concurrency,
         deadline: how.deadline,
         fail_fast: how.fail_fast,
+        keep_going: how.keep_going,
         keep_all: how.keep_all,
         durable: how.durable,
     };

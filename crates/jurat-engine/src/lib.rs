@@ -13,6 +13,7 @@
 //! * [`view`]: a run, read back.
 
 mod agents;
+mod breaker;
 mod budget;
 mod case_label;
 mod clock;
@@ -33,6 +34,7 @@ mod progress;
 mod record_lane;
 mod recording;
 mod requirements;
+mod rerun;
 mod roles;
 mod rows;
 mod run;
@@ -65,6 +67,7 @@ pub use recording::{
     BadLine, EffectLine, EffectLines, Recorded, RecordedRequest, Recording, RecordingError, open_recording,
 };
 pub use requirements::Conditions;
+pub use rerun::{Rerun, RerunError, RerunOf};
 pub use roles::{RoleModel, Roles};
 pub use rows::Selection;
 pub use run::{Job, Mode, Ran, Target, now_ms, run};

@@ -30,9 +30,9 @@ use crate::{Budget, BudgetLimits, Stop};
 /// A model that cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// A role was given a model, and nobody asks it.
-    #[error("nobody asks the role `{role}`, which `--model` gives a model; asked are {asked}")]
-    NobodyAsks {
+    /// A role was given a model, and no task uses it.
+    #[error("no task uses the role `{role}`, which `--model` sets; the suite uses {asked}")]
+    UnusedRole {
         /// The role.
         role: String,
         /// The roles that are asked, in words.

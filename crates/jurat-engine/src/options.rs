@@ -18,6 +18,9 @@ pub struct RunOptions {
     /// The tags that select rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// The cases of an earlier run that alone were run, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<String>,
     /// How often each subject is asked.
     pub repeat: u32,
     /// Whether answers from before the run were left alone.

@@ -15,9 +15,9 @@ use tokio::sync::mpsc::Sender;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kept::{Done, Keeping, place};
-use crate::rows::{Batch, Rows};
+use crate::rows::{Batch, Rows, id_text};
 use crate::variants::{Asked, of_first_prompt};
-use crate::{Progress, RunError, Stop};
+use crate::{Progress, Rerun, RunError, Stop};
 
 /// A case with something to ask.
 #[derive(Debug, Clone)]
@@ -55,6 +55,8 @@ pub(crate) struct RecordLane<'r> {
     pub(crate) ids: Option<Mutex<HashMap<u64, (u32, u64)>>>,
     /// The cases that there are; `None` for all. A run that was stopped is replayed as far as it came.
     pub(crate) only: Option<&'r CaseRanges>,
+    /// The cases of an earlier run that alone are run.
+    pub(crate) rerun: Option<&'r Rerun>,
 }
 
 impl RecordLane<'_> {
@@ -64,7 +66,8 @@ impl RecordLane<'_> {
         let mut opened = Vec::new();
         for scenario in scenarios {
             let variant = |ix| OpenCase { case_ix: scenario.case_ix * n_variants + ix, ..scenario.clone() };
-            opened.extend(of_first_prompt(self.asked).map(variant));
+            let is_wanted = |ix: &u64| self.is_wanted(&scenario.id, *ix);
+            opened.extend(of_first_prompt(self.asked).filter(is_wanted).map(variant));
             if opened.len() >= self.hand {
                 self.open(&mut opened)?;
             }
@@ -163,7 +166,8 @@ impl RecordLane<'_> {
         let n_variants = self.keeping.variants.len().max(1) as u64;
         let text: Arc<str> = text.into();
         let n_cases = if plan.ask.is_some() { n_variants } else { 1 };
-        opened.extend((0..n_cases).map(|variant| OpenCase {
+        let wanted = (0..n_cases).filter(|it| plan.ask.is_none() || self.is_wanted(&id, *it));
+        opened.extend(wanted.map(|variant| OpenCase {
             case_ix: row_ix * n_variants + variant,
             id: id.clone(),
             place: place(at),
@@ -172,6 +176,12 @@ impl RecordLane<'_> {
             agent: None,
         }));
         Ok(())
+    }
+
+    /// Whether a variant of a row or a scenario is run.
+    fn is_wanted(&self, id: &RowId<'_>, variant: u64) -> bool {
+        let variant = self.keeping.variants.get(variant as usize);
+        self.rerun.is_none_or(|it| it.has(&id_text(id), variant))
     }
 
     /// Hands on the cases that ask.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use jurat_core::plan::{Plan, PlannedTask};
-use jurat_core::suite::problem::listed_all;
+use jurat_core::suite::problem::{listed_all, nearest};
 use jurat_core::suite::source::Sources;
 use jurat_core::suite::{Model as Written, Role, Suite};
 use jurat_core::value::{Span, Value};
@@ -78,8 +78,9 @@ impl Roles {
     pub(crate) fn are_asked(plan: &Plan, given: &[(String, String)]) -> Result<(), ModelError> {
         let asked: Vec<&str> = asked_roles(plan);
         let Some((role, _)) = given.iter().find(|(role, _)| !asked.contains(&role.as_str())) else { return Ok(()) };
-        let asked = if asked.is_empty() { "nobody".to_owned() } else { listed_all(asked) };
-        Err(ModelError::NobodyAsks { role: role.clone(), asked })
+        let near = nearest(role, asked.iter().copied()).map(|it| format!("; did you mean `{it}`?"));
+        let asked = if asked.is_empty() { "none".to_owned() } else { listed_all(asked) };
+        Err(ModelError::UnusedRole { role: role.clone(), asked: format!("{asked}{}", near.unwrap_or_default()) })
     }
 
     /// Whether budgets can be kept: a bound needs a price and a most number of tokens.

@@ -15,7 +15,7 @@ use jurat_core::value::{JsonError, Map, Val, parse_json};
 use jurat_core::verdict::{StopReason, Verdict};
 use jurat_store::records::{Chunk, RowAt, RowId, RowLimits, RowNames, read_all_within, row_id, sections_by_source};
 
-use crate::{RunError, Stop};
+use crate::{Rerun, RunError, Stop};
 
 /// Which rows are run.
 #[derive(Debug, Default)]
@@ -26,6 +26,15 @@ pub struct Selection {
     pub filter: Option<Expression>,
     /// Those that carry one of these tags; all when there are none.
     pub tags: Vec<String>,
+    /// Those of an earlier run.
+    pub rerun: Option<Rerun>,
+}
+
+impl Selection {
+    /// Whether every row is run, up to the limit.
+    pub(crate) fn takes_all(&self) -> bool {
+        self.filter.is_none() && self.tags.is_empty() && self.rerun.is_none()
+    }
 }
 
 /// Some rows, each with its place among all rows, selected or not: the place stays the same whatever is selected.
@@ -123,8 +132,9 @@ impl<'r> Rows<'r> {
             if !batch.chunk.rows.is_empty() {
                 each(batch)?;
             }
-            // A budget that is used up leaves the rest undone, but known; whatever else stops a run stops reading, too.
-            let is_stopped = stop.reason().is_some_and(|it| it != StopReason::Budget);
+            // A used-up budget and an endpoint that fails leave the rest `not_run`, but known; whatever else stops a run stops reading, too.
+            let is_listed = |it| matches!(it, StopReason::Budget | StopReason::EndpointFault);
+            let is_stopped = stop.reason().is_some_and(|it| !is_listed(it));
             if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         failed.map_or(Ok(()), Err)
@@ -143,7 +153,7 @@ impl<'r> Rows<'r> {
 
     /// The rows of a chunk that the filter and the tags select.
     fn selected(&self, selection: &Selection, mut chunk: Chunk, first: u64) -> Result<Batch, RunError> {
-        if selection.filter.is_none() && selection.tags.is_empty() {
+        if selection.takes_all() {
             return Ok(Batch { chunk, first, places: None });
         }
         let mut kept = Vec::with_capacity(chunk.rows.len());
@@ -163,8 +173,14 @@ impl<'r> Rows<'r> {
         if !selection.tags.is_empty() && !selection.tags.iter().any(|it| tags.contains(&it.as_str())) {
             return Ok(false);
         }
-        let Some(filter) = &selection.filter else { return Ok(true) };
+        if selection.filter.is_none() && selection.rerun.is_none() {
+            return Ok(true);
+        }
         let id = id_text(&self.id(at, &row, text)?).into_owned();
+        if selection.rerun.as_ref().is_some_and(|it| !it.has_row(&id)) {
+            return Ok(false);
+        }
+        let Some(filter) = &selection.filter else { return Ok(true) };
         let tags: Val<'_> = tags.iter().map(|it| Val::from(*it)).collect();
         let members = row.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key, it.borrowed()));
         let own = [("row", row.borrowed()), ("id", Val::from(id.as_str())), ("tags", tags)];

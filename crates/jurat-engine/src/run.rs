@@ -20,6 +20,7 @@ use jurat_store::run::{
     WriterOptions,
 };
 
+use crate::breaker::Breaker;
 use crate::effect_lane::{AT_A_TIME, EffectLane};
 use crate::effects::{Effects, Source};
 use crate::kept::Keeping;
@@ -69,6 +70,8 @@ pub struct Job<'j> {
     pub deadline: Option<Duration>,
     /// Whether the first case that fails or cannot be judged is the last.
     pub fail_fast: bool,
+    /// Whether the run is not stopped by an endpoint that fails every request.
+    pub keep_going: bool,
     /// Whether rows that passed are copied, too.
     pub keep_all: bool,
     /// Whether each commit waits for the disk.
@@ -227,6 +230,7 @@ impl Going<'_> {
             hand: if is_sequential { 1 } else { HANDFUL },
             ids: asks.then(|| Mutex::new(HashMap::new())),
             only: self.only.as_ref(),
+            rerun: job.selection.rerun.as_ref(),
         };
         let n_of_scenario = of_first_prompt(&job.asked).count().max(1) as u64;
         let n_of_row = if job.plan.ask.is_some() { job.variants.len().max(1) as u64 } else { 1 };
@@ -252,7 +256,7 @@ impl Going<'_> {
                 });
                 read.unwrap_or_else(fail);
             });
-            if asks && selection.filter.is_none() && selection.tags.is_empty() {
+            if asks && selection.takes_all() {
                 let n_cases = CaseCount { n_scenarios, of_scenario: n_of_scenario, of_row: n_of_row };
                 scope.spawn(move || count(rows, selection.limit, n_cases, stop, progress));
             }
@@ -305,6 +309,7 @@ impl Going<'_> {
             progress,
             tally: keeping.tally,
             now_ms: &now_ms,
+            breaker: Breaker::new(stop, job.keep_going),
             // Were the oldest always first, the last few conversations of a run would be left to be held one turn after another while nobody
             // else asks. With one place only there is nobody to leave behind.
             abreast: if job.concurrency > 1 { 2 * job.concurrency as u64 } else { 1 },

@@ -86,6 +86,9 @@ fn is_selected(selection: &Selection, about: &About<'_>) -> Result<bool, RunErro
     if !selection.tags.is_empty() && !selection.tags.iter().any(|it| about.tags.contains(it)) {
         return Ok(false);
     }
+    if selection.rerun.as_ref().is_some_and(|it| !it.has_row(about.id)) {
+        return Ok(false);
+    }
     let Some(filter) = &selection.filter else { return Ok(true) };
     let tags: Val<'_> = about.tags.iter().map(|it| Val::from(it.as_str())).collect();
     let own = [("id", Val::from(about.id)), ("tags", tags), ("description", Val::from(about.description))];

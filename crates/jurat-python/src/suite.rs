@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jurat::RunOptions;
+use jurat::{RerunOf, RunOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -178,6 +178,9 @@ fn read(options: &Bound<'_, PyDict>) -> PyResult<RunOptions> {
             "max_age" => read.max_age(seconds()?),
             "replay" => read.replay(value.extract::<PathBuf>()?),
             "fail_fast" => set(RunOptions::fail_fast, read)?,
+            "keep_going" => set(RunOptions::keep_going, read)?,
+            "rerun" => read.rerun(rerun(py, &value)?),
+            "rerun_from" => read.rerun_from(value.extract::<String>()?),
             "fresh" => set(RunOptions::fresh, read)?,
             "stream" => set(RunOptions::stream, read)?,
             "keep_all" => set(RunOptions::keep_all, read)?,
@@ -187,4 +190,17 @@ fn read(options: &Bound<'_, PyDict>) -> PyResult<RunOptions> {
         };
     }
     Ok(read)
+}
+
+/// Which cases of an earlier run are run again: one word or several.
+fn rerun(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Vec<RerunOf>> {
+    let words = match value.extract::<String>() {
+        Ok(word) => vec![word],
+        Err(_) => value.extract::<Vec<String>>()?,
+    };
+    let named = |word: &String| {
+        let message = || format!("`rerun` is `failed`, `error` or `not_run`, not `{word}`");
+        RerunOf::named(word).ok_or_else(|| usage(py, message()))
+    };
+    words.iter().map(named).collect()
 }

@@ -88,6 +88,16 @@ pub fn columns(scope: Scope) -> impl Iterator<Item = &'static Column> {
     COLUMNS.iter().filter(move |it| scope.has_observed() || !it.is_observed)
 }
 
+/// The columns with these names, in this order; or the first name that no column has.
+pub fn chosen(names: &[String]) -> Result<Vec<&'static Column>, &str> {
+    names.iter().map(|name| COLUMNS.iter().find(|it| it.name == *name).ok_or(name.as_str())).collect()
+}
+
+/// The names of all columns, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    COLUMNS.iter().map(|it| it.name)
+}
+
 /// The rows of a case, in the order of its tasks. A task whose evaluator has several outputs has a row of its own, and behind it one for each of them.
 pub fn rows<'r>(run: &'r RunReport, case: &'r CaseReport) -> impl Iterator<Item = io::Result<Row<'r>>> {
     let rows = |task: &'r TaskReport| [None].into_iter().chain(task.outputs.iter().map(Some)).map(move |it| (task, it));
@@ -148,6 +158,11 @@ static COLUMNS: &[Column] = &[
         .observed(),
     column("reused", Kind::Flag, |it| Datum::Flag(it.task.reused)).observed(),
     column("case_duration_ms", Kind::Float, |it| Datum::Float(millis(it.case.took))).observed(),
+    column("source", Kind::Text, |it| text(it.case.data.source.as_deref())),
+    column("row_number", Kind::Number, |it| number(it.case.data.row_number)),
+    column("row", Kind::Value, |it| value(it.case.data.row.as_ref())),
+    column("input", Kind::Value, |it| value(it.case.data.input.as_ref())),
+    column("output", Kind::Value, |it| value(it.case.data.output.as_ref())),
 ];
 
 /// Milliseconds with their microseconds as a fraction.

@@ -9,8 +9,8 @@ use std::io::{self, Write};
 
 use jurat_core::value::Val;
 
-use crate::case_writer::{CaseWriter, Scope};
-use crate::columns::{Column, Datum, columns, rows};
+use crate::case_writer::CaseWriter;
+use crate::columns::{Column, Datum, rows};
 use crate::json_text;
 use crate::model::{CaseReport, RunReport};
 use crate::visible::visible;
@@ -24,8 +24,7 @@ pub struct CsvWriter<'r> {
 
 impl<'r> CsvWriter<'r> {
     /// Begins a run: writes the names of the columns.
-    pub fn new(out: &'r mut dyn Write, run: &'r RunReport, scope: Scope) -> io::Result<CsvWriter<'r>> {
-        let columns: Vec<&Column> = columns(scope).collect();
+    pub fn new(out: &'r mut dyn Write, run: &'r RunReport, columns: Vec<&'static Column>) -> io::Result<CsvWriter<'r>> {
         let names: Vec<&str> = columns.iter().map(|it| it.name).collect();
         writeln!(out, "{}", names.join(","))?;
         Ok(CsvWriter { out, run, columns })

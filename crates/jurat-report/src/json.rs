@@ -222,8 +222,13 @@ fn write_case(members: &mut Members<'_>, case: &CaseReport, tasks: &[(&TaskTotal
     optional(case.prompt.as_deref(), |it| members.text("prompt", it));
     optional(case.subject.as_deref(), |it| members.text("subject", it));
     optional(case.replicate, |it| members.number("replicate", u64::from(it)));
+    optional(case.data.source.as_deref(), |it| members.text("source", it));
+    optional(case.data.row_number, |it| members.number("row_number", it));
     members.text("verdict", case.verdict.name());
     members.object("counts", |it| write_counts(it, &case.counts));
+    optional(case.data.row.as_ref(), |it| members.value("row", it));
+    optional(case.data.input.as_ref(), |it| members.value("input", it));
+    optional(case.data.output.as_ref(), |it| members.value("output", it));
     optional(case.evidence.as_deref(), |it| members.text("evidence", it));
     optional(case.usage, |usage| members.object("usage", |it| write_usage(it, &usage)));
     optional(case.cost_usd, |it| members.float("cost_usd", it));

@@ -280,8 +280,25 @@ pub struct CaseReport {
     pub took: Duration,
     /// What was asked and what came back, each under the name that the author knows it by; the row, where that is not known.
     pub exchange: Vec<(String, String)>,
+    /// What was judged, for tables that other programs read.
+    pub data: CaseData,
     /// The tasks that apply to it, in the order they were written.
     pub tasks: Vec<TaskReport>,
+}
+
+/// What was judged in a case.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CaseData {
+    /// The file or section that its row is from.
+    pub source: Option<String>,
+    /// The number of its row there, counted from 1.
+    pub row_number: Option<u64>,
+    /// The row; nothing for scenarios and agents, and where its file has changed since.
+    pub row: Option<Value>,
+    /// What the subject was asked.
+    pub input: Option<Value>,
+    /// What it answered.
+    pub output: Option<Value>,
 }
 
 /// One task of one case. What is the same for all cases stands in its [`TaskTotal`].
@@ -397,6 +414,7 @@ impl CaseReport {
             cost_usd: None,
             took: Duration::ZERO,
             exchange: Vec::new(),
+            data: CaseData::default(),
             tasks: Vec::new(),
         }
     }

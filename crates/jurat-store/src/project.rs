@@ -8,12 +8,11 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::database::DatabaseError;
 use crate::journal::Journal;
-use crate::run::began_at_ms;
-use crate::run::{is_run, never_began};
+use crate::run::{began_at_ms, last_at_ms, never_began};
 
 /// The directory `.jurat` of a project.
 ///
@@ -210,18 +209,36 @@ impl Project {
         Ok(runs)
     }
 
+    /// The file of the run that ended last, resumed ones included, among those that somebody wants; one that has not ended counts from its
+    /// beginning. A run without a single case is none: nothing was selected.
+    pub fn latest(&self, is_wanted: &dyn Fn(&Path) -> bool) -> Result<Option<PathBuf>, ProjectError> {
+        let modified = |it: &RunName| std::fs::metadata(&it.path).and_then(|it| it.modified()).ok();
+        let mut runs: Vec<(Option<SystemTime>, RunName)> =
+            self.runs()?.into_iter().map(|it| (modified(&it), it)).collect();
+        runs.sort_by(|(a, _), (b, _)| b.cmp(a));
+        let mut latest: Option<(u64, PathBuf)> = None;
+        for (modified, run) in runs {
+            // A file is written when its run ends. Those that were written before cannot have ended after.
+            let is_older = |found: u64| modified.is_some_and(|it| ms_of(it).saturating_add(SLACK_MS) < found);
+            if latest.as_ref().is_some_and(|(found, _)| is_older(*found)) {
+                break;
+            }
+            let Some(at_ms) = last_at_ms(&run.path) else { continue };
+            if latest.as_ref().is_none_or(|(found, _)| at_ms > *found) && is_wanted(&run.path) {
+                latest = Some((at_ms, run.path));
+            }
+        }
+        Ok(latest.map(|(_, path)| path))
+    }
+
     /// The file of a run that is named by its path, by the beginning of its name, by the beginning of the last part of its name, or by
     /// `latest`.
     pub fn run(&self, name: &str) -> Result<PathBuf, ProjectError> {
         let mut runs = self.runs()?;
         let newest = runs.last().map(|it| it.id.clone());
         if name == "latest" {
-            // A process that was killed as it began a run left a file that is none.
-            let latest = runs
-                .iter()
-                .rposition(|it| is_run(&it.path) && !it.never_began())
-                .unwrap_or(runs.len().saturating_sub(1));
-            let latest = runs.drain(..).nth(latest).map(|it| it.path);
+            // Where nothing can be read, the newest file says why.
+            let latest = self.latest(&|_| true)?.or_else(|| runs.pop().map(|it| it.path));
             return latest.ok_or_else(|| ProjectError::NoSuchRun { name: name.to_owned(), newest });
         }
         if Path::new(name).is_file() {
@@ -269,6 +286,14 @@ fn is_trusted(path: &Path) -> Result<(), Untrusted> {
 #[cfg(not(unix))]
 fn is_trusted(_: &Path) -> Result<(), Untrusted> {
     Ok(())
+}
+
+/// How far the clock of a file system may be behind that of the system.
+const SLACK_MS: u64 = 2_000;
+
+fn ms_of(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The second in which a run began, as its name says.

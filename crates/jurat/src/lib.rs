@@ -184,5 +184,6 @@ pub use jurat_core::scenario::Function;
 pub use jurat_core::statistics::Interval;
 pub use jurat_core::suite::{Bound, Gate};
 pub use jurat_core::verdict::{CaseVerdict, Conclusion, Counts, Decision, Rule, RuleStanding, StopReason};
+pub use jurat_engine::RerunOf;
 pub use jurat_report::columns::{Column, Datum, Kind};
 pub use jurat_report::model::{CaseCounts, Mean, TaskTotal, TaskVerdict};

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use jurat_engine::BudgetLimits;
+use jurat_engine::{BudgetLimits, RerunOf};
 use serde::Serialize;
 
 use crate::Model;
@@ -41,6 +41,9 @@ pub struct RunOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) fail_fast: bool,
+    pub(crate) keep_going: bool,
+    pub(crate) rerun: Vec<RerunOf>,
+    pub(crate) rerun_from: Option<String>,
     pub(crate) fresh: bool,
     pub(crate) max_age: Option<Duration>,
     pub(crate) replay: Option<String>,
@@ -175,6 +178,41 @@ impl RunOptions {
     /// The same, stopped at the first case that fails or cannot be judged.
     pub fn fail_fast(mut self) -> RunOptions {
         self.fail_fast = true;
+        self
+    }
+
+    /// The same, continued when an endpoint fails every request, because of a wrong key, an unknown model, an unreachable host or an exhausted
+    /// quota. By default such a run is stopped after five requests in a row, and can be resumed.
+    pub fn keep_going(mut self) -> RunOptions {
+        self.keep_going = true;
+        self
+    }
+
+    /// The same over those cases only that ended so in an earlier run: the latest of the suite, or the one of
+    /// [`rerun_from`](RunOptions::rerun_from).
+    ///
+    /// ```
+    /// # use jurat::{Assertion, RerunOf, RunOptions, Suite, compare::equals};
+    /// # use serde_json::json;
+    /// # let directory = tempfile::tempdir()?;
+    /// # let suite = Suite::builder("s")
+    /// #     .records([json!({ "id": 1, "answer": "yes" }), json!({ "id": 2, "answer": "no" })])
+    /// #     .task(Assertion::new("says_yes", "answer", equals("yes")))
+    /// #     .build()?;
+    /// let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// assert_eq!(run.case_counts().total(), 2);
+    /// let again = suite.run(RunOptions::in_directory(directory.path()).rerun([RerunOf::Failed]))?;
+    /// assert_eq!(again.case_counts().total(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rerun(mut self, of: impl IntoIterator<Item = RerunOf>) -> RunOptions {
+        self.rerun.extend(of);
+        self
+    }
+
+    /// The same with the run whose cases are run again: its file, or the beginning of its name.
+    pub fn rerun_from(mut self, run: impl Into<String>) -> RunOptions {
+        self.rerun_from = Some(run.into());
         self
     }
 

@@ -340,9 +340,9 @@ impl Run {
         let (report, scope) = (&self.report, Scope::Everything);
         match format {
             Format::Json => self.write(JsonWriter::new(out, report, scope)),
-            Format::JsonLines => self.write(Ok(JsonLinesWriter::new(out, report, scope))),
-            Format::Csv => self.write(CsvWriter::new(out, report, scope)),
-            Format::Parquet => self.write(ParquetWriter::new(Box::new(out), report, scope)),
+            Format::JsonLines => self.write(Ok(JsonLinesWriter::new(out, report, columns(scope).collect()))),
+            Format::Csv => self.write(CsvWriter::new(out, report, columns(scope).collect())),
+            Format::Parquet => self.write(ParquetWriter::new(Box::new(out), report, columns(scope).collect())),
             Format::Junit => self.write(JunitWriter::new(out, report, scope)),
             Format::Markdown => {
                 let writer = MarkdownWriter::new(out, report, scope, MOST_MARKDOWN_CASES);

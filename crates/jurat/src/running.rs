@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use jurat_core::expression::Expression;
 use jurat_core::suite::RowSource;
-use jurat_engine::{Definition, Functions, How, Recording, Selection, Stop, World, launch, open_recording};
+use jurat_engine::{Definition, Functions, How, Recording, Rerun, Selection, Stop, World, launch, open_recording};
 use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
 use jurat_report::ProgressLine;
@@ -288,7 +288,8 @@ impl Prepared {
         let recording = options.replay.as_deref().map(|it| open_recording(it, &project)).transpose();
         let recording = recording.map_err(|error| Error::Read(Box::new(error)))?;
         let env = |name: &str| environment.get(name);
-        let how = how(&options, filter, recording.as_deref(), &env);
+        let rerun = rerun(&options, &suite, &project)?;
+        let how = how(&options, filter, rerun, recording.as_deref(), &env);
         let mut world = World {
             project: &project,
             files: &Disk,
@@ -312,6 +313,7 @@ impl Prepared {
 fn how<'h>(
     options: &RunOptions,
     filter: Option<Expression>,
+    rerun: Option<Rerun>,
     replay: Option<&'h dyn Recording>,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> How<'h> {
@@ -324,16 +326,18 @@ fn how<'h>(
             limit: options.limit,
             filter: options.filter.clone(),
             tags: options.tags.clone(),
+            rerun: rerun.as_ref().map(Rerun::words),
             repeat: options.repeat.unwrap_or(1),
             fresh: options.fresh,
             replay_of: options.replay.clone(),
             unsafe_code: options.unsafe_code,
             unsafe_host: options.unsafe_host,
         },
-        selection: Selection { limit: options.limit, filter, tags: options.tags.clone() },
+        selection: Selection { limit: options.limit, filter, tags: options.tags.clone(), rerun },
         threads: options.concurrency.map_or(cores, |it| it.min(cores)),
         deadline: options.timeout,
         fail_fast: options.fail_fast,
+        keep_going: options.keep_going,
         keep_all: options.keep_all,
         durable: options.durable,
         budget: options.budget,
@@ -347,6 +351,16 @@ fn how<'h>(
         },
         replay,
     }
+}
+
+/// The cases of an earlier run that alone are run.
+fn rerun(options: &RunOptions, suite: &Suite, project: &Project) -> Result<Option<Rerun>, Error> {
+    if options.rerun.is_empty() {
+        return Ok(None);
+    }
+    let name = suite.0.examined.suite.name.as_ref().map_or("suite", |it| it.value.as_str());
+    let found = Rerun::find(project, name, &options.rerun, options.rerun_from.as_deref());
+    found.map(Some).map_err(|error| Error::Read(Box::new(error)))
 }
 
 /// Variables of the process, those of `.env` in the directory, and those that the run was given, which win.

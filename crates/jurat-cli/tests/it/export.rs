@@ -22,8 +22,11 @@ fn json_lines_have_a_line_for_each_task_of_each_case() {
             "{\"record\":\"r3\",\"prompt\":null,\"subject\":null,\"replicate\":null,\"case_verdict\":\"failed\",\"task\":\"tone\",\
              \"kind\":\"judge\",\"gate\":null,\"stage\":3,\"verdict\":\"failed\",\"path\":\"label\",\"operator\":\"equals\",\
              \"expected\":\"polite\",\"actual\":\"rude\",\"label\":\"rude\",\"score\":0.1,\"explanation\":\"It is impatient.\",\
-             \"message\":\"expected `polite`, found `rude`\",\"input_tokens\":null,\"output_tokens\":null,\"cost_usd\":0.0,\
-             \"latency_ms\":T,\"requests\":1,\"reused\":false,\"case_duration_ms\":T}"
+             \"message\":\"expected `polite`, found `rude`\",\
+             \"input_tokens\":null,\"output_tokens\":null,\"cost_usd\":0.0,\
+             \"latency_ms\":T,\"requests\":1,\"reused\":false,\"case_duration_ms\":T,\
+             \"source\":\"rows.jsonl\",\"row_number\":3,\
+             \"row\":{\"id\":\"r3\",\"language\":\"en\",\"answer\":\"What do you want this time?\"},\"input\":null,\"output\":null}"
         )
     );
     let bare = said(&folder, &["export", "--to", "jsonl", "--results-only"]);
@@ -47,7 +50,7 @@ fn parquet_has_the_columns_of_json_lines() {
 fn typed(line: &str) -> Value {
     let object = parse_json(line).unwrap_or_else(|error| panic!("{error}: {line}")).value.into_owned();
     let members = object.as_map().expect("an object").iter().map(|(key, value)| {
-        let is_value = matches!(key, "expected" | "actual") && !matches!(value, Val::Null);
+        let is_value = matches!(key, "expected" | "actual" | "row" | "input" | "output") && !matches!(value, Val::Null);
         let value = if is_value { Val::from(value.to_json()) } else { value.clone() };
         (key.to_owned(), value)
     });
@@ -86,7 +89,7 @@ fn tables_and_summaries_say_what_failed() {
     let folder = greetings_run();
     let csv = said(&folder, &["export", "--to", "csv", "--results-only"]);
     let line = "r3,,,,failed,short,assert,,1,failed,answer,has_length_less_than,20,What do you want this time?,,,,\
-                \"expected a length of less than 20, found 27 characters\",,,,\n";
+                \"expected a length of less than 20, found 27 characters\",,,,,rows.jsonl,3,\"{\"\"id\"\":\"\"r3\"\",";
     assert!(csv.contains(line), "{csv}");
     let junit = said(&folder, &["export", "--to", "junit", "--results-only"]);
     assert!(
@@ -143,10 +146,10 @@ fn a_key_is_in_no_format() {
 fn what_cannot_be_written_is_said() {
     let folder = greetings_run();
     for (arguments, message) in [
-        (vec![], "say what to write with `--to`: `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `json` or `effects`"),
+        (vec![], "name a format with `--to`: `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `json` or `effects`"),
         (
             vec!["-o", "a.txt"],
-            "say what to write with `--to`: `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `json` or `effects`",
+            "name a format with `--to`: `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `json` or `effects`",
         ),
         (vec!["-o", "none/a.csv"], "`none/a.csv` cannot be written: No such file or directory (os error 2)"),
     ] {

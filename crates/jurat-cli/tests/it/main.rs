@@ -1,6 +1,7 @@
 //! The command as a user runs it.
 
 mod agreement;
+mod breaker;
 mod campaigns;
 mod check;
 mod command;
@@ -20,6 +21,7 @@ mod init;
 mod journal;
 mod kept;
 mod mutation;
+mod options;
 mod orphans;
 mod pages;
 mod plan;

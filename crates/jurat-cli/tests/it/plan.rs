@@ -270,7 +270,7 @@ fn what_would_stop_a_run_stops_a_plan() {
     );
     assert_eq!(
         refused(&greetings(), &["plan", "suite.yaml", "--model", "jugde=script/replies.jsonl"]),
-        "error: nobody asks the role `jugde`, which `--model` gives a model; asked are `judge`"
+        "error: no task uses the role `jugde`, which `--model` sets; the suite uses `judge`; did you mean `judge`?"
     );
     assert_eq!(greetings().jurat(&["plan", "none.yaml"]).code, Some(2));
 }

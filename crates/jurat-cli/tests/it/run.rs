@@ -38,13 +38,9 @@ fn results_come_in_the_order_of_input() {
 #[test]
 fn a_limit_ends_a_run_early() {
     let folder = Folder::with("suite.yaml", SUITE).and("rows.jsonl", rows(40_000));
-    for (limit, last) in [
-        ("0", "nothing was judged: no case was selected"),
-        ("3", "failed: 1 of 3 counted task results failed, in 1 of 3 cases"),
-    ] {
-        let ended = folder.jurat(&["run", "suite.yaml", "--limit", limit, "-j", "2", "--results-only"]);
-        assert!(ended.stdout.lines().any(|it| it == last), "{ended:?}");
-    }
+    let ended = folder.jurat(&["run", "suite.yaml", "--limit", "3", "-j", "2", "--results-only"]);
+    let last = "failed: 1 of 3 counted task results failed, in 1 of 3 cases";
+    assert!(ended.stdout.lines().any(|it| it == last), "{ended:?}");
 }
 
 #[test]

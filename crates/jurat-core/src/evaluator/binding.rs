@@ -111,6 +111,11 @@ pub fn arguments(bindings: &[Binding], context: Context<'_>) -> Result<Value, St
     Ok(Val::Map(arguments))
 }
 
+/// What a common name such as `input` or `output` means in the evidence of a case.
+pub fn found_by_name<'e, 'v>(name: &str, evidence: &'e Val<'v>) -> Option<Cow<'e, Val<'v>>> {
+    common(name)?.iter().find_map(|it| it.find(evidence).ok())
+}
+
 /// Where a common name is found: in a row or the answer to it, in a conversation, in the run of an agent.
 fn common(name: &str) -> Option<Vec<FieldPath>> {
     let texts: &[&str] = match name {

@@ -6,7 +6,7 @@ use jurat_core::effect::{Asker, Outcome, Seat};
 use jurat_core::plan::TaskIx;
 use jurat_core::statistics::quantile;
 use jurat_core::suite::{Statistic, same_id};
-use jurat_core::verdict::{Decision, Figures, Sample, TaskFigures};
+use jurat_core::verdict::{Decision, Figures, Sample, StopReason, TaskFigures};
 use jurat_report::model::RunReport;
 use jurat_store::run::{Column, StoredEffect};
 
@@ -25,6 +25,10 @@ pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, V
             scores: scores(view, TaskIx(ix as u32), &task.id)?,
         })
     });
+    let stopped_by = match report.stopped {
+        Some(StopReason::EndpointFault) => first_fatal_fault(view)?,
+        _ => None,
+    };
     let figures = Figures {
         cases: report.cases,
         counts: report.counts,
@@ -33,9 +37,27 @@ pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, V
         n_unpriced: report.n_unpriced,
         latency: latency(view)?,
         stopped: report.stopped,
-        stopped_by: None,
+        stopped_by: stopped_by.as_deref(),
     };
     Ok(Decision::of(thresholds, &figures))
+}
+
+/// The fault that stopped a run, in words: the first in the order of cases, so that a replay finds the same.
+fn first_fatal_fault(view: &RunView) -> Result<Option<String>, ViewError> {
+    for effect in view.reader.effects() {
+        let outcome = read_outcome(&effect?.outcome).map_err(|it| ViewError::Run(RunError::from(it)))?;
+        if let Outcome::Fault(mut fault) = outcome
+            && fault.class.is_fatal()
+        {
+            // Whether the request would have been made once more says nothing about the cause.
+            if let Some(last) = fault.failed.pop() {
+                fault.message = last.message;
+            }
+            let remedy = fault.class.remedy().map_or_else(String::new, |it| format!("; {it}"));
+            return Ok(Some(format!("every request fails: {}{remedy}", fault.cause())));
+        }
+    }
+    Ok(None)
 }
 
 /// The figures of a task's scores that thresholds ask for.

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use jurat_report::columns::{self, Column, Datum, Kind, columns, rows};
+use jurat_report::CaseWriter;
+use jurat_report::columns::{self, Column, Datum, Kind, rows};
 use jurat_report::model::{CaseReport, RunReport};
-use jurat_report::{CaseWriter, Scope};
 use jurat_store::{Cell, CellType, ParquetTable};
 
 /// Writes a run as Parquet. Values stand as JSON, since each may be of another kind.
@@ -17,8 +17,11 @@ pub struct ParquetWriter<'r> {
 
 impl<'r> ParquetWriter<'r> {
     /// Begins a run.
-    pub fn new(out: Box<dyn Write + Send + 'r>, run: &'r RunReport, scope: Scope) -> io::Result<ParquetWriter<'r>> {
-        let columns: Vec<&Column> = columns(scope).collect();
+    pub fn new(
+        out: Box<dyn Write + Send + 'r>,
+        run: &'r RunReport,
+        columns: Vec<&'static Column>,
+    ) -> io::Result<ParquetWriter<'r>> {
         let typed: Vec<(&str, CellType)> = columns.iter().map(|it| (it.name, cell_type(it.kind))).collect();
         Ok(ParquetWriter { run, table: ParquetTable::new(out, &typed)?, columns })
     }

@@ -5,13 +5,14 @@ use std::time::Duration;
 use jurat_core::case::{CaseState, ProbeState};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Outcome, StepSite, Usage};
+use jurat_core::evaluator::binding::found_by_name;
 use jurat_core::evaluator::{Evaluation, OutputConfig};
 use jurat_core::evidence::probe;
 use jurat_core::judge::Marks;
 use jurat_core::plan::TaskIx;
 use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
-use jurat_report::model::{CaseReport, OutputReport, TaskReport, TaskVerdict};
+use jurat_report::model::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
 use jurat_store::records::RowId;
 use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
 
@@ -39,6 +40,8 @@ pub(super) struct Happened {
 
 /// A case concluded once more.
 pub(super) struct Revisited<'r> {
+    /// Its row, where it has one.
+    pub(super) row: Option<&'r Val<'r>>,
     pub(super) base: &'r Val<'r>,
     pub(super) state: &'r CaseState<'r>,
     pub(super) happened: &'r [Happened],
@@ -65,12 +68,13 @@ impl RunView {
             let told = self.revisit(case, &happened, |revisited| {
                 let digest = blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned();
                 let exchange = exchange(revisited.base, self.plan.ask.is_some());
-                (digest, exchange, self.task_reports(case, &revisited))
+                let data = self.case_data(case, &revisited);
+                (digest, exchange, data, self.task_reports(case, &revisited))
             });
             report.tasks = match told {
-                Ok((digest, exchange, tasks)) => {
+                Ok((digest, exchange, data, tasks)) => {
                     report.evidence = Some(digest);
-                    report.exchange = exchange;
+                    (report.exchange, report.data) = (exchange, data);
                     tasks
                 }
                 // Without the row what was kept is all there is to tell.
@@ -81,6 +85,22 @@ impl RunView {
             };
         }
         Ok(report)
+    }
+
+    /// What was judged: the row, and what the subject was asked and answered about it.
+    fn case_data(&self, case: &StoredCase, revisited: &Revisited<'_>) -> CaseData {
+        let place = case.row.place;
+        let (is_row, sources) = (revisited.row.is_some(), &self.reader.head().sources);
+        let found = |name: &str| found_by_name(name, revisited.base).map(|it| it.into_owned().into_owned());
+        // Of rows that nobody was asked about, both may be in the row.
+        let is_asked = self.plan.ask.is_some() || !is_row;
+        CaseData {
+            source: sources.get(place.source as usize).map(|it| it.name.trim_matches('`').to_owned()),
+            row_number: is_row.then_some(place.number),
+            row: revisited.row.map(|it| it.clone().into_owned()),
+            input: if is_asked { found("input") } else { None },
+            output: if is_asked { found("output") } else { None },
+        }
     }
 
     fn counts(&self, case: &StoredCase) -> Counts {
@@ -123,7 +143,7 @@ impl RunView {
                 |site: StepSite| happened.iter().find(|it| it.effect.site == site).map(|it| it.outcome.clone());
             let state = with_name(&ready.scenario, |name| CaseState::start_for(&self.plan, &row, name));
             let state = concluded(state, outcome);
-            return Ok(tell(Revisited { base: &row, state: &state, happened }));
+            return Ok(tell(Revisited { row: None, base: &row, state: &state, happened }));
         }
         if let Some(agent) = self.agent_case(case) {
             let outcome =
@@ -141,7 +161,7 @@ impl RunView {
                 Ok(evidence) => concluded(CaseState::start_for(&self.plan, evidence, name), outcome),
                 Err(verdict) => CaseState::without_evidence(&self.plan, name, &verdict),
             });
-            return Ok(tell(Revisited { base: &row, state: &state, happened }));
+            return Ok(tell(Revisited { row: None, base: &row, state: &state, happened }));
         }
         let rows = Rows::of(&self.suite.records);
         let id = RowId::Given(case.id.as_str().into());
@@ -150,14 +170,14 @@ impl RunView {
             Ok(base) => base,
             Err(verdict) => {
                 let state = rows.without_evidence(&self.plan, &id, (source, &row), &verdict);
-                return Ok(tell(Revisited { base: &row, state: &state, happened }));
+                return Ok(tell(Revisited { row: Some(&row), base: &row, state: &state, happened }));
             }
         };
         let place = (source, &base);
         let outcome = |site: StepSite| happened.iter().find(|it| it.effect.site == site).map(|it| it.outcome.clone());
         let Some(ask) = &self.plan.ask else {
             let state = concluded(rows.started(&self.plan, &base, &id, place), outcome);
-            return Ok(tell(Revisited { base: &base, state: &state, happened }));
+            return Ok(tell(Revisited { row: Some(&row), base: &base, state: &state, happened }));
         };
         let variant = self.variant(case.case_ix).cloned().unwrap_or_default();
         let prompt = ask.prompts.iter().position(|(name, _)| *name == variant.prompt).unwrap_or(0);
@@ -170,11 +190,11 @@ impl RunView {
             Ok(answer) => {
                 let evidence = probe::evidence(ask, base.borrowed(), answer);
                 let state = concluded(rows.started(&self.plan, &evidence, &id, place), outcome);
-                Ok(tell(Revisited { base: &evidence, state: &state, happened }))
+                Ok(tell(Revisited { row: Some(&row), base: &evidence, state: &state, happened }))
             }
             Err(verdict) => {
                 let state = rows.without_evidence(&self.plan, &id, place, verdict);
-                Ok(tell(Revisited { base: &base, state: &state, happened }))
+                Ok(tell(Revisited { row: Some(&row), base: &base, state: &state, happened }))
             }
         }
     }

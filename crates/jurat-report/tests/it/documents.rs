@@ -1,6 +1,7 @@
 //! A run in, a document out: what each format looks like, whole.
 
 use jurat_core::verdict::CaseVerdict;
+use jurat_report::columns::columns;
 use jurat_report::model::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_report::{
     CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MarkdownWriter, Scope, Style, TerminalOptions,
@@ -20,8 +21,8 @@ pub(crate) fn document(format: &str, run: &RunReport, cases: &[CaseReport], scop
 fn drawn(format: &str, out: &mut Vec<u8>, run: &RunReport, cases: &[CaseReport], scope: Scope) -> std::io::Result<()> {
     let mut writer: Box<dyn CaseWriter + '_> = match format {
         "json" => Box::new(JsonWriter::new(out, run, scope)?),
-        "jsonl" => Box::new(JsonLinesWriter::new(out, run, scope)),
-        "csv" => Box::new(CsvWriter::new(out, run, scope)?),
+        "jsonl" => Box::new(JsonLinesWriter::new(out, run, columns(scope).collect())),
+        "csv" => Box::new(CsvWriter::new(out, run, columns(scope).collect())?),
         "junit" => Box::new(JunitWriter::new(out, run, scope)?),
         "markdown" => Box::new(MarkdownWriter::new(out, run, scope, 2)?),
         "terminal" => {

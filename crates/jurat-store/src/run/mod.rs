@@ -79,10 +79,10 @@ pub use head::{Document, Ended, FinishState, RunHead, RunState, SourceFile, Sour
 pub use log::{Logged, RunLog};
 pub use pack::{Packed, pack};
 pub use place::{ByteRange, RowPlace};
-pub(crate) use reader::began_at_ms;
 pub use reader::{Effects, RunReader, StoredEvent, StoredSummary};
+pub(crate) use reader::{began_at_ms, last_at_ms};
 pub use stats::EffectStats;
 pub use stored::{CaseErrors, CaseIdentity, StoredCase, StoredRow};
+pub(crate) use unfinished::never_began;
 pub use unfinished::unfinished;
-pub(crate) use unfinished::{is_run, never_began};
 pub use writer::{Done, RunWriter, SummaryRow, WriterOptions};

@@ -384,6 +384,20 @@ pub(crate) fn began_at_ms(path: &Path) -> Option<u64> {
     meta(&connection, "created_at_ms").ok()??.parse().ok()
 }
 
+/// When a run ended, or began if it has not ended, in milliseconds since 1970. `None` for a file that cannot be read, and for a run that ended
+/// without a case.
+pub(crate) fn last_at_ms(path: &Path) -> Option<u64> {
+    let connection = RUN.open_to_read(path).ok()?;
+    let number = |key| -> Option<u64> { meta(&connection, key).ok()??.parse().ok() };
+    let began = number("created_at_ms")?;
+    let has_cases =
+        || connection.query_row("SELECT EXISTS (SELECT 1 FROM block)", [], |row| row.get(0)).unwrap_or(true);
+    match number("ended_at_ms") {
+        Some(ended) => has_cases().then_some(ended.max(began)),
+        None => Some(began),
+    }
+}
+
 /// A fact about a run.
 pub(super) fn meta(connection: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
     connection.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()

@@ -40,11 +40,6 @@ pub fn unfinished(directory: &Path, resume_key: &str) -> Result<Option<PathBuf>,
     Ok(newest.and_then(|(found, path)| found.is_resumable.then_some(path)))
 }
 
-/// Whether a file is a run, whatever state it is in.
-pub(crate) fn is_run(path: &Path) -> bool {
-    !matches!(RUN.open_to_read(path), Err(DatabaseError::Foreign { .. }))
-}
-
 /// Whether a process was killed between making the file of a run and writing its beginning. A run that is just being begun is none of these.
 pub(crate) fn never_began(path: &Path) -> bool {
     let is_without_head = match RUN.open_to_read(path) {

@@ -229,7 +229,7 @@ tasks:
 
     let told = |options| suite.run(options).expect_err("it is wrong").to_string();
     let unknown = told(options().model("jugde", Model::function("rules", polite)));
-    assert!(unknown.starts_with("nobody asks the role `jugde`"), "{unknown}");
+    assert!(unknown.starts_with("no task uses the role `jugde`"), "{unknown}");
     let settings = told(options().model("judge", Model::function("rules", polite).price(1.0, 1.0)));
     assert!(settings.contains("settings belong to the suite"), "{settings}");
 }

@@ -1,0 +1,89 @@
+//! A fault that every further request would meet stops a run, which can be resumed.
+
+use jurat_core::value::{Val, parse_json};
+use jurat_testkit::{Endpoint, Reply, Script};
+
+use crate::command::{Ended, Folder, ended};
+
+const KEY: &str = "sk-right-0123456789";
+
+/// Forty rows for a judge behind an endpoint that wants a key.
+fn forty(url: &str) -> Folder {
+    let suite = format!(
+        "suite: forty\nrecords: rows.jsonl\n\
+         models: {{ judge: {{ model: openai/small, base_url: '{url}', api_key_env: JUDGE_KEY }} }}\n\
+         tasks:\n  - {{ id: tone, judge: {{ prompt: 'Rate ${{n}}' }}, operator: contains, expected_value: fine }}\n"
+    );
+    let rows: String = (0..40).map(|n| format!("{{\"id\": \"r{n}\", \"n\": {n}}}\n")).collect();
+    Folder::with("suite.yaml", suite).and("rows.jsonl", rows)
+}
+
+fn run(folder: &Folder, key: &str, arguments: &[&str]) -> Ended {
+    ended(folder.command().args(["run", "suite.yaml", "-q"]).args(arguments).env("JUDGE_KEY", key))
+}
+
+/// How many cases of the run that was printed as JSON ended in a certain way.
+fn n_cases(ended: &Ended, verdict: &str) -> i64 {
+    let report = parse_json(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}")).value;
+    let counts = report.get("results").and_then(|it| it.get("case_counts")).and_then(|it| it.get(verdict));
+    match counts {
+        Some(Val::I(n)) => *n,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_wrong_key_stops_the_run_and_the_right_one_resumes_it() {
+    let endpoint = Endpoint::start(Script::new().reply(Reply::text("fine")).key(KEY));
+    let folder = forty(&endpoint.url());
+    let stopped = run(&folder, "sk-wrong-0123456789", &["-j", "1", "--json"]);
+    assert_eq!(stopped.code, Some(3), "{stopped:?}");
+    assert_eq!((n_cases(&stopped, "error"), n_cases(&stopped, "not_run")), (5, 35));
+    assert_eq!(endpoint.stats().requests, 5);
+    assert!(stopped.stdout.contains("\"stopped\":\"endpoint_fault\""), "{}", stopped.stdout);
+    assert!(stopped.stdout.contains("\"sentence\":\"stopped: every request fails: "), "{}", stopped.stdout);
+
+    let replayed = run(&folder, "", &["--replay", "latest", "--json", "--results-only"]);
+    assert_eq!(replayed.code, Some(3), "{replayed:?}");
+    assert!(stopped.stdout.starts_with(replayed.stdout.trim_end().trim_end_matches('}')), "{}", replayed.stdout);
+
+    let resumed = run(&folder, KEY, &["-j", "1", "--json"]);
+    assert_eq!((resumed.code, n_cases(&resumed, "passed")), (Some(0), 40), "{resumed:?}");
+    assert!(resumed.stdout.contains("\"resumed\":true"), "{}", resumed.stdout);
+}
+
+#[test]
+fn keep_going_meets_every_fault() {
+    let endpoint = Endpoint::start(Script::new().reply(Reply::text("fine")).key(KEY));
+    let folder = forty(&endpoint.url());
+    let ended = run(&folder, "sk-wrong-0123456789", &["--keep-going", "--json"]);
+    assert_eq!((ended.code, n_cases(&ended, "error")), (Some(3), 40), "{ended:?}");
+}
+
+#[test]
+fn an_answer_between_faults_keeps_a_run_going() {
+    let suite = "suite: mixed\nrecords: rows.jsonl\nmodels: { judge: script/replies.jsonl }\n\
+                 tasks:\n  - { id: tone, judge: { prompt: 'Rate ${n}', max_retries: 0 }, operator: contains, expected_value: fine }\n";
+    let rows: String = (0..40).map(|n| format!("{{\"id\": \"r{n}\", \"n\": \"{}\"}}\n", n % 5)).collect();
+    let replies = "{\"match\": {\"contains\": \"4\"}, \"reply\": \"fine\", \"times\": \"*\"}\n\
+                   {\"fault\": \"status:401\", \"times\": \"*\"}\n";
+    let folder = Folder::with("suite.yaml", suite).and("rows.jsonl", rows).and("replies.jsonl", replies);
+    let ended = folder.jurat(&["run", "suite.yaml", "-q", "-j", "1", "--json"]);
+    assert_eq!(
+        (n_cases(&ended, "error"), n_cases(&ended, "passed"), n_cases(&ended, "not_run")),
+        (32, 8, 0),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_stops_the_run_with_a_remedy() {
+    let endpoint = Endpoint::start(Script::new());
+    let rows: String = (0..200).map(|n| format!("{{\"id\": \"r{n}\", \"n\": {n}}}\n")).collect();
+    let folder = forty(&endpoint.url()).and("rows.jsonl", rows);
+    drop(endpoint);
+    let ended = run(&folder, KEY, &["-j", "1"]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let sentence = ended.stdout.lines().find(|it| it.starts_with("stopped: every request fails: ")).unwrap_or_default();
+    assert!(sentence.contains("check `base_url`") && sentence.ends_with(" of 200 cases not run"), "{ended:?}");
+}
