@@ -207,10 +207,7 @@ fn a_replay_calls_nobody() {
     assert_eq!(n_asked.load(Ordering::SeqCst), 3);
 
     let error = read.run(RunOptions::in_directory(elsewhere.path())).expect_err("nobody supplies it");
-    assert!(
-        matches!(&error, Error::Model(_)) && error.to_string().starts_with("`call/judge` is a function"),
-        "{error}"
-    );
+    assert!(matches!(&error, Error::Model(_)) && error.to_string().contains("`call/judge` is a function"), "{error}");
 }
 
 #[test]
