@@ -18,6 +18,8 @@ pub enum FaultClass {
     ExhaustedQuota,
     /// Too many requests at once.
     RateLimit,
+    /// The endpoint does not take the JSON Schema of the reply.
+    RefusedSchema,
     /// The endpoint rejects this request; another one may be accepted.
     RejectedRequest,
     /// The endpoint failed, or the connection ended.
@@ -36,12 +38,13 @@ pub enum FaultClass {
 
 impl FaultClass {
     /// Every class.
-    pub const ALL: [FaultClass; 12] = [
+    pub const ALL: [FaultClass; 13] = [
         FaultClass::WrongKey,
         FaultClass::UnknownModel,
         FaultClass::Unreachable,
         FaultClass::ExhaustedQuota,
         FaultClass::RateLimit,
+        FaultClass::RefusedSchema,
         FaultClass::RejectedRequest,
         FaultClass::ServerError,
         FaultClass::Timeout,
@@ -59,6 +62,7 @@ impl FaultClass {
             FaultClass::Unreachable => "unreachable",
             FaultClass::ExhaustedQuota => "exhausted_quota",
             FaultClass::RateLimit => "rate_limit",
+            FaultClass::RefusedSchema => "refused_schema",
             FaultClass::RejectedRequest => "rejected_request",
             FaultClass::ServerError => "server_error",
             FaultClass::Timeout => "timeout",
@@ -90,6 +94,7 @@ impl FaultClass {
             FaultClass::Unreachable => "check `base_url`, and that the server is running and can be reached",
             FaultClass::ExhaustedQuota => "check the plan and the balance of the account",
             FaultClass::RateLimit => "lower `--concurrency`, or set `rpm` or `tpm` on the model",
+            FaultClass::RefusedSchema => "set `structured: json_object` or `structured: prompt` on the model",
             FaultClass::RejectedRequest => "change what is sent: the settings of the model, or the prompt",
             FaultClass::ServerError => "resume the run later",
             FaultClass::Timeout => "raise `timeout` on the model, or `--request-timeout`",

@@ -28,6 +28,15 @@ impl Messages {
         Arc::make_mut(&mut self.0).push(message);
     }
 
+    /// Adds a paragraph to the last message of the user. Not as a message of its own: many chat templates refuse two of them in a row.
+    pub fn add_paragraph(&mut self, paragraph: &str) {
+        let all = Arc::make_mut(&mut self.0);
+        match all.iter_mut().rev().find_map(|it| if let Message::User(text) = it { Some(text) } else { None }) {
+            Some(text) => *text = format!("{text}\n\n{paragraph}"),
+            None => all.push(Message::User(paragraph.to_owned())),
+        }
+    }
+
     /// Leaves the first `n`.
     pub fn truncate(&mut self, n: usize) {
         if n < self.len() {

@@ -33,6 +33,11 @@ impl Schema {
         self.0.sent.get_or_init(|| write(&self.0.value))
     }
 
+    /// What a model is asked for in words, where its endpoint takes no schema.
+    pub fn in_words(&self) -> String {
+        format!("Answer with nothing but JSON that fits this JSON Schema:\n{}", self.0.value.to_json())
+    }
+
     /// Its share of a key, as `frame` makes it.
     pub(super) fn framing(&self, frame: impl FnOnce(&Value) -> Vec<u8>) -> &[u8] {
         self.0.framing.get_or_init(|| frame(&self.0.value))

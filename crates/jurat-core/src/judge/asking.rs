@@ -5,14 +5,19 @@
 //! answer in the end is a fault of judging, never a failure of the subject.
 
 use super::ReplyForm;
-use crate::effect::{Fault, FaultKind, Finish, Message, ModelRequest, Outcome};
-use crate::value::{Value, shown};
+use crate::effect::{Fault, FaultClass, FaultKind, Finish, Message, ModelRequest, Outcome, Schema};
+use crate::value::{Val, Value, shown, shown_within};
 use crate::verdict::StopReason;
+
+/// How much of an invalid reply is shown.
+const MOST_SHOWN: usize = 200;
 
 /// One judge being asked.
 #[derive(Debug, Clone)]
 pub struct Asking {
     request: ModelRequest,
+    /// What the reply must fit. The request has it in its prompt instead once the endpoint did not take it.
+    schema: Option<Schema>,
     turn: u32,
     requests_left: u32,
     n_requests: u32,
@@ -33,7 +38,8 @@ pub enum End {
 impl Asking {
     /// Starts with a request; `max_retries` more may follow.
     pub fn new(request: ModelRequest, max_retries: u32) -> Asking {
-        Asking { request, turn: 0, requests_left: max_retries.saturating_add(1), n_requests: 0, end: None }
+        let (schema, requests_left) = (request.output.clone(), max_retries.saturating_add(1));
+        Asking { request, schema, turn: 0, requests_left, n_requests: 0, end: None }
     }
 
     /// The request to make now, which turn it is, and how many requests it may take; `None` when it is over.
@@ -54,10 +60,7 @@ impl Asking {
         let answer = match outcome {
             Outcome::NotRun(reason) => return self.end = Some(End::NotRun(reason)),
             Outcome::Returned(_) => return,
-            Outcome::Fault(fault) => {
-                let n_requests = self.n_requests.saturating_add(fault.n_requests);
-                return self.end = Some(End::Fault(Fault { n_requests, ..*fault }));
-            }
+            Outcome::Fault(fault) => return self.failed(*fault),
             Outcome::Answer(answer) => answer,
         };
         self.requests_left = self.requests_left.saturating_sub(answer.n_requests.max(1));
@@ -69,18 +72,48 @@ impl Asking {
         }
         match form.read_answer(&answer) {
             Ok(reply) => self.end = Some(End::Reply(reply)),
-            Err(problem) if self.requests_left == 0 => {
-                self.end = Some(End::Fault(Fault::new(FaultKind::Judging, problem, self.n_requests)));
+            // With the same bound it would be cut off again, and paid for again.
+            Err(problem) if answer.finish == Finish::Length => {
+                self.give_up(&format!("{problem}, which may be raised on the model"), &answer.text);
             }
+            Err(problem) if self.requests_left == 0 => self.give_up(&problem, &answer.text),
             Err(problem) => self.ask_again(answer.text, &problem, form),
         }
     }
 
+    /// A request without an answer. An endpoint that takes no schema is asked again with the schema in the prompt.
+    fn failed(&mut self, fault: Fault) {
+        self.n_requests = self.n_requests.saturating_add(fault.n_requests);
+        self.requests_left = self.requests_left.saturating_sub(fault.n_requests.max(1));
+        let may_repeat = fault.class == FaultClass::RefusedSchema && self.requests_left > 0;
+        match self.request.output.take().filter(|_| may_repeat) {
+            Some(schema) => {
+                self.request.messages.add_paragraph(&schema.in_words());
+                self.turn += 1;
+            }
+            None => self.end = Some(End::Fault(Fault { n_requests: self.n_requests, ..fault })),
+        }
+    }
+
+    /// Ends without a valid reply; the last one is shown.
+    fn give_up(&mut self, problem: &str, text: &str) {
+        let shown = match text.trim() {
+            "" => String::new(),
+            text => format!("; the reply is {}", shown_within(&Val::from(text), MOST_SHOWN)),
+        };
+        let message = format!("{problem}{shown}");
+        self.end = Some(End::Fault(Fault::new(FaultKind::Judging, message, self.n_requests)));
+    }
+
     fn ask_again(&mut self, text: String, problem: &str, form: &ReplyForm) {
         let wanted = if let ReplyForm::Text = form { "the answer" } else { "the JSON" };
-        let again = format!(
+        let mut again = format!(
             "That answer cannot be used: {problem}. Answer again, with nothing but {wanted} that was asked for."
         );
+        // Some endpoints ignore the schema that a request has.
+        if let Some(schema) = &self.schema {
+            again = format!("{again}\n\n{}", schema.in_words());
+        }
         // Providers refuse messages without content.
         let said = (!text.trim().is_empty()).then(|| Message::assistant(text));
         self.request.messages.extend(said.into_iter().chain([Message::User(again)]));
@@ -124,6 +157,51 @@ mod tests {
         assert_eq!(texts, ["Judge it", again]);
         asking.apply(1, answer(""), &ReplyForm::Text);
         assert!(matches!(asking.end(), Some(End::Fault(fault)) if fault.message == "the reply is empty"));
+    }
+
+    fn with_schema(max_retries: u32) -> Asking {
+        let schema: Value = crate::value::parse_json(r#"{"type": "object"}"#).unwrap().value.into_owned();
+        let request = ModelRequest::new("judge", vec![Message::User("Judge it".to_owned())]);
+        Asking::new(ModelRequest { output: Some(schema.into()), ..request }, max_retries)
+    }
+
+    fn texts(asking: &Asking) -> Vec<&str> {
+        asking.step().unwrap().1.messages.iter().map(Message::text).collect()
+    }
+
+    const WORDS: &str = "Answer with nothing but JSON that fits this JSON Schema:\n{\"type\":\"object\"}";
+
+    #[test]
+    fn an_endpoint_that_takes_no_schema_gets_it_in_the_prompt() {
+        let mut asking = with_schema(1);
+        let refused = Fault { class: FaultClass::RefusedSchema, ..Fault::new(FaultKind::Status(400), "no", 1) };
+        asking.apply(0, Outcome::Fault(Box::new(refused.clone())), &ReplyForm::Json);
+        assert_eq!(texts(&asking), [format!("Judge it\n\n{WORDS}")]);
+        assert_eq!(asking.step().unwrap().1.output, None);
+        asking.apply(1, Outcome::Fault(Box::new(refused)), &ReplyForm::Json);
+        assert!(matches!(asking.end(), Some(End::Fault(fault)) if fault.n_requests == 2), "{:?}", asking.end());
+    }
+
+    #[test]
+    fn an_endpoint_that_ignores_the_schema_gets_it_with_the_next_attempt() {
+        let mut asking = with_schema(1);
+        asking.apply(0, answer("Sure!"), &ReplyForm::Json);
+        assert!(texts(&asking)[2].ends_with(WORDS), "{:?}", texts(&asking));
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_off_is_not_asked_for_again() {
+        let mut asking = with_schema(3);
+        let cut = Answer { finish: Finish::Length, ..Answer::new("{\"ok\": tr") };
+        asking.apply(0, Outcome::Answer(Box::new(cut)), &ReplyForm::Json);
+        let Some(End::Fault(fault)) = asking.end() else { panic!("{:?}", asking.end()) };
+        assert!(
+            fault
+                .message
+                .ends_with("cut off at `max_tokens`, which may be raised on the model; the reply is `{\"ok\": tr`"),
+            "{}",
+            fault.message
+        );
     }
 
     #[test]

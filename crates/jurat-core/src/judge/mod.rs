@@ -2,6 +2,7 @@
 //! says what to ask, and draws conclusions from what came back.
 
 mod asking;
+mod embedded;
 mod marks;
 mod panel;
 mod prompt;

@@ -2,6 +2,7 @@
 
 use jsonschema::Validator;
 
+use super::embedded;
 use crate::effect::{Answer, Finish};
 use crate::value::{Span, Val, Value, json_node, parse_json};
 
@@ -20,13 +21,15 @@ pub enum ReplyForm {
 #[derive(Debug, Clone)]
 pub struct ReplySchema {
     validator: Validator,
+    /// The `type` that it names.
+    kind: Option<String>,
 }
 
 impl ReplySchema {
     /// Compiles a schema. References to other documents are never fetched.
     pub fn compile(schema: &Val<'_>) -> Result<ReplySchema, String> {
         let validator = jsonschema::validator_for(&plain(schema)).map_err(|error| error.to_string())?;
-        Ok(ReplySchema { validator })
+        Ok(ReplySchema { validator, kind: schema.get("type").and_then(Val::as_str).map(str::to_owned) })
     }
 
     /// What is wrong with a text that should be JSON that fits; nothing when it does.
@@ -74,7 +77,14 @@ impl ReplyForm {
         if let ReplyForm::Text = self {
             return Ok(Val::from(text.to_owned()));
         }
-        let reply = parse_json(text).map_err(|error| format!("the reply is not JSON: {error}"))?;
+        let (text, reply) = match parse_json(text) {
+            Ok(reply) => (text, reply),
+            Err(error) => {
+                let not_json = |_| format!("the reply is not JSON: {error}");
+                let json = self.embedded(text)?.ok_or(()).map_err(not_json)?;
+                (json, parse_json(json).map_err(|it| format!("the reply is not JSON: {it}"))?)
+            }
+        };
         if let (ReplyForm::Json, Val::Null) = (self, &reply.value) {
             return Err("the reply is null".to_owned());
         }
@@ -87,6 +97,28 @@ impl ReplyForm {
             return Err(format!("the reply does not fit the schema: {problems}"));
         }
         Ok(reply.value.into_owned())
+    }
+
+    /// The one value in a text that is not JSON as a whole; `None` when there is none.
+    fn embedded<'t>(&self, text: &'t str) -> Result<Option<&'t str>, String> {
+        let may_be = |it: &&str| parse_json(it).is_ok_and(|it| self.may_be(&it.value));
+        let values: Vec<&'t str> = embedded::values(text).into_iter().filter(may_be).collect();
+        match values.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one)),
+            several => Err(format!("the reply has {} different JSON values in it, and must be one", several.len())),
+        }
+    }
+
+    /// Whether a value is of the kind that is wanted: a list such as `[1]` in a sentence is no object.
+    fn may_be(&self, value: &Val<'_>) -> bool {
+        let ReplyForm::Schema(schema) = self else { return true };
+        match schema.kind.as_deref() {
+            Some("object") => value.as_map().is_some(),
+            Some("array") => value.as_list().is_some(),
+            Some(_) => value.as_map().is_none() && value.as_list().is_none(),
+            None => true,
+        }
     }
 }
 
@@ -135,6 +167,19 @@ mod tests {
         read(&form, "{}", Err("the reply does not fit the schema: \"ok\" is a required property"));
         read(&form, "{\"ok\": 1}", Err("the reply does not fit the schema: 1 is not of type \"boolean\" at `/ok`"));
         read(&form, "Sure! {", Err("the reply is not JSON: expected value (line 1, column 1)"));
+        read(&form, "Sure!\n```json\n{\"ok\": true}\n```", Ok("{\"ok\": true}"));
+        read(&form, "As [1] says, {\"ok\": true}.", Ok("{\"ok\": true}"));
+        read(
+            &form,
+            "It is {\"ok\": 1}.",
+            Err("the reply does not fit the schema: 1 is not of type \"boolean\" at `/ok`"),
+        );
+        read(&form, "It is {\"ok\": true, \"ok\": false}.", Err("the reply has the key `ok` more than once"));
+        read(
+            &form,
+            "{\"ok\": true} or {\"ok\": false}",
+            Err("the reply has 2 different JSON values in it, and must be one"),
+        );
         read(&ReplyForm::Json, "[1]", Ok("[1]"));
         read(&ReplyForm::Text, "[1", Ok("\"[1\""));
         read(&ReplyForm::Text, " yes\n", Ok("\"yes\""));
