@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 use tokio::process::{Child, Command};
 
 /// What starts programs, and ends each with everything that it started when jurat ends, in whatever way. Its last argument is followed by the id of this process, the
@@ -113,5 +114,29 @@ impl Started {
 impl Drop for Started {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// The longest line of a program that is read.
+pub(crate) const MAX_LINE: usize = 64 << 20;
+
+/// Reads to the next line end, and whether there was a line. What was read stays in `line` when this is dropped.
+pub(crate) async fn read_line(output: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> Result<bool, String> {
+    loop {
+        let available = output.fill_buf().await.map_err(|it| format!("cannot be read: {it}"))?;
+        if available.is_empty() {
+            // A line without its end was cut, and is no message.
+            return Ok(false);
+        }
+        let end = available.iter().position(|it| *it == b'\n');
+        let n_taken = end.map_or(available.len(), |it| it + 1);
+        if line.len() + n_taken > MAX_LINE {
+            return Err(format!("wrote a line of more than {} MiB", MAX_LINE >> 20));
+        }
+        line.extend_from_slice(&available[..n_taken]);
+        output.consume(n_taken);
+        if end.is_some() {
+            return Ok(true);
+        }
     }
 }

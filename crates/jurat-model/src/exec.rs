@@ -21,12 +21,12 @@ use jurat_core::effect::{Endpoint, FaultKind, Finish, Message, ModelRequest, Ser
 use jurat_core::value::{Val, parse_json, shown_within};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use crate::child::{Launched, Started, Supervisor};
+use crate::child::{Launched, Started, Supervisor, read_line};
 use crate::codec::{Json, Reply};
 use crate::transport::Failed;
 
@@ -165,29 +165,26 @@ async fn write(mut input: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>
 async fn read(program: String, mut started: Started, output: ChildStdout, pending: Arc<Pending>) {
     let pending = EndsWhenDropped(pending);
     let pending = &pending.0;
-    let mut lines = BufReader::new(output).lines();
+    let mut output = BufReader::new(output);
+    let mut line = Vec::new();
     loop {
-        match lines.next_line().await {
-            Ok(Some(line)) if line.trim().is_empty() => {}
-            Ok(Some(line)) => match serde_json::from_str::<ReplyWire<'_>>(&line) {
-                Ok(reply) => pending.answer(reply.id, reply.read()),
-                Err(error) => {
-                    let shown = shown_within(&Val::from(line.as_str()), 200);
-                    let why = format!(
-                        "`{program}` wrote a line that is no reply ({error}): {shown}; notes belong on standard error"
-                    );
-                    return pending.end(FaultKind::Garbled, &why);
-                }
-            },
-            Ok(None) => {
-                // It closed its output, so no reply can come, even if it lives on.
-                let status = match tokio::time::timeout(Duration::from_secs(1), started.child.wait()).await {
-                    Ok(Ok(status)) => format!(" ({status})"),
-                    _ => String::new(),
-                };
-                return pending.end(FaultKind::Cut, &format!("`{program}` ended before it answered{status}"));
-            }
-            Err(error) => return pending.end(FaultKind::Garbled, &format!("`{program}` cannot be read: {error}")),
+        let is_open = match read_line(&mut output, &mut line).await {
+            Ok(is_open) => is_open,
+            Err(why) => return pending.end(FaultKind::Garbled, &format!("`{program}` {why}")),
+        };
+        let read = std::mem::take(&mut line);
+        if !read.trim_ascii().is_empty()
+            && let Err(why) = pending.take(&read)
+        {
+            return pending.end(FaultKind::Garbled, &format!("`{program}` {why}"));
+        }
+        if !is_open {
+            // It closed its output, so no reply can come, even if it lives on.
+            let status = match tokio::time::timeout(Duration::from_secs(1), started.child.wait()).await {
+                Ok(Ok(status)) => format!(" ({status})"),
+                _ => String::new(),
+            };
+            return pending.end(FaultKind::Cut, &format!("`{program}` ended before it answered{status}"));
         }
     }
 }
@@ -211,6 +208,16 @@ impl Pending {
             None => drop(state.waiting.insert(id, sender)),
         }
         receiver
+    }
+
+    /// Takes in a line, or says why it is no reply.
+    fn take(&self, line: &[u8]) -> Result<(), String> {
+        let reply: ReplyWire<'_> = serde_json::from_slice(line).map_err(|error| {
+            let shown = shown_within(&Val::from(String::from_utf8_lossy(line).into_owned()), 200);
+            format!("wrote a line that is no reply ({error}): {shown}; notes belong on standard error")
+        })?;
+        self.answer(reply.id, reply.read());
+        Ok(())
     }
 
     /// A reply that nobody waits for came too late.

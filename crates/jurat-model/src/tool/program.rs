@@ -11,7 +11,7 @@ use std::time::Duration;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -20,10 +20,7 @@ use super::server::Launch;
 use super::session::Surroundings;
 use super::tail::Tail;
 use super::verbatim::Verbatim;
-use crate::child::{Launched, Started};
-
-/// The longest message that is read.
-const MAX_LINE: usize = 64 << 20;
+use crate::child::{Launched, Started, read_line};
 
 /// How long a program that closed its output has to end, so that its status can be told.
 const TO_END: Duration = Duration::from_secs(1);
@@ -165,27 +162,6 @@ async fn write(mut input: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>
     while let Some(line) = lines.recv().await {
         if input.write_all(&line).await.is_err() || input.flush().await.is_err() {
             return;
-        }
-    }
-}
-
-/// Reads to the next line end, and whether there was a line. What was read stays in `line` when this is dropped.
-async fn read_line(output: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> Result<bool, String> {
-    loop {
-        let available = output.fill_buf().await.map_err(|it| format!("cannot be read: {it}"))?;
-        if available.is_empty() {
-            // A line without its end was cut, and is no message.
-            return Ok(false);
-        }
-        let end = available.iter().position(|it| *it == b'\n');
-        let n_taken = end.map_or(available.len(), |it| it + 1);
-        if line.len() + n_taken > MAX_LINE {
-            return Err(format!("wrote a line of more than {} MiB", MAX_LINE >> 20));
-        }
-        line.extend_from_slice(&available[..n_taken]);
-        output.consume(n_taken);
-        if end.is_some() {
-            return Ok(true);
         }
     }
 }

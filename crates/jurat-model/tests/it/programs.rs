@@ -159,6 +159,14 @@ esac"#
 }
 
 #[test]
+fn a_line_without_end_is_read_to_a_bound() {
+    let program = Program::new("exec cat /dev/zero");
+    let model = program.open();
+    let outcome = run(async { told(&ask(&Transport::new(options()), &model, &question("q")).await) });
+    assert_eq!(outcome, "garbled after 4: `sh` wrote a line of more than 64 MiB");
+}
+
+#[test]
 fn a_program_that_does_not_answer_is_given_up_but_not_stopped() {
     let program = Program::new(&format!(
         r#"{ID}
@@ -167,7 +175,10 @@ case "$line" in *never*) ;; *) echo "{{\"id\": $id, \"text\": \"yes\"}}" ;; esac
     let model = program.open();
     run(async {
         let transport = Transport::new(TransportOptions { request_timeout: Duration::from_millis(100), ..options() });
-        assert_eq!(told(&ask(&transport, &model, &question("never")).await), "timeout after 4: no answer within 0.1 s");
+        assert_eq!(
+            told(&ask(&transport, &model, &question("never")).await),
+            "timeout after 2: no answer within 0.1 s; it was not asked again, because each request may be paid for"
+        );
         let transport = Transport::new(options());
         assert_eq!(told(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
     });
