@@ -1,7 +1,7 @@
 //! What a run is asked for with: who plays which role, and which cases are run.
 
-use std::fs;
-use std::io;
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use clap::Args;
 use jurat_core::expression::Expression;
@@ -46,14 +46,16 @@ fn role_and_model(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Variables of the process, and those of `.env` where we are.
-pub(crate) fn environment() -> Result<Environment, String> {
-    let file = match fs::read_to_string(".env") {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(format!("`.env` cannot be read: {error}")),
-    };
+/// Variables of the process, and those of the `.env` files of a suite.
+pub(crate) fn environment(suite: &Path) -> Result<Environment, String> {
     let variables =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Ok(Environment::new(variables, &file))
+    Environment::find(variables, Some(suite), Path::new(".")).map_err(|error| error.to_string())
+}
+
+/// Prints what `.env` files hold and is not used.
+pub(crate) fn print_notes(environment: &Environment) {
+    for note in environment.notes() {
+        let _ = writeln!(io::stderr(), "warning: {}", jurat_report::visible_line(&note));
+    }
 }

@@ -53,7 +53,8 @@ pub(crate) fn read_to_check(file: &Path, profiles: &ProfileOptions) -> Option<Ex
 
 /// Looks whether everything is there that a run with these models needs.
 pub(crate) fn require(examined: &mut Examined, models: &[(String, String)]) -> Option<()> {
-    let env = match environment() {
+    let file = examined.sources.iter().next().map_or(Path::new(""), |(_, it)| it.path.as_path());
+    let env = match environment(file) {
         Ok(env) => env,
         Err(reason) => {
             let _ = writeln!(io::stderr(), "error: {}", jurat_report::visible_line(&reason));

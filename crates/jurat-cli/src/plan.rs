@@ -9,7 +9,7 @@ use jurat_engine::{Asking, Definition, Examined, forecast, outline};
 use jurat_report::plan::{PlanReport, write_dot, write_json, write_mermaid, write_svg, write_text};
 use jurat_store::Project;
 
-use crate::asking::{AskingOptions, environment};
+use crate::asking::{AskingOptions, environment, print_notes};
 use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
 use crate::failure::{Failure, told};
@@ -66,7 +66,8 @@ impl Plan {
 
     fn plan(&self, definition: &Examined) -> Result<Exit, Failure> {
         let Ok((plan, _)) = Planned::build(&definition.suite, &definition.samples) else { return Ok(Exit::Wrong) };
-        let env = environment()?;
+        let env = environment(&self.file)?;
+        print_notes(&env);
         let selection = self.asking.selection()?;
         let asking = Asking {
             models: &self.asking.models,

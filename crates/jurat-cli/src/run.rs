@@ -19,13 +19,13 @@ use jurat_engine::{
     BudgetLimits, Definition, EffectLines, Examined, Functions, HostFunctions, How, LaunchError, Launched, Progress,
     Recording, Rerun, RerunOf, RunOptions, Selection, Stop, World, launch,
 };
-use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
 use jurat_report::Scope;
 use jurat_sandbox::Program;
 use jurat_store::run::RunReader;
 use jurat_store::{Disk, Project};
 
+use crate::asking::{environment, print_notes};
 use crate::count::{at_least_one, count, dollars, repetitions};
 use crate::definition::{self, ProfileOptions, print_problems};
 use crate::drawing::{Drawing, draw};
@@ -284,7 +284,8 @@ impl Run {
             let _ = writeln!(io::stderr(), "note: {}", jurat_report::visible_line(&said));
         }
         let recording = self.replay.as_ref().map(|it| recording(it, &project)).transpose()?;
-        let env = environment()?;
+        let env = environment(file)?;
+        print_notes(&env);
         let env = |name: &str| env.get(name);
         let rerun = self.rerun(definition, &project)?;
         if let Some(rerun) = rerun.as_ref().filter(|it| it.is_empty()) {
@@ -440,18 +441,6 @@ fn say(message: &str) {
 /// Progress is shown to people; those who read JSON from a program do not look.
 fn is_watched(format: Format) -> bool {
     io::stderr().is_terminal() || format == Format::Text
-}
-
-/// Variables of the process, and those of `.env` where we are.
-fn environment() -> Result<Environment, String> {
-    let file = match fs::read_to_string(".env") {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(format!("`.env` cannot be read: {error}")),
-    };
-    let variables =
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Ok(Environment::new(variables, &file))
 }
 
 /// What a replay takes its outcomes from.

@@ -200,7 +200,9 @@ fn resolve_problem(suite: &Suite, error: &ResolveError, place: Option<Span>) -> 
             let problem = placed(problem, suite, place, "named here");
             problem.help(format!("providers are {}", listed_all(names()))).did_you_mean(name, names())
         }
-        ResolveError::MissingKey { .. } | ResolveError::MissingVariable { .. } => {
+        ResolveError::MissingKey { .. }
+        | ResolveError::MissingVariable { .. }
+        | ResolveError::MissingPlaceholder { .. } => {
             placed(Problem::new(&codes::UNSET_VARIABLE, error.to_string()), suite, setting.or(place), "needs it")
         }
         ResolveError::Setting { .. } => {

@@ -311,6 +311,7 @@ pub(crate) fn place_of_setting(suite: &Suite, error: &ResolveError, model: Optio
         ResolveError::Setting { setting, .. } => setting.as_str(),
         ResolveError::MissingKey { .. } => "api_key_env",
         ResolveError::MissingVariable { .. } => "headers",
+        ResolveError::MissingPlaceholder { setting, .. } => setting,
         _ => return None,
     };
     let mut models = suite.models.iter().flat_map(|it| &it.models);

@@ -213,7 +213,7 @@ impl Pending {
     /// Takes in a line, or says why it is no reply.
     fn take(&self, line: &[u8]) -> Result<(), String> {
         let reply: ReplyWire<'_> = serde_json::from_slice(line).map_err(|error| {
-            let shown = shown_within(&Val::from(String::from_utf8_lossy(line).into_owned()), 200);
+            let shown = shown_within(&Val::from(String::from_utf8_lossy(line.trim_ascii_end()).into_owned()), 200);
             format!("wrote a line that is no reply ({error}): {shown}; notes belong on standard error")
         })?;
         self.answer(reply.id, reply.read());

@@ -38,10 +38,20 @@ pub trait Function: Send + Sync {
 impl Model {
     /// A model that is played by a function.
     pub fn call(resolved: ResolvedModel, function: Arc<dyn Function>) -> Model {
-        let ResolvedModel { endpoint, price, rpm, tpm, .. } = resolved;
+        let ResolvedModel { endpoint, price, rpm, tpm, timeout, .. } = resolved;
         let lane = *blake3::hash(format!("{PROVIDER}/{}", endpoint.model).as_bytes()).as_bytes();
         let max_tokens = max_tokens(&endpoint);
-        Model { endpoint, price, rpm, tpm, max_tokens, key_env: None, lane, kind: Kind::Function(Called(function)) }
+        Model {
+            endpoint,
+            price,
+            rpm,
+            tpm,
+            max_tokens,
+            timeout,
+            key_env: None,
+            lane,
+            kind: Kind::Function(Called(function)),
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
 use http::HeaderMap;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
 use jurat_core::effect::Endpoint;
 use jurat_core::suite::source::{Files, ReadError};
 use jurat_core::value::Val;
@@ -29,6 +30,8 @@ pub struct Model {
     pub(crate) rpm: Option<u64>,
     pub(crate) tpm: Option<u64>,
     pub(crate) max_tokens: Option<u64>,
+    /// How long a request may take, when not as long as any other.
+    pub(crate) timeout: Option<Duration>,
     /// The variable that holds its key.
     pub(crate) key_env: Option<String>,
     /// Whom it shares a lane with.
@@ -120,7 +123,7 @@ impl Model {
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Model, OpenError> {
         resolved.has_what_it_needs(env)?;
-        let ResolvedModel { name, mut endpoint, key_env, price, rpm, tpm } = resolved;
+        let ResolvedModel { name, mut endpoint, key_env, price, rpm, tpm, timeout } = resolved;
         let mut lane = blake3::Hasher::new();
         for text in [&endpoint.codec, &endpoint.address] {
             lane.update(&(text.len() as u64).to_le_bytes());
@@ -139,15 +142,18 @@ impl Model {
             codec => {
                 let unknown = |what: &str| OpenError::Unknown { model: name.clone(), what: what.to_owned() };
                 let codec = Codec::named(codec).ok_or_else(|| unknown(codec))?;
-                let target = Target::read(&endpoint.address).ok_or_else(|| unknown(&endpoint.address))?;
+                let mut in_query = Secrets::default();
+                let (address, _) = filled(&endpoint.address, env, &mut in_query);
+                let target = Target::read(&address).ok_or_else(|| unknown(&endpoint.address))?;
                 let key = key_env.clone().map(|variable| (env(&variable).unwrap_or_default(), variable));
                 let (headers, secrets) = headers(&name, codec, &endpoint, key.as_ref(), env)?;
+                let secrets = secrets.and(in_query);
                 lane.update(key.map_or_else(String::new, |(key, _)| key).as_bytes());
                 Kind::Http(Box::new(Http { codec, target, headers, secrets }))
             }
         };
         let max_tokens = max_tokens(&endpoint);
-        Ok(Model { endpoint, price, rpm, tpm, max_tokens, key_env, lane: *lane.finalize().as_bytes(), kind })
+        Ok(Model { endpoint, price, rpm, tpm, max_tokens, timeout, key_env, lane: *lane.finalize().as_bytes(), kind })
     }
 
     /// Who is asked, with everything that decides what is sent.
@@ -233,6 +239,7 @@ fn headers(
     let mut secrets = Secrets::default();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers.insert(USER_AGENT, HeaderValue::from_static(concat!("jurat/", env!("CARGO_PKG_VERSION"))));
     for (name, template) in codec.headers() {
         let value = match (template.contains("${key}"), key) {

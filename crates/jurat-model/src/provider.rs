@@ -3,12 +3,18 @@
 //! Everything here is decided by the text, the settings and the environment that are passed in. Keys are looked for, not held: what is
 //! resolved names the variable, and a run that could not authenticate ends before anything is asked.
 
+use std::borrow::Cow;
+use std::time::Duration;
+
 use jurat_core::effect::{Endpoint, Message, ModelRequest};
+use jurat_core::suite::parse_duration;
 use jurat_core::suite::problem::{listed, listed_all, nearest};
 use jurat_core::value::{Val, Value};
 
-use crate::codec::{Codec, Unsupported};
+use crate::codec::{Codec, Structured, Unsupported};
+use crate::model::filled;
 use crate::price::{Price, list_price};
+use crate::transport::secret::Secrets;
 
 /// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
 /// is seen in what is stored and is part of what answers are kept under.
@@ -29,6 +35,8 @@ pub struct ResolvedModel {
     pub rpm: Option<u64>,
     /// The most tokens a minute.
     pub tpm: Option<u64>,
+    /// How long a request may take.
+    pub timeout: Option<Duration>,
 }
 
 /// Why a model cannot be asked.
@@ -48,7 +56,8 @@ pub enum ResolveError {
     },
     /// The key is not there.
     #[error(
-        "`{model}` needs a key: set {} in the environment or in a file `.env`",
+        "`{model}` needs a key: set {} in the environment, or in a file `.env` beside the suite, above it up to the root of \
+         the project, or in the current directory",
         listed(variables.iter().map(String::as_str))
     )]
     MissingKey {
@@ -64,6 +73,16 @@ pub enum ResolveError {
         model: String,
         /// The header.
         header: String,
+        /// The variable.
+        variable: String,
+    },
+    /// The model or its address needs a variable that is not there.
+    #[error("`{setting}: {written}` needs `{variable}`: set it in the environment or in a file `.env`")]
+    MissingPlaceholder {
+        /// The setting.
+        setting: &'static str,
+        /// What was written.
+        written: String,
         /// The variable.
         variable: String,
     },
@@ -120,6 +139,7 @@ pub fn describe(
     settings: &[(&str, Value)],
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<ResolvedModel, ResolveError> {
+    let spec = &*expanded("model", spec, env)?;
     let Some((name, model)) = spec.split_once('/').filter(|(name, model)| !name.is_empty() && !model.is_empty()) else {
         return Err(ResolveError::NoProvider { written: spec.to_owned() });
     };
@@ -131,10 +151,14 @@ pub fn describe(
     let Some(http) = &provider.http else {
         return provider.local(spec, model, written);
     };
-    let given = written.base_url.take().or_else(|| http.base_url_env.and_then(env));
+    let given = match written.base_url.take() {
+        Some(base_url) => Some(expanded_address(&base_url, &env)?),
+        None => http.base_url_env.and_then(env),
+    };
     let is_usual = given.is_none();
     let address = http.address(spec, given.as_deref().unwrap_or(http.base_url))?;
-    let own_key = written.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(http.key_header));
+    // Beside authentication of the author's own, the usual key would be sent to another party, or be preferred to it.
+    let own_key = written.headers.iter().any(|(name, _)| KEY_HEADERS.iter().any(|it| it.eq_ignore_ascii_case(name)));
     let key_env = match written.api_key_env.take() {
         Some(variable) => Some(variable),
         None if own_key => None,
@@ -146,6 +170,11 @@ pub fn describe(
     };
     if http.codec == Codec::AnthropicMessages && !written.settings.iter().any(|(name, _)| name == "max_tokens") {
         written.settings.push(("max_tokens".to_owned(), Val::I(DEFAULT_MAX_TOKENS)));
+    }
+    if http.codec == Codec::OpenaiChat && !written.settings.iter().any(|(name, _)| name == "structured") {
+        let host = http::Uri::try_from(&address).ok().and_then(|it| it.host().map(str::to_owned));
+        let way = host.and_then(|it| Structured::usual_at(&it));
+        written.settings.extend(way.map(|it| ("structured".to_owned(), Val::from(it.to_owned()))));
     }
     let endpoint = Endpoint {
         codec: http.codec.name().to_owned(),
@@ -167,7 +196,40 @@ pub fn describe(
         price: written.price.or_else(list_price),
         rpm: written.rpm,
         tpm: written.tpm,
+        timeout: written.timeout,
     })
+}
+
+/// A text with its variables filled in.
+fn expanded<'t>(
+    setting: &'static str,
+    text: &'t str,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Cow<'t, str>, ResolveError> {
+    if !text.contains("${") {
+        return Ok(Cow::Borrowed(text));
+    }
+    let missing = placeholders(text).find(|it| env(it).is_none_or(|it| it.is_empty()));
+    if let Some(variable) = missing {
+        let (written, variable) = (text.to_owned(), variable.to_owned());
+        return Err(ResolveError::MissingPlaceholder { setting, written, variable });
+    }
+    Ok(Cow::Owned(filled(text, env, &mut Secrets::default()).0))
+}
+
+/// An address with its variables filled in, except for those of its query: they may be secrets, and the address is stored with every answer.
+fn expanded_address(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, ResolveError> {
+    let (address, query) = match text.find('?') {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    };
+    Ok(format!("{}{query}", expanded("base_url", address, env)?))
+}
+
+/// The variables with the keys that are sent to the address in a variable.
+pub(crate) fn keys_sent_to(base_url_env: &str) -> &'static [&'static str] {
+    let mut https = PROVIDERS.iter().filter_map(|it| it.http.as_ref());
+    https.find(|it| it.base_url_env == Some(base_url_env)).map_or(&[], |it| it.key_env)
 }
 
 /// The names of all providers.
@@ -219,6 +281,10 @@ impl ResolvedModel {
                 usual.map_or_else(|| vec![variable.clone()], |it| it.key_env.iter().map(|&it| it.to_owned()).collect());
             return Err(ResolveError::MissingKey { model: self.name.clone(), variables });
         }
+        if let Some(variable) = placeholders(&self.endpoint.address).find(|it| !is_there(it)) {
+            let (written, variable) = (self.endpoint.address.clone(), variable.to_owned());
+            return Err(ResolveError::MissingPlaceholder { setting: "base_url", written, variable });
+        }
         for (header, value) in &self.endpoint.headers {
             if let Some(variable) = placeholders(value).find(|it| !is_there(it)) {
                 return Err(ResolveError::MissingVariable {
@@ -250,7 +316,6 @@ struct Http {
     base_url: &'static str,
     base_url_env: Option<&'static str>,
     key_env: &'static [&'static str],
-    key_header: &'static str,
     price_list: &'static str,
 }
 
@@ -262,7 +327,6 @@ static PROVIDERS: [Provider; 8] = [
             base_url: "https://api.openai.com/v1",
             base_url_env: Some("OPENAI_BASE_URL"),
             key_env: &["OPENAI_API_KEY"],
-            key_header: "authorization",
             price_list: "openai",
         }),
     },
@@ -273,7 +337,6 @@ static PROVIDERS: [Provider; 8] = [
             base_url: "https://api.openai.com/v1",
             base_url_env: Some("OPENAI_BASE_URL"),
             key_env: &["OPENAI_API_KEY"],
-            key_header: "authorization",
             price_list: "openai",
         }),
     },
@@ -284,7 +347,6 @@ static PROVIDERS: [Provider; 8] = [
             base_url: "https://api.anthropic.com",
             base_url_env: Some("ANTHROPIC_BASE_URL"),
             key_env: &["ANTHROPIC_API_KEY"],
-            key_header: "x-api-key",
             price_list: "anthropic",
         }),
     },
@@ -295,7 +357,6 @@ static PROVIDERS: [Provider; 8] = [
             base_url: "https://generativelanguage.googleapis.com",
             base_url_env: Some("GOOGLE_GEMINI_BASE_URL"),
             key_env: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-            key_header: "x-goog-api-key",
             price_list: "gemini",
         }),
     },
@@ -306,7 +367,6 @@ static PROVIDERS: [Provider; 8] = [
             base_url: "http://127.0.0.1:11434",
             base_url_env: Some("OLLAMA_HOST"),
             key_env: &[],
-            key_header: "authorization",
             price_list: "ollama",
         }),
     },
@@ -332,6 +392,9 @@ impl Provider {
         if !written.headers.is_empty() {
             return Err(refused("headers"));
         }
+        if written.settings.iter().any(|(name, _)| name == "structured") {
+            return Err(refused("structured"));
+        }
         let (address, model, revision) = match self.names[0] {
             "exec" => (model, "", crate::exec::REVISION),
             crate::function::PROVIDER => ("", model, crate::function::REVISION),
@@ -345,20 +408,20 @@ impl Provider {
             settings: written.settings,
             headers: Vec::new(),
         };
-        let Written { price, rpm, tpm, .. } = written;
-        Ok(ResolvedModel { name: spec.to_owned(), endpoint, key_env: None, price, rpm, tpm })
+        let Written { price, rpm, tpm, timeout, .. } = written;
+        Ok(ResolvedModel { name: spec.to_owned(), endpoint, key_env: None, price, rpm, tpm, timeout })
     }
 }
 
 impl Http {
     /// The address in one form, however it was written: without a slash at the end, with the version where paths do not have it.
     fn address(&self, spec: &str, written: &str) -> Result<String, ResolveError> {
-        // A name and a password, or a query, may be secrets; the rest says enough.
-        let shown = match written.split_once(['?', '#']) {
-            Some((before, _)) => format!("{before}?…"),
-            None => written.to_owned(),
+        let (written, query) = match written.split_once('?') {
+            Some((before, query)) => (before, Some(query)),
+            None => (written, None),
         };
-        let shown = shown.rsplit_once('@').map_or(shown.as_str(), |(_, host)| host);
+        // A name and a password, or a query, may be secrets; the rest says enough.
+        let shown = written.rsplit_once('@').map_or(written, |(_, host)| host);
         let refused = |problem: &str| ResolveError::Setting {
             model: spec.to_owned(),
             setting: "base_url".to_owned(),
@@ -382,18 +445,25 @@ impl Http {
             });
         }
         let is_uri = http::Uri::try_from(text).is_ok_and(|it| it.host().is_some_and(|it| !it.is_empty()));
-        if !is_uri || text.contains(['?', '#']) {
+        let is_query = |it: &str| http::uri::PathAndQuery::try_from(format!("/?{}", without_placeholders(it))).is_ok();
+        if !is_uri || text.contains('#') || query.is_some_and(|it| it.contains('#') || !is_query(it)) {
             return Err(refused("must be an address such as `https://host:8080/v1`"));
         }
         let path = match self.codec {
             Codec::OpenaiChat | Codec::OpenaiResponses if path.is_empty() => "v1",
             Codec::AnthropicMessages => without_last(path, "v1"),
-            Codec::GeminiGenerate => without_last(path, "v1beta"),
+            Codec::GeminiGenerate => without_last(without_last(path, "v1beta"), "v1"),
             _ => path,
         };
         let slash = if path.is_empty() { "" } else { "/" };
-        Ok(format!("{scheme}://{authority}{slash}{path}"))
+        let query = query.filter(|it| !it.is_empty()).map_or_else(String::new, |it| format!("?{it}"));
+        Ok(format!("{scheme}://{authority}{slash}{path}{query}"))
     }
+}
+
+/// A text in which each `${NAME}` is a letter.
+fn without_placeholders(text: &str) -> String {
+    placeholders(text).fold(text.to_owned(), |text, name| text.replace(&format!("${{{name}}}"), "x"))
 }
 
 fn without_last<'p>(path: &'p str, segment: &str) -> &'p str {
@@ -434,12 +504,13 @@ struct Written {
     price: Option<Price>,
     rpm: Option<u64>,
     tpm: Option<u64>,
+    timeout: Option<Duration>,
     /// What goes into each request.
     settings: Vec<(String, Value)>,
 }
 
 /// What may be set.
-const SETTINGS: [&str; 11] = [
+const SETTINGS: [&str; 13] = [
     "base_url",
     "api_key_env",
     "headers",
@@ -448,10 +519,15 @@ const SETTINGS: [&str; 11] = [
     "max_tokens",
     "seed",
     "extra",
+    "structured",
+    "timeout",
     "price",
     "rpm",
     "tpm",
 ];
+
+/// Headers by which requests are authenticated.
+const KEY_HEADERS: [&str; 5] = ["authorization", "x-api-key", "x-goog-api-key", "api-key", "ocp-apim-subscription-key"];
 
 /// Headers that belong to the connection.
 const OUR_HEADERS: [&str; 5] = ["connection", "content-length", "content-type", "host", "transfer-encoding"];
@@ -481,6 +557,21 @@ impl Written {
                 }
                 "rpm" => written.rpm = Some(whole()?),
                 "tpm" => written.tpm = Some(whole()?),
+                "timeout" => {
+                    let timeout = match value {
+                        Val::Str(text) => parse_duration(text).ok(),
+                        other => other.as_f64().and_then(|it| Duration::try_from_secs_f64(it).ok()),
+                    };
+                    let timeout = timeout.filter(|it| !it.is_zero());
+                    written.timeout = Some(timeout.ok_or_else(|| refused("must be a length of time, such as `15m`"))?);
+                }
+                "structured" => {
+                    let names = Structured::NAMED.map(|(name, _)| name);
+                    if value.as_str().and_then(Structured::named).is_none() {
+                        return Err(refused(&format!("must be one of {}", listed_all(names))));
+                    }
+                    written.settings.push(((*name).to_owned(), value.clone()));
+                }
                 "temperature" | "top_p" if value.as_f64().is_none_or(|it| !it.is_finite()) => {
                     return Err(refused("must be a number"));
                 }

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jurat_core::effect::{Finish, ModelRequest, Served, Usage};
 use jurat_core::value::Val;
@@ -173,6 +174,16 @@ impl Model {
     /// The same with so many tokens a minute at most.
     pub fn tokens_per_minute(self, n: u32) -> Model {
         self.setting("tpm", n)
+    }
+
+    /// The same with as long as this for a request.
+    pub fn timeout(self, timeout: Duration) -> Model {
+        self.setting("timeout", timeout.as_secs_f64())
+    }
+
+    /// The same with another way to send its endpoint the schema of a reply: `json_schema`, `json_object`, `prompt` or `tool`.
+    pub fn structured(self, way: &str) -> Model {
+        self.setting("structured", way)
     }
 
     fn setting(mut self, name: &'static str, value: impl Serialize) -> Model {

@@ -1,7 +1,6 @@
 //! A run on its way.
 
 use std::collections::hash_map::RandomState;
-use std::fs;
 use std::future::Future;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read};
@@ -252,7 +251,7 @@ impl Prepared {
         options.repeat = options.repeat.or(suite.0.examined.suite.repeat);
         let directory = if options.directory.as_os_str().is_empty() { Path::new(".") } else { &options.directory };
         let project = Project::find_or_create(directory).map_err(|error| Error::Run(Box::new(error)))?;
-        let environment = environment(directory, &options)?;
+        let environment = environment(suite, directory, &options)?;
         let filter = options.filter.as_deref().map(Expression::compile).transpose();
         let filter = filter.map_err(|error| Error::Usage(format!("the filter: {error}")))?;
         let mut functions = suite.0.functions.clone();
@@ -363,16 +362,12 @@ fn rerun(options: &RunOptions, suite: &Suite, project: &Project) -> Result<Optio
     found.map(Some).map_err(|error| Error::Read(Box::new(error)))
 }
 
-/// Variables of the process, those of `.env` in the directory, and those that the run was given, which win.
-fn environment(directory: &Path, options: &RunOptions) -> Result<Environment, Error> {
-    let path = directory.join(".env");
-    let file = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Error::Usage(format!("`{}` cannot be read: {error}", path.display()))),
-    };
+/// Variables of the process, those of the `.env` files of the suite and the directory, and those that the run was given, which win.
+fn environment(suite: &Suite, directory: &Path, options: &RunOptions) -> Result<Environment, Error> {
     let process =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let given = options.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
-    Ok(Environment::new(process.chain(given), &file))
+    let file = suite.0.examined.sources.iter().next().map(|(_, it)| it.path.as_path()).filter(|it| it.is_file());
+    let found = Environment::find(process.chain(given), file, directory);
+    found.map_err(|error| Error::Usage(error.to_string()))
 }

@@ -10,6 +10,7 @@ mod completions;
 mod console;
 mod conversations;
 mod ending;
+mod endpoints;
 mod evaluators;
 mod explain;
 mod export;

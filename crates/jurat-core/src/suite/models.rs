@@ -1,6 +1,7 @@
 //! `models`: which model plays which role.
 
 use super::codes;
+use super::duration;
 use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
@@ -28,6 +29,9 @@ pub struct Model {
 const ANY_NUMBER: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 const AT_LEAST_ZERO: (f64, f64) = (0.0, f64::INFINITY);
 
+/// The ways in which an endpoint can be sent the schema of a reply.
+const STRUCTURED: [&str; 4] = ["json_schema", "json_object", "prompt", "tool"];
+
 static PRICE: Keys = Keys {
     what: "a price",
     keys: &[
@@ -49,6 +53,16 @@ static MODEL: Keys = Keys {
         Key::optional("seed", Form::Integer(0), "the seed of sampling"),
         Key::optional("extra", Form::Map(&Form::Any), "further members of each request, as the provider has them"),
         Key::optional("price", Form::Object(&PRICE), "what tokens cost, for budgets and reports"),
+        Key::optional(
+            "structured",
+            Form::Choice(&STRUCTURED),
+            "how the endpoint is sent the schema of a reply; default: as the provider documents it",
+        ),
+        Key::optional(
+            "timeout",
+            duration::FORM,
+            "how long a request may take, such as `15m`; default: `--request-timeout`",
+        ),
         Key::optional("rpm", Form::Integer(1), "requests a minute"),
         Key::optional("tpm", Form::Integer(1), "tokens a minute"),
     ],
@@ -107,6 +121,11 @@ fn setting_fits(reading: &mut Reading<'_>, key: &Key, node: &Node<'_>) -> bool {
             };
             fits("input") & fits("output")
         }
+        ("timeout", _) => duration::read(reading, &what, node).is_some(),
+        (_, Form::Choice(names)) => {
+            let names: Vec<(&str, ())> = names.iter().map(|it| (*it, ())).collect();
+            reading.choice(&what, &names, node).is_some()
+        }
         (_, Form::Text) => reading.text(&what, node).is_some(),
         (_, Form::Integer(least)) => reading.integer(&what, least, node).is_some(),
         (_, Form::Number(least, most)) => {
@@ -132,7 +151,8 @@ fn provider_and_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) ->
         reading.wrong_type(&format!("the model of `{role}`"), "`provider/model`", node);
         return None;
     };
-    if is_provider_and_model(&text.value) {
+    // What a variable holds is known when the model is asked.
+    if is_provider_and_model(&text.value) || text.value.contains("${") {
         return Some(text);
     }
     let message = format!("the model of `{role}` must be `provider/model`, not `{}`", text.value);

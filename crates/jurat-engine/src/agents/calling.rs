@@ -49,7 +49,10 @@ pub(super) async fn run(
     let way = Way { case, model: upstream, role, proxies, budget, on_spent: None };
     let proxy = way.open(&Listen::Loopback)?;
     let port = proxy.as_ref().and_then(Proxy::port);
-    let model = upstream.zip(port).map(|(model, port)| model_at(model, None, port));
+    let model = upstream.zip(port).map(|(model, port)| {
+        let key = proxy.as_ref().and_then(Proxy::key);
+        model_at(model, None, port, key)
+    });
     let places = Places { workspace: shown(&folders.workspace), home: shown(&folders.home), tmp: shown(&folders.tmp) };
     let mut run = AgentRun {
         case,

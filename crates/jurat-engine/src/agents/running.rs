@@ -19,6 +19,7 @@ use jurat_host::workspace::{self, Root};
 use jurat_model::Model;
 use jurat_model::proxy::{
     Listen, Names, OnBehalf, OnSpent, Proxy, ProxyLimits, ProxyOptions, Record, SharedMeter, Spent, Upstream,
+    random_key,
 };
 use jurat_sandbox::jail;
 
@@ -110,7 +111,10 @@ impl Going {
         let proxy = self.proxy(&folders)?;
         let port = proxy.as_ref().map(|it| it.port().unwrap_or(PORT));
         let speaks = case.agent.runner.wire();
-        let model = self.model.as_ref().zip(port).map(|((_, model), port)| model_at(model, speaks, port));
+        let model = self.model.as_ref().zip(port).map(|((_, model), port)| {
+            let key = proxy.as_ref().and_then(Proxy::key);
+            model_at(model, speaks, port, key)
+        });
         let walls = self.walls(&folders, proxy.is_some());
         let seen = walls.seen();
         let places = Places { workspace: shown(&seen.workspace), home: shown(&seen.home), tmp: shown(&seen.tmp) };
@@ -294,7 +298,8 @@ impl Going {
         put("LANG", "C.UTF-8".into());
         put("TERM", "dumb".into());
         put("NO_COLOR", "1".into());
-        if let (Network::Allow(_), Some(port)) = (self.case.agent.network(), port) {
+        // Outside of a sandbox a program reaches every name by itself.
+        if let (Network::Allow(_), Some(port), false) = (self.case.agent.network(), port, self.is_on_host) {
             let proxy = format!("http://127.0.0.1:{port}");
             for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
                 put(name, proxy.clone().into());
@@ -455,7 +460,10 @@ impl Way<'_> {
             _ => return Ok(None),
         };
         let limits = &agent.limits;
+        // Every user of the machine can reach a port.
+        let key = (*listen == Listen::Loopback).then(random_key);
         let options = ProxyOptions {
+            key,
             limits: ProxyLimits { requests: limits.requests, tokens: limits.tokens, usd: limits.cost_usd },
             names: Names::read(names.iter().map(String::as_str))
                 .map_err(|name| format!("`{name}` under `allow` is no name of a host"))?,
@@ -471,7 +479,7 @@ impl Way<'_> {
 }
 
 /// Where a program finds its model.
-pub(super) fn model_at(model: &Model, speaks: Option<Wire>, port: u16) -> ModelAt {
+pub(super) fn model_at(model: &Model, speaks: Option<Wire>, port: u16, key: Option<&str>) -> ModelAt {
     let endpoint = model.endpoint();
     // A model that is not asked over HTTP is asked in the agent's place, however it asks.
     let wire = Wire::NAMED.iter().find(|(name, _)| *name == endpoint.codec).map(|(_, wire)| *wire);
@@ -481,7 +489,7 @@ pub(super) fn model_at(model: &Model, speaks: Option<Wire>, port: u16) -> ModelA
         wire,
         base_url: format!("http://127.0.0.1:{port}"),
         model: name.to_owned(),
-        key: KEY.to_owned(),
+        key: key.unwrap_or(KEY).to_owned(),
         price: model.price().map(|it| (it.input, it.output)),
         max_tokens: model.max_tokens(),
     }

@@ -2,46 +2,54 @@
 //!
 //! * `max_tokens` is required there. An endpoint without it is an error; the default that definitions get stands in the endpoint's
 //!   settings, where it can be seen.
-//! * The schema of an answer goes as `output_config.format` when Anthropic's rules for it are met (every object closed and all of it
-//!   required, no bounds on numbers and texts). Another schema becomes a tool that must be called, whose input is the answer; that leaves
-//!   no room for tools of the request's own, which is then an error.
+//! * The schema of an answer goes as `output_config.format`. What Anthropic does not enforce (bounds, patterns) goes into descriptions; a schema
+//!   that cannot be enforced at all (`$ref`, no object) goes into the prompt. A tool that must be called instead is sent only with
+//!   `structured: tool`: current models refuse it.
 //! * System messages come first and become `system`. One in the middle of a conversation is an error.
 //! * There is no `seed`.
+
+use std::borrow::Cow;
 
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
 use jurat_core::value::Val;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::body::{self, Json, List, SchemaJson};
+use super::body::{self, Json, List};
 use super::settings::Settings;
-use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed, strict};
+use super::{
+    ANSWER, ANSWER_DESCRIPTION, Failure, Reply, Structured, Unsupported, WireRequest, arguments, envelope, lenient,
+    parsed, strict, structured,
+};
 
 /// The revision of the bytes that requests become.
-pub(super) const REVISION: u32 = 1;
+pub(super) const REVISION: u32 = 2;
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("x-api-key", "${key}"), ("anthropic-version", "2023-06-01")];
-
-/// The tool whose input is the answer.
-const ANSWER: &str = "jurat_answer";
 
 pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     settings.no_seed("Anthropic")?;
+    settings.no_structured("Anthropic", &[Structured::JsonObject])?;
     let Some(max_tokens) = settings.max_tokens else {
         return Err(Unsupported::new("Anthropic needs `max_tokens`; set it"));
     };
     if request.tools.iter().any(|it| it.name == ANSWER) {
         return Err(Unsupported(format!("a tool cannot be called `{ANSWER}`: answers with a schema use that name")));
     }
-    let is_enforced = request.output.as_deref().is_some_and(strict::fits_anthropic);
-    let answer_tool = request.output.as_ref().filter(|_| !is_enforced);
+    let answer_tool = request.output.as_ref().filter(|_| settings.structured == Some(Structured::Tool));
+    let enforced = match (&request.output, settings.structured) {
+        (Some(schema), None) => match strict::for_anthropic(schema) {
+            Some(schema) => Some(schema),
+            // What cannot be enforced is asked for in words.
+            None => return encode(endpoint, &structured::prompted(request, Some(Structured::Prompt)), stream),
+        },
+        (Some(schema), Some(Structured::JsonSchema)) => Some(Cow::Borrowed(&**schema)),
+        _ => None,
+    };
     if let Some(schema) = answer_tool {
         if !request.tools.is_empty() {
-            return Err(Unsupported::new(
-                "Anthropic cannot enforce this `output`, and the tool that would stand in for it leaves no room for others; \
-                 close every object with `additionalProperties: false`, require every property, and leave out bounds",
-            ));
+            return Err(Unsupported::new("`structured: tool` leaves no room for other tools; leave it out"));
         }
         if schema.get("type").and_then(Val::as_str) != Some("object") {
             return Err(Unsupported::new("Anthropic answers with objects; give `output` the type `object`"));
@@ -61,17 +69,14 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
         body.member("messages", &turns);
         body.optional("temperature", settings.temperature);
         body.optional("top_p", settings.top_p);
-        match (&request.output, answer_tool) {
-            (_, Some(schema)) => {
-                let description = Some("Gives the answer. Call it exactly once.");
-                body.member("tools", &[ToolWire { name: ANSWER, description, input_schema: Json(schema) }]);
-                body.member("tool_choice", &Choice { kind: "tool", name: Some(ANSWER) });
-            }
-            (Some(schema), None) => {
-                let format = Format { kind: "json_schema", schema: SchemaJson(schema) };
-                body.object("output_config", |config| config.member("format", &format));
-            }
-            (None, None) => {}
+        if let Some(schema) = answer_tool {
+            let description = Some(ANSWER_DESCRIPTION);
+            body.member("tools", &[ToolWire { name: ANSWER, description, input_schema: Json(schema) }]);
+            body.member("tool_choice", &Choice { kind: "tool", name: Some(ANSWER) });
+        }
+        if let Some(schema) = &enforced {
+            let format = Format { kind: "json_schema", schema: Json(schema) };
+            body.object("output_config", |config| config.member("format", &format));
         }
         if !request.tools.is_empty() {
             body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));
@@ -357,16 +362,20 @@ struct Choice<'t> {
 struct Format<'s> {
     #[serde(rename = "type")]
     kind: &'static str,
-    schema: SchemaJson<'s>,
+    schema: Json<'s>,
 }
 
 #[derive(Deserialize)]
 struct MessageIn<'d> {
     #[serde(borrow)]
     content: Vec<BlockIn<'d>>,
+    #[serde(default, deserialize_with = "lenient::text")]
     id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     model: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     stop_reason: Option<String>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<UsageWire>,
 }
 
@@ -375,6 +384,7 @@ struct BlockIn<'d> {
     #[serde(rename = "type")]
     kind: Option<String>,
     text: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     id: Option<String>,
     name: Option<String>,
     #[serde(borrow)]
@@ -383,9 +393,13 @@ struct BlockIn<'d> {
 
 #[derive(Debug, Default, Deserialize)]
 struct UsageWire {
+    #[serde(default, deserialize_with = "lenient::count")]
     input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     output_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     cache_read_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     cache_creation_input_tokens: Option<u64>,
 }
 
@@ -401,18 +415,23 @@ impl From<UsageWire> for Usage {
 struct Event<'d> {
     #[serde(rename = "type")]
     kind: Option<String>,
+    #[serde(default, deserialize_with = "lenient::count")]
     index: Option<u64>,
     message: Option<Start>,
     #[serde(borrow)]
     content_block: Option<BlockIn<'d>>,
     delta: Option<Delta>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<UsageWire>,
 }
 
 #[derive(Deserialize)]
 struct Start {
+    #[serde(default, deserialize_with = "lenient::text")]
     id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     model: Option<String>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<UsageWire>,
 }
 
@@ -420,5 +439,6 @@ struct Start {
 struct Delta {
     text: Option<String>,
     partial_json: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     stop_reason: Option<String>,
 }

@@ -211,8 +211,15 @@ const SENTENCES: [(u16, &str, FaultClass); 9] = [
     (403, "flagged", FaultClass::RejectedRequest),
 ];
 
+/// How endpoints name what they were sent a schema in.
+const SCHEMAS: [&str; 6] =
+    ["response_format", "json_schema", "structured output", "output_config", "responsejsonschema", "response_schema"];
+
 fn class_of_message(status: u16, message: &str) -> Option<FaultClass> {
     let message = message.to_lowercase();
+    if matches!(status, 400 | 422 | 501) && SCHEMAS.iter().any(|it| message.contains(it)) {
+        return Some(FaultClass::RefusedSchema);
+    }
     SENTENCES.iter().find(|(of, part, _)| *of == status && message.contains(part)).map(|(.., class)| *class)
 }
 

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::body::{self, Json, SchemaJson};
 use super::settings::Settings;
-use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed};
+use super::{Failure, Reply, Structured, Unsupported, WireRequest, envelope, lenient, parsed};
 
 /// The revision of the bytes that requests become.
 pub(super) const REVISION: u32 = 1;
@@ -21,6 +21,7 @@ pub(super) const HEADERS: &[(&str, &str)] = &[("x-goog-api-key", "${key}")];
 
 pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
+    settings.no_structured("Gemini", &[Structured::Tool])?;
     let n_system = request.messages.iter().take_while(|it| matches!(it, Message::System(_))).count();
     let (system, conversation) = request.messages.split_at(n_system);
     let contents = contents(conversation)?;
@@ -30,7 +31,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
             body.member("systemInstruction", &Content { role: None, parts });
         }
         body.member("contents", &contents);
-        let Settings { temperature, top_p, max_tokens, seed, .. } = settings;
+        let Settings { temperature, top_p, max_tokens, seed, structured, .. } = settings;
         if request.output.is_some() || [temperature, top_p, max_tokens, seed].iter().any(Option::is_some) {
             body.object("generationConfig", |config| {
                 config.optional("temperature", temperature);
@@ -39,7 +40,9 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
                 config.optional("seed", seed);
                 if let Some(schema) = &request.output {
                     config.member("responseMimeType", &"application/json");
-                    config.member("responseJsonSchema", &SchemaJson(schema));
+                    if structured != Some(Structured::JsonObject) {
+                        config.member("responseJsonSchema", &SchemaJson(schema));
+                    }
                 }
             });
         }
@@ -193,7 +196,7 @@ impl Stream {
             }
             if let Some(call) = part.function_call {
                 let id = CallId::write(self.tool_calls.len(), call.id.as_deref(), part.thought_signature.as_deref());
-                let args = arguments(call.args.map_or("", RawValue::get));
+                let args = lenient::arguments_of(call.args);
                 self.tool_calls.push(ToolCall { id, name: call.name, arguments: args });
             }
         }
@@ -303,8 +306,11 @@ struct Generated<'d> {
     #[serde(borrow)]
     candidates: Option<Vec<Candidate<'d>>>,
     prompt_feedback: Option<Feedback>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage_metadata: Option<UsageWire>,
+    #[serde(default, deserialize_with = "lenient::text")]
     model_version: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     response_id: Option<String>,
     error: Option<serde::de::IgnoredAny>,
 }
@@ -314,6 +320,7 @@ struct Generated<'d> {
 struct Candidate<'d> {
     #[serde(borrow)]
     content: Option<ContentIn<'d>>,
+    #[serde(default, deserialize_with = "lenient::text")]
     finish_reason: Option<String>,
 }
 
@@ -335,6 +342,7 @@ struct PartIn<'d> {
 
 #[derive(Deserialize)]
 struct FunctionCallIn<'d> {
+    #[serde(default, deserialize_with = "lenient::text")]
     id: Option<String>,
     name: String,
     #[serde(borrow)]
@@ -350,10 +358,15 @@ struct Feedback {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct UsageWire {
+    #[serde(default, deserialize_with = "lenient::count")]
     prompt_token_count: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     tool_use_prompt_token_count: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     cached_content_token_count: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     candidates_token_count: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     thoughts_token_count: Option<u64>,
 }
 

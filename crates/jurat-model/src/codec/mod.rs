@@ -14,6 +14,7 @@ mod body;
 mod envelope;
 mod gemini_embed;
 mod gemini_generate;
+mod lenient;
 mod ollama_chat;
 mod ollama_embed;
 mod openai_chat;
@@ -23,16 +24,19 @@ mod retry_after;
 mod settings;
 mod stream;
 mod strict;
+mod structured;
 mod vectors;
 
 use std::fmt;
 use std::time::Duration;
 
 use jurat_core::effect::{Endpoint, FaultClass, Finish, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::value::Val;
 
 pub(crate) use body::Json;
 pub(crate) use openai_chat::is_openai;
 pub use stream::StreamDecoder;
+pub(crate) use structured::Structured;
 
 /// A way of writing requests and reading replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -131,6 +135,8 @@ impl Codec {
         if request.tools.is_empty() && matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Named(_)) {
             return Err(Unsupported::new("a tool must be called, and there is none"));
         }
+        let way = endpoint.setting("structured").and_then(Val::as_str).and_then(Structured::named);
+        let request = &*structured::prompted(request, way);
         match self {
             Codec::OpenaiChat => openai_chat::encode(endpoint, request, stream),
             Codec::OpenaiResponses => openai_responses::encode(endpoint, request, stream),
@@ -270,6 +276,12 @@ fn parsed<'b, T: serde::Deserialize<'b>>(body: &'b [u8]) -> Result<T, Failure> {
         }
     })
 }
+
+/// The tool whose arguments are the answer, where a schema is sent as a tool.
+const ANSWER: &str = "jurat_answer";
+
+/// What that tool is for.
+const ANSWER_DESCRIPTION: &str = "Gives the answer. Call it exactly once.";
 
 /// The arguments of a call, which some providers send as a text of JSON. What is no JSON stays text.
 fn arguments(text: &str) -> jurat_core::value::Value {

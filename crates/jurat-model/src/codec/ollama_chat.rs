@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::body::{self, Json, List, SchemaJson};
 use super::settings::Settings;
-use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed};
+use super::{Failure, Reply, Structured, Unsupported, WireRequest, envelope, lenient, parsed};
 
 /// The revision of the bytes that requests become.
 pub(super) const REVISION: u32 = 1;
@@ -20,6 +20,7 @@ pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")
 
 pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
+    settings.no_structured("Ollama", &[Structured::Tool])?;
     if request.tool_choice != ToolChoice::Auto && !request.tools.is_empty() {
         return Err(Unsupported::new("Ollama has no `tool_choice`: a model there calls tools as it likes"));
     }
@@ -27,8 +28,10 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
         body.member("messages", &messages);
-        if let Some(schema) = &request.output {
-            body.member("format", &SchemaJson(schema));
+        match (&request.output, settings.structured) {
+            (None, _) => {}
+            (Some(_), Some(Structured::JsonObject)) => body.member("format", &"json"),
+            (Some(schema), _) => body.member("format", &SchemaJson(schema)),
         }
         if !request.tools.is_empty() {
             body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));
@@ -97,7 +100,7 @@ impl Stream {
         self.text.push_str(&message.content.unwrap_or_default());
         for call in message.tool_calls.into_iter().flatten() {
             let id = format!("#{}", self.tool_calls.len());
-            let args = arguments(call.function.arguments.map_or("", RawValue::get));
+            let args = lenient::arguments_of(call.function.arguments);
             self.tool_calls.push(ToolCall { id, name: call.function.name, arguments: args });
         }
         if piece.done {
@@ -178,13 +181,17 @@ impl<'t> From<&'t Tool> for ToolWire<'t> {
 
 #[derive(Deserialize)]
 struct Piece<'d> {
+    #[serde(default, deserialize_with = "lenient::text")]
     model: Option<String>,
     #[serde(borrow)]
     message: Option<MessageIn<'d>>,
     #[serde(default)]
     done: bool,
+    #[serde(default, deserialize_with = "lenient::text")]
     done_reason: Option<String>,
+    #[serde(default, deserialize_with = "lenient::count")]
     prompt_eval_count: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     eval_count: Option<u64>,
 }
 

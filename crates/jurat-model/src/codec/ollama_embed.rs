@@ -4,7 +4,7 @@ use jurat_core::effect::{Endpoint, ModelRequest, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Failure, Reply, Unsupported, WireRequest, body, ollama_chat, parsed, vectors};
+use super::{Failure, Reply, Unsupported, WireRequest, body, lenient, ollama_chat, parsed, vectors};
 
 /// The revision of the bytes that requests become.
 pub(super) const REVISION: u32 = 1;
@@ -30,6 +30,8 @@ pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
 struct Embeddings<'d> {
     #[serde(borrow)]
     embeddings: Vec<&'d RawValue>,
+    #[serde(default, deserialize_with = "lenient::text")]
     model: Option<String>,
+    #[serde(default, deserialize_with = "lenient::count")]
     prompt_eval_count: Option<u64>,
 }

@@ -2,18 +2,23 @@
 //!
 //! * `max_tokens` is sent as `max_completion_tokens` to `openai.com`, whose reasoning models refuse the old name, and as `max_tokens` to every
 //!   other address, where the new name is often unknown. Where that is wrong, `extra` can say it the other way.
-//! * The schema of an answer goes as `response_format`, unchanged; `strict` is true when OpenAI's rules for it are met.
+//! * The schema of an answer goes as `response_format`, unchanged; `strict` is true when OpenAI's rules for it are met. `structured` says it otherwise.
 //! * A tool that failed is told from others by its text alone: the interface has no mark for it.
 
 use std::fmt;
 
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
+use jurat_core::value::Value;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::body::{self, Json, List, SchemaJson};
 use super::settings::Settings;
-use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed, strict};
+use super::{
+    ANSWER, ANSWER_DESCRIPTION, Failure, Reply, Structured, Unsupported, WireRequest, arguments, envelope, lenient,
+    parsed, strict,
+};
 
 /// The revision of the bytes that requests become.
 pub(super) const REVISION: u32 = 1;
@@ -22,6 +27,11 @@ pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")
 
 pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
+    if request.output.is_some() && settings.structured == Some(Structured::Tool) && !request.tools.is_empty() {
+        return Err(Unsupported::new(
+            "`structured: tool` leaves no room for other tools; take `prompt` or `json_schema`",
+        ));
+    }
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
         body.member("messages", &List(|| request.messages.iter().map(MessageWire::from)));
@@ -30,10 +40,20 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
         let max_tokens = if is_openai(&endpoint.address) { "max_completion_tokens" } else { "max_tokens" };
         body.optional(max_tokens, settings.max_tokens);
         body.optional("seed", settings.seed);
-        if let Some(schema) = &request.output {
-            let json_schema =
-                JsonSchema { name: "answer", schema: SchemaJson(schema), strict: strict::fits_openai(schema) };
-            body.member("response_format", &ResponseFormat { kind: "json_schema", json_schema });
+        match (&request.output, settings.structured) {
+            (None, _) | (Some(_), Some(Structured::Prompt)) => {}
+            (Some(_), Some(Structured::JsonObject)) => {
+                body.member("response_format", &ResponseFormat { kind: "json_object", json_schema: None });
+            }
+            (Some(schema), Some(Structured::Tool)) => {
+                body.member("tools", &[answer_tool(schema)]);
+                body.member("tool_choice", &NamedTool { kind: "function", function: ToolName { name: ANSWER } });
+            }
+            (Some(schema), Some(Structured::JsonSchema) | None) => {
+                let strict = strict::fits_openai(schema);
+                let json_schema = Some(JsonSchema { name: "answer", schema: SchemaJson(schema), strict });
+                body.member("response_format", &ResponseFormat { kind: "json_schema", json_schema });
+            }
         }
         if !request.tools.is_empty() {
             body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));
@@ -72,7 +92,7 @@ pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let tool_calls = calls.map(|it| ToolCall {
         id: it.id.unwrap_or_default(),
         name: it.function.name.unwrap_or_default(),
-        arguments: arguments(&it.function.arguments.unwrap_or_default()),
+        arguments: lenient::arguments_of(it.function.arguments.as_deref()),
     });
     let said = Said {
         text: message.content.map(|it| it.0).unwrap_or_default(),
@@ -85,6 +105,17 @@ pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
     Ok(said.into_reply(completion.usage.map(Usage::from), served))
 }
 
+/// The tool whose arguments are the answer.
+fn answer_tool(schema: &Value) -> ToolWire<'_> {
+    let function = FunctionWire {
+        name: ANSWER,
+        description: Some(ANSWER_DESCRIPTION),
+        parameters: Json(schema),
+        strict: strict::fits_openai(schema),
+    };
+    ToolWire { kind: "function", function }
+}
+
 /// What a choice comes to, in one piece or in many.
 #[derive(Debug, Default)]
 struct Said {
@@ -95,14 +126,17 @@ struct Said {
 }
 
 impl Said {
-    fn into_reply(self, usage: Option<Usage>, served: Served) -> Reply {
+    fn into_reply(mut self, usage: Option<Usage>, served: Served) -> Reply {
+        if let Some(ix) = self.tool_calls.iter().position(|it| it.name == ANSWER) {
+            self.text = arguments_text(&self.tool_calls.swap_remove(ix));
+        }
         let finish = match self.finish_reason.as_deref() {
             _ if !self.refusal.is_empty() => Finish::Refusal,
             Some("content_filter") => Finish::Refusal,
             Some("length") => Finish::Length,
             // Some servers say `stop` although tools are called.
             _ if !self.tool_calls.is_empty() => Finish::ToolCalls,
-            Some("stop") | None => Finish::Stop,
+            Some("stop" | "tool_calls") | None => Finish::Stop,
             Some(other) => Finish::Other(other.to_owned()),
         };
         let text = if self.refusal.is_empty() { self.text } else { self.refusal };
@@ -146,7 +180,7 @@ impl Stream {
         self.served.fingerprint = chunk.system_fingerprint.or(self.served.fingerprint.take());
         self.served.request_id = chunk.id.or(self.served.request_id.take());
         self.usage = chunk.usage.map(Usage::from).or(self.usage);
-        for choice in choices.into_iter().filter(|it| it.index == 0) {
+        for choice in choices.into_iter().filter(|it| it.index.unwrap_or(0) == 0) {
             self.said.finish_reason = choice.finish_reason.or(self.said.finish_reason.take());
             let Some(delta) = choice.delta else { continue };
             self.said.text.push_str(&delta.content.map(|it| it.0).unwrap_or_default());
@@ -169,7 +203,7 @@ impl Stream {
             call.id = id;
         }
         call.name.push_str(&piece.function.name.unwrap_or_default());
-        call.arguments.push_str(&piece.function.arguments.unwrap_or_default());
+        call.arguments.push_str(&lenient::arguments_piece(piece.function.arguments.as_deref()));
     }
 
     pub(super) fn finish(mut self) -> Result<Reply, Failure> {
@@ -271,7 +305,8 @@ impl<'t> From<&'t Tool> for ToolWire<'t> {
 struct ResponseFormat<'s> {
     #[serde(rename = "type")]
     kind: &'static str,
-    json_schema: JsonSchema<'s>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    json_schema: Option<JsonSchema<'s>>,
 }
 
 #[derive(Serialize)]
@@ -301,15 +336,20 @@ struct StreamOptions {
 #[derive(Deserialize)]
 struct Completion {
     choices: Vec<Choice>,
+    #[serde(default, deserialize_with = "lenient::text")]
     id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     model: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     system_fingerprint: Option<String>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<UsageWire>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
     message: MessageIn,
+    #[serde(default, deserialize_with = "lenient::text")]
     finish_reason: Option<String>,
 }
 
@@ -358,7 +398,9 @@ struct Part {
 
 #[derive(Deserialize)]
 struct CallWire {
+    #[serde(default, deserialize_with = "lenient::count")]
     index: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::text")]
     id: Option<String>,
     function: FunctionIn,
 }
@@ -366,34 +408,38 @@ struct CallWire {
 #[derive(Deserialize)]
 struct FunctionIn {
     name: Option<String>,
-    arguments: Option<String>,
+    arguments: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
 struct UsageWire {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
+    #[serde(default, deserialize_with = "lenient::count")]
+    prompt_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
+    completion_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::object")]
     prompt_tokens_details: Option<InputDetails>,
+    #[serde(default, deserialize_with = "lenient::object")]
     completion_tokens_details: Option<OutputDetails>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct InputDetails {
+    #[serde(default, deserialize_with = "lenient::count")]
     pub(super) cached_tokens: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct OutputDetails {
+    #[serde(default, deserialize_with = "lenient::count")]
     pub(super) reasoning_tokens: Option<u64>,
 }
 
 impl From<UsageWire> for Usage {
     fn from(wire: UsageWire) -> Usage {
         Usage {
-            input: wire.prompt_tokens,
-            output: wire.completion_tokens,
+            input: wire.prompt_tokens.unwrap_or(0),
+            output: wire.completion_tokens.unwrap_or(0),
             cached: wire.prompt_tokens_details.and_then(|it| it.cached_tokens).unwrap_or(0),
             reasoning: wire.completion_tokens_details.and_then(|it| it.reasoning_tokens).unwrap_or(0),
         }
@@ -403,16 +449,21 @@ impl From<UsageWire> for Usage {
 #[derive(Deserialize)]
 struct Chunk {
     choices: Option<Vec<ChunkChoice>>,
+    #[serde(default, deserialize_with = "lenient::text")]
     id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     model: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     system_fingerprint: Option<String>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<UsageWire>,
 }
 
 #[derive(Deserialize)]
 struct ChunkChoice {
-    #[serde(default)]
-    index: u64,
+    #[serde(default, deserialize_with = "lenient::count")]
+    index: Option<u64>,
     delta: Option<MessageIn>,
+    #[serde(default, deserialize_with = "lenient::text")]
     finish_reason: Option<String>,
 }

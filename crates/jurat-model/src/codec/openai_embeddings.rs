@@ -4,7 +4,7 @@ use jurat_core::effect::{Endpoint, ModelRequest, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Failure, Reply, Unsupported, WireRequest, body, openai_chat, parsed, vectors};
+use super::{Failure, Reply, Unsupported, WireRequest, body, lenient, openai_chat, parsed, vectors};
 
 /// The revision of the bytes that requests become.
 pub(super) const REVISION: u32 = 1;
@@ -23,7 +23,7 @@ pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
     // The interface says which text each belongs to, and promises no order.
     reply.data.sort_by_key(|it| it.index);
     let found: Vec<&RawValue> = reply.data.iter().map(|it| it.embedding).collect();
-    let usage = reply.usage.map(|it| Usage { input: it.prompt_tokens, ..Usage::default() });
+    let usage = reply.usage.map(|it| Usage { input: it.prompt_tokens.unwrap_or(0), ..Usage::default() });
     vectors::reply(&found, usage, reply.model)
 }
 
@@ -31,7 +31,9 @@ pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
 struct Embeddings<'d> {
     #[serde(borrow)]
     data: Vec<Embedding<'d>>,
+    #[serde(default, deserialize_with = "lenient::text")]
     model: Option<String>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<UsageIn>,
 }
 
@@ -45,6 +47,6 @@ struct Embedding<'d> {
 
 #[derive(Deserialize)]
 struct UsageIn {
-    #[serde(default)]
-    prompt_tokens: u64,
+    #[serde(default, deserialize_with = "lenient::count")]
+    prompt_tokens: Option<u64>,
 }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, List, SchemaJson};
 use super::openai_chat::{self, InputDetails, OutputDetails};
 use super::settings::Settings;
-use super::{Failure, Reply, Unsupported, WireRequest, arguments, envelope, parsed, strict};
+use super::{Failure, Reply, Structured, Unsupported, WireRequest, envelope, lenient, parsed, strict};
 
 /// The revision of the bytes that requests become.
 pub(super) const REVISION: u32 = 1;
@@ -20,16 +20,23 @@ pub(super) const REVISION: u32 = 1;
 pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     settings.no_seed("the responses interface of OpenAI")?;
+    settings.no_structured("the responses interface of OpenAI", &[Structured::Tool])?;
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
         body.member("input", &List(|| request.messages.iter().flat_map(items)));
         body.optional("temperature", settings.temperature);
         body.optional("top_p", settings.top_p);
         body.optional("max_output_tokens", settings.max_tokens);
-        if let Some(schema) = &request.output {
-            let strict = strict::fits_openai(schema);
-            let format = Format { kind: "json_schema", name: "answer", schema: SchemaJson(schema), strict };
-            body.object("text", |text| text.member("format", &format));
+        match (&request.output, settings.structured) {
+            (None, _) => {}
+            (Some(_), Some(Structured::JsonObject)) => {
+                body.object("text", |text| text.member("format", &AnyJson { kind: "json_object" }));
+            }
+            (Some(schema), _) => {
+                let strict = strict::fits_openai(schema);
+                let format = Format { kind: "json_schema", name: "answer", schema: SchemaJson(schema), strict };
+                body.object("text", |text| text.member("format", &format));
+            }
         }
         if !request.tools.is_empty() {
             body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));
@@ -145,6 +152,12 @@ fn call(call: &ToolCall) -> Input<'_> {
 }
 
 #[derive(Serialize)]
+struct AnyJson {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
 struct Format<'s> {
     #[serde(rename = "type")]
     kind: &'static str,
@@ -186,22 +199,31 @@ struct NamedTool<'t> {
 #[derive(Debug, Deserialize)]
 struct Response {
     output: Option<Vec<Item>>,
+    #[serde(default, deserialize_with = "lenient::text")]
     status: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     model: Option<String>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<UsageWire>,
+    #[serde(default, deserialize_with = "lenient::object")]
     error: Option<ErrorWire>,
+    #[serde(default, deserialize_with = "lenient::object")]
     incomplete_details: Option<Incomplete>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Incomplete {
+    #[serde(default, deserialize_with = "lenient::text")]
     reason: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 struct ErrorWire {
+    #[serde(default, deserialize_with = "lenient::text")]
     code: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     message: Option<String>,
 }
 
@@ -211,9 +233,10 @@ struct Item {
     kind: String,
     #[serde(default)]
     content: Option<Vec<Part>>,
+    #[serde(default, deserialize_with = "lenient::text")]
     call_id: Option<String>,
     name: Option<String>,
-    arguments: Option<String>,
+    arguments: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -226,11 +249,13 @@ struct Part {
 
 #[derive(Debug, Deserialize)]
 struct UsageWire {
-    #[serde(default)]
-    input_tokens: u64,
-    #[serde(default)]
-    output_tokens: u64,
+    #[serde(default, deserialize_with = "lenient::count")]
+    input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
+    output_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::object")]
     input_tokens_details: Option<InputDetails>,
+    #[serde(default, deserialize_with = "lenient::object")]
     output_tokens_details: Option<OutputDetails>,
 }
 
@@ -242,6 +267,7 @@ struct Event<'d> {
     response: Option<&'d RawValue>,
     item: Option<Item>,
     message: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     code: Option<String>,
 }
 
@@ -263,7 +289,7 @@ impl Response {
                 "function_call" => tool_calls.push(ToolCall {
                     id: item.call_id.unwrap_or_default(),
                     name: item.name.unwrap_or_default(),
-                    arguments: arguments(&item.arguments.unwrap_or_default()),
+                    arguments: lenient::arguments_of(item.arguments.as_deref()),
                 }),
                 "message" => {
                     for part in item.content.into_iter().flatten() {
@@ -288,8 +314,8 @@ impl Response {
             _ => Finish::Stop,
         };
         let usage = self.usage.map(|it| Usage {
-            input: it.input_tokens,
-            output: it.output_tokens,
+            input: it.input_tokens.unwrap_or(0),
+            output: it.output_tokens.unwrap_or(0),
             cached: it.input_tokens_details.and_then(|it| it.cached_tokens).unwrap_or(0),
             reasoning: it.output_tokens_details.and_then(|it| it.reasoning_tokens).unwrap_or(0),
         });

@@ -3,7 +3,7 @@
 use jurat_core::effect::Endpoint;
 use jurat_core::value::{Map, Val, Value};
 
-use super::Unsupported;
+use super::{Structured, Unsupported};
 
 /// The settings of an endpoint. What a codec does not write it must refuse.
 #[derive(Default)]
@@ -13,6 +13,8 @@ pub(super) struct Settings<'e> {
     pub(super) max_tokens: Option<&'e Value>,
     pub(super) seed: Option<&'e Value>,
     pub(super) extra: Option<&'e Map<'static>>,
+    /// How the endpoint is sent the schema of a reply; the codec's own way when it is absent.
+    pub(super) structured: Option<Structured>,
 }
 
 impl<'e> Settings<'e> {
@@ -25,10 +27,21 @@ impl<'e> Settings<'e> {
                 ("max_tokens", _) => settings.max_tokens = Some(value),
                 ("seed", _) => settings.seed = Some(value),
                 ("extra", Val::Map(extra)) => settings.extra = Some(extra),
+                ("structured", _) => settings.structured = value.as_str().and_then(Structured::named),
                 _ => return Err(Unsupported(format!("there is no setting `{name}`"))),
             }
         }
         Ok(settings)
+    }
+
+    /// Refuses ways to send the schema that a provider does not have.
+    pub(super) fn no_structured(&self, provider: &str, without: &[Structured]) -> Result<(), Unsupported> {
+        let refused =
+            Structured::NAMED.into_iter().find(|(_, it)| Some(*it) == self.structured && without.contains(it));
+        match refused {
+            None => Ok(()),
+            Some((name, _)) => Err(Unsupported(format!("{provider} has no `structured: {name}`; leave it out"))),
+        }
     }
 
     /// Refuses a seed.

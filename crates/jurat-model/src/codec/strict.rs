@@ -5,6 +5,8 @@
 //!
 //! The rules err on the careful side: a request that a provider refuses cannot be judged at all.
 
+use std::borrow::Cow;
+
 use jurat_core::value::{Map, Val, Value};
 
 /// What a provider understands.
@@ -51,8 +53,7 @@ const OPENAI: Rules = Rules {
 const ANTHROPIC: Rules = Rules {
     keywords: &["default"],
     formats: &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
-    // Allowed, but only so many of them; rather the other way than a refusal.
-    may_be_optional: false,
+    may_be_optional: true,
     max_depth: 10,
 };
 
@@ -61,10 +62,35 @@ pub(super) fn fits_openai(schema: &Value) -> bool {
     OPENAI.root(schema)
 }
 
-/// Whether Anthropic takes the schema as `output_config.format`.
-pub(super) fn fits_anthropic(schema: &Value) -> bool {
+/// The most properties that Anthropic lets a schema leave out.
+const MOST_OPTIONAL: usize = 24;
+
+/// The schema as Anthropic takes it: what is not supported stands in descriptions, where the model reads it. `None` when it cannot be
+/// enforced at all.
+pub(super) fn for_anthropic(schema: &Value) -> Option<Cow<'_, Value>> {
+    let fits = |it: &Value| ANTHROPIC.root(it) && n_optional(it) <= MOST_OPTIONAL;
     // A schema that refers to itself is refused there.
-    !has_reference(schema) && ANTHROPIC.root(schema)
+    if has_reference(schema) {
+        return None;
+    }
+    if fits(schema) {
+        return Some(Cow::Borrowed(schema));
+    }
+    let simpler = ANTHROPIC.simplified(schema);
+    fits(&simpler).then_some(Cow::Owned(simpler))
+}
+
+/// How many properties may be left out in all.
+fn n_optional(schema: &Val<'_>) -> usize {
+    match schema {
+        Val::Map(map) => {
+            let n_required = map.get("required").and_then(Val::as_list).map_or(0, <[_]>::len);
+            let n_properties = map.get("properties").and_then(Val::as_map).map_or(0, |it| it.iter().count());
+            n_properties.saturating_sub(n_required) + map.iter().map(|(_, it)| n_optional(it)).sum::<usize>()
+        }
+        Val::List(items) => items.iter().map(n_optional).sum(),
+        _ => 0,
+    }
 }
 
 impl Rules {
@@ -95,12 +121,83 @@ impl Rules {
                 .all(|it| it.as_map().is_some_and(|it| it.iter().all(|(_, schema)| self.schema(schema, depth + 1))))
     }
 
+    /// A schema without what is not understood, which goes into the description. Objects are closed, and an `enum` names its type.
+    fn simplified(&self, schema: &Val<'_>) -> Value {
+        let Some(map) = schema.as_map() else { return schema.clone().into_owned() };
+        let is_known =
+            |key: &str| (COMMON.contains(&key) || self.keywords.contains(&key)) && !self.is_odd_format(key, map);
+        let mut simpler: Vec<(String, Value)> = Vec::new();
+        for (key, value) in map.iter().filter(|(key, _)| is_known(key)) {
+            let value = match key {
+                "properties" | "$defs" => self.each(value),
+                "items" => self.simplified(value),
+                "anyOf" => value.as_list().unwrap_or(&[]).iter().map(|it| self.simplified(it)).collect(),
+                _ => value.clone().into_owned(),
+            };
+            simpler.push((key.to_owned(), value));
+        }
+        let lost: Vec<String> =
+            map.iter().filter(|(it, _)| !is_known(it)).map(|(key, it)| format!("{key}: {}", it.to_json())).collect();
+        if !lost.is_empty() {
+            let said = map.get("description").and_then(Val::as_str).map_or_else(String::new, |it| format!("{it} "));
+            set(&mut simpler, "description", Val::from(format!("{said}({})", lost.join(", "))));
+        }
+        if is_object(map) && map.get("additionalProperties").is_none_or(|it| *it == Val::Bool(true)) {
+            set(&mut simpler, "additionalProperties", Val::Bool(false));
+        }
+        if map.get("type").is_none()
+            && let Some(kinds) = kinds_of(map)
+        {
+            set(&mut simpler, "type", kinds);
+        }
+        Val::Map(simpler.into_iter().collect::<Map<'static>>())
+    }
+
+    fn each(&self, schemas: &Val<'_>) -> Value {
+        let schemas = schemas.as_map().into_iter().flat_map(Map::iter);
+        Val::Map(schemas.map(|(name, it)| (name.to_owned(), self.simplified(it))).collect::<Map<'static>>())
+    }
+
+    fn is_odd_format(&self, key: &str, map: &Map<'_>) -> bool {
+        key == "format" && map.get("format").and_then(Val::as_str).is_none_or(|it| !self.formats.contains(&it))
+    }
+
     fn object(&self, map: &Map<'_>) -> bool {
         let Some(properties) = map.get("properties").and_then(Val::as_map) else { return false };
         let required = map.get("required").and_then(Val::as_list).unwrap_or(&[]);
         let is_required = |name: &str| required.iter().any(|it| it.as_str() == Some(name));
         map.get("additionalProperties") == Some(&Val::Bool(false))
             && (self.may_be_optional || properties.keys().all(is_required))
+    }
+}
+
+fn set(members: &mut Vec<(String, Value)>, key: &str, value: Value) {
+    members.retain(|(it, _)| it != key);
+    members.push((key.to_owned(), value));
+}
+
+/// The type of the values of an `enum` or `const`.
+fn kinds_of(map: &Map<'_>) -> Option<Value> {
+    let values: Vec<&Val<'_>> = match (map.get("enum"), map.get("const")) {
+        (Some(values), _) => values.as_list()?.iter().collect(),
+        (None, Some(value)) => vec![value],
+        (None, None) => return None,
+    };
+    let kind = |it: &&Val<'_>| match it {
+        Val::Str(_) => Some("string"),
+        Val::Bool(_) => Some("boolean"),
+        Val::Null => Some("null"),
+        Val::I(_) | Val::U(_) => Some("integer"),
+        Val::F(_) | Val::Big(_) => Some("number"),
+        Val::List(_) | Val::Map(_) => None,
+    };
+    let mut kinds: Vec<&str> = values.iter().map(kind).collect::<Option<_>>()?;
+    kinds.sort_unstable();
+    kinds.dedup();
+    match kinds.as_slice() {
+        [] => None,
+        [one] => Some(Val::from((*one).to_owned())),
+        several => Some(several.iter().map(|it| Val::from((*it).to_owned())).collect()),
     }
 }
 
@@ -139,7 +236,31 @@ mod tests {
     #[track_caller]
     fn fits(schema: &str, openai: bool, anthropic: bool) {
         let schema = jurat_core::value::parse_json(schema).unwrap().value.into_owned();
-        assert_eq!((fits_openai(&schema), fits_anthropic(&schema)), (openai, anthropic), "{schema}");
+        let is_unchanged = matches!(for_anthropic(&schema), Some(Cow::Borrowed(_)));
+        assert_eq!((fits_openai(&schema), is_unchanged), (openai, anthropic), "{schema}");
+    }
+
+    #[track_caller]
+    fn becomes(schema: &str, simpler: Option<&str>) {
+        let schema = jurat_core::value::parse_json(schema).unwrap().value.into_owned();
+        let simpler = simpler.map(|it| jurat_core::value::parse_json(it).unwrap().value.into_owned());
+        assert_eq!(for_anthropic(&schema).map(Cow::into_owned), simpler);
+    }
+
+    #[test]
+    fn what_anthropic_does_not_enforce_is_described() {
+        becomes(
+            &with(r#"{"type":"integer","description":"how good","minimum":1,"maximum":5}"#),
+            Some(&with(r#"{"type": "integer", "description": "how good (minimum: 1, maximum: 5)"}"#)),
+        );
+        becomes(&with(r#"{"enum":["x","y"]}"#), Some(&with(r#"{"enum": ["x", "y"], "type": "string"}"#)));
+        becomes(
+            &with(r#"{"type":"string","format":"iri"}"#),
+            Some(&with(r#"{"type": "string", "description": "(format: \"iri\")"}"#)),
+        );
+        becomes(&with(r##"{"$ref":"#/$defs/x"}"##), None);
+        becomes(&with("true"), None);
+        becomes(r#"{"type":"array","items":{"type":"string"}}"#, None);
     }
 
     /// An object with one property.
@@ -168,7 +289,7 @@ mod tests {
         fits(
             r#"{"type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false}"#,
             false,
-            false,
+            true,
         );
         fits(r#"{"type":"array","items":{"type":"string"}}"#, false, false);
         fits(r#"{"type":"object"}"#, false, false);

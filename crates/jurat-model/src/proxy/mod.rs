@@ -11,11 +11,13 @@
 //!
 //! Only what asks models is passed on: the key is worth more than that, and an agent must not have more of it.
 
+mod members;
 mod names;
 mod operation;
 mod options;
 mod record;
 mod refusal;
+mod scrubber;
 mod serve;
 mod spending;
 mod tap;
@@ -25,7 +27,7 @@ mod upstream;
 
 pub use names::Names;
 pub use operation::Operation;
-pub use options::{Answer, Asked, Given, Listen, OnBehalf, OnSpent, ProxyLimits, ProxyOptions, Upstream};
+pub use options::{Answer, Asked, Given, Listen, OnBehalf, OnSpent, ProxyLimits, ProxyOptions, Upstream, random_key};
 pub use record::{Body, Exchange, ProviderFailure, Record, Spent, Tunnelled};
 pub use serve::{Proxy, ProxyError};
 pub use spending::SharedMeter;

@@ -1,6 +1,7 @@
 //! How a proxy is made.
 
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,8 @@ use crate::transport::Proxies;
 pub struct ProxyOptions {
     /// Who answers.
     pub upstream: Upstream,
+    /// The key that requests must have; without it every request is answered. For ports that other users of the machine can reach.
+    pub key: Option<String>,
     /// How much may be asked.
     pub limits: ProxyLimits,
     /// What everybody together may spend. Requests wait for room in it, and end when there is none.
@@ -50,6 +53,7 @@ impl ProxyOptions {
     pub fn to(upstream: Upstream) -> ProxyOptions {
         ProxyOptions {
             upstream,
+            key: None,
             limits: ProxyLimits::default(),
             meter: None,
             price: None,
@@ -64,6 +68,14 @@ impl ProxyOptions {
             on_spent: None,
         }
     }
+}
+
+/// A key for one proxy that no other user of the machine can guess.
+pub fn random_key() -> String {
+    // A keyed hash with a key from the system: what it makes of numbers cannot be foretold without that key.
+    let state = RandomState::new();
+    let words = (0..4_u64).map(|it| format!("{:016x}", state.hash_one(it)));
+    format!("jurat-has-the-key-{}", words.collect::<String>())
 }
 
 /// For whom a model is asked, as scripts match it.

@@ -9,9 +9,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::request::Parts;
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Either, Full, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -22,10 +22,11 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::refusal::refusal;
-use super::spending::SetAside;
+use super::scrubber::Scrubber;
+use super::spending::{SetAside, Unreserved};
 use super::tap::{Reading, ReplyRead, Tap};
 use super::translation;
-use super::upstream::{Passed, Unanswered, passed, without_key};
+use super::upstream::{Passed, Unanswered, has_key, passed, without_key};
 use super::{
     Asked, Body, Exchange, Given, Listen, OnBehalf, Operation, ProviderFailure, ProxyOptions, Record, Spent, Upstream,
 };
@@ -34,6 +35,7 @@ use crate::model::Kind;
 use crate::price::cost;
 use crate::transport::connection::{Connection, Dialer};
 use crate::transport::http::Http;
+use crate::transport::secret::Secrets;
 use crate::transport::{Reservation, Settled};
 use crate::{Asker, Model, Transport, TransportOptions, Unmetered};
 
@@ -105,6 +107,11 @@ impl Proxy {
     /// The port, when it listens on one.
     pub fn port(&self) -> Option<u16> {
         self.port
+    }
+
+    /// The key that requests must have.
+    pub fn key(&self) -> Option<&str> {
+        self.shared.options.key.as_deref()
     }
 
     /// What passed so far.
@@ -207,31 +214,47 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     let begun = Instant::now();
     let (head, body) = request.into_parts();
     let operation = Operation::read(&head.method, head.uri.path());
+    if let Some(key) = &shared.options.key
+        && !has_key(key, &head.uri, &head.headers)
+    {
+        return given(refusal(operation.as_ref(), 401, "this port answers only the agent that it was opened for"));
+    }
     let body = match Limited::new(body, MAX_REQUEST).collect().await {
         Ok(body) => body.to_bytes(),
         Err(_) => return given(refusal(operation.as_ref(), 413, "the request is too large, or ended before its end")),
     };
     let model = shared.model();
-    let asked = operation.as_ref().map(|it| passed(it, &body, model.filter(|_| !shared.options.keeps_model)));
-    let exchange = shared.begin(&head, asked.as_ref(), &body);
+    let asked = operation.as_ref().map(|it| {
+        is_plain(&head.headers)?;
+        passed(it, &body, model.filter(|_| !shared.options.keeps_model))
+    });
+    let readable = asked.as_ref().and_then(|it| it.as_ref().ok());
+    let exchange = shared.begin(&head, readable, &body);
     let refused = |status: u16, message: &str| {
         let refusal = refusal(operation.as_ref(), status, message);
         shared.refuse(exchange, &refusal, message, begun.elapsed());
         given(refusal)
     };
-    let (Some(operation), Some(mut asked)) = (&operation, asked) else {
+    let (Some(operation), Some(asked)) = (&operation, asked) else {
         return refused(404, "jurat passes on requests to models, and this is none");
+    };
+    let mut asked = match asked {
+        Ok(asked) => asked,
+        Err(problem) => return refused(400, &problem),
     };
     let mut set_aside = None;
     if operation.is_asking() {
         let reserved = match shared.reserve() {
             Ok(()) => shared.set_aside(exchange, operation, &mut asked.body).await,
-            Err(spent) => Err(spent),
+            Err(spent) => Err(Unreserved::Spent(spent)),
         };
         set_aside = match reserved {
             Ok(set_aside) => set_aside,
-            Err(Spent::Budget) => return refused(429, "the budget is used up; no more requests are answered"),
-            Err(spent) => {
+            Err(Unreserved::Unreadable(problem)) => return refused(400, &problem),
+            Err(Unreserved::Spent(Spent::Budget)) => {
+                return refused(429, "the budget is used up; no more requests are answered");
+            }
+            Err(Unreserved::Spent(spent)) => {
                 let name = spent.name();
                 return refused(
                     429,
@@ -281,7 +304,15 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     }
 }
 
-/// Passes a reply back as it comes. What is an error comes whole, because providers like to say which key was wrong.
+/// Whether the body of a request is sent as it is. What is compressed cannot be checked.
+fn is_plain(headers: &HeaderMap) -> Result<(), String> {
+    match headers.get_all(CONTENT_ENCODING).iter().find(|it| *it != "identity") {
+        None => Ok(()),
+        Some(_) => Err("the body must not be compressed: leave out `content-encoding`".to_owned()),
+    }
+}
+
+/// Passes a reply back as it comes, without keys. What is an error comes whole, because providers like to say which key was wrong.
 async fn pass_back(
     shared: Arc<Shared>,
     http: &Http,
@@ -292,13 +323,22 @@ async fn pass_back(
 ) -> Reply {
     let (head, body) = response.into_parts();
     let content_type = head.headers.get(CONTENT_TYPE).cloned();
+    if is_plain(&head.headers).is_err() {
+        // A key in it could not be seen, nor its tokens counted.
+        let answer = refusal(Some(operation), 502, "the model's reply is compressed, although that was not asked for");
+        shared.fail(operation, Some(502), "the reply is compressed, although that was not asked for");
+        shared.conclude_given(exchange, operation, &answer, begun.elapsed());
+        return given(answer);
+    }
     let mut reply = if head.status.is_success() {
         let is_streamed =
             content_type.as_ref().and_then(|it| it.to_str().ok()).is_some_and(|it| it.starts_with("text/event-stream"));
         let codec = operation.codec().filter(|_| operation.is_asking());
         let reading = Reading::of(codec, is_streamed);
         let status = head.status.as_u16();
-        Response::new(Either::Left(Tap::new(body, connection, shared, (exchange, begun, set_aside), status, reading)))
+        let scrubber = Scrubber::new(&http.secrets);
+        let place = (exchange, begun, set_aside);
+        Response::new(Either::Left(Tap::new(body, connection, shared, place, status, reading, scrubber)))
     } else {
         let whole = Limited::new(body, MAX_REQUEST)
             .collect()
@@ -315,11 +355,23 @@ async fn pass_back(
     };
     *reply.status_mut() = head.status;
     for (name, value) in &head.headers {
-        if !HOP.contains(name) {
-            reply.headers_mut().insert(name, value.clone());
+        if !HOP.contains(name)
+            && let Some(value) = without_keys(&http.secrets, name, value)
+        {
+            reply.headers_mut().insert(name, value);
         }
     }
     reply
+}
+
+/// The value of a header without keys; `None` when the header cannot be passed on.
+fn without_keys(secrets: &Secrets, name: &HeaderName, value: &HeaderValue) -> Option<HeaderValue> {
+    if secrets.long_enough().any(|it| name.as_str().contains(&it.to_ascii_lowercase())) {
+        return None;
+    }
+    let mut scrubber = Scrubber::new(secrets);
+    let bytes = scrubber.push(&Bytes::copy_from_slice(value.as_bytes()));
+    HeaderValue::from_bytes(&[bytes, scrubber.finish()].concat()).ok()
 }
 
 /// Headers of a reply that concern one connection.

@@ -1,12 +1,11 @@
 //! What requests take of a budget that others spend from, too: set aside before they are passed on, settled when their reply is known.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde_json::value::RawValue;
 
+use super::members::{Bounds, Members, Places};
 use super::serve::Shared;
 use super::{Operation, Spent, Upstream};
 use crate::codec::is_openai;
@@ -20,6 +19,15 @@ impl fmt::Debug for SharedMeter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SharedMeter")
     }
+}
+
+/// Why nothing is set aside for a request, which is then not passed on.
+#[derive(Debug)]
+pub(super) enum Unreserved {
+    /// A limit was reached.
+    Spent(Spent),
+    /// What it may cost cannot be read, in words.
+    Unreadable(String),
 }
 
 /// What is set aside for an exchange. It is settled whatever happens: where nobody says what became of it, the whole bound may be owed.
@@ -42,13 +50,13 @@ impl Shared {
         exchange: usize,
         operation: &Operation,
         body: &mut Bytes,
-    ) -> Result<Option<SetAside>, Spent> {
+    ) -> Result<Option<SetAside>, Unreserved> {
         let Some(SharedMeter(meter)) = &self.options.meter else { return Ok(None) };
         let (most, address) = match &self.options.upstream {
             Upstream::Model(model) => (model.max_tokens, model.endpoint.address.as_str()),
             Upstream::Answer(_) | Upstream::Nobody => (None, ""),
         };
-        let output_tokens = bounded(operation, body, most, address);
+        let output_tokens = bounded(operation, body, most, address).map_err(Unreserved::Unreadable)?;
         let bound = Bound { input_tokens: body.len() as u64, output_tokens, price: self.price() };
         loop {
             let settled = meter.settled();
@@ -58,7 +66,7 @@ impl Shared {
                     return Ok(Some(SetAside { shared: Arc::clone(self), exchange }));
                 }
                 Ok(None) => settled.await,
-                Err(_) => return Err(self.gone(Spent::Budget)),
+                Err(_) => return Err(Unreserved::Spent(self.gone(Spent::Budget))),
             }
         }
     }
@@ -72,41 +80,18 @@ impl Shared {
     }
 }
 
-type Members = BTreeMap<String, Box<RawValue>>;
-
 /// How many tokens may be written in reply to a request. One that does not say is made to say `most`.
-fn bounded(operation: &Operation, body: &mut Bytes, most: Option<u64>, address: &str) -> Option<u64> {
-    let Ok(mut members) = serde_json::from_slice::<Members>(body) else { return most };
-    let (names, several): (&[&str], &str) = match operation {
-        Operation::Chat if is_openai(address) => (&["max_completion_tokens", "max_tokens"], "n"),
-        Operation::Chat => (&["max_tokens", "max_completion_tokens"], "n"),
-        Operation::Responses => (&["max_output_tokens"], ""),
-        Operation::Messages => (&["max_tokens"], ""),
-        Operation::Generate { .. } => (&["maxOutputTokens"], "candidateCount"),
-        Operation::CountMessages | Operation::CountGenerate { .. } | Operation::Models => return Some(0),
-    };
-    let is_inner = matches!(operation, Operation::Generate { .. });
-    let mut inner: Members = match members.get("generationConfig").filter(|_| is_inner) {
-        Some(inner) => serde_json::from_str(inner.get()).unwrap_or_default(),
-        None => Members::new(),
-    };
-    let settings = if is_inner { &mut inner } else { &mut members };
-    let number = |settings: &Members, name: &str| settings.get(name).and_then(|it| it.get().parse::<u64>().ok());
-    let n_replies = number(settings, several).unwrap_or(1).max(1);
-    let own = names.iter().filter_map(|it| number(settings, it)).max();
-    if own.is_none()
+fn bounded(operation: &Operation, body: &mut Bytes, most: Option<u64>, address: &str) -> Result<Option<u64>, String> {
+    let Some(places) = Places::of(operation, is_openai(address)) else { return Ok(Some(0)) };
+    let mut members = Members::read(body)?;
+    let Bounds { tokens, n_replies } = places.read(&members)?;
+    if tokens.is_none()
         && let Some(most) = most
-        && let Ok(most) = serde_json::value::to_raw_value(&most)
     {
-        settings.insert(names[0].to_owned(), most);
-        if is_inner && let Ok(inner) = serde_json::value::to_raw_value(&inner) {
-            members.insert("generationConfig".to_owned(), inner);
-        }
-        if let Ok(changed) = serde_json::to_vec(&members) {
-            *body = Bytes::from(changed);
-        }
+        places.write(&mut members, most)?;
+        *body = members.to_bytes();
     }
-    Some(own.or(most)?.saturating_mul(n_replies))
+    Ok(tokens.or(most).map(|it| it.saturating_mul(n_replies)))
 }
 
 #[cfg(test)]
@@ -116,7 +101,7 @@ mod tests {
     #[track_caller]
     fn becomes(operation: &Operation, body: &'static str, changed: &str, most: u64) {
         let mut bytes = Bytes::from(body);
-        assert_eq!(bounded(operation, &mut bytes, Some(50), "https://host.example/v1"), Some(most));
+        assert_eq!(bounded(operation, &mut bytes, Some(50), "https://host.example/v1"), Ok(Some(most)));
         assert_eq!(String::from_utf8_lossy(&bytes), changed);
     }
 
@@ -130,13 +115,16 @@ mod tests {
         becomes(&generate, "{}", r#"{"generationConfig":{"maxOutputTokens":50}}"#, 50);
         let own = r#"{"generationConfig":{"maxOutputTokens":9,"candidateCount":2}}"#;
         becomes(&generate, own, own, 18);
-        becomes(&Operation::Chat, "no JSON", "no JSON", 50);
+        let mut snake = Bytes::from(r#"{"generationConfig":{"max_output_tokens":9}}"#);
+        let refused = bounded(&generate, &mut snake, Some(50), "");
+        assert_eq!(refused, Err("`max_output_tokens` must be written `maxOutputTokens`".to_owned()));
+        becomes(&Operation::Chat, r#"{"max_tokens":null}"#, r#"{"max_tokens":50}"#, 50);
     }
 
     #[test]
     fn a_model_without_a_bound_has_none() {
         let mut body = Bytes::from("{}");
-        assert_eq!(bounded(&Operation::Chat, &mut body, None, ""), None);
+        assert_eq!(bounded(&Operation::Chat, &mut body, None, ""), Ok(None));
         assert_eq!(&body[..], b"{}");
     }
 }

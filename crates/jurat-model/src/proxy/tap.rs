@@ -9,6 +9,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use jurat_core::effect::{Finish, Usage};
 
+use super::scrubber::Scrubber;
 use super::serve::Shared;
 use super::spending::SetAside;
 use crate::codec::{Codec, Failure, Received, Reply, StreamDecoder};
@@ -85,6 +86,7 @@ pub(super) struct Tap {
     status: u16,
     begun: Instant,
     reading: Reading,
+    scrubber: Scrubber,
     kept: Vec<u8>,
     n_bytes: u64,
     /// What is set aside for it, until it is known what it took.
@@ -99,6 +101,7 @@ impl Tap {
         (exchange, begun, set_aside): (usize, Instant, Option<SetAside>),
         status: u16,
         reading: Reading,
+        scrubber: Scrubber,
     ) -> Tap {
         Tap {
             inner,
@@ -108,6 +111,7 @@ impl Tap {
             status,
             begun,
             reading,
+            scrubber,
             kept: Vec::new(),
             n_bytes: 0,
             _set_aside: set_aside,
@@ -155,29 +159,41 @@ impl Body for Tap {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let polled = Pin::new(&mut self.inner).poll_frame(context);
-        match &polled {
-            Poll::Ready(Some(Ok(frame))) => {
-                if let Some(bytes) = frame.data_ref() {
-                    self.take(&bytes.clone());
+        loop {
+            let Poll::Ready(frame) = Pin::new(&mut self.inner).poll_frame(context) else { return Poll::Pending };
+            let passed = match frame {
+                Some(Ok(frame)) => {
+                    // What follows a body is not passed on: nothing in it is for the agent.
+                    let Ok(bytes) = frame.into_data() else { continue };
+                    self.take(&bytes);
+                    self.scrubber.push(&bytes)
                 }
-                if self.inner.is_end_stream() {
+                Some(Err(error)) => {
+                    self.conclude(End::Cut);
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {
                     self.conclude(End::Complete);
+                    let rest = self.scrubber.finish();
+                    return Poll::Ready((!rest.is_empty()).then(|| Ok(Frame::data(rest))));
                 }
+            };
+            if self.inner.is_end_stream() {
+                self.conclude(End::Complete);
             }
-            Poll::Ready(Some(Err(_))) => self.conclude(End::Cut),
-            Poll::Ready(None) => self.conclude(End::Complete),
-            Poll::Pending => {}
+            if !passed.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(passed))));
+            }
         }
-        polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
+        self.inner.is_end_stream() && self.scrubber.holds_nothing()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
+        // A key takes another number of bytes than what stands in its place.
+        if self.scrubber.is_idle() { self.inner.size_hint() } else { SizeHint::default() }
     }
 }
 

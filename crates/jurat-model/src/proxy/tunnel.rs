@@ -22,6 +22,10 @@ impl Shared {
         let Some(authority) = request.uri().authority().cloned() else {
             return said(StatusCode::BAD_REQUEST, "a name and a port are wanted".to_owned());
         };
+        if self.options.key.is_some() {
+            // Any user of the machine could ask; programs outside of a sandbox need no tunnel.
+            return said(StatusCode::FORBIDDEN, "this port opens no tunnels".to_owned());
+        }
         let port = authority.port_u16().unwrap_or(443);
         let is_allowed = self.options.names.allow(authority.host(), port);
         self.state().record.tunnelled.push(Tunnelled { authority: authority.to_string(), is_allowed });

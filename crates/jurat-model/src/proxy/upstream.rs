@@ -7,17 +7,20 @@ use http::header::{self, HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION};
 use http::{HeaderMap, Method, Request, Response, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use serde_json::value::RawValue;
 
 use super::Operation;
+use super::members::{Members, Places};
 use super::serve::Shared;
 use crate::transport::connection::{Connection, Target, words};
 use crate::transport::http::Http;
 
 /// Headers that concern one connection, or that are ours to say.
-const OWN: [HeaderName; 14] = [
+const OWN: [HeaderName; 16] = [
     header::CONNECTION,
+    header::CONTENT_ENCODING,
     header::CONTENT_LENGTH,
+    // Requests are JSON in UTF-8, which no other character set may make something else of.
+    header::CONTENT_TYPE,
     header::COOKIE,
     header::EXPECT,
     header::FORWARDED,
@@ -50,40 +53,50 @@ pub(super) struct Passed {
     pub(super) offers_tools: bool,
 }
 
-/// Has a request ask the right model, and for its tokens. What is no JSON passes as it is; its receiver will say so.
-pub(super) fn passed(operation: &Operation, body: &Bytes, model: Option<&str>) -> Passed {
-    let is_streamed = matches!(operation, Operation::Generate { is_streamed: true, .. });
-    let untouched = |is_streamed, offers_tools| Passed {
-        body: body.clone(),
-        requested_model: operation.model().map(str::to_owned),
-        is_streamed,
-        offers_tools,
-    };
-    // Members stay as they were written; only their order may change.
-    let Ok(mut members) = serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(body) else {
-        return untouched(is_streamed, false);
-    };
-    let text = |it: &RawValue| serde_json::from_str::<String>(it.get()).ok();
-    let is_streamed = is_streamed || members.get("stream").is_some_and(|it| it.get() == "true");
-    let offers_tools = members.get("tools").is_some_and(|it| !matches!(it.get(), "[]" | "null"));
-    if operation.model().is_some() {
-        return untouched(is_streamed, offers_tools);
+/// Has a request ask the right model, and for its tokens; or says why it is refused. Nothing is passed on that the provider might read differently.
+pub(super) fn passed(operation: &Operation, body: &Bytes, model: Option<&str>) -> Result<Passed, String> {
+    let requested_model = operation.model().map(str::to_owned);
+    if *operation == Operation::Models {
+        return Ok(Passed { body: Bytes::new(), requested_model, is_streamed: false, offers_tools: false });
     }
-    let requested_model = members.get("model").and_then(|it| text(it));
+    let mut members = Members::read(body)?;
+    if let Some(places) = Places::of(operation, false) {
+        places.read(&members)?;
+    }
+    let is_streamed = matches!(operation, Operation::Generate { is_streamed: true, .. }) || members.is_true("stream");
+    let offers_tools = members.has_some("tools");
+    if requested_model.is_some() {
+        // The path names the model.
+        let is_changed = members.remove("model");
+        let body = if is_changed { members.to_bytes() } else { body.clone() };
+        return Ok(Passed { body, requested_model, is_streamed, offers_tools });
+    }
+    let requested_model = members.text("model");
     let mut is_changed = false;
-    if let Some(model) = model.filter(|it| requested_model.as_deref() != Some(*it))
-        && let Ok(model) = serde_json::value::to_raw_value(model)
-    {
-        members.insert("model".to_owned(), model);
+    if let Some(model) = model.filter(|it| requested_model.as_deref() != Some(*it)) {
+        members.set("model", &model);
         is_changed = true;
     }
-    if *operation == Operation::Chat && is_streamed && !members.contains_key("stream_options") {
-        let options = RawValue::from_string(r#"{"include_usage":true}"#.to_owned());
-        members.insert("stream_options".to_owned(), options.expect("it is JSON"));
+    if *operation == Operation::Chat && is_streamed && !members.has("stream_options") {
+        members.set("stream_options", &BTreeMap::from([("include_usage", true)]));
         is_changed = true;
     }
-    let changed = if is_changed { serde_json::to_vec(&members).ok().map(Bytes::from) } else { None };
-    Passed { body: changed.unwrap_or_else(|| body.clone()), requested_model, is_streamed, offers_tools }
+    let body = if is_changed { members.to_bytes() } else { body.clone() };
+    Ok(Passed { body, requested_model, is_streamed, offers_tools })
+}
+
+/// Whether a request carries a key that the proxy gave out, in one of the places where clients put it.
+pub(super) fn has_key(key: &str, uri: &Uri, headers: &HeaderMap) -> bool {
+    let is_key = |it: &str| same(it.strip_prefix("Bearer ").unwrap_or(it), key);
+    let in_headers = KEYS.iter().flat_map(|it| headers.get_all(it)).filter_map(|it| it.to_str().ok()).any(is_key);
+    let in_query = uri.query().iter().flat_map(|it| it.split('&')).filter_map(|it| it.strip_prefix("key=")).any(is_key);
+    in_headers || in_query
+}
+
+/// Compares in the same time wherever they differ, so that a key cannot be guessed byte by byte.
+fn same(left: &str, right: &str) -> bool {
+    let differing = left.bytes().zip(right.bytes()).fold(0, |all, (left, right)| all | (left ^ right));
+    left.len() == right.len() && differing == 0
 }
 
 /// A path without a key in it, and the rest of its query.
@@ -157,6 +170,7 @@ impl Shared {
         if let (_, Some(query)) = without_key(uri) {
             path = format!("{path}?{query}");
         }
+        path = http.target.with_query(path);
         let mut headers = headers(http, asked);
         let proxy = self.dialer.plain_proxy(&http.target);
         if let Some(proxy) = &proxy {
@@ -218,7 +232,7 @@ mod tests {
 
     #[track_caller]
     fn becomes(operation: &Operation, body: &'static str, changed: &str) {
-        let passed = passed(operation, &Bytes::from(body), Some("m"));
+        let passed = passed(operation, &Bytes::from(body), Some("m")).expect("it can be read");
         assert_eq!(String::from_utf8_lossy(&passed.body), changed);
     }
 
@@ -229,9 +243,10 @@ mod tests {
         let counted = r#"{"model":"m","stream":true,"stream_options":{"include_usage":true}}"#;
         becomes(&Operation::Chat, r#"{"stream":true,"model":"x"}"#, counted);
         becomes(&Operation::Chat, r#"{"model":"m","stream":false}"#, r#"{"model":"m","stream":false}"#);
-        becomes(&Operation::Chat, "no JSON", "no JSON");
+        assert!(passed(&Operation::Chat, &Bytes::from("no JSON"), Some("m")).is_err());
         let generate = Operation::Generate { model: "g".to_owned(), is_streamed: true };
-        becomes(&generate, r#"{"model":"x"}"#, r#"{"model":"x"}"#);
+        becomes(&generate, r#"{"contents":[]}"#, r#"{"contents":[]}"#);
+        becomes(&generate, r#"{"contents":[],"model":"x"}"#, r#"{"contents":[]}"#);
     }
 
     #[test]

@@ -172,6 +172,8 @@ pub(crate) struct Target {
     pub(crate) authority: HeaderValue,
     /// What stands before every path.
     pub(crate) base_path: String,
+    /// What every query begins with.
+    query: Option<String>,
 }
 
 impl Target {
@@ -186,7 +188,29 @@ impl Target {
             origin,
             authority: HeaderValue::from_str(authority.as_str()).ok()?,
             base_path: uri.path().trim_end_matches('/').to_owned(),
+            query: uri.query().filter(|it| !it.is_empty()).map(str::to_owned),
         })
+    }
+
+    /// A path that may have a query of its own, with what every query has.
+    pub(crate) fn with_query(&self, path: String) -> String {
+        match &self.query {
+            None => path,
+            Some(query) if path.contains('?') => format!("{path}&{query}"),
+            Some(query) => format!("{path}?{query}"),
+        }
+    }
+
+    /// The path of an address on this host; `None` when it is on another one.
+    pub(crate) fn path_of(&self, uri: &Uri) -> Option<String> {
+        let is_here = match (uri.scheme_str(), uri.authority()) {
+            (None, None) => uri.path().starts_with('/'),
+            (Some(scheme), Some(authority)) => {
+                Some(scheme) == self.origin.scheme_str() && authority.as_str() == self.host_and_port()
+            }
+            _ => false,
+        };
+        is_here.then(|| uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string))
     }
 
     /// The host with its port, for messages.

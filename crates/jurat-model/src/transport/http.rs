@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HOST, PROXY_AUTHORIZATION};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, PROXY_AUTHORIZATION};
 use http::{HeaderMap, Method, Request, Response, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -17,6 +17,9 @@ use crate::codec::{Codec, Failure, Received, Reply};
 
 /// The largest reply that is read.
 const MAX_REPLY: usize = 64 << 20;
+
+/// How many addresses a request is sent to, one after the other.
+const MAX_HOPS: usize = 5;
 
 /// A model that is asked over HTTP.
 #[derive(Debug)]
@@ -38,13 +41,11 @@ impl Transport {
         body: Bytes,
         stream: bool,
     ) -> (Result<Reply, Failed>, Option<Wire>) {
-        let request = match self.request(http, path, body) {
-            Ok(request) => request,
-            Err(failed) => return (Err(failed), None),
-        };
-        let (mut wire, response) = match self.send(lane, http, request).await {
+        let (mut wire, response) = match self.followed(lane, http, path, body).await {
             Ok(sent) => sent,
-            Err(failed) => return (Err(failed), None),
+            Err(failed) => {
+                return (Err(Failed { message: http.secrets.scrubbed(failed.message), ..failed }), None);
+            }
         };
         // What fails after a status of success has been worked on, an error in the middle of a stream too.
         let may_cost = response.status().is_success();
@@ -64,9 +65,29 @@ impl Transport {
         (result, wire)
     }
 
-    fn request(&self, http: &Http, path: &str, body: Bytes) -> Result<Request<Full<Bytes>>, Failed> {
-        let Target { origin, authority, base_path } = &http.target;
-        let path = format!("{base_path}{path}");
+    /// Sends a request, and once more where the server says that it is elsewhere on the same host.
+    async fn followed(
+        &self,
+        lane: &Lane,
+        http: &Http,
+        path: &str,
+        body: Bytes,
+    ) -> Result<(Wire, Response<Incoming>), Failed> {
+        let mut path = http.target.with_query(format!("{}{path}", http.target.base_path));
+        for _ in 0..MAX_HOPS {
+            let request = self.request(http, path, body.clone())?;
+            let (wire, response) = self.send(lane, http, request).await?;
+            match redirected(&http.target, &response)? {
+                None => return Ok((wire, response)),
+                Some(elsewhere) => path = elsewhere,
+            }
+        }
+        let message = format!("{} redirects without end", http.target.host_and_port());
+        Err(Failed { is_final: true, ..Failed::new(FaultKind::Status(308), message) })
+    }
+
+    fn request(&self, http: &Http, path: String, body: Bytes) -> Result<Request<Full<Bytes>>, Failed> {
+        let Target { origin, authority, .. } = &http.target;
         let proxy = self.dialer.plain_proxy(&http.target);
         let uri = match proxy {
             // A proxy is told where to go.
@@ -135,12 +156,17 @@ impl Transport {
     ) -> Result<Reply, Failed> {
         let (codec, host) = (http.codec, http.target.host_and_port());
         let (head, mut body) = response.into_parts();
+        uncompressed(&head.headers, host)?;
         let is_stream = stream
             && head.status.is_success()
             && head.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).is_some_and(is_streamed);
         if is_stream {
-            let mut decoder = codec.stream();
+            let (mut decoder, mut n_bytes) = (codec.stream(), 0);
             while let Some(piece) = next(wire, &mut body, host).await? {
+                n_bytes += piece.len();
+                if n_bytes > MAX_REPLY {
+                    return Err(too_large(host));
+                }
                 decoder.push(&piece).map_err(|it| Failed::of(it, host))?;
             }
             return decoder.finish().map_err(|it| Failed::of(it, host));
@@ -150,6 +176,39 @@ impl Transport {
         let received =
             Received { status: head.status.as_u16(), header: &header, body: &body, at_ms: (self.options.now_ms)() };
         codec.decode(&received).map_err(|it| Failed::of(it, host))
+    }
+}
+
+/// The path on the same host that a reply sends a request to; `None` when it is a reply like any other. To another host nothing is sent: it would
+/// get the key.
+fn redirected(target: &Target, response: &Response<Incoming>) -> Result<Option<String>, Failed> {
+    let status = response.status();
+    let location = response.headers().get(LOCATION).and_then(|it| it.to_str().ok());
+    let Some(location) = location.filter(|_| status.is_redirection()) else { return Ok(None) };
+    let path = location.parse().ok().and_then(|it| target.path_of(&it));
+    match path.filter(|_| matches!(status.as_u16(), 307 | 308)) {
+        Some(path) => Ok(Some(path)),
+        None => {
+            let (host, status) = (target.host_and_port(), status.as_u16());
+            let message = format!(
+                "HTTP {status} from {host}: it redirects to `{location}`, which is not followed; if that address is right, \
+                 make it `base_url`"
+            );
+            Err(Failed { is_final: true, ..Failed::new(FaultKind::Status(status), message) })
+        }
+    }
+}
+
+/// Whether a body comes as it is. Nothing else was asked for, and asking again would be paid for again.
+fn uncompressed(headers: &HeaderMap, host: &str) -> Result<(), Failed> {
+    match headers.get(CONTENT_ENCODING).filter(|it| *it != "identity" && !it.is_empty()) {
+        None => Ok(()),
+        Some(encoding) => {
+            let encoding = String::from_utf8_lossy(encoding.as_bytes());
+            let message =
+                format!("the reply of {host} is compressed (`{encoding}`), although `identity` was asked for");
+            Err(Failed { is_final: true, ..Failed::new(FaultKind::Garbled, message) })
+        }
     }
 }
 
@@ -166,14 +225,17 @@ async fn whole(wire: &mut Wire, body: &mut Incoming, host: &str) -> Result<Bytes
     all.extend_from_slice(&second);
     while let Some(piece) = next(wire, body, host).await? {
         if all.len() + piece.len() > MAX_REPLY {
-            return Err(Failed::new(
-                FaultKind::Garbled,
-                format!("the reply of {host} has more than {} MiB", MAX_REPLY >> 20),
-            ));
+            return Err(too_large(host));
         }
         all.extend_from_slice(&piece);
     }
     Ok(Bytes::from(all))
+}
+
+/// Asking again would be paid for again, and hardly be answered otherwise.
+fn too_large(host: &str) -> Failed {
+    let message = format!("the reply of {host} has more than {} MiB", MAX_REPLY >> 20);
+    Failed { is_final: true, ..Failed::new(FaultKind::Garbled, message) }
 }
 
 async fn next(wire: &mut Wire, body: &mut Incoming, host: &str) -> Result<Option<Bytes>, Failed> {

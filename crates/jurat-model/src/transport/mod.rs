@@ -38,6 +38,9 @@ pub use connection::Proxies;
 pub(crate) use connection::Target;
 pub use meter::{Bound, Meter, Reservation, Settled, Unmetered};
 
+/// How many requests of one effect may time out and be repeated.
+const MOST_TIMEOUTS: usize = 1;
+
 /// Who asks.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker<'a> {
@@ -159,6 +162,7 @@ impl Transport {
         let n_tokens = (bound.input_tokens / 4).saturating_add(model.max_tokens.unwrap_or(0));
         let lane = self.lane(model);
         let queue = lane.queue(&model.endpoint.model, model.rpm, model.tpm);
+        let timeout = model.timeout.unwrap_or(self.options.request_timeout);
         let mut failures = Failures { model, role: &request.model, class: FaultClass::Other, failed: Vec::new() };
         loop {
             let turn = async {
@@ -172,9 +176,9 @@ impl Transport {
             reserved.sending();
             let started = Instant::now();
             let tried = self.attempt(&lane, model, asker, &question, request);
-            let (result, wire) = match tokio::time::timeout(self.options.request_timeout, tried).await {
+            let (result, wire) = match tokio::time::timeout(timeout, tried).await {
                 Ok(tried) => tried,
-                Err(_) => (Err(timed_out(model, self.options.request_timeout)), None),
+                Err(_) => (Err(timed_out(model, timeout)), None),
             };
             let took = started.elapsed();
             let error = match result {
@@ -195,6 +199,10 @@ impl Transport {
             place.leave(wire, ending(&error), (!error.may_cost).then_some(0));
             reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
             failures.push(error, took);
+            // The provider may have done the work each time, and be paid for it.
+            if failures.n_timeouts() > MOST_TIMEOUTS && max_requests > failures.n_requests() {
+                return failures.fault("; it was not asked again, because each request may be paid for");
+            }
             let Some(wait) = again.filter(|_| failures.n_requests() < max_requests) else {
                 return failures.fault("");
             };
@@ -334,6 +342,10 @@ impl Failures<'_> {
 
     fn n_requests(&self) -> u32 {
         u32::try_from(self.failed.len()).unwrap_or(u32::MAX)
+    }
+
+    fn n_timeouts(&self) -> usize {
+        self.failed.iter().filter(|it| it.kind == FaultKind::Timeout).count()
     }
 
     /// The outcome when nothing more may be asked.

@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::codec::Reply;
 
 /// What stands in the place of a secret.
-const HIDDEN: &str = "[secret]";
+pub(crate) const HIDDEN: &str = "[secret]";
 
 /// From which length on a secret is looked for in evidence.
 const LONG: usize = 12;
@@ -19,6 +19,12 @@ pub(crate) struct Secrets(Vec<SecretString>);
 impl Secrets {
     pub(crate) fn add(&mut self, value: &str) {
         self.0.push(SecretString::from(value));
+    }
+
+    /// These and others.
+    pub(crate) fn and(mut self, others: Secrets) -> Secrets {
+        self.0.extend(others.0);
+        self
     }
 
     /// A message without them. Messages are cut, so one of them may be there in part.
@@ -46,6 +52,11 @@ impl Secrets {
         if self.found_in(&value.to_json(), LONG) {
             self.hide_in(value, LONG);
         }
+    }
+
+    /// The secrets that are long enough to be looked for in evidence.
+    pub(crate) fn long_enough(&self) -> impl Iterator<Item = &str> {
+        self.long(LONG)
     }
 
     fn long(&self, least: usize) -> impl Iterator<Item = &str> {

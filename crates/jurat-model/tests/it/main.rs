@@ -6,6 +6,7 @@ mod documentation;
 mod faults;
 mod functions;
 mod golden;
+mod hostile;
 mod laws;
 mod limits;
 mod network;

@@ -92,7 +92,10 @@ fn addresses_have_one_form() {
         ("anthropic/m", "http://host/proxy/v1", "http://host/proxy"),
         ("anthropic/m", "http://host/proxyv1", "http://host/proxyv1"),
         ("gemini/m", "http://host/v1beta", "http://host"),
-        ("gemini/m", "http://host/v1", "http://host/v1"),
+        ("gemini/m", "http://host/v1", "http://host"),
+        ("openai/m", "http://host?a=1", "http://host/v1?a=1"),
+        ("openai/m", "http://host/x/?a=1", "http://host/x?a=1"),
+        ("openai/m", "http://host/x?", "http://host/x"),
         ("ollama/m", "http://host:1/x", "http://host:1/x"),
         ("ollama/m", "host:1", "http://host:1"),
     ] {
@@ -123,19 +126,19 @@ fn a_key_is_there_before_anything_is_asked() {
         "openai/gpt-5",
         "{}",
         &[("OPENAI_API_KEY", "")],
-        "`openai/gpt-5` needs a key: set `OPENAI_API_KEY` in the environment or in a file `.env`",
+        "`openai/gpt-5` needs a key: set `OPENAI_API_KEY` in the environment, or in a file `.env` beside the suite, above it up to the root of the project, or in the current directory",
     );
     is_refused(
         "gemini/gemini-2.5-flash",
         "{}",
         &[],
-        "`gemini/gemini-2.5-flash` needs a key: set `GEMINI_API_KEY` or `GOOGLE_API_KEY` in the environment or in a file `.env`",
+        "`gemini/gemini-2.5-flash` needs a key: set `GEMINI_API_KEY` or `GOOGLE_API_KEY` in the environment, or in a file `.env` beside the suite, above it up to the root of the project, or in the current directory",
     );
     is_refused(
         "openai/m",
         r#"{"base_url": "http://host/v1", "api_key_env": "GATEWAY_KEY"}"#,
         &[OPENAI],
-        "`openai/m` needs a key: set `GATEWAY_KEY` in the environment or in a file `.env`",
+        "`openai/m` needs a key: set `GATEWAY_KEY` in the environment, or in a file `.env` beside the suite, above it up to the root of the project, or in the current directory",
     );
     // At another address the usual key is sent if it is there, and not needed if it is not.
     let at_host = r#"{"base_url": "http://host/v1"}"#;
@@ -186,8 +189,8 @@ fn what_cannot_be_asked_says_why() {
             "`base_url` of `openai/m` must be an address such as `https://host:8080/v1`, not `http://a b/`",
         ),
         (
-            r#"{"base_url": "http://h/v1?x=1"}"#,
-            "`base_url` of `openai/m` must be an address such as `https://host:8080/v1`, not `http://h/v1?…`",
+            r#"{"base_url": "http://h/v1?x=a b"}"#,
+            "`base_url` of `openai/m` must be an address such as `https://host:8080/v1`, not `http://h/v1`",
         ),
         (
             r#"{"base_url": "http://user:word@host/v1"}"#,
@@ -204,7 +207,7 @@ fn what_cannot_be_asked_says_why() {
         (r#"{"headers": {"Host": "b"}}"#, "`headers` of `openai/m` has `Host`, which belongs to the connection"),
         (
             r#"{"top_k": 1}"#,
-            "`top_k` of `openai/m` is no setting; there are `base_url`, `api_key_env`, `headers`, `temperature`, `top_p`, `max_tokens`, `seed`, `extra`, `price`, `rpm` and `tpm`",
+            "`top_k` of `openai/m` is no setting; there are `base_url`, `api_key_env`, `headers`, `temperature`, `top_p`, `max_tokens`, `seed`, `extra`, `structured`, `timeout`, `price`, `rpm` and `tpm`",
         ),
         (
             r#"{"extra": {"model": "x"}}"#,
@@ -281,4 +284,19 @@ fn embeddings_are_asked_of_those_who_have_them() {
         &[OPENAI],
         "`openai/text-embedding-3-small` cannot be asked like this: an embedding has no `temperature`; leave it out",
     );
+}
+
+#[test]
+fn providers_that_take_no_schema_get_it_in_the_prompt() {
+    let way = |settings: &str| {
+        let model = resolved("openai/m", settings, &[]).expect("it can be asked");
+        model.endpoint.setting("structured").and_then(|it| it.as_str().map(str::to_owned))
+    };
+    assert_eq!(way(r#"{"base_url": "https://api.deepseek.com"}"#).as_deref(), Some("json_object"));
+    assert_eq!(way(r#"{"base_url": "https://api.deepseek.com", "structured": "prompt"}"#).as_deref(), Some("prompt"));
+    assert_eq!(way(r#"{"base_url": "http://127.0.0.1:8080/v1"}"#), None);
+    let refused = resolved("anthropic/m", r#"{"base_url": "http://h", "structured": "json_object"}"#, &[]);
+    let refused = refused.map_err(|it| it.to_string());
+    let expected = "`anthropic/m` cannot be asked like this: Anthropic has no `structured: json_object`; leave it out";
+    assert_eq!(refused.map(|it| it.name), Err(expected.to_owned()));
 }

@@ -13,6 +13,7 @@ use jurat_model::proxy::{
 use jurat_testkit::{Answer, Endpoint, Fault, Reply, Script, Usage, When};
 
 use crate::asking::{KEY, PROVIDERS, model, script};
+use crate::raw::{Raw, answer};
 
 /// What an agent sends, by the provider whose interface it speaks.
 fn question(provider: &str, is_streamed: bool) -> (&'static str, String) {
@@ -56,21 +57,44 @@ fn with_tool(provider: &str, body: &str) -> String {
 
 /// Asks a proxy over TCP, as an agent would, and returns the status and everything after the head.
 fn ask(proxy: &Proxy, path: &str, headers: &str, body: &str) -> (u16, String) {
-    let port = proxy.port().expect("it listens on a port");
-    exchange(TcpStream::connect(("127.0.0.1", port)).expect("it listens"), path, headers, body)
+    ask_bytes(proxy, path, headers, body.as_bytes())
 }
 
-fn exchange(mut stream: impl std::io::Read + std::io::Write, path: &str, headers: &str, body: &str) -> (u16, String) {
+fn ask_bytes(proxy: &Proxy, path: &str, headers: &str, body: &[u8]) -> (u16, String) {
+    let (status, text) = ask_whole(proxy, path, headers, body);
+    (status, after_head(&text))
+}
+
+/// The same with the head.
+fn ask_whole(proxy: &Proxy, path: &str, headers: &str, body: &[u8]) -> (u16, String) {
+    let port = proxy.port().expect("it listens on a port");
+    exchange_whole(TcpStream::connect(("127.0.0.1", port)).expect("it listens"), path, headers, body)
+}
+
+fn exchange(stream: impl std::io::Read + std::io::Write, path: &str, headers: &str, body: &str) -> (u16, String) {
+    let (status, text) = exchange_whole(stream, path, headers, body.as_bytes());
+    (status, after_head(&text))
+}
+
+fn exchange_whole(
+    mut stream: impl std::io::Read + std::io::Write,
+    path: &str,
+    headers: &str,
+    body: &[u8],
+) -> (u16, String) {
     let length = body.len();
-    let request = format!(
-        "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n{headers}content-length: {length}\r\n\r\n{body}"
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n{headers}content-length: {length}\r\n\r\n"
     );
-    stream.write_all(request.as_bytes()).expect("it reads");
+    stream.write_all(&[head.as_bytes(), body].concat()).expect("it reads");
     let mut text = String::new();
     stream.read_to_string(&mut text).expect("it answers");
-    let (head, rest) = text.split_once("\r\n\r\n").expect("there is a head");
-    let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("there is a status");
-    (status, rest.to_owned())
+    let status = text.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("there is a status");
+    (status, text)
+}
+
+fn after_head(text: &str) -> String {
+    text.split_once("\r\n\r\n").expect("there is a head").1.to_owned()
 }
 
 const DUMMY: &str = "authorization: Bearer dummy-key-of-the-agent\r\n";
@@ -405,4 +429,100 @@ fn a_script_plays_the_model_of_any_agent() {
             assert_eq!(record.failure.and_then(|it| it.status), Some(500), "{provider}");
         }
     }
+}
+
+/// A proxy to a server of raw bytes.
+fn to_raw(server: &Raw) -> ProxyOptions {
+    ProxyOptions::to(Upstream::Model(Arc::new(model("openai", &server.url()))))
+}
+
+const PARIS: &str = r#"{"choices": [{"message": {"content": "Paris"}, "finish_reason": "stop"}]}"#;
+
+#[test]
+fn what_the_model_might_read_differently_is_not_passed_on() {
+    let server = Raw::saying(answer("200 OK", "", PARIS));
+    let proxy = started(to_raw(&server));
+    let utf16: Vec<u8> = r#"{"model":"other"}"#.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let bodies: [&[u8]; 12] = [
+        br#"{"\ud800":1,"model":"other","max_tokens":100000}"#,
+        b"\xef\xbb\xbf{\"model\":\"other\"}",
+        &utf16,
+        br#"{"x":NaN,"model":"other"}"#,
+        br#"{"model":"other","model":"m"}"#,
+        br#"{"model":"m","Model":"other"}"#,
+        br#"{"max_tokens":1,"max_tokens":100000}"#,
+        br#"{"max_tokens":"100000"}"#,
+        br#"{"n":1e99}"#,
+        b"{\"a\":\"\xff\"}",
+        b"[]",
+        b"",
+    ];
+    for body in bodies {
+        let (status, said) = ask_bytes(&proxy, "/v1/chat/completions", DUMMY, body);
+        assert_eq!(status, 400, "{}: {said}", String::from_utf8_lossy(body));
+    }
+    let gzip = format!("{DUMMY}content-encoding: gzip\r\n");
+    let (status, said) = ask(&proxy, "/v1/chat/completions", &gzip, "{}");
+    assert!(status == 400 && said.contains("must not be compressed"), "{status} {said}");
+    assert_eq!(server.seen().len(), 0);
+    // Nothing of it was counted, and what can be read is asked of the right model.
+    let utf7 = format!("{DUMMY}content-type: application/json; charset=utf-7\r\n");
+    assert_eq!(ask(&proxy, "/v1/chat/completions", &utf7, r#"{"model":"other","messages":[]}"#).0, 200);
+    assert_eq!(server.seen()[0].body, br#"{"messages":[],"model":"m"}"#);
+    assert_eq!(server.seen()[0].header("content-type"), Some("application/json"));
+    assert_eq!(proxy.finish().n_requests, 1);
+}
+
+#[test]
+fn the_key_is_handed_back_to_no_agent() {
+    let (first, second) = KEY.split_at(7);
+    let streamed = format!("data: {{\"key\": \"{KEY}\"}}\n\ndata: {first}");
+    let chunks: String = [&streamed, second, "\n\n", first, second]
+        .iter()
+        .map(|it| format!("{:x}\r\n{it}\r\n", it.len()))
+        .chain(["0\r\n\r\n".to_owned()])
+        .collect();
+    let echoes = [
+        answer("200 OK", &format!("x-echo: Bearer {KEY}\r\n"), format!("{{\"key\": \"{KEY}\"}}")),
+        answer("200 OK", &format!("x-{KEY}: 1\r\n"), KEY),
+        answer("401 Unauthorized", &format!("x-echo: {KEY}\r\n"), format!("wrong key {KEY}")),
+        answer("500 Internal Server Error", &format!("www-authenticate: {KEY}\r\n"), KEY),
+        format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n{chunks}")
+            .into_bytes(),
+        format!(
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntrailer: x\r\n\r\n2\r\n{{}}\r\n0\r\nx: {KEY}\r\n\r\n"
+        )
+        .into_bytes(),
+    ];
+    for echo in echoes {
+        let server = Raw::saying(echo.clone());
+        let proxy = started(to_raw(&server));
+        let (_, said) = ask_whole(&proxy, "/v1/chat/completions", DUMMY, b"{}");
+        assert_eq!(server.seen()[0].header("authorization"), Some(format!("bearer {}", KEY.to_lowercase()).as_str()));
+        assert!(!said.contains(KEY), "{}\n{said}", String::from_utf8_lossy(&echo));
+        assert!(!said.contains(second), "{}\n{said}", String::from_utf8_lossy(&echo));
+        assert!(!format!("{:?}", proxy.finish()).contains(KEY));
+    }
+}
+
+#[test]
+fn a_port_answers_only_those_who_have_its_key() {
+    let server = Raw::start(|_, stream| stream.write_all(&answer("200 OK", "", PARIS)).expect("it is read"));
+    let proxy = started(ProxyOptions { key: Some("jurat-0123456789".to_owned()), ..to_raw(&server) });
+    let path = "/v1/chat/completions";
+    for wrong in ["", DUMMY, "x-api-key: jurat-0123456788\r\n", "authorization: Bearer jurat-01234567890\r\n"] {
+        let (status, said) = ask(&proxy, path, wrong, "{}");
+        assert!(status == 401 && said.contains("only the agent that it was opened for"), "{wrong}: {status} {said}");
+    }
+    assert_eq!(server.seen().len(), 0);
+    for right in ["authorization: Bearer", "x-api-key:", "x-goog-api-key:", "api-key:"] {
+        assert_eq!(ask(&proxy, path, &format!("{right} jurat-0123456789\r\n"), "{}").0, 200, "{right}");
+    }
+    assert_eq!(ask(&proxy, &format!("{path}?key=jurat-0123456789"), "", "{}").0, 200);
+    assert!(server.seen().iter().all(|it| !it.head.concat().contains("jurat-0123456789")));
+    let mut stream = TcpStream::connect(("127.0.0.1", proxy.port().expect("a port"))).expect("it listens");
+    stream.write_all(b"CONNECT example.invalid:443 HTTP/1.1\r\nhost: x\r\n\r\n").expect("it reads");
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).expect("it answers");
+    assert!(line.starts_with("HTTP/1.1 403"), "{line}");
 }

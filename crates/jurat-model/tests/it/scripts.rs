@@ -86,7 +86,7 @@ fn faults_are_those_of_a_real_endpoint() {
             ("status:401", FaultKind::Status(401), 1),
             ("cut", FaultKind::Cut, 3),
             ("truncate", FaultKind::Garbled, 3),
-            ("timeout", FaultKind::Timeout, 3),
+            ("timeout", FaultKind::Timeout, 2),
             ("reset", FaultKind::Cut, 3),
         ] {
             let model = script(&format!(r#"{{"fault": "{fault}", "times": "*"}}"#));

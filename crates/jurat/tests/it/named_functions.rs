@@ -100,10 +100,10 @@ fn asked(task: &Val<'_>) -> String {
     let address = text("base_url").trim_start_matches("http://").to_owned();
     let body = json!({ "model": text("model"), "messages": [{ "role": "user", "content": "Well?" }] }).to_string();
     let mut stream = TcpStream::connect(&address).expect("the model is there");
-    let n_bytes = body.len();
+    let (key, n_bytes) = (text("api_key"), body.len());
     write!(
         stream,
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {n_bytes}\r\n\r\n{body}"
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\nconnection: close\r\ncontent-length: {n_bytes}\r\n\r\n{body}"
     )
     .expect("it listens");
     let mut reply = String::new();

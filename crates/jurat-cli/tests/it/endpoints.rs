@@ -1,0 +1,104 @@
+//! Endpoints as a user sets them up: `.env` files, variables in models, and what a run says when they fail.
+
+use jurat_testkit::{Endpoint, Fault, Reply, Script, When};
+
+use crate::command::{Ended, Folder, ended};
+
+/// A suite with one judge.
+fn suite(model: &str) -> String {
+    format!(
+        "suite: greetings\nrecords: [{{ id: a, answer: Paid. }}]\nmodels: {{ judge: {model} }}\ntasks:\n  - {{ id: tone, judge: {{ prompt: 'Rate ${{answer}}', max_retries: 0 }}, operator: contains, expected_value: polite }}\n"
+    )
+}
+
+fn polite() -> Endpoint {
+    Endpoint::start(Script::new().key("sk-of-the-project").reply(Reply::text("polite")))
+}
+
+fn run(folder: &Folder, variables: &[(&str, &str)]) -> Ended {
+    let mut command = folder.command();
+    command.args(["run", "suites/greetings/suite.yaml"]).envs(variables.iter().copied());
+    ended(&mut command)
+}
+
+#[test]
+fn keys_are_found_beside_the_suite_and_above_it() {
+    for place in ["suites/greetings/.env", "suites/.env", ".env"] {
+        let endpoint = polite();
+        let variables = format!("OPENAI_BASE_URL={}\nOPENAI_API_KEY=sk-of-the-project\n", endpoint.url());
+        let folder = Folder::with("suites/greetings/suite.yaml", suite("openai/m"))
+            .and(place, variables)
+            .and(".jurat/.gitignore", "*");
+        let found = run(&folder, &[]);
+        assert_eq!((found.code, found.stderr.as_str()), (Some(0), ""), "{place}: {}", found.stdout);
+        assert_eq!(endpoint.stats().requests, 1, "{place}");
+    }
+    let nowhere = run(&Folder::with("suites/greetings/suite.yaml", suite("openai/m")), &[]);
+    assert_eq!(nowhere.code, Some(2));
+    let message = "`openai/m` needs a key: set `OPENAI_API_KEY` in the environment, or in a file `.env` beside the suite, above it up to \
+                   the root of the project, or in the current directory";
+    assert!(nowhere.stderr.contains(message), "{}", nowhere.stderr);
+}
+
+#[test]
+fn a_project_cannot_send_a_key_of_the_user_elsewhere() {
+    let folder = Folder::with("suite.yaml", suite("openai/m"))
+        .and(".env", "OPENAI_BASE_URL=http://127.0.0.1:9/v1\nHTTPS_PROXY=x\n");
+    let mut command = folder.command();
+    // Nothing is asked by a plan.
+    let planned = ended(command.args(["plan", "suite.yaml"]).env("OPENAI_API_KEY", "sk-of-the-user"));
+    let lines: Vec<&str> = planned.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", planned.stderr);
+    assert!(
+        lines[0].contains("`OPENAI_BASE_URL` in") && lines[0].contains("is not used: the key in `OPENAI_API_KEY`"),
+        "{}",
+        lines[0]
+    );
+    assert!(lines[1].contains("a file of a project chooses no proxy"), "{}", lines[1]);
+    assert!(!planned.stdout.contains("127.0.0.1:9"), "{}", planned.stdout);
+}
+
+#[test]
+fn models_and_addresses_may_be_variables() {
+    let endpoint = polite();
+    let suite = suite("{ model: '${JUDGE}', base_url: '${GATEWAY}', api_key_env: GATEWAY_KEY }");
+    let folder = Folder::with("suites/greetings/suite.yaml", suite);
+    let url = endpoint.url();
+    let variables = [("JUDGE", "openai/m"), ("GATEWAY", url.as_str()), ("GATEWAY_KEY", "sk-of-the-project")];
+    let found = run(&folder, &variables);
+    assert_eq!((found.code, found.stderr.as_str()), (Some(0), ""), "{}", found.stdout);
+    let missing = run(&folder, &variables[1..]);
+    assert_eq!(missing.code, Some(2));
+    assert!(
+        missing.stderr.contains("needs `JUDGE`: set it in the environment or in a file `.env`"),
+        "{}",
+        missing.stderr
+    );
+}
+
+#[test]
+fn a_fault_names_host_role_and_variable() {
+    let endpoint = Endpoint::start(Script::new().fault(When::Always, Fault::status(401)).reply(Reply::text("polite")));
+    let url = endpoint.url();
+    let folder = Folder::with("suites/greetings/suite.yaml", suite("openai/m"));
+    let refused = run(&folder, &[("OPENAI_BASE_URL", &url), ("OPENAI_API_KEY", "sk-wrong-0123456789")]);
+    assert_eq!(refused.code, Some(3), "{}", refused.stdout);
+    let explained = folder.jurat(&["explain", "a", "tone"]);
+    let host = format!("HTTP 401 from 127.0.0.1:{}: ", endpoint.port());
+    assert!(
+        explained.stdout.contains(&host) && explained.stdout.contains("(role judge, OPENAI_API_KEY)"),
+        "{}",
+        explained.stdout
+    );
+}
+
+#[test]
+fn responses_that_were_cut_off_are_counted() {
+    let suite = "suite: cut\nrecords: [{ id: a, q: Why? }, { id: b, q: How? }]\nmodels: { subject: script/replies.jsonl }\nask: { prompt: '${q}' }\ntasks: [{ id: said, field_path: response, operator: is_not_empty }]\n";
+    let replies = "{\"match\": {\"case\": \"a\"}, \"reply\": \"Because\", \"finish\": \"length\"}\n{\"reply\": \"So.\", \"times\": \"*\"}\n";
+    let folder = Folder::with("suite.yaml", suite).and("replies.jsonl", replies);
+    let text = folder.jurat(&["run", "suite.yaml"]).stdout;
+    assert!(text.contains("note: 1 response was cut off at `max_tokens`"), "{text}");
+    let json = folder.jurat(&["run", "suite.yaml", "--json"]).stdout;
+    assert!(json.contains("\"truncated\":1"), "{json}");
+}
