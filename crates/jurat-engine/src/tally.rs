@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use jurat_core::effect::{FaultKind, Outcome, Seat, StepSite, Usage};
+use jurat_core::effect::{FaultKind, Finish, Outcome, Seat, StepSite, Usage};
 use jurat_core::judge::Marks;
 use jurat_core::plan::TaskIx;
 use jurat_core::value::Val;
@@ -114,6 +114,9 @@ pub(crate) struct Taken {
     /// Of all that, what was not reused; absent in runs of versions that did not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     live: Option<Live>,
+    /// Answers that were cut off at `max_tokens`.
+    #[serde(default)]
+    pub(crate) truncated: u64,
 }
 
 /// What the answers took that were requested in this run.
@@ -216,6 +219,7 @@ impl Taken {
             self.subject_answers += 1;
         }
         self.answers += 1;
+        self.truncated += u64::from(matches!(outcome, Outcome::Answer(answer) if answer.finish == Finish::Length));
         self.input += usage.input;
         self.output += usage.output;
         self.cached += usage.cached;
@@ -361,5 +365,6 @@ impl Taken {
         if let Some(live) = &other.live {
             self.live.get_or_insert_default().merge(live);
         }
+        self.truncated += other.truncated;
     }
 }

@@ -327,6 +327,7 @@ fn write_observed(members: &mut Members<'_>, observed: &Observed) {
     optional(observed.spent, |spent| members.object("spent", |it| write_spent(it, &spent)));
     members.number("requests", observed.n_requests);
     members.number("failed_requests", observed.n_failed_requests);
+    members.number("truncated", observed.n_truncated);
     members.flag("resumed", observed.resumed);
     optional(observed.replay_of.as_deref(), |it| members.text("replay_of", it));
     if observed.unsafe_code {

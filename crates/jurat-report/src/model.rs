@@ -245,6 +245,8 @@ pub struct Observed {
     pub n_requests: u64,
     /// How many of them failed.
     pub n_failed_requests: u64,
+    /// How many responses were cut off at `max_tokens`.
+    pub n_truncated: u64,
     /// Whether it took up what an earlier, interrupted run had left.
     pub resumed: bool,
     /// The run that this one replays.

@@ -263,11 +263,19 @@ fn observed(view: &RunView, taken: Option<&Taken>) -> Result<Observed, ViewError
         n_reused_tool_calls: stats.reused_tool_calls,
         n_requests: taken.map_or(0, |it| it.requests),
         n_failed_requests: taken.map_or(0, |it| it.failed_requests),
+        n_truncated: taken.map_or(0, |it| it.truncated),
         resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
         replay_of: options.replay_of,
         unsafe_code: options.unsafe_code,
-        notes: if options.unsafe_host { vec![ON_HOST.to_owned()] } else { Vec::new() },
+        notes: options.unsafe_host.then(|| ON_HOST.to_owned()).into_iter().chain(taken.and_then(truncated)).collect(),
     })
+}
+
+/// That responses were cut off, which a score may be due to.
+fn truncated(taken: &Taken) -> Option<String> {
+    let were = if taken.truncated == 1 { "response was" } else { "responses were" };
+    let cut_off = || format!("{} {were} cut off at `max_tokens`; raise it, or judge with care", taken.truncated);
+    (taken.truncated > 0).then(cut_off)
 }
 
 /// What a reader of such a run must know.

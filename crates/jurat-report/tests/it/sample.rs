@@ -133,6 +133,7 @@ fn observed() -> Observed {
         }),
         n_requests: 8,
         n_failed_requests: 2,
+        n_truncated: 0,
         resumed: false,
         replay_of: None,
         unsafe_code: false,
