@@ -220,3 +220,22 @@ tasks: [{tasks}]
         }
     }
 }
+
+/// A label that a boolean became is a boolean to the tasks that read it, too.
+#[test]
+fn a_task_that_reads_the_label_of_an_evaluator_takes_a_boolean_as_it_is_spelled() {
+    let suite = "
+suite: it
+records: [{ id: r, output: It is due. }]
+evaluators: { paid: { source: \"def evaluate(output):\\n    return 'paid' in output\\n\" } }
+tasks:
+  - { id: flag, evaluate: paid }
+  - { id: boolean, depends_on: [flag], field_path: flag.label, operator: equals, expected_value: false }
+  - { id: spelled, depends_on: [flag], field_path: flag.label, operator: equals, expected_value: 'false' }
+  - { id: python, depends_on: [flag], field_path: flag.label, operator: equals, expected_value: 'False' }
+  - { id: other, depends_on: [flag], field_path: flag.label, operator: not_equal, expected_value: false }
+  - { id: truth, depends_on: [flag], field_path: flag.label, operator: boolean_match, expected_value: true }
+";
+    let (_, _, tasks) = judged(suite, &[], &[]);
+    assert_eq!(tasks.join(" "), "measured passed passed passed failed failed");
+}

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::TaskState;
+use crate::compare::Assertion;
 use crate::effect::{Message, Messages, ModelRequest, Outcome};
 use crate::evaluator::{Call, Evaluation, Object, OutputConfig, OutputKind, Triple, normalise, transport};
 use crate::judge::{Asking, Ballot, End};
-use crate::plan::{EMBEDDING_RETRIES, PlannedEvaluate, PlannedTask, Runs};
+use crate::plan::{EMBEDDING_RETRIES, Plan, PlannedEvaluate, PlannedTask, Runs};
 use crate::value::{Context, FieldPath, Val, Value};
 use crate::verdict::Verdict;
 
@@ -95,8 +96,8 @@ fn evaluated(
     };
     let verdict = match (&task.assertion, &output) {
         _ if !reasons.is_empty() => Verdict::error(reasons.join("\n")),
-        (Some(assertion), Some(output)) => match truth.filter(|_| outputs.len() < 2) {
-            Some(truth) => assertion.judge_truth(truth, output, context).into(),
+        (Some(assertion), Some(output)) => match truth.filter(|_| outputs.len() < 2 && reads_label(assertion)) {
+            Some(truth) => assertion.judge_truth(truth, context).into(),
             None => assertion.judge_reply(output, context).into(),
         },
         _ => Verdict::Measured,
@@ -141,5 +142,29 @@ pub(super) fn called(
             evaluated(task, outputs, (evaluations, truth), context)
         }
         Err(error) => TaskState::failed(format!("`{name}` did not send a value: {error}")),
+    }
+}
+
+/// Whether a comparison looks at the label of what an evaluator says, or at all of it.
+fn reads_label(assertion: &Assertion) -> bool {
+    assertion.path.as_ref().is_none_or(is_label)
+}
+
+fn is_label(path: &FieldPath) -> bool {
+    path.root() == Some("label") && path.rest().steps().is_empty()
+}
+
+/// The boolean that an evaluator returned, when an assertion looks at its label. Most depend on no evaluator, and are not held up.
+pub(super) fn truth_of_label(plan: &Plan, task: &PlannedTask, context: Context<'_>) -> Option<bool> {
+    let path = task.assertion.as_ref()?.path.as_ref()?;
+    let is_evaluator = |it: &PlannedTask| it.evaluate.is_some() && path.root() == Some(it.id.as_str());
+    task.depends_on.iter().find(|it| is_evaluator(&plan.tasks[it.index()]))?;
+    if !is_label(&path.rest()) {
+        return None;
+    }
+    match context.find(path).ok()?.as_str()? {
+        "True" => Some(true),
+        "False" => Some(false),
+        _ => None,
     }
 }

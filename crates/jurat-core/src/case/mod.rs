@@ -7,7 +7,7 @@ mod evaluated;
 mod probe;
 
 use checked::{answered, checked, run_checked, seen};
-use evaluated::{called, compared, evaluated_or_called};
+use evaluated::{called, compared, evaluated_or_called, truth_of_label};
 pub use probe::{ProbeAnswer, ProbeState};
 
 use crate::check::{Check, Rule, not_allowed};
@@ -420,7 +420,11 @@ impl<'p> CaseState<'p> {
                 Err(reason) => TaskState::failed(reason),
             },
             (None, Some(assertion)) => {
-                TaskState::Done(Ballot { verdict: assertion.judge(context).into(), output: None, said: Vec::new() })
+                let judgement = match truth_of_label(self.plan, task, context) {
+                    Some(truth) => assertion.judge_truth(truth, context),
+                    None => assertion.judge(context),
+                };
+                TaskState::Done(Ballot { verdict: judgement.into(), output: None, said: Vec::new() })
             }
             (None, None) => TaskState::failed("the task compares nothing"),
         }

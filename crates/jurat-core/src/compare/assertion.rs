@@ -68,13 +68,9 @@ impl Assertion {
         }
     }
 
-    /// Judges what an evaluator that returned a boolean says. Its label is compared as the author of the comparison spells it: `true`, `True` or the
-    /// boolean itself.
-    pub fn judge_truth(&self, truth: bool, said: &Val<'_>, context: Context<'_>) -> Judgement {
-        let is_label = self.path.as_ref().is_none_or(|it| it.root() == Some("label") && it.rest().steps().is_empty());
-        if !is_label {
-            return self.judge_reply(said, context);
-        }
+    /// Judges a boolean that an evaluator returned, in the place of its label. It is compared as the author of the comparison spells it: `true`, `True` or
+    /// the boolean itself.
+    pub fn judge_truth(&self, truth: bool, context: Context<'_>) -> Judgement {
         let compare = |comparison: &Comparison<'_>| comparison.judge(&comparison.spelled(truth));
         match &self.expected {
             Expected::Fixed(comparison) => compare(comparison),

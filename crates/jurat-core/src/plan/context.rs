@@ -168,6 +168,12 @@ impl<'s> Known<'s> {
         self.bases?.of_task(self.suite, &self.suite.tasks[ix])
     }
 
+    /// Whether a path leads to the label of what an evaluator says.
+    pub(super) fn is_label_of_evaluator(self, ix: usize, path: &FieldPath) -> bool {
+        let Source::Output(task) = self.source(ix, path) else { return false };
+        path.rest().root() == Some("label") && matches!(self.suite.tasks[task.index()].kind, TaskKind::Evaluate(_))
+    }
+
     /// Who supplies the first step of a path.
     pub(super) fn source(self, ix: usize, path: &FieldPath) -> Source {
         let base = self.base(ix).map(|it| &it.shape);

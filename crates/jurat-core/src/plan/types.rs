@@ -15,8 +15,7 @@ use crate::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, shown};
 pub(super) fn examine(known: Known<'_>, samples: &Samples, problems: &mut Problems) {
     for (ix, task) in known.suite.tasks.iter().enumerate() {
         if let Some(comparison) = &task.comparison
-            && let Some(shape) =
-                compared_shape(known, ix, comparison).filter(|it| !may_be_boolean(task, comparison, it))
+            && let Some(shape) = compared_shape(known, ix, comparison).filter(|it| !may_be_boolean(known, ix, it))
             && let Some(problem) = examine_comparison(task, comparison, &shape)
         {
             let remedy = field_to_compare(comparison, &shape).or_else(|| column_type(known, ix, comparison, samples));
@@ -26,13 +25,19 @@ pub(super) fn examine(known: Known<'_>, samples: &Samples, problems: &mut Proble
 }
 
 /// Whether an evaluator is compared with a boolean, which it may return: the label of one is what its author spells so.
-fn may_be_boolean(task: &Task, comparison: &TaskComparison, shape: &Shape) -> bool {
-    let is_label = comparison.path.as_ref().is_none_or(|it| it.value.root() == Some("label"));
+fn may_be_boolean(known: Known<'_>, ix: usize, shape: &Shape) -> bool {
+    let task = &known.suite.tasks[ix];
+    let Some(comparison) = &task.comparison else { return false };
+    let path = comparison.path.as_ref().map(|it| &it.value);
+    let is_label = match &task.kind {
+        TaskKind::Evaluate(_) => path.is_none_or(|it| it.root() == Some("label")),
+        TaskKind::Assert => path.is_some_and(|it| known.is_label_of_evaluator(ix, it)),
+        _ => false,
+    };
     let literal =
         comparison.expected.as_ref().is_some_and(|it| matches!(it.value, ExpectedValue::Literal(Val::Bool(_))));
     let is_spelled = |it: &Value| matches!(it.as_str(), Some("True" | "False"));
-    let has_label = shape.values.as_ref().is_none_or(|it| it.iter().any(is_spelled));
-    matches!(task.kind, TaskKind::Evaluate(_)) && is_label && literal && has_label
+    is_label && literal && shape.values.as_ref().is_none_or(|it| it.iter().any(is_spelled))
 }
 
 /// A reply with fields is compared as a whole: the field that could pass.
