@@ -205,11 +205,22 @@ fn resolve_problem(suite: &Suite, error: &ResolveError, place: Option<Span>) -> 
         | ResolveError::MissingPlaceholder { .. } => {
             placed(Problem::new(&codes::UNSET_VARIABLE, error.to_string()), suite, setting.or(place), "needs it")
         }
+        // The excerpt would print a password or a key that stands in the address.
+        ResolveError::Setting { setting, .. } if setting == "base_url" && has_secrets(suite) => {
+            Problem::new(&codes::BAD_MODEL, error.to_string())
+        }
         ResolveError::Setting { .. } => {
             placed(Problem::new(&codes::BAD_MODEL, error.to_string()), suite, setting.or(place), "this setting")
         }
         _ => placed(Problem::new(&codes::BAD_MODEL, error.to_string()), suite, place, "named here"),
     }
+}
+
+/// Whether an address of the suite has a part that may be a secret.
+fn has_secrets(suite: &Suite) -> bool {
+    let settings = suite.models.iter().flat_map(|it| &it.models).flat_map(|it| &it.settings);
+    let mut addresses = settings.filter(|(name, _)| *name == "base_url").filter_map(|(_, it)| it.value.as_str());
+    addresses.any(|it| it.contains(['@', '?']))
 }
 
 fn open_problem(error: &OpenError) -> Problem {

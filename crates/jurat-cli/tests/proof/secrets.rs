@@ -208,7 +208,11 @@ fn no_password_of_an_address_is_left_behind() {
     ] {
         let ended = ended(project.command(&["run", "suite.yaml", "--limit", "3"]).env("OPENAI_BASE_URL", address));
         assert_eq!(ended.code, Some(2), "{}", ended.stdout);
-        assert!(ended.stderr.starts_with("error: `base_url` of `openai/judge` must"), "{}", ended.stderr);
+        assert!(
+            ended.stderr.starts_with("error[run::bad_model]: `base_url` of `openai/judge` must"),
+            "{}",
+            ended.stderr
+        );
         assert_clean("standard error", ended.stderr.as_bytes());
         assert_clean_disk(&project);
     }
