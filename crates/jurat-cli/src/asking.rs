@@ -33,7 +33,7 @@ pub(crate) struct AskingOptions {
 impl AskingOptions {
     /// Which rows are taken.
     pub(crate) fn selection(&self) -> Result<Selection, String> {
-        let filter = self.filter.as_deref().map(Expression::compile).transpose();
+        let filter = self.filter.as_deref().map(Expression::compile_condition).transpose();
         let filter = filter.map_err(|error| format!("`--filter`: {error}"))?;
         Ok(Selection { limit: self.limit, filter, tags: self.tags.clone(), rerun: None })
     }

@@ -69,9 +69,6 @@ impl Check {
         if !all.is_empty() {
             jurat_report::write_summary(&mut out, &all, style)?;
         }
-        if self.files.is_empty() && checked.iter().any(|it| it.sources.iter().next().is_none()) {
-            writeln!(out, "name a suite: `jurat check FILE...`")?;
-        }
         let mut out = io::stdout().lock();
         for examined in checked.iter().filter(|it| self.accepts(it)) {
             let Examined { file, suite, samples, .. } = examined;

@@ -14,7 +14,7 @@ use crate::asking::environment;
 use crate::format::style;
 
 /// The suite that is found by itself.
-pub(crate) const DEFAULT: &str = "jurat.yaml";
+pub(crate) const DEFAULT: &str = jurat_core::suite::DEFAULT_FILE;
 
 /// The profiles of a suite of another program.
 #[derive(Args)]

@@ -26,6 +26,7 @@ mod saved;
 mod schema;
 mod several;
 mod show;
+mod unknown_verb;
 mod usage;
 mod variant;
 mod watch;
@@ -66,6 +67,7 @@ enum Verb {
 pub fn run(arguments: impl IntoIterator<Item = OsString>, worker: Option<Program>) -> u8 {
     let parsed = match Jurat::try_parse_from(arguments) {
         Ok(parsed) => parsed,
+        Err(error) if unknown_verb::explain(&error).is_some() => return exit::Exit::Wrong.code(),
         Err(error) => return u8::try_from(usage::print(error)).unwrap_or(exit::Exit::Wrong.code()),
     };
     format::set_color(parsed.color);

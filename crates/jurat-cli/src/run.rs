@@ -358,7 +358,7 @@ impl Run {
         rerun: Option<Rerun>,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<How<'h>, String> {
-        let filter = self.filter.as_deref().map(Expression::compile).transpose();
+        let filter = self.filter.as_deref().map(Expression::compile_condition).transpose();
         let filter = filter.map_err(|error| format!("`--filter`: {error}"))?;
         let defaults = TransportOptions::default();
         let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);

@@ -75,7 +75,7 @@ fn allocations<T>(work: impl FnOnce() -> T) -> u64 {
 fn plan(text: &'static str) -> Plan {
     let loaded = load(Path::new("suite.yaml"), &One(text));
     assert!(loaded.problems.is_empty(), "{:#?}", loaded.problems);
-    let plan = Plan::build(&loaded.suite, &Samples { rows: Vec::new(), is_partial: true });
+    let plan = Plan::build(&loaded.suite, &Samples { is_partial: true, ..Samples::default() });
     plan.expect("the suite has no errors").0
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn restored(head: &RunHead) -> Option<(Suite, Plan)> {
         texts.insert(PathBuf::from(file), body.clone());
     }
     let loaded = load_with(&main?, &Kept(texts), &scripts::Read);
-    let samples = Samples { rows: Vec::new(), is_partial: true };
+    let samples = Samples { is_partial: true, ..Samples::default() };
     // What code came to is recorded; the run can be read wherever the code is not.
     let plan = Plan::of_recorded(&loaded.suite, &samples)?;
     Some((loaded.suite, plan))

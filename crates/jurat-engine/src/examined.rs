@@ -1,5 +1,6 @@
 //! A definition as everybody reads it before running it: with a look at the first rows of its data.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,8 @@ use jurat_core::suite::{
 use jurat_core::value::{Val, Value};
 use jurat_sandbox::Program;
 use jurat_store::records::{
-    Ids, RowAt, RowLimits, RowNames, RowsError, RowsFault, SampleError, SampleLimits, read_all_within, row_id, sample,
+    Ids, RowAt, RowId, RowLimits, RowNames, RowsError, RowsFault, SampleError, SampleLimits, read_all_within, row_id,
+    sample,
 };
 use jurat_store::{Campaign, CampaignError, Disk, Profiles};
 
@@ -92,7 +94,7 @@ impl Examined {
 
 /// The first rows of each source. Standard input cannot be looked at now, and makes the sample partial.
 fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
-    let mut samples = Samples::default();
+    let mut samples = Samples { ids: Some(BTreeSet::new()), ..Samples::default() };
     let mut known = KnownIds::of(&suite.records);
     let mut sources = 0..;
     for records in &suite.records {
@@ -100,12 +102,14 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
             RowSource::StandardInput => {
                 sources.next();
                 samples.is_partial = true;
+                samples.ids = None;
             }
             RowSource::Inline(rows) => {
                 let source = sources.next().unwrap_or_default();
                 for (number, row) in (1..).zip(rows) {
                     let wrong = known.wrong_id(records, &row.value, source, number);
                     problems.extend(wrong.map(|why| bad_row(row.span, &why)));
+                    add_id(&mut samples.ids, records, &row.value);
                     samples.rows.push(seen(records, row.value.clone()));
                 }
                 problems.extend(reading_problem(records, records.from.clone()));
@@ -113,7 +117,8 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
             RowSource::Files(files) => {
                 for file in files {
                     let source = sources.next().unwrap_or_default();
-                    let rows = file_sample(records, file, &mut samples.is_partial, problems);
+                    let rows = file_sample(records, file, &mut samples, problems);
+                    rows.iter().for_each(|it| add_id(&mut samples.ids, records, it));
                     let wrong = (1..).zip(&rows).find_map(|(number, row)| known.wrong_id(records, row, source, number));
                     problems.extend(wrong.map(|why| bad_row(file.written.span, &why)));
                     // What cannot be sampled has been reported.
@@ -154,18 +159,28 @@ fn reading_problem(records: &Records, from: RowSource) -> Option<Problem> {
     Some(bad_row(place.or(whole)?, &format!("{from}: {fault}")))
 }
 
-fn file_sample(records: &Records, file: &RowFile, is_partial: &mut bool, problems: &mut Vec<Problem>) -> Vec<Value> {
+/// Notes the id of a row; without an id of its own, what it is called is not known to authors.
+fn add_id(ids: &mut Option<BTreeSet<String>>, records: &Records, row: &Value) {
+    match (row_id(row, records.id.as_ref().map(|it| &it.value), ""), ids.as_mut()) {
+        (Ok(RowId::Given(id)), Some(ids)) => drop(ids.insert(id.into_owned())),
+        _ => *ids = None,
+    }
+}
+
+fn file_sample(records: &Records, file: &RowFile, samples: &mut Samples, problems: &mut Vec<Problem>) -> Vec<Value> {
     let RowFile { written, path } = file;
     let error = match sample(path, records.format.map(Into::into), SampleLimits::default()) {
         Ok(sample) => {
             if sample.rows.is_empty() {
                 problems.push(file_without_rows(written.span, &written.value));
             }
+            samples.ids = samples.ids.take().filter(|_| !sample.more);
             return sample.rows.into_iter().map(|it| typed(records, it)).collect();
         }
         Err(error) => error,
     };
-    *is_partial = true;
+    samples.is_partial = true;
+    samples.ids = None;
     let is_missing = matches!(error, SampleError::NotFound);
     problems.push(unreadable(written.span, &written.value, &error.to_string(), is_missing));
     Vec::new()

@@ -252,7 +252,7 @@ impl Prepared {
         let directory = if options.directory.as_os_str().is_empty() { Path::new(".") } else { &options.directory };
         let project = Project::find_or_create(directory).map_err(|error| Error::Run(Box::new(error)))?;
         let environment = environment(suite, directory, &options)?;
-        let filter = options.filter.as_deref().map(Expression::compile).transpose();
+        let filter = options.filter.as_deref().map(Expression::compile_condition).transpose();
         let filter = filter.map_err(|error| Error::Usage(format!("the filter: {error}")))?;
         let mut functions = suite.0.functions.clone();
         for (role, model) in &options.models {

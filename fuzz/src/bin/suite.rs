@@ -45,7 +45,7 @@ fn read(name: &str, text: &str) -> Loaded {
 }
 
 fn plans_and_judges(suite: &Suite) {
-    let samples = Samples { rows: rows(suite), is_partial: false };
+    let samples = Samples { rows: rows(suite), ..Samples::default() };
     let problems = examine(suite, &samples);
     let Ok((plan, _)) = Plan::build(suite, &samples) else {
         assert!(problems.iter().any(|it| it.severity() == Severity::Error));

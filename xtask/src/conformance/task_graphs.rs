@@ -42,7 +42,7 @@ fn evaluated(input: &Val<'_>) -> Result<Value, String> {
     let context = part(input, "context")?;
     let tasks = part(input, "tasks")?.as_list().ok_or("`tasks` is not a list")?;
     let Loaded { suite, problems, .. } = load(Path::new("suite.json"), &Memory(definition(context, tasks)?));
-    let samples = Samples { rows: Vec::new(), is_partial: true };
+    let samples = Samples { is_partial: true, ..Samples::default() };
     let plan = match Plan::build(&suite, &samples) {
         Ok((plan, _)) if !problems.iter().any(|it| it.severity() == Severity::Error) => plan,
         Ok(_) => return rejected(&problems),

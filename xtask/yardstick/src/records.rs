@@ -142,7 +142,7 @@ mod tests {
     fn plan(shape: &Shape) -> Plan {
         let loaded = load(Path::new("suite.yaml"), &Suite(shape.suite));
         assert!(loaded.problems.is_empty(), "{}: {:#?}", shape.name, loaded.problems);
-        let built = Plan::build(&loaded.suite, &Samples { rows: Vec::new(), is_partial: true });
+        let built = Plan::build(&loaded.suite, &Samples { is_partial: true, ..Samples::default() });
         built.unwrap_or_else(|problems| panic!("{}: {problems:#?}", shape.name)).0
     }
 

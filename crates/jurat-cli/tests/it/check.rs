@@ -135,7 +135,45 @@ fn without_a_name_the_suite_is_jurat_yaml() {
     let Ended { code, stderr, .. } = Folder::empty().jurat(&["check"]);
     assert_eq!(code, Some(2));
     assert!(stderr.contains("there is no file `jurat.yaml`"), "{stderr}");
-    assert!(stderr.contains("name a suite: `jurat check FILE...`"), "{stderr}");
+    assert!(
+        stderr.contains(
+            "name a suite, for example `jurat run FILE` or `jurat check FILE`, or make one with `jurat init`"
+        ),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn what_is_no_suite_is_answered_with_what_to_do() {
+    let says = |name: &str, text: &[u8], message: &str| {
+        let Ended { code, stderr, .. } = Folder::with(name, text).jurat(&["check", name]);
+        assert_eq!(code, Some(2));
+        assert!(stderr.contains(message), "{stderr}");
+        assert_eq!(stderr.matches("= help:").count(), 1, "{stderr}");
+    };
+    says("rows.jsonl", b"{\"id\": 1}\n{\"id\": 2}\n", "write a suite (YAML) with `records: rows.jsonl` and `tasks`");
+    says("rows.csv", b"id,answer\n1,x\n", "`rows.csv` holds rows, and a suite is needed here");
+    says("suite.yaml", b"\xff\xfes\0u\0", "save it as UTF-8");
+    says(
+        "promptfooconfig.yaml",
+        b"prompts: [x]\nproviders: [openai:gpt-4o]\ntests: []\n",
+        "docs/reference/from-promptfoo.md",
+    );
+}
+
+#[test]
+fn commands_of_other_tools_are_answered_with_what_does_the_same() {
+    for (verb, advice) in [
+        ("view", "`jurat show` prints the last run"),
+        ("eval", "`jurat run SUITE` runs a suite"),
+        ("compare", "runs are not compared yet"),
+        ("list", "`jurat show --list`"),
+    ] {
+        let Ended { code, stderr, .. } = Folder::empty().jurat(&[verb]);
+        assert_eq!(code, Some(2));
+        assert!(stderr.contains(&format!("there is no command `{verb}`")) && stderr.contains(advice), "{stderr}");
+        assert!(!stderr.contains("completions"), "{stderr}");
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn scripts(suite: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn every_suite_of_the_reference_is_clean() {
     let (mut n_suites, mut wrong) = (0, Vec::new());
-    for name in ["suites.md", "scripts.md", "results.md", "tools.md", "outcomes.md", "agents.md"] {
+    for name in ["suites.md", "scripts.md", "results.md", "tools.md", "outcomes.md", "agents.md", "from-promptfoo.md"] {
         let page = fs::read_to_string(root().join("docs/reference").join(name)).expect("the page is there");
         for suite in suites(&page) {
             n_suites += 1;

@@ -233,3 +233,97 @@ fn a_schema_that_refers_to_itself() {
     let compared = "  field_path: f1.f2.f3\n  operator: exists\n";
     accepted(&format!("{HEAD}{judge}{schema}{compared}"));
 }
+
+/// A scenario of two nodes with these edges and what the first node does.
+fn scenario(edges: &str, ask: &str) -> String {
+    format!(
+        "suite: quiz\nmodels: {{ subject: openai/gpt-5-mini, parser: openai/gpt-5-mini }}\nscenarios:\n  s:\n    entry: ask\n    nodes:\n      \
+         ask: {{ question: Why?, raw_answer: So{ask} }}\n      doubt: {{ question: Sure?, raw_answer: So }}\n    edges:\n{edges}      \
+         - ask -> __end__\n      - doubt -> __end__\n    outcomes: {{ held: {{ all_turns: {{ verify_result: true }} }} }}\n"
+    )
+}
+
+#[test]
+fn edges_without_end() {
+    let edges =
+        repeated(60_000, |n| format!("      - {{ from: ask, to: doubt, when: {{ accumulated.k{n}: {n} }} }}\n"));
+    let Ended { code, stderr, .. } = checked(&Folder::with("suite.yaml", scenario(&edges, "")), "suite.yaml");
+    assert_eq!(code, Some(0), "{}", start(&stderr));
+    assert!(stderr.matches("no node sets").count() <= 100, "{}", start(&stderr));
+    let checks = repeated(20_000, |n| format!("{{ turn: {{ gt: {n} }} }}, "));
+    accepted(&scenario(&format!("      - {{ from: ask, to: doubt, when: [{checks}] }}\n"), ""));
+    let all = repeated(300, |n| format!("{{ any: [{{ turn: {n} }}, {{ turn: {{ lt: {n} }} }}] }}, "));
+    accepted(&scenario(&format!("      - {{ from: ask, to: doubt, when: [{all}] }}\n"), ""));
+}
+
+#[test]
+fn expressions_without_end() {
+    let edge = "      - { from: ask, to: doubt, when: { turn: 1 } }\n";
+    let update = |cel: &str| scenario(edge, &format!(", state_update: {{ cel: \"{cel}\" }}"));
+    for cel in [
+        format!("{{'x': {} > 0}}", vec!["1"; 50_000].join("+")),
+        format!("{{'x': state{}}}", ".b".repeat(30_000)),
+        format!("{{'x': state{}}}", "[0]".repeat(30_000)),
+        format!("{{'x': {}1{}}}", "(".repeat(30_000), ")".repeat(30_000)),
+        vec!["1"; 5_000].join("+"),
+        "(".repeat(9_000),
+    ] {
+        refused(update(&cel), "suite.yaml", "suite::bad_expression");
+    }
+    // Short, and it would run for days: it is stopped when it is evaluated.
+    accepted(&update(&format!("{{'x': {}1{}}}", "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(x, ".repeat(8), ")".repeat(8))));
+    let edges = repeated(2_000, |n| format!("      - {{ from: ask, to: doubt, when: {{ cel: 'turn == {n}' }} }}\n"));
+    accepted(&scenario(&edges, ""));
+}
+
+#[test]
+fn names_without_end() {
+    let name = "n".repeat(1 << 20);
+    for (suite, message) in [
+        (
+            format!("{HEAD}- {{ id: t, depends_on: [{name}], field_path: answer, operator: is_string }}\n"),
+            "there is no task",
+        ),
+        (format!("{HEAD}- {{ id: t, field_path: answer, operator: {name} }}\n"), "there is no operator"),
+        (format!("{HEAD}- {{ id: t, evaluate: {name} }}\n"), "there is no evaluator"),
+        (
+            format!("models: {{ judge: {name} }}\n{HEAD}- {{ id: t, field_path: answer, operator: is_string }}\n"),
+            "must be `provider/model`",
+        ),
+        (format!("{HEAD}- {{ id: t, field_path: answer, operator: is_string, when: {name} }}\n"), "has no key"),
+    ] {
+        let Ended { code, stderr, .. } = checked(&Folder::with("suite.yaml", suite), "suite.yaml");
+        assert!(code == Some(2) && stderr.contains(message), "{code:?}:\n{}", start(&stderr));
+        assert!(stderr.len() < 20_000, "{} bytes about {message}", stderr.len());
+    }
+}
+
+#[test]
+fn patterns_without_end() {
+    let task = |pattern: &str| {
+        format!("{HEAD}- {{ id: t, field_path: answer, operator: matches, expected_value: '{pattern}' }}\n")
+    };
+    refused(task("((a{1000}){1000}){1000}"), "suite.yaml", "suite::bad_pattern");
+    refused(task(&"(".repeat(100_000)), "suite.yaml", "suite::bad_pattern");
+    let nested = "(".repeat(20_000) + "a" + &")".repeat(20_000);
+    refused(task(&nested), "suite.yaml", "suite::bad_pattern");
+    refused(task(&format!("{}a", "a?".repeat(200_000))), "suite.yaml", "suite::bad_pattern");
+}
+
+#[test]
+fn a_line_without_end() {
+    let line = "x ".repeat(2_000_000);
+    refused(
+        format!("suite: support\nrecords: [{{ answer: '{line}' }}]\ntasks: [{{ id: t, operater: is_string }}]\n"),
+        "suite.yaml",
+        "operater",
+    );
+    let Ended { stderr, .. } = checked(
+        &Folder::with(
+            "suite.yaml",
+            format!("suite: support\nrecords: [{{ a: '{line}' }}, {{ a: }} ]\ntasks: [{{ id: t, fild: '{line}' }}]"),
+        ),
+        "suite.yaml",
+    );
+    assert!(stderr.len() < 20_000, "{} bytes", stderr.len());
+}

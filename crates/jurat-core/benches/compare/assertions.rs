@@ -15,7 +15,7 @@ use crate::{RECORD, Work};
 pub(crate) fn plan(name: &str, text: &str) -> Plan {
     let loaded = load(Path::new(name), &One(text));
     assert!(loaded.problems.is_empty(), "{name}: {:#?}", loaded.problems);
-    match Plan::build(&loaded.suite, &Samples { rows: Vec::new(), is_partial: true }) {
+    match Plan::build(&loaded.suite, &Samples { is_partial: true, ..Samples::default() }) {
         Ok((plan, _)) => plan,
         Err(problems) => panic!("{name}: {problems:#?}"),
     }

@@ -29,6 +29,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         example: "{ id: right_dose, field_path: dose, operator: { type: NumericTolerance, tolerance: 0.05 }, expected_value: 100 }",
         read: |args| {
             let tolerance = args.required_number("tolerance")?;
+            if tolerance < 0.0 {
+                let span = args.take("tolerance").map_or(args.span(), |it| it.span);
+                args.flaw(span, format!("a tolerance of {tolerance} is below zero, so nothing passes"));
+            }
             Ok(Operator::Tolerance { tolerance, mode: Mode::read(args, Mode::Relative)? }.into())
         },
         ..NUMERIC

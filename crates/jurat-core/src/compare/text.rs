@@ -74,6 +74,15 @@ impl Test for Comparison<'_> {
             Operator::ContainsWord => format!("text with the word {part}"),
         }
     }
+
+    fn flaw(&self) -> Option<String> {
+        let is_word = |it: Option<char>| it.is_some_and(in_word);
+        let is_bounded = is_word(self.part.chars().next()) && is_word(self.part.chars().next_back());
+        (matches!(self.place, Operator::ContainsWord) && !is_bounded).then(|| {
+            let part = shown(&Val::from(&*self.part));
+            format!("{part} does not begin and end with a letter, a digit or `_`, so it is never a whole word; use `contains`")
+        })
+    }
 }
 
 /// Whether `word` stands between two word boundaries, the `\b` of regular expressions.

@@ -3,8 +3,9 @@
 use super::roles::Roles;
 use super::servers;
 use crate::agent::Runner;
+use crate::check::Rule;
 use crate::suite::problem::{Problem, Problems, listed_all};
-use crate::suite::{AgentCaseText, AgentName, AgentText, SUBJECT, Suite, codes};
+use crate::suite::{AgentCaseText, AgentName, AgentText, SUBJECT, Suite, TaskKind, codes};
 
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {
     let here = suite.cases.iter().filter_map(|it| match &it.agent {
@@ -19,6 +20,33 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems)
         match case.agent_in(suite) {
             Some(agent) => examine_case(roles, case, agent, problems),
             None => problems.extend(unknown_agent(suite, case)),
+        }
+    }
+    unlisted_artifacts(suite, problems);
+}
+
+/// What the runs of agents list beside their key outputs.
+const LISTED: [&str; 4] = ["key_output", "raw_session_trace", "logs", "wire"];
+
+/// Checks for artifacts of a type that no run of this suite lists. Runs that come from elsewhere may list any.
+fn unlisted_artifacts(suite: &Suite, problems: &mut Problems) {
+    let runners: Option<Vec<Runner>> = suite.cases.iter().map(|it| Some(it.agent_in(suite)?.agent.runner)).collect();
+    let Some(runners) = runners.filter(|it| !it.is_empty() && suite.records.is_empty()) else { return };
+    if suite.lost.cases || runners.iter().any(|it| matches!(it, Runner::Recorded | Runner::Call)) {
+        return;
+    }
+    let mut types: Vec<String> =
+        runners.iter().flat_map(|runner| LISTED.map(|kind| format!("{}_{kind}", runner.name()))).collect();
+    types.sort_unstable();
+    types.dedup();
+    for task in &suite.tasks {
+        let TaskKind::Check(check) = &task.kind else { continue };
+        let Rule::OutputArtifactPresent { artifact_type: Some(wanted), .. } = &check.rule else { continue };
+        if !types.contains(wanted) {
+            let message = format!("no run of this suite lists an artifact of the type `{wanted}`");
+            let problem = Problem::new(&codes::NEVER_APPLIES, message).at(task.id.span, "never passes");
+            let names = || types.iter().map(String::as_str);
+            problems.push(problem.did_you_mean(wanted, names()).help(format!("runs list {}", listed_all(names()))));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::evaluations;
 use super::graph::Graph;
 use super::shape::{Leads, Shape};
 use crate::evaluation::output_schema;
-use crate::evaluator::binding::{Binding, Origin};
+use crate::evaluator::binding::{Binding, COMMON, Origin};
 use crate::evaluator::{OutputConfig, OutputKind};
 use crate::evidence::probe;
 use crate::outcome::Gives;
@@ -364,6 +364,20 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
     })
 }
 
+/// Whether the reader is a task that runs an evaluator, whose parameters may have names that every case supplies.
+fn evaluated(reader: Reader<'_>) -> bool {
+    matches!(reader, Reader::Task(Task { kind: TaskKind::Evaluate(_), .. }))
+}
+
+/// The only member of a row, when it is a list of objects that have what is looked for: `{"data": [{…}, {…}]}`.
+fn wrapped_rows(row: &Shape, wanted: &str) -> Option<String> {
+    let names = row.names();
+    let [only] = names.as_slice() else { return None };
+    let member = row.member(only)?;
+    let item = member.item()?;
+    item.has(wanted).then(|| (*only).to_owned())
+}
+
 fn unknown_name(
     suite: &Suite,
     reader: Reader<'_>,
@@ -391,7 +405,8 @@ fn unknown_name(
     let is_early = matches!(reader, Reader::Ask) && step == 0 && probe::KEYS.contains(&wanted.as_str());
     let problem =
         if is_early { problem.help("what came of asking is seen by tasks, not by prompts of `ask`") } else { problem };
-    let near = nearest(&wanted, names.iter().copied());
+    let common = if evaluated(reader) { &COMMON[..] } else { &[] };
+    let near = nearest(&wanted, names.iter().chain(common).copied());
     let problem = match (near, near_task(suite, reader, &wanted).filter(|_| step == 0)) {
         (None, Some(near)) => {
             let problem = problem.help(format!("did you mean the task `{}`?", near.id.value));
@@ -400,6 +415,11 @@ fn unknown_name(
         (Some(near), _) => problem.help(format!("did you mean `{near}`?")),
         (None, None) => problem,
     };
+    if let Some(list) = wrapped_rows(place, &wanted).filter(|_| step == 0 && cases == Cases::ROWS) {
+        return problem.help(format!(
+            "the rows seem to be the items of `{list}`: write that list alone into the file, for example with `jq .{list}`"
+        ));
+    }
     match step {
         _ if names.is_empty() => problem,
         0 if cases.names().len() > 1 => problem.help(format!("they have {}", listed_plainly(&names))),

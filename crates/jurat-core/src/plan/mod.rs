@@ -21,6 +21,7 @@ mod servers;
 mod shape;
 mod types;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::agent::AgentCase;
@@ -58,6 +59,8 @@ pub struct Samples {
     pub rows: Vec<Value>,
     /// Whether some of the data could not be looked at, so that a name may come from there.
     pub is_partial: bool,
+    /// The ids of all rows; `None` when there are more rows than these, or rows without an id of their own.
+    pub ids: Option<BTreeSet<String>>,
 }
 
 /// Everything that can be known about a suite before running it, beyond what reading it found.

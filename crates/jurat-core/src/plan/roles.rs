@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::suite::problem::{Problem, Problems, listed_all, nearest};
-use crate::suite::{Model, Role, Suite, codes, is_provider_and_model};
+use crate::suite::{Model, Role, Suite, codes, is_provider_and_model, model_elsewhere};
 use crate::value::Spanned;
 
 /// The roles of a suite, by name.
@@ -40,11 +40,12 @@ impl<'s> Roles<'s> {
     fn unknown_model(&self, name: &Spanned<String>) -> Problem {
         let problem = Problem::new(&codes::UNKNOWN_MODEL, format!("there is no model role `{}`", name.value))
             .at(name.span, "unknown role");
-        let problem = match self.near(&name.value) {
-            Some(role) => problem
+        let problem = match (self.near(&name.value), model_elsewhere(&name.value)) {
+            (_, Some(model)) => return problem.help(format!("did you mean `{model}`?")),
+            (Some(role), None) => problem
                 .at(role.name.span, "a role with a similar name")
                 .help(format!("did you mean `{}`?", role.name.value)),
-            None => problem,
+            (None, None) => problem,
         };
         let roles: Vec<&str> = self.suite.models.iter().map(|it| it.name.value.as_str()).collect();
         let roles = if roles.is_empty() { "no roles".to_owned() } else { listed_all(roles) };

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::Samples;
 use super::graph::Graph;
-use crate::suite::problem::{Problem, Problems};
+use crate::suite::problem::{Problem, Problems, listed_all, nearest};
 use crate::suite::{CaseKind, Selection, Suite, Task, codes};
 use crate::value::{Val, shown};
 
@@ -131,8 +131,12 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems:
         }
     }
     let tags = if samples.is_partial || suite.lost.cases { None } else { Some(known_tags(suite, samples)) };
+    let ids = known_ids(suite, samples);
     for task in &suite.tasks {
-        problems.extend(no_such_case(suite, task, tags.as_ref()));
+        if !problems.has_room(&codes::NO_SUCH_CASE) {
+            break;
+        }
+        problems.extend(no_such_case(suite, task, ids.as_ref(), tags.as_ref()));
     }
 }
 
@@ -153,14 +157,23 @@ fn known_tags<'s>(suite: &'s Suite, samples: &'s Samples) -> HashSet<&'s str> {
     sections.chain(scenarios).chain(cases).chain(samples.rows.iter().flat_map(|it| row_tags(it))).collect()
 }
 
-/// The ids of all cases that stand in the definition.
-fn case_ids(suite: &Suite) -> impl Iterator<Item = &str> {
+/// The ids of all cases; `None` when some are not known.
+fn known_ids<'s>(suite: &'s Suite, samples: &'s Samples) -> Option<BTreeSet<&'s str>> {
+    if suite.lost.cases || (samples.ids.is_none() && !suite.records.is_empty()) {
+        return None;
+    }
     let scenarios = suite.scenarios.iter().map(|it| it.name.value.as_str());
-    scenarios.chain(suite.cases.iter().map(|it| it.id.value.as_str()))
+    let cases = suite.cases.iter().map(|it| it.id.value.as_str());
+    Some(scenarios.chain(cases).chain(samples.ids.iter().flatten().map(String::as_str)).collect())
 }
 
 /// A task that applies to nothing is never counted, and nobody would miss it.
-fn no_such_case(suite: &Suite, task: &Task, tags: Option<&HashSet<&str>>) -> Option<Problem> {
+fn no_such_case(
+    suite: &Suite,
+    task: &Task,
+    known: Option<&BTreeSet<&str>>,
+    tags: Option<&HashSet<&str>>,
+) -> Option<Problem> {
     let code = &codes::NO_SUCH_CASE;
     let problem = match &task.on {
         Selection::Kind(CaseKind::Scenarios) if !suite.scenarios.is_empty() || suite.lost.cases => return None,
@@ -174,15 +187,16 @@ fn no_such_case(suite: &Suite, task: &Task, tags: Option<&HashSet<&str>>) -> Opt
             let message = format!("`{}` applies to no case: `on` names none", task.id.value);
             Problem::new(code, message).at(task.id.span, "is for nothing").help("name the ids, or leave `on` out")
         }
-        // Without rows all ids are known.
         Selection::Ids(ids)
-            if suite.records.is_empty()
-                && !suite.lost.cases
-                && let Some(id) = ids.iter().find(|id| case_ids(suite).all(|it| it != id.value)) =>
+            if let Some(known) = known
+                && let Some(id) = ids.iter().find(|it| !known.contains(it.value.as_str())) =>
         {
             let message = format!("there is no case {}", shown(&Val::from(id.value.as_str())));
-            let problem = Problem::new(code, message).at(id.span, "no scenario or case has this name");
-            problem.did_you_mean(&id.value, case_ids(suite))
+            let problem = Problem::new(code, message).at(id.span, "no case has this id");
+            match nearest(&id.value, known.iter().copied()) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem.help(format!("there are {}", listed_all(known.iter().copied()))),
+            }
         }
         Selection::Tag(tag) if tags.is_some_and(|it| !it.contains(tag.value.as_str())) => {
             let written = shown(&Val::from(tag.value.as_str()));

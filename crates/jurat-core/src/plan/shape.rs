@@ -132,6 +132,8 @@ impl Shape {
                     };
                     let rest = &steps[ix + 1..];
                     return match item.at(rest) {
+                        // Several `[*]` make one flat list.
+                        Leads::To(item) if rest.contains(&Step::Each) => Leads::To(Cow::Owned(item.into_owned())),
                         Leads::To(item) => {
                             let items = Some(Box::new(item.into_owned()));
                             Leads::To(Cow::Owned(Shape { items, ..Shape::of_kinds(&[Kind::List]) }))
@@ -151,7 +153,7 @@ impl Shape {
         Leads::To(shape)
     }
 
-    fn member(&self, key: &str) -> Option<Cow<'_, Shape>> {
+    pub(super) fn member(&self, key: &str) -> Option<Cow<'_, Shape>> {
         if !self.kinds.contains(Kind::Object) {
             return None;
         }

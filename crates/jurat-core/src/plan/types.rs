@@ -15,13 +15,33 @@ use crate::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, shown};
 pub(super) fn examine(known: Known<'_>, samples: &Samples, problems: &mut Problems) {
     for (ix, task) in known.suite.tasks.iter().enumerate() {
         if let Some(comparison) = &task.comparison
-            && let Some(shape) = compared_shape(known, ix, comparison).filter(|it| !may_be_boolean(known, ix, it))
-            && let Some(problem) = examine_comparison(task, comparison, &shape)
+            && let Some(whole) = whole_shape(known, ix, comparison)
         {
-            let remedy = field_to_compare(comparison, &shape).or_else(|| column_type(known, ix, comparison, samples));
-            problems.push(remedy.into_iter().fold(problem, Problem::help));
+            problems.extend(no_items(task, comparison, &whole));
+            let compared = compared_part(&whole, comparison).filter(|it| !may_be_boolean(known, ix, it));
+            if let Some(shape) = compared
+                && let Some(problem) = examine_comparison(task, comparison, &shape)
+            {
+                let remedy =
+                    field_to_compare(comparison, &shape).or_else(|| column_type(known, ix, comparison, samples));
+                problems.push(remedy.into_iter().fold(problem, Problem::help));
+            }
         }
     }
+}
+
+/// `item_field_path` where no value can be a list.
+fn no_items(task: &Task, comparison: &TaskComparison, whole: &Shape) -> Option<Problem> {
+    let item_path = comparison.item_path.as_ref().filter(|_| whole.item().is_none())?;
+    let what = comparison.path.as_ref().map_or_else(|| "the value".to_owned(), |it| format!("`{}`", it.value));
+    let message = format!("`item_field_path` looks inside the items of a list, and {what} is {}", whole.kinds);
+    let problem = Problem::new(&codes::NEVER_APPLIES, message).at(item_path.span, "looks inside items");
+    let place = comparison.path.as_ref().map_or(task.id.span, |it| it.span);
+    let problem = problem.at(place, format!("this is {}", whole.kinds));
+    Some(match &comparison.path {
+        Some(path) => problem.help(format!("write `field_path: {}.{}`", path.value, item_path.value)),
+        None => problem.help(format!("write `field_path: {}`", item_path.value)),
+    })
 }
 
 /// Whether an evaluator is compared with a boolean, which it may return: the label of one is what its author spells so.
@@ -72,6 +92,24 @@ fn is_csv(records: &Records) -> bool {
 
 /// What is known of the value that a task compares.
 pub(super) fn compared_shape<'s>(known: Known<'s>, ix: usize, comparison: &TaskComparison) -> Option<Cow<'s, Shape>> {
+    let whole = whole_shape(known, ix, comparison)?;
+    match &comparison.item_path {
+        None => Some(whole),
+        Some(_) => compared_part(&whole, comparison).map(|it| Cow::Owned(it.into_owned())),
+    }
+}
+
+/// What is known of the part of a value that is compared: the value itself, or a part of each item.
+fn compared_part<'s>(whole: &'s Shape, comparison: &TaskComparison) -> Option<Cow<'s, Shape>> {
+    let Some(item_path) = &comparison.item_path else { return Some(Cow::Borrowed(whole)) };
+    match whole.item()?.at(item_path.value.steps()) {
+        Leads::To(shape) => Some(Cow::Owned(shape.into_owned())),
+        Leads::Nowhere { .. } => None,
+    }
+}
+
+/// What is known of the value that `field_path` leads to.
+fn whole_shape<'s>(known: Known<'s>, ix: usize, comparison: &TaskComparison) -> Option<Cow<'s, Shape>> {
     let leads = match (&known.suite.tasks[ix].kind, &comparison.path) {
         (
             TaskKind::Judge(_)
@@ -91,13 +129,9 @@ pub(super) fn compared_shape<'s>(known: Known<'s>, ix: usize, comparison: &TaskC
             Source::Stranger(_) | Source::Nobody | Source::Unknown => return None,
         },
     };
-    let Leads::To(shape) = leads else { return None };
-    match &comparison.item_path {
-        None => Some(shape),
-        Some(item_path) => match shape.item()?.at(item_path.value.steps()) {
-            Leads::To(shape) => Some(Cow::Owned(shape.into_owned())),
-            Leads::Nowhere { .. } => None,
-        },
+    match leads {
+        Leads::To(shape) => Some(shape),
+        Leads::Nowhere { .. } => None,
     }
 }
 

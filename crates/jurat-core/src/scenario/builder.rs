@@ -461,7 +461,7 @@ impl Condition {
 
     /// An expression over the state holds.
     pub fn cel(source: &str) -> Result<Condition, ExpressionError> {
-        Expression::compile(source).map(|it| Condition::Cel(Arc::new(it)))
+        Expression::compile_condition(source).map(|it| Condition::Cel(Arc::new(it)))
     }
 }
 

@@ -235,6 +235,17 @@ impl Condition {
         }
     }
 
+    /// Its comparisons, in order.
+    pub fn checks(&self) -> Vec<&StateCheck> {
+        match self {
+            Condition::Check(check) => vec![check],
+            Condition::Checks(checks) => checks.iter().collect(),
+            Condition::All(parts) | Condition::Any(parts) => parts.iter().flat_map(Condition::checks).collect(),
+            Condition::Not(part) => part.checks(),
+            Condition::Cel(_) | Condition::Callable(_) => Vec::new(),
+        }
+    }
+
     /// Its expressions, in order.
     pub fn expressions(&self) -> Vec<&Expression> {
         match self {

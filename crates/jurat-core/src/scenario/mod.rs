@@ -12,6 +12,7 @@
 
 pub mod builder;
 pub mod callable;
+mod contradiction;
 pub mod conversation;
 pub mod definition;
 pub mod execution;

@@ -81,6 +81,19 @@ impl State {
         }
     }
 
+    /// The names that expressions of edges and updates may read.
+    pub(crate) const NAMES: [&str; 9] = [
+        "turn",
+        "current_node",
+        "verify_result",
+        "parsed",
+        "node_visits",
+        "accumulated",
+        "node_results",
+        "failure",
+        "state",
+    ];
+
     /// The names that expressions of edges and updates read.
     pub fn names(&self) -> Val<'_> {
         let own = self.members();

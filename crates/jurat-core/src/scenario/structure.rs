@@ -5,10 +5,13 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
+use std::sync::Arc;
 
 use super::conversation::USER;
 use super::state::Place;
-use super::{Condition, Edge, Node, Scenario, StatePath, Target};
+use super::{
+    Condition, Edge, FailureCategory, Node, Scenario, State, StateCheck, StatePath, StateUpdate, Target, contradiction,
+};
 use crate::expression::Expression;
 use crate::outcome::{Check, Scope, TurnCheck};
 use crate::suite::problem::{Severity, listed_all};
@@ -91,6 +94,20 @@ pub enum Flaw {
         /// Why it is never there.
         reason: Absence,
     },
+    /// The condition of an edge asks for what cannot be.
+    Impossible {
+        /// The edge.
+        edge: usize,
+        /// What it looks at, as it is written.
+        field: String,
+    },
+    /// A condition asks for a category of failures that does not exist.
+    UnknownCategory {
+        /// The edge.
+        edge: usize,
+        /// The category, as it is written.
+        category: String,
+    },
     /// Two outcomes have one name, so that the result of the first is lost.
     DuplicateOutcome {
         /// The second.
@@ -134,6 +151,13 @@ pub enum Absence {
         /// The fields that are read from its answers.
         known: Vec<String>,
     },
+    /// No node sets it; nodes set these keys of the accumulated state.
+    Unset {
+        /// The key.
+        key: String,
+        /// The keys that are set.
+        known: Arc<[String]>,
+    },
     /// The turns of this node are not rated by it; they are rated by these traits.
     Trait {
         /// The node.
@@ -162,6 +186,8 @@ impl Flaw {
             Flaw::Shadowed { .. } => "shadowed_edge",
             Flaw::NoWayOut { .. } => "no_way_out",
             Flaw::UnknownField { .. } => "unknown_field",
+            Flaw::Impossible { .. } => "impossible_condition",
+            Flaw::UnknownCategory { .. } => "unknown_category",
             Flaw::DuplicateOutcome { .. } => "duplicate_outcome",
             Flaw::OutcomeWithoutNode { .. } => "outcome_without_node",
         }
@@ -174,6 +200,8 @@ impl Flaw {
             | Flaw::Shadowed { .. }
             | Flaw::NoWayOut { .. }
             | Flaw::UnknownField { .. }
+            | Flaw::Impossible { .. }
+            | Flaw::UnknownCategory { .. }
             | Flaw::DuplicateOutcome { .. }
             | Flaw::OutcomeWithoutNode { .. } => Severity::Warning,
             _ => Severity::Error,
@@ -212,6 +240,7 @@ pub fn flaws_besides(scenario: &Scenario, unread: &Unread) -> Vec<Flaw> {
     let shadowed = shadowed(scenario, &graph);
     flaws.extend(shadowed.iter().map(|(edge, by)| Flaw::Shadowed { edge: *edge, by: *by }));
     flaws.extend(no_way_out(scenario, &graph, reached.as_deref(), &shadowed));
+    flaws.extend(impossible(scenario));
     flaws.extend(unknown_fields(scenario, &graph, unread));
     flaws.extend(outcomes(scenario, &graph, reached.as_deref()));
     flaws
@@ -348,6 +377,9 @@ fn shadowed(scenario: &Scenario, graph: &Graph<'_>) -> Vec<(usize, usize)> {
         let conditions: Vec<(usize, &Condition)> =
             edges.iter().filter_map(|it| Some((*it, scenario.edges[*it].when.as_ref()?))).collect();
         for (nth, (edge, condition)) in conditions.iter().enumerate() {
+            if left == 0 {
+                break;
+            }
             let by = conditions[..nth].iter().find(|(_, earlier)| implies(condition, earlier, &mut left));
             found.extend(by.map(|(by, _)| (*edge, *by)));
         }
@@ -424,21 +456,30 @@ fn no_way_out(
     (!nodes.is_empty()).then_some(Flaw::NoWayOut { nodes })
 }
 
-/// The names that expressions of edges may read.
-const NAMES: [&str; 9] = [
-    "accumulated",
-    "current_node",
-    "failure",
-    "node_results",
-    "node_visits",
-    "parsed",
-    "state",
-    "turn",
-    "verify_result",
-];
+/// Conditions that can never hold, whatever happens.
+fn impossible(scenario: &Scenario) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for (edge, condition) in scenario.edges.iter().enumerate().filter_map(|(ix, it)| Some((ix, it.when.as_ref()?))) {
+        let found = contradiction::impossible(condition);
+        flaws.extend(found.map(|it| Flaw::Impossible { edge, field: it.field.to_string() }));
+        let unknown = condition.checks().into_iter().filter_map(unknown_category);
+        flaws.extend(unknown.map(|category| Flaw::UnknownCategory { edge, category }));
+    }
+    flaws
+}
+
+/// The category of failures that a check asks for, if there is no such.
+fn unknown_category(check: &StateCheck) -> Option<String> {
+    let is_category = matches!(check.field.place(), Place::FailurePart(part) if part == "category");
+    let category = check.expected.as_str().filter(|_| is_category)?;
+    // A comparison such as `contains` may ask for a part of a name.
+    let is_whole = matches!(check.verify_with.entry().name, "ExactMatch" | "Equals" | "LiteralMatch");
+    let is_known = FailureCategory::NAMED.iter().any(|(name, _)| name.eq_ignore_ascii_case(category.trim()));
+    (is_whole && !is_known).then(|| category.to_owned())
+}
 
 fn unknown_fields(scenario: &Scenario, graph: &Graph<'_>, unread: &Unread) -> Vec<Flaw> {
-    let looking = Looking { scenario, graph, unread };
+    let looking = Looking { scenario, graph, unread, keys: keys_set(scenario) };
     let mut flaws = Vec::new();
     for (edge, Edge { source, when, .. }) in scenario.edges.iter().enumerate() {
         let Some(condition) = when else { continue };
@@ -448,8 +489,11 @@ fn unknown_fields(scenario: &Scenario, graph: &Graph<'_>, unread: &Unread) -> Ve
             flaws.extend(reason.map(|reason| Flaw::UnknownField { edge, field: path.to_string(), reason }));
         }
         let names = condition.expressions().into_iter().flat_map(Expression::names);
-        let unknown = names.filter(|it| !NAMES.contains(&it.as_str()));
+        let unknown = names.filter(|it| !State::NAMES.contains(&it.as_str()));
         flaws.extend(unknown.map(|it| Flaw::UnknownField { edge, field: it.clone(), reason: Absence::Nowhere }));
+        let read = condition.expressions().into_iter().flat_map(|it| it.fields_of("accumulated"));
+        let unset = read.filter_map(|key| looking.unset(key).map(|reason| (format!("accumulated.{key}"), reason)));
+        flaws.extend(unset.map(|(field, reason)| Flaw::UnknownField { edge, field, reason }));
     }
     flaws
 }
@@ -459,6 +503,22 @@ struct Looking<'s> {
     scenario: &'s Scenario,
     graph: &'s Graph<'s>,
     unread: &'s Unread,
+    /// The keys of the accumulated state that nodes set; `None` when that is not known.
+    keys: Option<Arc<[String]>>,
+}
+
+/// The keys that the nodes of a scenario set in the accumulated state, if each says so itself.
+fn keys_set(scenario: &Scenario) -> Option<Arc<[String]>> {
+    let mut keys = Vec::new();
+    for update in scenario.nodes.iter().filter_map(|it| it.state_update.as_ref()) {
+        match update {
+            StateUpdate::Cel(expression) => keys.extend(expression.keys()?.iter().cloned()),
+            StateUpdate::Callable(_) => return None,
+        }
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    Some(keys.into())
 }
 
 impl Looking<'_> {
@@ -473,8 +533,15 @@ impl Looking<'_> {
             Place::NodeParsed(id, key) => self.node(id).map_or_else(Some, |it| self.field(it, key)),
             Place::NodeRubric(id, name) => self.node(id).map_or_else(Some, |it| self.rating(it, name)),
             Place::Parsed(key) => source.and_then(|it| self.field(it, key)),
-            Place::VerifyResult | Place::Turn | Place::CurrentNode | Place::Accumulated(_) | Place::Failure => None,
+            Place::Accumulated(key) => self.unset(key),
+            Place::VerifyResult | Place::Turn | Place::CurrentNode | Place::Failure => None,
         }
+    }
+
+    /// Why a key of the accumulated state is never there, when it is known that no node sets it.
+    fn unset(&self, key: &str) -> Option<Absence> {
+        let known = self.keys.as_ref().filter(|it| it.binary_search_by(|it| it.as_str().cmp(key)).is_err())?;
+        Some(Absence::Unset { key: key.to_owned(), known: known.clone() })
     }
 
     fn node(&self, id: &str) -> Result<usize, Absence> {
@@ -617,7 +684,12 @@ impl fmt::Display for Words<'_> {
                     write!(f, "nothing reads `{name}` from the answers of the node `{node}`")
                 }
                 Absence::Trait { node, name, .. } => write!(f, "the node `{node}` is not rated by `{name}`"),
+                Absence::Unset { key, .. } => write!(f, "no node sets `{key}` in the accumulated state"),
             },
+            Flaw::Impossible { edge: ix, field } => {
+                write!(f, "the edge {} can never be taken: its condition asks of `{field}` what cannot be", edge(ix))
+            }
+            Flaw::UnknownCategory { category, .. } => write!(f, "there is no failure category `{category}`"),
             Flaw::DuplicateOutcome { outcome, .. } => {
                 write!(f, "there are two outcomes `{}`", scenario.outcomes[*outcome].name)
             }

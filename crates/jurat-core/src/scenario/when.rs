@@ -15,9 +15,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Callable, Condition, StateCheck, StatePath};
+use super::{Callable, Condition, State, StateCheck, StatePath};
 use crate::compare::{Args, Operator, Origin, find};
-use crate::expression::Expression;
+use crate::expression::{Expression, ExpressionError};
 use crate::suite::problem::{listed, nearest};
 use crate::value::{Content, Entry, Kind, Map, Node, Span, Val, Value};
 
@@ -259,7 +259,7 @@ fn member(entry: &Entry<'_>) -> Result<Condition, Vec<WhenError>> {
             _ => Err(vec![bad(value.span, format!("`any` must be a list of conditions, not {}", value.phrase()))]),
         },
         "not" => Ok(Condition::Not(Box::new(condition(value)?))),
-        "cel" => expression(value).map(Condition::Cel).map_err(|it| vec![it]),
+        "cel" => expression(value, Expression::must_be_boolean).map(Condition::Cel).map_err(|it| vec![it]),
         field => of_field(field, entry.key_span, value).map_err(|it| vec![it]),
     }
 }
@@ -384,12 +384,16 @@ fn stored_check(node: &Node<'_>, strictness: Strictness) -> Result<StateCheck, V
         None => Err(bad(node.span, "a state check needs `verify_with`".to_owned())
             .help("for example `verify_with: { type: ExactMatch }`".to_owned())),
     };
-    let verify_with = verify_with.and_then(|operator| match operator.bind(expected.borrowed()) {
-        Err(inapplicable) if strictness == Strictness::Strict => {
-            let span = node.get("expected").unwrap_or(node).span;
-            Err(bad(span, format!("`{}`: {}", operator.entry().snake_case(), inapplicable.reason)))
+    let verify_with = verify_with.and_then(|operator| {
+        let bound = operator.bind(expected.borrowed());
+        let flaw = bound.map_or_else(|it| Some(it.reason), |it| it.flaw());
+        match flaw.filter(|_| strictness == Strictness::Strict) {
+            Some(flaw) => {
+                let span = node.get("expected").unwrap_or(node).span;
+                Err(bad(span, format!("`{}`: {flaw}", operator.entry().snake_case())))
+            }
+            None => Ok(operator),
         }
-        _ => Ok(operator),
     });
     match (field, verify_with) {
         (Ok(field), Ok(verify_with)) if errors.is_empty() => Ok(StateCheck { field, expected, verify_with }),
@@ -440,10 +444,15 @@ fn read_operator(node: &Node<'_>, strictness: Strictness) -> Result<Operator, Wh
     Ok(operator)
 }
 
-/// The expression of `{cel: …}`.
-pub(crate) fn expression(node: &Node<'_>) -> Result<Arc<Expression>, WhenError> {
+/// The expression of `{cel: …}`, which reads the state and gives what `must_be` asks for.
+pub(crate) fn expression(
+    node: &Node<'_>,
+    must_be: fn(Expression) -> Result<Expression, ExpressionError>,
+) -> Result<Arc<Expression>, WhenError> {
     let source = node.as_str().ok_or_else(|| bad(node.span, format!("`cel` must be text, not {}", node.phrase())))?;
     Expression::compile(source)
+        .and_then(|it| it.must_read(&State::NAMES))
+        .and_then(must_be)
         .map(Arc::new)
         .map_err(|error| WhenError { kind: WhenErrorKind::BadExpression, ..bad(node.span, error.to_string()) })
 }

@@ -25,6 +25,8 @@ codes! {
     MISSING_KEY = Error "suite::missing_key", "a key that must be there";
     WRONG_TYPE = Error "suite::wrong_type", "a value of the wrong type";
     WRONG_VALUE = Error "suite::wrong_value", "a value that is none of the accepted ones";
+    PATH_FOR_TEXT = Error "suite::path_for_text", "the name of a file where the text in it is meant";
+    ALWAYS_SAME = Warning "suite::always_same", "a check whose result never depends on what is checked";
     CONFLICT = Error "suite::conflict", "two keys that cannot stand together";
     NOT_SUPPORTED = Error "suite::not_supported", "a part of the format that this version does not run";
     BAD_ID = Error "suite::bad_id", "an id with characters that ids do not have";
@@ -72,6 +74,7 @@ codes! {
 
     SECOND_FALLBACK = Warning "plan::second_fallback", "a second edge without a condition, which is never taken";
     SHADOWED_EDGE = Warning "plan::shadowed_edge", "an edge behind another one that is always taken instead";
+    NEVER_TAKEN = Warning "plan::never_taken", "an edge whose condition can never hold";
     NO_WAY_OUT = Warning "plan::no_way_out", "nodes that are never left, so that only the turn limit ends the conversation";
     UNKNOWN_STATE = Warning "plan::unknown_state", "a condition on something that is never there";
     OUTCOME_WITHOUT_NODE = Warning "plan::outcome_without_node", "an outcome about a node that is never visited";

@@ -1,6 +1,7 @@
 //! The comparison of a task: `field_path`, `operator`, `expected_value` and what goes with them.
 
 use super::codes;
+use super::foreign;
 use super::form::{Form, Key};
 use super::problem::{Problem, listed_all, nearest};
 use super::reader::{Fields, Reading};
@@ -165,32 +166,6 @@ pub(super) fn operator(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spa
     parameters(reading, entry, params, node.span).map(|it| Spanned::new(it, node.span))
 }
 
-/// What programming languages call some of them.
-const ELSEWHERE: [(&str, &str); 22] = [
-    ("eq", "equals"),
-    ("equal", "equals"),
-    ("is", "equals"),
-    ("ne", "not_equal"),
-    ("gt", "greater_than"),
-    ("gte", "greater_than_or_equal"),
-    ("lt", "less_than"),
-    ("lte", "less_than_or_equal"),
-    ("regex", "matches"),
-    ("in", "contains_any"),
-    ("between", "in_range"),
-    ("length", "has_length_equal"),
-    ("=", "equals"),
-    ("==", "equals"),
-    ("===", "equals"),
-    ("!=", "not_equal"),
-    ("<>", "not_equal"),
-    (">", "greater_than"),
-    (">=", "greater_than_or_equal"),
-    ("<", "less_than"),
-    ("<=", "less_than_or_equal"),
-    ("=~", "matches"),
-];
-
 /// A name may be an operator and a primitive; with parameters the primitive is meant.
 fn by_name(reading: &mut Reading<'_>, name: &str, span: Span, preferred: Origin) -> Option<&'static Entry> {
     let found = find(name);
@@ -199,10 +174,12 @@ fn by_name(reading: &mut Reading<'_>, name: &str, span: Span, preferred: Origin)
         let names: Vec<String> = entries().map(Entry::snake_case).collect();
         let problem = Problem::new(&codes::UNKNOWN_OPERATOR, format!("there is no operator `{name}`"))
             .at(span, "unknown operator");
-        let symbol = ELSEWHERE.iter().find(|(symbol, _)| *symbol == name).map(|(_, name)| *name);
-        reading.problem(match symbol.or_else(|| nearest(name, names.iter().map(String::as_str))) {
-            Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem.help(format!("there are {}", listed_all(names.iter().map(String::as_str)))),
+        // What is spelled alike may mean the opposite: `not_matches` is not `matches`.
+        let alike = names.iter().map(String::as_str).filter(|it| !foreign::is_opposite(name, it));
+        reading.problem(match (foreign::advice(name), nearest(name, alike)) {
+            (Some(advice), _) => problem.help(advice),
+            (None, Some(near)) => problem.help(format!("did you mean `{near}`?")),
+            (None, None) => problem.help(format!("there are {}", listed_all(names.iter().map(String::as_str)))),
         });
     }
     chosen.copied()
@@ -303,11 +280,12 @@ fn expected(
         let problem = Problem::new(&codes::IGNORED_OPERAND, message).at(node.span, "ignored");
         reading.problem(problem.help("drop it, or use the operator that says the opposite"));
     }
+    let should_be = format!("should be {}", entry.operand.phrase());
     let flaw = match operator.value.bind(value.borrowed()) {
-        Ok(comparison) => comparison.flaw(),
-        Err(inapplicable) => Some(inapplicable.reason),
+        Ok(comparison) => comparison.flaw().map(|it| (it, "nothing passes".to_owned())),
+        Err(inapplicable) => Some((inapplicable.reason, should_be)),
     };
-    if let Some(flaw) = flaw {
+    if let Some((flaw, label)) = flaw {
         let message = format!("`{name}`: {flaw}");
         reading.problem(match value.as_str() {
             Some(pattern) if entry.operand == Operand::Pattern => {
@@ -317,7 +295,7 @@ fn expected(
             }
             text => {
                 let problem = Problem::new(&codes::BAD_OPERAND, message)
-                    .at(node.span, format!("should be {}", entry.operand.phrase()))
+                    .at(node.span, label)
                     .at(operator.span, "for this operator");
                 let is_quoted_number =
                     entry.operand == Operand::Number && text.is_some_and(|it| it.parse::<f64>().is_ok());

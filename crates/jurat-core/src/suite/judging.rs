@@ -1,13 +1,15 @@
 //! The `judge` of a task: which model is asked, what, and what it must answer.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use super::codes;
+use super::foreign;
 use super::form::{Form, Key, Keys};
 use super::output::{self, Output};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
-use super::source::Source;
+use super::source::{ReadError, Source};
 use crate::judge::Prompt;
 use crate::value::{Node, Span, Spanned, Val, shown_within};
 
@@ -129,8 +131,59 @@ pub(super) fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> 
         let problem = problem.at(place, "sent as text");
         reading.problem(problem.help("a placeholder is `${name}` or `${name.path}`, without spaces"));
     }
+    foreign_placeholders(reading, &prompt, text.span);
     let holes = reading.places(text.span, prompt.holes().iter().map(|it| &prompt.text()[it.range.clone()]));
     Some(PromptText { prompt, span: text.span, holes, file })
+}
+
+/// Notes placeholders in a text that is sent as it is.
+pub(super) fn unfilled(reading: &mut Reading<'_>, node: &Node<'_>, remedy: &str) {
+    let Some(text) = node.as_str() else { return };
+    let prompt = Prompt::parse(text);
+    let mut found: Vec<Range<usize>> = prompt.holes().iter().map(|it| it.range.clone()).collect();
+    found.extend(foreign::placeholders(text));
+    found.sort_unstable_by_key(|it| it.start);
+    found.truncate(MOST_PLACEHOLDERS);
+    let places = reading.places(node.span, found.iter().map(|it| &text[it.clone()]));
+    for (found, place) in found.into_iter().zip(places) {
+        let message = format!("nothing fills `{}` here, so it is sent as it is", &text[found]);
+        let problem = Problem::new(&codes::LITERAL_PLACEHOLDER, message).at(place, "sent as text");
+        reading.problem(problem.help(remedy));
+    }
+}
+
+/// How many placeholders of one text are noted that nothing fills: one who wrote one wrote others in the same way.
+const MOST_PLACEHOLDERS: usize = 3;
+
+/// Notes every `{{name}}`, which other tools fill in and this one sends as it is.
+fn foreign_placeholders(reading: &mut Reading<'_>, prompt: &Prompt, span: Span) {
+    let text = prompt.text();
+    let found: Vec<&str> = foreign::placeholders(text).take(MOST_PLACEHOLDERS).map(|it| &text[it]).collect();
+    let places = reading.places(span, found.iter().copied());
+    for (written, place) in found.into_iter().zip(places) {
+        let problem = Problem::new(&codes::LITERAL_PLACEHOLDER, format!("`{written}` is sent as it is"));
+        let name = written.trim_matches(['{', '}', ' ']);
+        reading.problem(problem.at(place, "sent as text").help(format!("a placeholder is written `${{{name}}}` here")));
+    }
+}
+
+/// The name of a file where its text was meant: one word that names a file which is there.
+fn path_for_text(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Problem> {
+    const LONGEST: usize = 200;
+    let name = node.as_str()?;
+    let stem = name.rsplit_once('.').filter(|(stem, extension)| !stem.is_empty() && (1..=6).contains(&extension.len()));
+    if stem.is_none() || name.len() > LONGEST || name.contains(|it: char| it.is_whitespace() || "${}\0".contains(it)) {
+        return None;
+    }
+    let path = reading.beside(node.span, name);
+    // A file that is too large to read is one, too.
+    let is_there =
+        !matches!(reading.files.read(&path, super::load::MAX_BYTES), Err(ReadError::NotFound | ReadError::Other(_)));
+    is_there.then(|| {
+        let message = format!("{what} is the text `{name}`, not what the file of that name holds");
+        let problem = Problem::new(&codes::PATH_FOR_TEXT, message).at(node.span, "sent as text");
+        problem.help(format!("write `{}: {{ file: {name} }}`", what.trim_matches('`')))
+    })
 }
 
 /// Reads a text that may stand in a file of its own, and the name of that file.
@@ -148,6 +201,10 @@ pub(super) fn text_or_file(
         reading.wrong_type(what, "text, or `{file: …}`", node);
         return None;
     };
+    if let Some(problem) = path_for_text(reading, what, node) {
+        reading.problem(problem);
+        return None;
+    }
     Some((Spanned::new(text.to_owned(), node.span), None))
 }
 

@@ -6,13 +6,16 @@ use super::problem::{Problem, Problems};
 use super::reader::{Fields, Reading};
 use super::source::{Files, ReadError, Sources};
 use super::yaml::read_tree;
-use super::{Suite, codes, evaluation, evaluators, scenario, sections};
+use super::{Suite, codes, evaluation, evaluators, foreign, scenario, sections};
 use crate::evaluator::{Scripts, Unread};
 use crate::scenario::stored;
 use crate::value::{Node, SourceId, Span, Spanned};
 
 /// The largest file a definition may have. Rows in larger numbers belong into data files.
 pub const MAX_BYTES: u64 = 8 << 20;
+
+/// The suite that is read when none is named.
+pub const DEFAULT_FILE: &str = "jurat.yaml";
 
 /// How many files a definition may have.
 const MAX_FILES: usize = 256;
@@ -76,6 +79,11 @@ impl Loading<'_> {
             self.suite.lost.file();
             return;
         };
+        if self.open.is_empty() && is_data(&path) {
+            self.reading.problem(rows_for_a_suite(&path));
+            self.suite.lost.file();
+            return;
+        }
         let source = self.reading.sources.add(&path, text);
         self.open.push(path.clone());
         self.read(source, &path);
@@ -108,6 +116,11 @@ impl Loading<'_> {
             return;
         };
         if self.stored(&node, is_main) {
+            return;
+        }
+        if let Some(problem) = foreign::other_configuration(&node) {
+            self.reading.problem(problem);
+            self.suite.lost.file();
             return;
         }
         let Some(fields) = Fields::read(&mut self.reading, &sections::SUITE, &node) else {
@@ -150,6 +163,21 @@ impl Loading<'_> {
     }
 }
 
+/// Whether a file holds rows, by its name.
+fn is_data(path: &Path) -> bool {
+    let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
+    ["jsonl", "ndjson", "csv", "tsv", "parquet", "xlsx"].iter().any(|it| extension.eq_ignore_ascii_case(it))
+}
+
+fn rows_for_a_suite(path: &Path) -> Problem {
+    let message = format!("`{}` holds rows, and a suite is needed here", path.display());
+    let name = path.file_name().unwrap_or_default().display();
+    let problem = Problem::new(&codes::NOT_READABLE, message);
+    problem.help(format!(
+        "write a suite (YAML) with `records: {name}` and `tasks`, and name that file; `jurat init` makes an example"
+    ))
+}
+
 /// The text of a file of the definition, with a problem when it cannot be had.
 pub(super) fn read_text(reading: &mut Reading<'_>, path: &Path, named_at: Option<Span>) -> Option<String> {
     let shown = path.display();
@@ -169,7 +197,10 @@ pub(super) fn read_text(reading: &mut Reading<'_>, path: &Path, named_at: Option
             let problem = Problem::new(&codes::NOT_FOUND, format!("there is no file `{shown}`"));
             match named_at {
                 Some(_) => problem.help("paths are relative to the file that holds them"),
-                None => problem,
+                None if path == Path::new(DEFAULT_FILE) => problem.help(
+                    "name a suite, for example `jurat run FILE` or `jurat check FILE`, or make one with `jurat init`",
+                ),
+                None => problem.help("paths are relative to the current directory"),
             }
         }
         Err(error) => Problem::new(&codes::NOT_FOUND, format!("`{shown}` cannot be opened: {error}")),

@@ -2,6 +2,7 @@
 
 use super::codes;
 use super::duration;
+use super::foreign;
 use super::form::{Form, Key, Keys};
 use super::problem::Problem;
 use super::reader::{Fields, Reading};
@@ -157,10 +158,10 @@ fn provider_and_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) ->
     }
     let message = format!("the model of `{role}` must be `provider/model`, not `{}`", text.value);
     let problem = Problem::new(&codes::WRONG_VALUE, message).at(text.span, "without a provider");
-    reading.problem(
-        problem
-            .help(format!("for example `openai/{}`", if text.value.is_empty() { "gpt-5-mini" } else { &text.value })),
-    );
+    reading.problem(problem.help(match foreign::model_elsewhere(&text.value) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("for example `openai/{}`", if text.value.is_empty() { "gpt-5-mini" } else { &text.value }),
+    }));
     None
 }
 

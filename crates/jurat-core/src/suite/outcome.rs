@@ -19,9 +19,9 @@ use super::codes;
 use super::form::Form;
 use super::problem::{Problem, listed, nearest};
 use super::reader::Reading;
-use crate::expression::Expression;
+use crate::expression::{Expression, ExpressionError};
 use crate::outcome::field::{RESULT_PARTS, TURN_PARTS};
-use crate::outcome::{Aggregation, Check, Nodes, ResultField, TurnField};
+use crate::outcome::{Aggregation, Check, Nodes, ResultField, TurnField, TurnTest};
 use crate::value::{Content, Node, Span, Val};
 
 pub(super) use schema::schema;
@@ -65,6 +65,11 @@ fn parts(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<C
     }
     // All are read before one is missed, so that all problems are reported at once.
     let items = node.as_list().unwrap_or_default();
+    if items.is_empty() {
+        let message = format!("{what} joins no outcomes, so it is the same for every conversation");
+        let problem = Problem::new(&codes::ALWAYS_SAME, message).at(node.span, "empty");
+        reading.problem(problem.help("add an outcome, for example `- status_is: completed`, or take it out"));
+    }
     let read: Vec<Option<Check>> = items.iter().map(|it| read(reading, &format!("an outcome in {what}"), it)).collect();
     for (check, item) in read.iter().zip(items) {
         if let Some(Check::Aggregation(it)) = check
@@ -72,8 +77,34 @@ fn parts(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<C
         {
             reading.problem(bare_aggregation(what, it, item));
         }
+        reading.problems_of(check.as_ref().and_then(|it| not_boolean(what, it, item)));
     }
     read.into_iter().collect()
+}
+
+/// An expression that certainly gives no yes or no, where one is needed.
+fn not_boolean(what: &str, check: &Check, node: &Node<'_>) -> Option<Problem> {
+    let Check::Cel(expression) = check else { return None };
+    let error = expression.not_boolean()?;
+    Some(Problem::new(&codes::BAD_EXPRESSION, format!("in {what}, {error}")).at(node.span, "here"))
+}
+
+/// How many of a number of outcomes must hold. None and more than there are decide it in advance.
+fn at_least(reading: &mut Reading<'_>, n: Option<&Node<'_>>, of: Option<Vec<Check>>) -> Option<Check> {
+    let node = n?;
+    let n = u64::try_from(reading.integer("`n`", 0, node)?).ok()?;
+    let of = of?;
+    let decided = match n {
+        _ if of.is_empty() => None,
+        0 => Some("`at_least_n` with `n: 0` always holds".to_owned()),
+        n if n > of.len() as u64 => Some(format!("`at_least_n` can never hold: {n} of {} outcomes", of.len())),
+        _ => None,
+    };
+    if let Some(message) = decided {
+        let problem = Problem::new(&codes::ALWAYS_SAME, message).at(node.span, "here");
+        reading.problem(problem.help(format!("write a number from 1 to {}", of.len())));
+    }
+    Some(Check::AtLeast { n, of })
 }
 
 fn bare_aggregation(what: &str, aggregation: &Aggregation, node: &Node<'_>) -> Problem {
@@ -94,13 +125,29 @@ fn negated(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Check> {
         reading.problem(problem.help("say what the number must be, with `gte`, `gt`, `lte`, `lt` or `eq`"));
         return None;
     }
+    reading.problems_of(not_boolean("`not`", &check, node));
     Some(Check::Not(Box::new(check)))
 }
 
-/// An expression over one name.
-fn expression(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Arc<Expression>> {
+/// An expression over `result`. Alone it may give any value, which is then measured.
+fn of_result(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Check> {
+    expression(reading, what, node, |it| it.must_read(&["result"])).map(Check::Cel)
+}
+
+/// An expression over `turn`, which says whether the turn counts.
+fn of_turn(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<TurnTest> {
+    let must_be = |it: Expression| it.must_read(&["turn"]).and_then(Expression::must_be_boolean);
+    expression(reading, what, node, must_be).map(TurnTest::Cel)
+}
+
+fn expression(
+    reading: &mut Reading<'_>,
+    what: &str,
+    node: &Node<'_>,
+    must_be: fn(Expression) -> Result<Expression, ExpressionError>,
+) -> Option<Arc<Expression>> {
     let source = reading.text(what, node)?;
-    match Expression::compile(&source.value) {
+    match Expression::compile(&source.value).and_then(must_be) {
         Ok(expression) => Some(Arc::new(expression)),
         Err(error) => {
             reading.problem(Problem::new(&codes::BAD_EXPRESSION, format!("{what}: {error}")).at(source.span, "here"));

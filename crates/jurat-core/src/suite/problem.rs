@@ -67,20 +67,26 @@ pub struct Label {
 impl Problem {
     /// A problem of this kind.
     pub fn new(code: &'static Code, message: impl Into<String>) -> Problem {
-        Problem { code, severity: code.severity, message: message.into(), labels: Vec::new(), help: Vec::new() }
+        Problem {
+            code,
+            severity: code.severity,
+            message: readable(message.into()),
+            labels: Vec::new(),
+            help: Vec::new(),
+        }
     }
 
     /// Points at a place. The first call gives the main place, later ones give places that explain it.
     #[must_use]
     pub fn at(mut self, span: Span, text: impl Into<String>) -> Problem {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label { span, text: readable(text.into()) });
         self
     }
 
     /// Offers a remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Problem {
-        self.help.push(help.into());
+        self.help.push(readable(help.into()));
         self
     }
 
@@ -161,6 +167,29 @@ fn each_once(problems: Vec<Problem>) -> Vec<Problem> {
         .map(|it| seen.insert((it.code.name, it.labels.first().map(|it| it.span), it.message.as_str())))
         .collect();
     problems.into_iter().zip(is_new).filter_map(|(problem, is_new)| is_new.then_some(problem)).collect()
+}
+
+/// A sentence of a length that people read: names in it may be as long as a file.
+fn readable(sentence: String) -> String {
+    const LONGEST_NAME: usize = 300;
+    const LONGEST: usize = 4000;
+    if sentence.len() <= LONGEST_NAME {
+        return sentence;
+    }
+    let parts = sentence.split('`').enumerate().map(|(ix, part)| match ix % 2 {
+        1 => cut(part, LONGEST_NAME),
+        _ => cut(part, LONGEST),
+    });
+    let parts: Vec<String> = parts.collect();
+    cut(&parts.join("`"), LONGEST)
+}
+
+/// The start of a text that is too long, with a sign that more followed.
+fn cut(text: &str, longest: usize) -> String {
+    match text.len() <= longest {
+        true => text.to_owned(),
+        false => format!("{}…", &text[..text.floor_char_boundary(longest)]),
+    }
 }
 
 /// The known name that somebody who wrote `written` most likely meant.

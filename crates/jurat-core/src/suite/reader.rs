@@ -23,6 +23,11 @@ impl Reading<'_> {
         self.problems.push(problem);
     }
 
+    /// Notes a problem, if there is one.
+    pub(crate) fn problems_of(&mut self, problem: Option<Problem>) {
+        problem.into_iter().for_each(|it| self.problem(it));
+    }
+
     /// How many errors were noted so far. Whoever reads a part can tell from it whether the part is whole.
     pub(crate) fn n_errors(&self) -> usize {
         self.problems.n_errors()

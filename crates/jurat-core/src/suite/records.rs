@@ -253,8 +253,35 @@ pub fn file_without_rows(span: Span, written: &str) -> Problem {
     problem.help("a run over it judges nothing")
 }
 
+/// The format that the name of a file promises, if rows are not read from it.
+fn other_format(written: &str) -> Option<&'static str> {
+    const FORMATS: [(&str, &str); 9] = [
+        ("tsv", "TSV"),
+        ("tab", "TSV"),
+        ("xlsx", "Excel"),
+        ("xls", "Excel"),
+        ("yaml", "YAML"),
+        ("yml", "YAML"),
+        ("arrow", "Arrow"),
+        ("xml", "XML"),
+        ("sqlite", "SQLite"),
+    ];
+    let extension = written.rsplit_once('.').map(|(_, it)| it.to_ascii_lowercase())?;
+    FORMATS.iter().find(|(it, _)| *it == extension).map(|(_, format)| *format)
+}
+
 /// A row file that could not be read.
 pub fn unreadable(span: Span, written: &str, why: &str, is_missing: bool) -> Problem {
+    if written.starts_with("http://") || written.starts_with("https://") {
+        let message = format!("`{written}` is an address, and rows are read from files");
+        let problem = Problem::new(&codes::NOT_FOUND, message).at(span, "named here");
+        return problem.help("download it first, for example with `curl -o rows.jsonl ADDRESS`, and name the file");
+    }
+    if let Some(format) = other_format(written).filter(|_| !is_missing) {
+        let message = format!("`{written}` cannot be read as rows: {format} is not a format of rows");
+        let problem = Problem::new(&codes::BAD_ROWS, message).at(span, "named here");
+        return problem.help("save it as CSV, JSON, JSON lines (`.jsonl`) or Parquet");
+    }
     if is_missing {
         return Problem::new(&codes::NOT_FOUND, format!("there is no file `{written}`"))
             .at(span, "named here")

@@ -317,22 +317,13 @@ const NAMES: [&str; 4] = ["raw_response", "question", "parsed", "verify_result"]
 
 fn read_cel(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
     let source = needed(reading, keys, "cel").and_then(|it| reading.text("`cel`", it))?;
-    let expression = match Expression::compile(&source.value) {
+    let expression = match Expression::compile(&source.value).and_then(|it| it.must_read(&NAMES)) {
         Ok(expression) => expression,
         Err(error) => {
-            reading.problem(Problem::new(&codes::WRONG_VALUE, error.to_string()).at(source.span, "here"));
+            reading.problem(Problem::new(&codes::BAD_EXPRESSION, error.to_string()).at(source.span, "here"));
             return None;
         }
     };
-    if let Some(unknown) = expression.names().iter().find(|it| !NAMES.contains(&it.as_str())) {
-        let problem = Problem::new(
-            &codes::WRONG_VALUE,
-            format!("the expression of a trait reads `{unknown}`, which is not there"),
-        );
-        let problem = problem.at(source.span, "here").did_you_mean(unknown, NAMES);
-        reading.problem(problem.help(format!("there are {}", super::problem::listed_all(NAMES))));
-        return None;
-    }
     Some(TraitKind::Cel(Arc::new(expression)))
 }
 

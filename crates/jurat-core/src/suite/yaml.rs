@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as YamlSpan, Tag};
 
@@ -392,6 +393,13 @@ fn repeated_key(key: &str, span: Span, earlier: Span) -> Problem {
     problem.help("keep one of them")
 }
 
+fn unquoted(source: SourceId, at: Range<usize>, text: &str) -> Problem {
+    let written = &text[at.clone()];
+    let why = format!("`{written}` is not in quotes, and inside `{{…}}` or `[…]` its `{{` begins an object");
+    let problem = not_readable("YAML", &why).at(Span::new(source, at), "not in quotes");
+    problem.help(format!("quote the whole text: `\"{written}\"`"))
+}
+
 pub(crate) fn not_readable(what: &str, why: &str) -> Problem {
     Problem::new(&codes::NOT_READABLE, format!("{what} cannot be read: {why}"))
 }
@@ -448,11 +456,27 @@ impl<'t> Places<'t> {
         // The scanner reads ahead of the events, so it meets deep nesting before the builder does.
         let too_deep = error.info().contains("recursion limit");
         let info = if too_deep { format!("nested more than {MAX_DEPTH} deep") } else { error.info().to_owned() };
+        if let Some(placeholder) = self.unquoted_placeholder(at) {
+            return Box::new(unquoted(self.source, placeholder, self.text));
+        }
         let problem = not_readable("YAML", &info).at(Span::new(self.source, at..line_end.min(at + 1).max(at)), "here");
         Box::new(match self.remedy(&info, at) {
             Some(remedy) => problem.help(remedy),
             None => problem,
         })
+    }
+
+    /// A `${…}` without quotes just before the place where YAML stopped to make sense. In braces and brackets its `{` begins an object.
+    fn unquoted_placeholder(&self, at: usize) -> Option<Range<usize>> {
+        let line_start = self.text[..at].rfind('\n').map_or(0, |it| it + 1);
+        let line_end = self.text[at..].find('\n').map_or(self.text.len(), |it| at + it);
+        let line = &self.text[line_start..line_end];
+        let start = line[..at - line_start].rfind("${").or_else(|| line.find("${"))?;
+        let before = &line[..start];
+        let is_quoted = before.matches('"').count() % 2 == 1 || before.matches('\'').count() % 2 == 1;
+        let length = line[start..].find('}')? + 1;
+        let is_flow = before.contains(['{', '[']);
+        (is_flow && !is_quoted).then(|| line_start + start..line_start + start + length)
     }
 
     /// What most likely happened where YAML ends to make sense. The scanner says what it met, which is seldom the cause.

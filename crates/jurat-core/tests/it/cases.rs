@@ -59,7 +59,7 @@ fn plan(tasks: &[Drawn]) -> Plan {
     }
     let loaded = load(Path::new("suite.yaml"), &InMemory(&[("suite.yaml", &text)]));
     assert_eq!(loaded.problems, [], "{text}");
-    let samples = Samples { rows: Vec::new(), is_partial: true };
+    let samples = Samples { is_partial: true, ..Samples::default() };
     Plan::build(&loaded.suite, &samples).unwrap_or_else(|problems| panic!("{problems:?}\n{text}")).0
 }
 

@@ -24,7 +24,7 @@ fn problems(task: &str) -> Vec<String> {
         RowSource::Inline(rows) => rows.iter().map(|it| it.value.clone()).collect(),
         _ => Vec::new(),
     });
-    let samples = Samples { rows: rows.collect(), is_partial: false };
+    let samples = Samples { rows: rows.collect(), ..Samples::default() };
     let planned = examine(&loaded.suite, &samples);
     loaded.problems.iter().chain(&planned).map(|it| format!("{}: {}", it.code.name, it.message)).collect()
 }

@@ -56,7 +56,7 @@ fn judged(suite: &str, world: impl FnMut(&Step) -> Outcome) -> (String, Vec<Stri
 #[track_caller]
 fn judged_evidence(suite: &str, kind: CaseKind, evidence: &Value) -> (String, Vec<String>) {
     let loaded = load(Path::new("suite.yaml"), &InMemory(&[("suite.yaml", suite)]));
-    let samples = Samples { rows: Vec::new(), is_partial: true };
+    let samples = Samples { is_partial: true, ..Samples::default() };
     let (plan, _) = Plan::build(&loaded.suite, &samples).expect("a suite without errors");
     let state = CaseState::start_for(&plan, evidence, &CaseName { id: "it", kind, tags: &[] });
     let tasks = plan.tasks.iter().zip(state.verdicts());
@@ -163,7 +163,7 @@ fn as_many_turns_as_it_may_take_are_the_subjects_doing() {
 #[test]
 fn mistakes_of_authors_are_errors() {
     for (what, suite) in [
-        ("an update that gives no object", HEAD.replace("Thanks.", "Thanks., state_update: { cel: '1' }")),
+        ("an update that gives no object", HEAD.replace("Thanks.", "Thanks., state_update: { cel: 'turn' }")),
         (
             "an update that cannot be computed",
             HEAD.replace("Thanks.", "Thanks., state_update: { cel: '{\"n\": parsed.nothing + 1}' }"),

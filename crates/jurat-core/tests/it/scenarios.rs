@@ -95,11 +95,7 @@ fn jurat_knows_more_than_the_seed() {
     short(r#"{"any":[{"turn":3},[{"verify_result":true},{"not":{"turn":{"gt":1.0}}}]]}"#);
     short(r#"[{"turn":3},{"cel":"turn < 9"}]"#);
     short(r#"{"not":{"parsed.a":{"gte":2.5}}}"#);
-    reads(
-        r#"{"cel": "turn <"}"#,
-        "bad_expression: `turn <` is not an expression at column 7: Syntax error: mismatched input '<EOF>' \
-         expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
-    );
+    reads(r#"{"cel": "turn <"}"#, "bad_expression: `turn <` is not an expression at column 7: it ends too early");
     reads(r#""turn > 3""#, "unsupported_condition: `turn > 3` is not a condition");
     seed_reads(r#"{"turn": {"neq": 2}}"#, "unknown_operator: there is no operator `neq` for `turn`");
     seed_reads(r#"{"cel": "turn < 9"}"#, &check_of("cel", "\"turn < 9\"", EXACT));

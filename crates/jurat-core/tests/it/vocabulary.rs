@@ -161,6 +161,9 @@ pub(crate) fn fitting_operand(operator: &Operator) -> BoxedStrategy<Option<Value
         Operand::Numeric => {
             prop_oneof![moderate(), Just(Val::from("5")), Just(Val::from(" 1e3"))].prop_map(Some).boxed()
         }
+        Operand::Text if operator.entry().name == "ContainsWord" => {
+            select(&["cat", "New York", "x", "é_1"][..]).prop_map(|it| Some(it.into())).boxed()
+        }
         Operand::Text => text().prop_map(Val::from).prop_filter("a path", literal).prop_map(Some).boxed(),
         Operand::Pattern => select(&["^a.c$", "", "(?i)no: #", "\\d{3}-\\p{L}", "(a)\\1", "x(?!y)"][..])
             .prop_map(|it| Some(it.into()))

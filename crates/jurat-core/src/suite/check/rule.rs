@@ -6,7 +6,7 @@ use super::super::output::{self, Output};
 use super::super::problem::Problem;
 use super::super::reader::{Fields, Reading};
 use super::{CALL, COMPARED};
-use crate::artifact::RunStatus;
+use crate::artifact::{RunStatus, is_identifier};
 use crate::check::{CallPattern, ContentRule, Figure, Glob, Hook, HookCode, Place, Rule, Which};
 use crate::compare::Assertion;
 use crate::judge::ReplySchema;
@@ -36,8 +36,21 @@ pub(super) fn conflict(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, (firs
     reading.problem(problem.help(help));
 }
 
+/// A path with a character that no path has.
+fn no_path(what: &str, node: &Node<'_>) -> Option<Problem> {
+    node.as_str().filter(|it| it.contains('\0'))?;
+    let message = format!("{what} has a NUL character in it, which no path has");
+    Some(Problem::new(&codes::WRONG_VALUE, message).at(node.span, "names nothing").help("take out `\\0`"))
+}
+
 /// `path` or `workspace`.
 pub(super) fn place(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Place> {
+    for name in ["path", "workspace"] {
+        if let Some(problem) = fields.given(name).and_then(|it| no_path(&format!("`{name}`"), it)) {
+            reading.problem(problem);
+            return None;
+        }
+    }
     match (fields.given("path"), fields.given("workspace")) {
         (Some(path), None) => reading.text("`path`", path).map(|it| Place::Host(it.value)),
         (None, Some(path)) => {
@@ -111,6 +124,16 @@ pub(super) fn output_artifact_present(reading: &mut Reading<'_>, fields: &Fields
         reading.problem(problem.help("for example `artifact_type: openclaw_key_output`"));
         return None;
     }
+    let not_identifier = |name: &str| {
+        let node = fields.given(name)?;
+        let text = node.as_str().filter(|it| !is_identifier(it))?;
+        let shown = shown_within(&Val::from(text), 40);
+        let message = format!("no run has an artifact whose `{name}` is {shown}");
+        let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "never there");
+        Some(problem.help("it has lower-case letters, digits, `_` and `-`, such as `codex_key_output`; a file is checked with `workspace_file_present`"))
+    };
+    let wrong: Vec<Problem> = ["artifact_type", "artifact_id"].into_iter().filter_map(not_identifier).collect();
+    wrong.into_iter().for_each(|it| reading.problem(it));
     Some(Rule::OutputArtifactPresent { artifact_type, artifact_id, uri })
 }
 
@@ -124,6 +147,7 @@ pub(super) fn workspace_file_present(
     if let Some((path, plain)) = path.as_ref().zip(plain.as_deref()) {
         refuse_no_file(reading, path, plain);
     }
+    reading.problems_of(fields.get("relative_path").and_then(|it| no_path("`relative_path`", it)));
     let exactly = some_text(reading, fields, "contains");
     let mut terms = |name: &str| fields.given(name).map(|it| texts(reading, name, it));
     let (all, any) = (terms("contains_all"), terms("contains_any"));

@@ -5,7 +5,7 @@ use crate::evaluator::builtin;
 use crate::suite::problem::{Problem, listed, nearest};
 use crate::suite::reader::Reading;
 use crate::suite::task::{Evaluate, Gate, Selection, Task, TaskKind};
-use crate::suite::{Evaluator, EvaluatorKind, Suite, codes, same_id};
+use crate::suite::{Evaluator, EvaluatorKind, Suite, codes, foreign, same_id};
 use crate::value::{Content, FieldPath, Node, Spanned, Val, Value};
 
 /// Joins tasks and evaluators, once everything is read: each `evaluate` gets its arguments, and an evaluator that no task names gets a task of its
@@ -101,13 +101,15 @@ fn unknown_evaluator(name: &Spanned<String>, evaluators: &[Evaluator]) -> Proble
     let message = format!("there is no evaluator `{}`", name.value);
     let problem = Problem::new(&codes::UNKNOWN_EVALUATOR, message).at(name.span, "unknown evaluator");
     let names = || evaluators.iter().map(|it| it.name.value.as_str());
-    match nearest(&name.value, names()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None if evaluators.is_empty() => match builtin::ENTRIES.iter().any(|it| same_id(it.name, &name.value)) {
-            true => problem.help(format!("define it under `evaluators`: `{0}: {{builtin: {0}}}`", name.value)),
-            false => problem.help("evaluators are defined under `evaluators`"),
-        },
-        None => problem.help(format!("there are {}", listed(names()))),
+    let is_builtin = builtin::ENTRIES.iter().any(|it| same_id(it.name, &name.value));
+    match (nearest(&name.value, names()), foreign::advice(&name.value)) {
+        (Some(near), _) => problem.help(format!("did you mean `{near}`?")),
+        (None, _) if is_builtin => {
+            problem.help(format!("define it: `evaluators: {{ {0}: {{ builtin: {0} }} }}`", name.value))
+        }
+        (None, Some(advice)) => problem.help(advice),
+        (None, None) if evaluators.is_empty() => problem.help("evaluators are defined under `evaluators`"),
+        (None, None) => problem.help(format!("there are {}", listed(names()))),
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::problem::Problem;
 use super::super::reader::{Fields, Reading};
 use super::super::{codes, comparison};
 use super::short::{self, N, aggregation, cross_turn};
-use super::{expression, negated, nodes, parts, result_field, turn_field, wanted};
+use super::{negated, nodes, of_result, of_turn, parts, result_field, turn_field, wanted};
 use crate::outcome::check::AggregationKind;
 use crate::outcome::wire::{CHECKS, SCOPES};
 use crate::outcome::{Check, ResultCheck, Scope, TurnCheck, TurnTest, Wanted};
@@ -67,15 +67,14 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Check> 
         "any_of" => conditions().map(Check::AnyOf),
         "at_least_n" => {
             let of = conditions();
-            let n = fields.get("n").and_then(|it| reading.integer("`n`", 0, it));
-            Some(Check::AtLeast { n: u64::try_from(n?).ok()?, of: of? })
+            super::at_least(reading, fields.get("n"), of)
         }
         "not" => fields.get("condition").and_then(|it| negated(reading, it)),
-        "cel" => fields.get("expression").and_then(|it| expression(reading, "`expression`", it)).map(Check::Cel),
+        "cel" => fields.get("expression").and_then(|it| of_result(reading, "`expression`", it)),
         "turn_cel" => {
             let scope = fields.get("scope").and_then(|it| scope(reading, it));
-            let test = fields.get("expression").and_then(|it| expression(reading, "`expression`", it));
-            Some(Check::Turn(TurnCheck { scope: scope?, test: TurnTest::Cel(test?) }))
+            let test = fields.get("expression").and_then(|it| of_turn(reading, "`expression`", it));
+            Some(Check::Turn(TurnCheck { scope: scope?, test: test? }))
         }
         "turn_check" => {
             let scope = fields.get("scope").and_then(|it| scope(reading, it));

@@ -4,7 +4,7 @@ use super::super::codes;
 use super::super::form::{Form, Key, Keys};
 use super::super::problem::{Problem, listed, nearest};
 use super::super::reader::{Fields, Reading};
-use super::{expression, negated, nodes, parts, result_field, turn_field, wanted};
+use super::{negated, nodes, of_result, of_turn, parts, result_field, turn_field, wanted};
 use crate::compare::normalise::Normaliser;
 use crate::outcome::{
     Aggregation, Check, CrossComparison, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Thresholds, TurnCheck,
@@ -96,7 +96,7 @@ pub(super) static SHORT: [Short; 17] = [
         name: "cel",
         doc: "an expression over `result`",
         form: Form::Text,
-        read: |reading, it| expression(reading, "`cel`", &it.value).map(Check::Cel),
+        read: |reading, it| of_result(reading, "`cel`", &it.value),
     },
 ];
 
@@ -125,9 +125,8 @@ static AT_LEAST: Keys =
 
 fn at_least(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
     let fields = Fields::read(reading, &AT_LEAST, &entry.value)?;
-    let n = fields.get("n").and_then(|it| reading.integer("`n`", 0, it));
     let of = fields.get("of").and_then(|it| parts(reading, "`at_least_n`", it));
-    Some(Check::AtLeast { n: u64::try_from(n?).ok()?, of: of? })
+    super::at_least(reading, fields.get("n"), of)
 }
 
 /// `first_turn` and its siblings: fields with what they must be, and which turns are meant.
@@ -148,7 +147,7 @@ fn turns(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
                 index = reading.integer("`index`", i64::MIN, &member.value);
             }
             key @ ("node" | "index") => reading.problem(not_a_field(name, key, member.key_span)),
-            "cel" => tests.extend(expression(reading, "`cel`", &member.value).map(TurnTest::Cel)),
+            "cel" => tests.extend(of_turn(reading, "`cel`", &member.value)),
             field => {
                 let place = turn_field(reading, field, member.key_span);
                 let wanted = wanted::read(reading, field, &member.value);

@@ -6,7 +6,7 @@ use super::super::problem::{Code, Problem, listed_all, listed_plainly};
 use super::super::{Suite, codes};
 use super::{ScenarioText, places};
 use crate::scenario::structure::{QuestionPart, Unread, flaws_besides, has_foreign_template};
-use crate::scenario::{Absence, Callable, Condition, Flaw, Handover, Scenario, StateUpdate};
+use crate::scenario::{Absence, Callable, Condition, FailureCategory, Flaw, Handover, Scenario, StateUpdate};
 use crate::template::{Template, Trait};
 use crate::value::{Span, Spanned, Val};
 
@@ -135,6 +135,11 @@ impl ScenarioText {
             Flaw::SeveralFallbacks { edges, .. } => edges.iter().all(is_readable),
             Flaw::Shadowed { edge, by } => is_readable(edge) && is_readable(by),
             Flaw::UnknownField { reason: Absence::Node(id), .. } => !is_lost(id),
+            // What could not be read of a node may be its `state_update`.
+            Flaw::UnknownField { reason: Absence::Unset { .. }, .. } => {
+                has_all_nodes && self.nodes.iter().all(|it| !it.is_flawed)
+            }
+            Flaw::Impossible { edge, .. } | Flaw::UnknownCategory { edge, .. } => is_readable(edge),
             Flaw::OutcomeWithoutNode { node, exists, .. } => !is_lost(node) && (!exists || !lost.edges),
             Flaw::DuplicateNode { .. }
             | Flaw::ReservedIdentity { .. }
@@ -231,6 +236,15 @@ impl ScenarioText {
                             known => problem.help(format!("read from its answers: {}", listed_plainly(known))),
                         }
                     }
+                    Absence::Unset { key, known } => {
+                        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                        let problem = problem.did_you_mean(key, known.iter().copied());
+                        match known.as_slice() {
+                            [] => problem
+                                .help(format!("set it where a node ends: `state_update: {{cel: \"{{'{key}': …}}\"}}`")),
+                            known => problem.help(format!("nodes set {}", listed_plainly(known))),
+                        }
+                    }
                     Absence::Trait { node, name, known } => {
                         let known: Vec<&str> = known.iter().map(String::as_str).collect();
                         let problem = problem.did_you_mean(name, known.iter().copied());
@@ -240,6 +254,15 @@ impl ScenarioText {
                         }
                     }
                 }
+            }
+            Flaw::Impossible { edge: ix, .. } => {
+                let problem = problem.at(edge(ix).when.unwrap_or(edge(ix).span), "never holds");
+                problem.help("change one of its parts, or write them as alternatives: `{any: [{…}, {…}]}`")
+            }
+            Flaw::UnknownCategory { edge: ix, category } => {
+                let names = FailureCategory::NAMED.map(|(name, _)| name);
+                let problem = problem.at(edge(ix).when.unwrap_or(edge(ix).span), "never holds");
+                problem.did_you_mean(category, names).help(format!("categories are {}", listed_all(names)))
             }
             Flaw::DuplicateOutcome { outcome, first } => {
                 let (again, first) = (self.outcomes[*outcome].name, self.outcomes[*first].name);
@@ -340,7 +363,8 @@ fn code(flaw: &Flaw) -> &'static Code {
         Flaw::SeveralFallbacks { .. } => &codes::SECOND_FALLBACK,
         Flaw::Shadowed { .. } => &codes::SHADOWED_EDGE,
         Flaw::NoWayOut { .. } => &codes::NO_WAY_OUT,
-        Flaw::UnknownField { .. } => &codes::UNKNOWN_STATE,
+        Flaw::UnknownField { .. } | Flaw::UnknownCategory { .. } => &codes::UNKNOWN_STATE,
+        Flaw::Impossible { .. } => &codes::NEVER_TAKEN,
         Flaw::OutcomeWithoutNode { .. } => &codes::OUTCOME_WITHOUT_NODE,
     }
 }

@@ -4,8 +4,9 @@ use super::super::codes;
 use super::super::form::{Form, Key, Keys};
 use super::super::problem::Problem;
 use super::super::reader::{Fields, Reading};
-use super::super::{rubric, template, tool_filter};
+use super::super::{judging, rubric, template, tool_filter};
 use super::ScenarioText;
+use crate::expression::Expression;
 use crate::scenario::stored::model_named;
 use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, question_id, when};
 use crate::template::Template;
@@ -182,6 +183,10 @@ fn lose(text: &mut ScenarioText, id: Option<Spanned<String>>) {
     }
 }
 
+/// What to do about a placeholder in what a node says.
+const UNFILLED: &str =
+    "write the value itself: a scenario has no rows; to ask the same of many rows, use `records` and `ask`";
+
 /// What a node asks, and where that stands.
 fn question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<(Question, Span)> {
     let node = fields.get("question")?;
@@ -196,6 +201,7 @@ fn question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<(Quest
         }
         _ => Question { text: reading.text("`question`", node)?.value, ..Question::default() },
     };
+    judging::unfilled(reading, node.get("question").unwrap_or(node), UNFILLED);
     if let Some(answer) = raw_answer {
         question.raw_answer = answer.map(|it| it.value);
     }
@@ -268,6 +274,7 @@ fn rest(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioT
     {
         node.rubric = rubric::read(reading, "`question_rubric`", it);
     }
+    fields.given("system").into_iter().for_each(|it| judging::unfilled(reading, it, UNFILLED));
     node.system = fields.given("system").and_then(|it| reading.text("`system`", it)).map(|it| it.value);
     if let Some(it) = fields.given("models") {
         let read = models(reading, it);
@@ -394,7 +401,7 @@ fn state_update(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<St
         return None;
     }
     let fields = Fields::read(reading, &UPDATE, node)?;
-    match when::expression(fields.get("cel")?) {
+    match when::expression(fields.get("cel")?, Expression::must_be_object) {
         Ok(expression) => Some(StateUpdate::Cel(expression)),
         Err(error) => {
             reading.problem(Problem::new(&codes::BAD_EXPRESSION, error.message).at(error.span, "here"));
