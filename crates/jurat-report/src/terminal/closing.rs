@@ -65,6 +65,9 @@ impl Closing<'_> {
         match self.run.stopped {
             Some(StopReason::Interrupted) => Some("the same command resumes this run".to_owned()),
             Some(StopReason::Deadline) => Some("the same command resumes this run".to_owned()),
+            Some(StopReason::EndpointFault) => Some(
+                "the same command resumes this run once the cause is removed; `--keep-going` does not stop".to_owned(),
+            ),
             Some(StopReason::Budget) => {
                 Some("run it again with a larger budget; responses that are recorded are reused".to_owned())
             }
