@@ -118,7 +118,7 @@ fn whoever_reads_or_rates_answers_does_not_decide_by_failing() {
 
 #[test]
 fn mistakes_of_authors_do_not_decide() {
-    for update in ["[1]", "{\"n\": accumulated.n + 1}", "{\"n\": 1 / 0}", "\"x\"", "null"] {
+    for update in ["turn", "{\"n\": accumulated.n + 1}", "{\"n\": 1 / 0}", "parsed.missing"] {
         let suite = conversation(&format!(", state_update: {{ cel: '{update}' }}"), GATED);
         undecided(&suite, &[("subject.jsonl", FINE), ("parser.jsonl", FINE)], &[]);
     }
