@@ -1,0 +1,1 @@
+print('{"type": "final", "text": "done"}')
