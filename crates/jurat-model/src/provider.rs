@@ -449,6 +449,13 @@ impl Http {
         if !is_uri || text.contains('#') || query.is_some_and(|it| it.contains('#') || !is_query(it)) {
             return Err(refused("must be an address such as `https://host:8080/v1`"));
         }
+        if let Some(name) = query.and_then(written_secret) {
+            return Err(ResolveError::Setting {
+                model: spec.to_owned(),
+                setting: "base_url".to_owned(),
+                problem: format!("must not hold a key in its query; name a variable: `{name}=${{NAME}}`"),
+            });
+        }
         let path = match self.codec {
             Codec::OpenaiChat | Codec::OpenaiResponses if path.is_empty() => "v1",
             Codec::AnthropicMessages => without_last(path, "v1"),
@@ -459,6 +466,19 @@ impl Http {
         let query = query.filter(|it| !it.is_empty()).map_or_else(String::new, |it| format!("?{it}"));
         Ok(format!("{scheme}://{authority}{slash}{path}{query}"))
     }
+}
+
+/// Parts of the names of query parameters whose values are secrets.
+const SECRET_PARAMETERS: [&str; 5] = ["key", "token", "secret", "password", "credential"];
+
+/// The parameter of a query that holds a secret as it is written. The address is stored with every response, so such a value must be a variable.
+fn written_secret(query: &str) -> Option<&str> {
+    let parameters = query.split('&').filter_map(|it| it.split_once('='));
+    let mut written = parameters.filter(|(_, value)| !value.is_empty() && placeholders(value).next().is_none());
+    written.map(|(name, _)| name).find(|name| {
+        let name = name.to_ascii_lowercase();
+        SECRET_PARAMETERS.iter().any(|it| name.contains(it))
+    })
 }
 
 /// A text in which each `${NAME}` is a letter.

@@ -61,7 +61,7 @@ scenarios:
     tags: [short]
     entry: ask
     nodes: { ask: { question: How many? } }
-    edges: [{ from: ask, to: ask, when: { cel: 'accumulated.n > 1' } }, { from: ask, to: __end__ }]
+    edges: [{ from: ask, to: ask, when: { cel: 'turn / (turn - turn) > 1' } }, { from: ask, to: __end__ }]
     outcomes: { many: { last_turn: { verify_result: true } } }
 tasks:
   - { id: told, on: records, field_path: answer, operator: contains, expected_value: answer }

@@ -62,10 +62,12 @@ impl Raw {
     }
 }
 
-/// An answer with a length.
+/// An answer with a length. It says that the connection ends with it, so that no client sends its next request on one that is about to close.
 pub(crate) fn answer(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
-    let mut bytes = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{headers}\r\n", body.len()).into_bytes();
+    let mut bytes =
+        format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n{headers}\r\n", body.len())
+            .into_bytes();
     bytes.extend_from_slice(body);
     bytes
 }
