@@ -474,7 +474,7 @@ const SECRET_PARAMETERS: [&str; 5] = ["key", "token", "secret", "password", "cre
 /// The parameter of a query that holds a secret as it is written. The address is stored with every response, so such a value must be a variable.
 fn written_secret(query: &str) -> Option<&str> {
     let parameters = query.split('&').filter_map(|it| it.split_once('='));
-    let mut written = parameters.filter(|(_, value)| !value.is_empty() && placeholders(value).next().is_none());
+    let written = parameters.filter(|(_, value)| !value.is_empty() && placeholders(value).next().is_none());
     written.map(|(name, _)| name).find(|name| {
         let name = name.to_ascii_lowercase();
         SECRET_PARAMETERS.iter().any(|it| name.contains(it))

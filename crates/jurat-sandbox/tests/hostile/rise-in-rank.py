@@ -8,6 +8,6 @@ def tried(what):
         pass
 tried(lambda: os.setpriority(os.PRIO_PROCESS, 0, -20))
 tried(lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50)))
-tried(lambda: open("/proc/self/oom_score_adj", "w").write("-1000"))
+tried(lambda: os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"-1000"))
 tried(lambda: os.setgroups([0]))
 tried(lambda: os.setuid(0))
