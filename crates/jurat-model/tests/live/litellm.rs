@@ -65,7 +65,7 @@ fn failures_are_what_they_are_in_every_format() {
         let (kind, message) = fault(ask(&model(provider, name), &question("hello"), false));
         assert_eq!(kind, expected, "{provider}/{name}: {message}");
         let status = expected.split([':', ' ']).nth(1).expect("a status");
-        assert!(message.starts_with(&format!("status {status}: ")), "{provider}/{name}: {message}");
+        assert!(message.starts_with(&format!("HTTP {status} from ")), "{provider}/{name}: {message}");
     }
 }
 
