@@ -44,7 +44,7 @@ fn run(suite: &str) -> (Project, Ended) {
     (project, ended)
 }
 
-/// Nobody can tell a subject that is slow from an endpoint that is silent: nothing is judged.
+/// A slow subject cannot be told apart from a silent endpoint: nothing is judged.
 #[track_caller]
 fn assert_undecided(ended: &Ended) {
     assert_eq!(ended.code, Some(3), "{} {}", ended.stdout, ended.stderr);

@@ -77,7 +77,7 @@ fn is_repeated(turn: &Val<'_>, later: &[Val<'_>]) -> bool {
     later.iter().any(|it| it.get("node_id") == turn.get("node_id") && is_whole(it))
 }
 
-/// Whether a failure is somebody else's than the subject's.
+/// Whether a failure is a fault, and not the subject's doing.
 fn is_fault(failure: &Val<'_>) -> bool {
     let category = failure.get("category").and_then(Val::as_str);
     category.is_some_and(|it| !FailureCategory::named(it).is_some_and(FailureCategory::is_of_subject))

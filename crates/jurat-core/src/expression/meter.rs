@@ -4,7 +4,7 @@
 //! limit of its own. Before an expression is evaluated, `metered` puts calls of the functions below into its tree: each charges what the
 //! next step costs and fails when nothing is left. Steps are counted, not time, so that a verdict does not depend on the machine.
 //!
-//! The interpreter can absorb an error (`error || true` is true), so whoever evaluates asks `is_exhausted` afterwards.
+//! The interpreter can absorb an error (`error || true` is true), so the caller checks `is_exhausted` afterwards.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

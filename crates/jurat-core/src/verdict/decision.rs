@@ -113,7 +113,7 @@ pub struct TaskFigures<'f> {
     pub scores: Sample,
 }
 
-/// The figures of many numbers that somebody asked for.
+/// The requested statistics of many numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sample {
     /// How many numbers there are.
