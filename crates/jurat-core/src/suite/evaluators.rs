@@ -18,7 +18,7 @@ use crate::evaluator::builtin::{self, Builtin};
 use crate::evaluator::{HostFunction, OutputConfig, OutputKind, Signature};
 use crate::value::{Content, Map, Node, Spanned, Val, Value, shown_within};
 
-pub(super) use arguments::{join, read_with, written_origin};
+pub(super) use arguments::{join, read_script_signatures, read_with, written_origin};
 pub use code::{EvaluatorCode, unusable_code};
 
 /// An evaluator.

@@ -39,13 +39,14 @@ pub fn load(path: &Path, files: &dyn Files) -> Loaded {
 /// Reads a definition and what it includes, with somebody who can read the scripts in it.
 pub fn load_with(path: &Path, files: &dyn Files, scripts: &dyn Scripts) -> Loaded {
     let mut loading = Loading {
-        reading: Reading { problems: Problems::default(), sources: Sources::default(), files, scripts },
+        reading: Reading { problems: Problems::default(), sources: Sources::default(), files },
         suite: Suite::default(),
         open: Vec::new(),
         done: Vec::new(),
     };
     loading.file(path, None);
     let Loading { mut reading, mut suite, .. } = loading;
+    evaluators::read_script_signatures(&mut suite, &mut reading, scripts);
     evaluators::join(&mut suite, &mut reading);
     evaluation::join(&mut suite);
     Loaded { suite, sources: reading.sources, problems: reading.problems.into_vec() }

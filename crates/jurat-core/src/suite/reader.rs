@@ -7,7 +7,6 @@ use super::codes;
 use super::form::{Form, Key, Keys};
 use super::problem::{Problem, Problems, listed, nearest};
 use super::source::{Files, Sources};
-use crate::evaluator::Scripts;
 use crate::value::{Content, FieldPath, Map, Node, Span, Spanned, Val, shown_within};
 
 /// Where problems go while a definition is read, and where its other files come from.
@@ -15,7 +14,6 @@ pub(crate) struct Reading<'f> {
     pub(crate) problems: Problems,
     pub(crate) sources: Sources,
     pub(crate) files: &'f dyn Files,
-    pub(crate) scripts: &'f dyn Scripts,
 }
 
 impl Reading<'_> {

@@ -1,12 +1,29 @@
 //! Tasks and evaluators, joined: who calls what, and with what.
 
 use crate::evaluator::binding::{self, Origin};
-use crate::evaluator::builtin;
+use crate::evaluator::{Scripts, builtin};
 use crate::suite::problem::{Problem, listed, nearest};
 use crate::suite::reader::Reading;
 use crate::suite::task::{Evaluate, Gate, Selection, Task, TaskKind};
-use crate::suite::{Evaluator, EvaluatorKind, Suite, codes, foreign, same_id};
+use crate::suite::{Evaluator, EvaluatorKind, Suite, codes, foreign, same_id, unusable_code};
 use crate::value::{Content, FieldPath, Node, Spanned, Val, Value};
+
+/// Reads what the functions of TypeScript and JavaScript evaluators take.
+pub(in crate::suite) fn read_script_signatures(suite: &mut Suite, reading: &mut Reading<'_>, scripts: &dyn Scripts) {
+    for evaluator in &mut suite.evaluators {
+        let EvaluatorKind::Code(code) = &mut evaluator.kind else { continue };
+        if !code.code.source.language.is_script() {
+            continue;
+        }
+        match scripts.signature(&code.code.source) {
+            Ok(signature) => code.signature = signature,
+            Err(error) => {
+                evaluator.is_flawed = true;
+                reading.problem(unusable_code(&reading.sources, code, error));
+            }
+        }
+    }
+}
 
 /// Joins tasks and evaluators, once everything is read: each `evaluate` gets its arguments, and an evaluator that no task names gets a task of its
 /// own name.

@@ -68,8 +68,8 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &No
     let source = Source { language, text: text.value.as_str().into(), entry: entry.into() };
     let signature = match language {
         Language::Python => python_signature(&source.text, &source.entry),
-        Language::TypeScript | Language::JavaScript => reading.scripts.signature(&source),
-        Language::Rust => Ok(None),
+        // Read once the whole suite is: see `read_script_signatures`.
+        Language::TypeScript | Language::JavaScript | Language::Rust => Ok(None),
     };
     let signature = signature.unwrap_or_else(|error| {
         reading.problem(unusable(&reading.sources, text.span, &source, error));

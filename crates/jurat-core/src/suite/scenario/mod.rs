@@ -36,7 +36,6 @@ use super::problem::{Problem, Problems};
 use super::reader::{Fields, Reading};
 use super::source::{Files, ReadError, Sources};
 use super::{Suite, rubric, task};
-use crate::evaluator::Unread;
 use crate::scenario::definition::TURN_LIMIT;
 use crate::scenario::{Scenario, stored};
 use crate::value::{Content, Entry, Node, Span, Spanned};
@@ -249,8 +248,7 @@ pub(super) fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, name: Optio
 
 /// The scenarios that a peer has stored: those of a checkpoint, or the one that this is.
 pub(crate) fn read_stored(node: &Node<'_>) -> (Vec<ScenarioText>, Vec<Problem>) {
-    let mut reading =
-        Reading { problems: Problems::default(), sources: Sources::default(), files: &NoFiles, scripts: &Unread };
+    let mut reading = Reading { problems: Problems::default(), sources: Sources::default(), files: &NoFiles };
     let mut suite = Suite::default();
     match stored::parts_of_checkpoint(node) {
         Some(parts) => parts.into_iter().for_each(|it| read_one(&mut reading, &mut suite, None, it)),
