@@ -2,7 +2,7 @@
 
 use jurat_core::check::DIMENSIONS;
 use jurat_core::suite::check_kinds;
-use jurat_core::suite::problem::listed_all;
+use jurat_format::problem::listed_all;
 
 /// The page.
 pub(crate) fn check_reference() -> String {

@@ -17,7 +17,7 @@ mod templates;
 
 use std::path::Path;
 
-use jurat_core::value::{SourceId, Val, Value, json_node, parse_json};
+use jurat_format::value::{SourceId, Val, Value, json_node, parse_json};
 
 use crate::chore::{Arguments, Chore, Failure};
 
@@ -130,7 +130,7 @@ fn compared(case: &Val<'_>, expected: &Val<'_>, got: &Value, same: impl Fn(&Val<
 }
 
 /// A value as a node, for the readers that want places.
-fn with_node<T>(value: &Val<'_>, read: impl FnOnce(&jurat_core::value::Node<'_>) -> T) -> Result<T, String> {
+fn with_node<T>(value: &Val<'_>, read: impl FnOnce(&jurat_format::value::Node<'_>) -> T) -> Result<T, String> {
     let text = value.to_string();
     let (node, _) = json_node(&text, SourceId(0)).map_err(|error| error.to_string())?;
     Ok(read(&node))

@@ -4,9 +4,9 @@
 
 use std::fs;
 
-use jurat_core::suite::codes;
-use jurat_core::suite::problem::Code;
 use jurat_core::suite::schema::suite_schema;
+use jurat_format::codes;
+use jurat_format::problem::Code;
 use jurat_report::pretty_json;
 
 use crate::builtin_reference::builtin_reference;

@@ -2,9 +2,9 @@
 //!
 //! What is said about one comparison stands in the file of its family; what holds for all of them stands here.
 
-use jurat_core::compare::{Arrays, Entry, Family, Origin, Param, families};
-use jurat_core::suite::problem::listed;
-use jurat_core::value::{Kinds, Val, parse_json};
+use jurat_compare::{Arrays, Entry, Family, Origin, Param, families};
+use jurat_format::problem::listed;
+use jurat_format::value::{Kinds, Val, parse_json};
 
 /// The page.
 pub(crate) fn comparison_reference() -> String {
@@ -21,7 +21,7 @@ pub(crate) fn comparison_reference() -> String {
 const INTRODUCTION: &str = "\
 # Comparisons
 
-<!-- Made from the program by `cargo xtask generate`; change `crates/jurat-core/src/compare/` instead. -->
+<!-- Made from the program by `cargo xtask generate`; change `crates/jurat-compare/src/` instead. -->
 
 A task compares a value with something: `field_path` says where the value is, `operator` names the comparison, and
 `expected_value` is what it compares with.
@@ -120,7 +120,7 @@ fn row(cells: &[String]) -> String {
 
 /// `SetContainment` → `Set containment`
 fn title(name: &str) -> String {
-    let words = jurat_core::compare::snake_case(name).replace('_', " ");
+    let words = jurat_compare::snake_case(name).replace('_', " ");
     let (first, rest) = words.split_at(1.min(words.len()));
     first.to_uppercase() + rest
 }

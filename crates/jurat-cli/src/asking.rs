@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use clap::Args;
-use jurat_core::expression::Expression;
+use jurat_compare::expression::Expression;
 use jurat_engine::Selection;
 use jurat_model::dotenv::Environment;
 

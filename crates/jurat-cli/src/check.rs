@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use jurat_core::suite::problem::{Problem, Severity};
-use jurat_core::suite::source::Sources;
 use jurat_engine::Examined;
+use jurat_format::problem::{Problem, Severity};
+use jurat_format::source::Sources;
 
 use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
-use jurat_core::suite::problem::{Problem, Severity};
-use jurat_core::suite::source::Sources;
 use jurat_engine::{Conditions, Examined, Functions, HostFunctions};
+use jurat_format::problem::{Problem, Severity};
+use jurat_format::source::Sources;
 use jurat_sandbox::Program;
 use jurat_store::{Disk, Profiles};
 

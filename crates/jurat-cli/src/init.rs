@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use jurat_core::suite::problem::listed_all;
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::problem::listed_all;
+use jurat_format::value::{Map, Val, Value};
 use jurat_report::visible_line;
 
 use crate::exit::Exit;

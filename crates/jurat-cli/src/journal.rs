@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use jurat_core::suite::parse_duration;
-use jurat_core::suite::problem::listed_all;
-use jurat_core::value::Val;
 use jurat_engine::now_ms;
+use jurat_format::duration::parse_duration;
+use jurat_format::problem::listed_all;
+use jurat_format::value::Val;
 use jurat_report::counted;
 use jurat_report::journal::{JournalReport, ModelAnswers, write_json, write_text};
 use jurat_store::journal::{Cleaned, Cleaning, Journal as Kept, JournalStats};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use jurat_report::{bytes, counted, visible_line};
 use jurat_store::run::{Packed, pack};
 

@@ -81,7 +81,7 @@ pub(crate) struct ColumnsOption {
 
 fn known_column(name: &str) -> Result<String, String> {
     let is_known = columns::names().any(|it| it == name);
-    let known = || jurat_core::suite::problem::listed_all(columns::names());
+    let known = || jurat_format::problem::listed_all(columns::names());
     if is_known { Ok(name.to_owned()) } else { Err(format!("there is no column `{name}`; columns are {}", known())) }
 }
 

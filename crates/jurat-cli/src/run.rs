@@ -11,14 +11,15 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use jurat_core::expression::Expression;
+use jurat_compare::expression::Expression;
 use jurat_core::plan::Plan;
-use jurat_core::suite::{RowSource, codes, parse_duration};
+use jurat_core::suite::RowSource;
 use jurat_engine::view::RunView;
 use jurat_engine::{
     BudgetLimits, Definition, EffectLines, Examined, Functions, HostFunctions, How, LaunchError, Launched, Progress,
     Recording, Rerun, RerunOf, RunOptions, Selection, Stop, World, launch,
 };
+use jurat_format::{codes, duration::parse_duration};
 use jurat_model::{Proxies, TransportOptions};
 use jurat_report::Scope;
 use jurat_sandbox::Program;
@@ -242,7 +243,7 @@ impl Run {
         watched.merge(Watched::of(&definition, &self.models));
         if self.replay.is_some() {
             // What code returned is recorded, so it need not be here.
-            definition.problems.retain(|it| !it.is_missing_code());
+            definition.problems.retain(|it| !codes::is_missing_code(it));
         }
         // Whether a role has a model is decided with `--model`, when the run is prepared.
         definition.problems.retain(|it| it.code.name != codes::NO_MODEL.name);

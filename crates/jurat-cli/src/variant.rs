@@ -1,8 +1,8 @@
 //! Which of the cases that a row is made into: the prompt and the subject.
 
 use clap::Args;
-use jurat_core::suite::problem::listed_all;
 use jurat_engine::view::RunView;
+use jurat_format::problem::listed_all;
 use jurat_store::run::{RunHead, Variant};
 
 use crate::failure::Failure;

@@ -3,9 +3,6 @@
 //! This crate never touches the world: no files, network, environment, processes, threads, clock or terminal. What it
 //! needs from outside is passed in; what it concludes is returned. Reading order:
 //!
-//! * [`value`]: values borrowed from their text, and the paths that lead into them;
-//! * [`compare`]: one vocabulary of comparison;
-//! * [`expression`]: expressions that authors write;
 //! * [`tool`]: tools of servers, and models asked until they answer;
 //! * [`scenario`]: conversations along a graph;
 //! * [`template`]: what is read from an answer, and how it is rated;
@@ -28,12 +25,10 @@ pub mod agent;
 pub mod artifact;
 pub mod case;
 pub mod check;
-pub mod compare;
 pub mod effect;
 pub mod evaluation;
 pub mod evaluator;
 pub mod evidence;
-pub mod expression;
 pub mod judge;
 pub mod outcome;
 pub mod plan;
@@ -42,5 +37,4 @@ pub mod statistics;
 pub mod suite;
 pub mod template;
 pub mod tool;
-pub mod value;
 pub mod verdict;

@@ -5,12 +5,12 @@
 use std::path::Path;
 
 use allocation_counter::measure;
-use jurat_core::compare::{Assertion, Judgement};
+use jurat_compare::{Assertion, Judgement};
 use jurat_core::outcome::{Relation, TurnFilter, Wanted, all_of, all_turns, any_turn_of, count_turns, not, status_is};
 use jurat_core::plan::{Plan, Samples};
 use jurat_core::suite::load;
-use jurat_core::suite::source::{Files, ReadError};
-use jurat_core::value::{Context, FieldPath, Val, parse_json};
+use jurat_format::source::{Files, ReadError};
+use jurat_format::value::{Context, FieldPath, Val, parse_json};
 
 const SCENARIO: &str = include_str!("../benches/compare/scenario.json").trim_ascii_end();
 

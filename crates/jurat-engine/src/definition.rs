@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use jurat_core::plan::{Plan, Samples};
-use jurat_core::suite::source::{Files, ReadError, Sources};
 use jurat_core::suite::{Suite, load_with};
+use jurat_format::source::{Files, ReadError, Sources};
 use jurat_store::run::{Document, RunHead};
 
 use crate::scripts;

@@ -1,8 +1,8 @@
 //! What ends a run before its end.
 
+use jurat_compare::expression::ExpressionError;
 use jurat_core::effect::wire::WireError;
-use jurat_core::expression::ExpressionError;
-use jurat_core::value::JsonError;
+use jurat_format::value::JsonError;
 use jurat_store::DatabaseError;
 use jurat_store::records::{DuplicateId, IdError, RowsError};
 use jurat_store::run::{DuplicateIds, FinishError, RunFileError, WriteError};

@@ -9,7 +9,7 @@ use jurat_core::evaluator::{Code, Isolation, Language, SignatureError};
 use jurat_core::plan::{Plan, PlannedEvaluate, Runs};
 use jurat_core::scenario::Function;
 use jurat_core::suite::{Evaluator, EvaluatorCode, EvaluatorKind, Suite};
-use jurat_core::value::{Map, Val, Value, parse_json};
+use jurat_format::value::{Map, Val, Value, parse_json};
 use jurat_sandbox::{
     Arguments, CodeRunner as _, Failure, Interpreters, Output, Pool, PoolOptions, Prepared, Program, Refused, Return,
     Source, look_for_interpreter,

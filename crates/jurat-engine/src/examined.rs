@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use jurat_core::evidence::run;
 use jurat_core::plan::{self, Plan, Samples};
 use jurat_core::scenario::Scenario;
-use jurat_core::suite::problem::{Problem, Severity};
-use jurat_core::suite::source::{Files, Sources};
 use jurat_core::suite::{
-    Loaded, Records, RowFile, RowSource, Suite, bad_row, codes, file_without_rows, load_with, unreadable, unusable_code,
+    Loaded, Records, RowFile, RowSource, Suite, bad_row, file_without_rows, load_with, unreadable, unusable_code,
 };
-use jurat_core::value::{Val, Value};
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Severity};
+use jurat_format::source::{Files, Sources};
+use jurat_format::value::{Val, Value};
 use jurat_sandbox::Program;
 use jurat_store::records::{
     Ids, RowAt, RowId, RowLimits, RowNames, RowsError, RowsFault, SampleError, SampleLimits, read_all_within, row_id,
@@ -88,7 +89,7 @@ impl Examined {
 
     /// Whether anything stands in the way of replaying a recording of it: code that was called then need not be here now.
     pub fn has_errors_for_replay(&self) -> bool {
-        self.problems.iter().any(|it| it.severity() == Severity::Error && !it.is_missing_code())
+        self.problems.iter().any(|it| it.severity() == Severity::Error && !codes::is_missing_code(it))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jurat_core::effect::{Outcome, Printed, Returned};
 use jurat_core::scenario::{Answer, Function};
-use jurat_core::value::Value;
+use jurat_format::value::Value;
 use tokio::sync::oneshot;
 
 /// Functions of this program, by the name that definitions have for them: `call: NAME`.

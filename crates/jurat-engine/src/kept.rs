@@ -5,8 +5,8 @@ use std::time::Duration;
 use jurat_core::case::CaseState;
 use jurat_core::judge::Marks;
 use jurat_core::plan::{Plan, TaskIx};
-use jurat_core::value::{FieldPath, Val};
 use jurat_core::verdict::{CaseVerdict, Verdict};
+use jurat_format::value::{FieldPath, Val};
 use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, Variant};
 

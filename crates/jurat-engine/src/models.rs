@@ -8,10 +8,10 @@ use std::sync::Arc;
 use jurat_core::check::Look;
 use jurat_core::effect::{Deed, Endpoint, EndpointKey, Fault, FaultKind, Outcome, Printed, Returned};
 use jurat_core::scenario::Callable;
-use jurat_core::suite::source::Files;
 use jurat_core::suite::{ServerSpec, server_digest};
-use jurat_core::value::Value;
 use jurat_core::verdict::StopReason;
+use jurat_format::source::Files;
+use jurat_format::value::Value;
 use jurat_host::hook::{self, Ender, HookCall};
 use jurat_model::proxy::SharedMeter;
 use jurat_model::{

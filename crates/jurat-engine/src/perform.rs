@@ -11,7 +11,7 @@ use std::time::Duration;
 use jurat_core::check::{Base, Files as _, Look};
 use jurat_core::effect::{Deed, EffectKey, Endpoint, EndpointKey, ModelRequest, Outcome, deed_key};
 use jurat_core::scenario::Callable;
-use jurat_core::value::{Val, Value};
+use jurat_format::value::{Val, Value};
 use jurat_host::Sight;
 use jurat_model::{Toolbox, Turn};
 

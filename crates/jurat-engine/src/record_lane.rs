@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use jurat_core::case::CaseState;
-use jurat_core::value::Val;
 use jurat_core::verdict::{CaseVerdict, StopReason};
+use jurat_format::value::Val;
 use jurat_store::records::{RowAt, RowId};
 use jurat_store::run::{BlockBuilder, CaseRanges, RowPlace, RunWriter};
 use tokio::sync::mpsc::Sender;

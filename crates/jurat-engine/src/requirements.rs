@@ -6,10 +6,11 @@
 use std::path::{Path, PathBuf};
 
 use jurat_core::plan::Plan;
-use jurat_core::suite::problem::{Problem, listed_all};
-use jurat_core::suite::source::Files;
-use jurat_core::suite::{AgentCaseText, ServerSpec, Suite, codes};
-use jurat_core::value::Span;
+use jurat_core::suite::{AgentCaseText, ServerSpec, Suite};
+use jurat_format::codes;
+use jurat_format::problem::{Problem, listed_all};
+use jurat_format::source::Files;
+use jurat_format::value::Span;
 use jurat_model::provider::names;
 use jurat_model::{OpenError, Proxies, ResolveError, Supervisor, Toolbox, ToolboxError, ToolboxOptions};
 use jurat_sandbox::Program;

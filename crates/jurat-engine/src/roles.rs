@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use jurat_core::plan::{Plan, PlannedTask};
-use jurat_core::suite::problem::{listed_all, nearest};
-use jurat_core::suite::source::Sources;
 use jurat_core::suite::{Model as Written, Role, Suite};
-use jurat_core::value::{Span, Value};
+use jurat_format::problem::{listed_all, nearest};
+use jurat_format::source::Sources;
+use jurat_format::value::{Span, Value};
 use jurat_model::provider::describe;
 use jurat_model::{ResolveError, ResolvedModel};
 
@@ -321,7 +321,7 @@ pub(crate) fn place_of_setting(suite: &Suite, error: &ResolveError, model: Optio
 
 /// Where a role, or a model without one, is named by what asks it.
 fn place_of(suite: &Suite, role: &str) -> Option<Span> {
-    let is_it = |it: &&jurat_core::value::Spanned<String>| it.value == role;
+    let is_it = |it: &&jurat_format::value::Spanned<String>| it.value == role;
     let judges = suite.tasks.iter().filter_map(|it| match &it.kind {
         jurat_core::suite::TaskKind::Judge(judge) => Some(judge),
         _ => None,

@@ -5,14 +5,14 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use jurat_compare::expression::{Expression, ExpressionError};
 use jurat_core::case::CaseState;
 use jurat_core::evidence::fault::of_run;
 use jurat_core::evidence::run;
-use jurat_core::expression::{Expression, ExpressionError};
 use jurat_core::plan::{CaseName, Plan, row_tags};
 use jurat_core::suite::{CaseKind, Records, RowSource};
-use jurat_core::value::{JsonError, Map, Val, parse_json};
 use jurat_core::verdict::{StopReason, Verdict};
+use jurat_format::value::{JsonError, Map, Val, parse_json};
 use jurat_store::records::{Chunk, RowAt, RowId, RowLimits, RowNames, read_all_within, row_id, sections_by_source};
 
 use crate::{Rerun, RunError, Stop};

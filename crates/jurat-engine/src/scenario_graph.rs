@@ -5,7 +5,7 @@ use jurat_core::scenario::when;
 use jurat_core::scenario::{
     Callable, Condition, Edge, Handover, ReadyNode, ReadyScenario, StateCheck, Target, ToolName,
 };
-use jurat_core::value::{Val, shown};
+use jurat_format::value::{Val, shown};
 use jurat_report::scenario::{GraphEdge, GraphNode, ScenarioGraph};
 
 use crate::forecast::most_calls;

@@ -6,7 +6,7 @@ use jurat_core::agent::AgentCase;
 use jurat_core::plan::{CaseName, Plan};
 use jurat_core::scenario::Scenario;
 use jurat_core::suite::CaseKind;
-use jurat_core::value::{Map, Val};
+use jurat_format::value::{Map, Val};
 use jurat_store::records::RowId;
 use jurat_store::run::RowPlace;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 
 /// A group of cases.
 #[derive(Debug, Clone, PartialEq, Eq)]

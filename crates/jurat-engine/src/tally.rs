@@ -7,7 +7,7 @@ use std::time::Duration;
 use jurat_core::effect::{FaultKind, Finish, Outcome, Seat, StepSite, Usage};
 use jurat_core::judge::Marks;
 use jurat_core::plan::TaskIx;
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use jurat_report::model::Spent;
 use jurat_store::run::{Column, SummaryRow, Variant};
 use serde::{Deserialize, Serialize};
@@ -305,7 +305,7 @@ impl Tally {
         let end = |key: &str| output.get("scale").and_then(|it| it.get(key)).and_then(Val::as_f64);
         let scale = (end("min").unwrap_or(0.0), end("max").unwrap_or(10.0));
         let dimensions = output.get("dimensions").and_then(Val::as_map);
-        for (name, it) in dimensions.into_iter().flat_map(jurat_core::value::Map::iter) {
+        for (name, it) in dimensions.into_iter().flat_map(jurat_format::value::Map::iter) {
             if let Some(score) = it.get("score").and_then(Val::as_f64) {
                 given.dimensions.entry(name.to_owned()).or_default().add(score, scale);
             }

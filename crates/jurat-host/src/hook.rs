@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use jurat_core::check::{Hook, HookAnswer};
-use jurat_core::value::{Val, Value, parse_json};
+use jurat_format::value::{Val, Value, parse_json};
 
 /// How long a hook may take unless somebody says otherwise.
 pub const TIME_LIMIT: Duration = Duration::from_secs(60);

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jurat_core::effect::{Endpoint, FaultKind, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
-use jurat_core::value::{Val, parse_json, shown_within};
+use jurat_format::value::{Val, parse_json, shown_within};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncWriteExt as _, BufReader};

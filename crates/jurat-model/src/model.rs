@@ -7,8 +7,8 @@ use std::time::Duration;
 use http::HeaderMap;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
 use jurat_core::effect::Endpoint;
-use jurat_core::suite::source::{Files, ReadError};
-use jurat_core::value::Val;
+use jurat_format::source::{Files, ReadError};
+use jurat_format::value::Val;
 
 use crate::codec::Codec;
 use crate::exec::{Exec, ExecError};

@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use jurat_core::effect::{Endpoint, Message, ModelRequest};
-use jurat_core::suite::parse_duration;
-use jurat_core::suite::problem::{listed, listed_all, nearest};
-use jurat_core::value::{Val, Value};
+use jurat_format::duration::parse_duration;
+use jurat_format::problem::{listed, listed_all, nearest};
+use jurat_format::value::{Val, Value};
 
 use crate::codec::{Codec, Structured, Unsupported};
 use crate::model::filled;

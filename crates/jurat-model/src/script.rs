@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jurat_core::effect::{FaultKind, Finish, Message, ModelRequest, Served, ToolCall, Usage};
-use jurat_core::value::{Val, parse_json, shown_within};
+use jurat_format::value::{Val, parse_json, shown_within};
 use regex::Regex;
 
 use crate::codec::Reply;

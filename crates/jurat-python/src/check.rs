@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use jurat_compare::Judgement;
 use jurat_core::check::{Check, Rule};
-use jurat_core::compare::Judgement;
 use jurat_core::evidence::run;
 use jurat_core::plan::{Samples, examine};
-use jurat_core::suite::problem::Severity;
-use jurat_core::suite::source::{Files, ReadError};
 use jurat_core::suite::{Task, TaskKind, load};
-use jurat_core::value::{Map, Val};
+use jurat_format::problem::Severity;
+use jurat_format::source::{Files, ReadError};
+use jurat_format::value::{Map, Val};
 use jurat_host::Sight;
 use jurat_host::hook::{self, Ender, HookCall};
 use pyo3::prelude::*;

@@ -5,7 +5,7 @@ use jurat_core::evaluator::{
     transport,
 };
 use jurat_core::scenario::Function;
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList, PySet, PyString,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jurat_core::scenario::{Answer, Function};
-use jurat_core::value::{Val, Value};
+use jurat_format::value::{Val, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyTracebackMethods;
 

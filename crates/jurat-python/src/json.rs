@@ -41,9 +41,9 @@ pub(crate) fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// An object as a value.
-pub(crate) fn value(value: &Bound<'_, PyAny>) -> PyResult<jurat_core::value::Value> {
+pub(crate) fn value(value: &Bound<'_, PyAny>) -> PyResult<jurat_format::value::Value> {
     let json = text(value)?;
-    let parsed = jurat_core::value::parse_json(&json).map_err(|it| error::data(value.py(), it.to_string()))?;
+    let parsed = jurat_format::value::parse_json(&json).map_err(|it| error::data(value.py(), it.to_string()))?;
     Ok(parsed.value.into_owned())
 }
 

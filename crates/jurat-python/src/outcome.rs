@@ -1,8 +1,8 @@
 //! Criteria over a scenario that is over, whoever ran it.
 
-use jurat_core::compare::Fault;
+use jurat_compare::Fault;
 use jurat_core::outcome::Check;
-use jurat_core::value::{SourceId, Val, json_node};
+use jurat_format::value::{SourceId, Val, json_node};
 use pyo3::prelude::*;
 
 use crate::error::named;
@@ -38,7 +38,7 @@ pub(crate) fn read(stored: &Bound<'_, PyAny>) -> PyResult<Check> {
 pub(crate) fn with_node<T>(
     py: Python<'_>,
     value: &Val<'_>,
-    read: impl FnOnce(&jurat_core::value::Node<'_>) -> T,
+    read: impl FnOnce(&jurat_format::value::Node<'_>) -> T,
 ) -> PyResult<T> {
     let text = value.to_json();
     let (node, _) =

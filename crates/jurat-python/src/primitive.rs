@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use jurat_core::compare::normalise::{Normaliser, normalise};
-use jurat_core::compare::{Fault, Inapplicable, Judgement, Operator, Origin, entries};
-use jurat_core::value::{Map, SourceId, Val, json_node};
+use jurat_compare::normalise::{Normaliser, normalise};
+use jurat_compare::{Fault, Inapplicable, Judgement, Operator, Origin, entries};
+use jurat_format::value::{Map, SourceId, Val, json_node};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 

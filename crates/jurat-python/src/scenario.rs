@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use jurat_core::scenario::{self, Callable, Condition, Criterion, Edge, Flaw, Handover, Node, StateUpdate, when};
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use pyo3::prelude::*;
 
 use crate::error::{named, raised};

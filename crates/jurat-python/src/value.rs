@@ -1,6 +1,6 @@
 //! Values as objects of Python.
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 

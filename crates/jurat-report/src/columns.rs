@@ -5,7 +5,7 @@
 use std::io;
 use std::time::Duration;
 
-use jurat_core::value::Value;
+use jurat_format::value::Value;
 
 use crate::case_writer::Scope;
 use crate::json_text;

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 
 use crate::case_writer::CaseWriter;
 use crate::columns::{Column, Datum, rows};

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use jurat_core::suite::problem::Label;
-use jurat_core::suite::source::Position;
+use jurat_format::problem::Label;
+use jurat_format::source::Position;
 
 use crate::lines::Lines;
 use crate::visible::{visible, visible_line};

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 
 use crate::visible::is_hazard;
 

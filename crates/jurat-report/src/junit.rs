@@ -7,8 +7,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use jurat_core::value::Value;
 use jurat_core::verdict::{Rule, RuleStanding};
+use jurat_format::value::Value;
 
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;

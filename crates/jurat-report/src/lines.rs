@@ -5,8 +5,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use jurat_core::suite::source::{Position, Source, Sources};
-use jurat_core::value::Span;
+use jurat_format::source::{Position, Source, Sources};
+use jurat_format::value::Span;
 
 /// A source and where its lines begin. Lines are counted from 0 here.
 pub(crate) struct Lines<'s> {
@@ -54,7 +54,7 @@ impl<'s> Lines<'s> {
 
 #[cfg(test)]
 mod tests {
-    use jurat_core::value::SourceId;
+    use jurat_format::value::SourceId;
     use proptest::prelude::*;
 
     use super::*;

@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use jurat_core::value::Value;
 use jurat_core::verdict::{CaseVerdict, Counts};
+use jurat_format::value::Value;
 
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;

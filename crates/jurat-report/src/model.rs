@@ -12,8 +12,8 @@ use std::time::Duration;
 use jurat_core::effect::Usage;
 use jurat_core::statistics::{Interval, wilson};
 use jurat_core::suite::Gate;
-use jurat_core::value::Value;
 use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason, Verdict};
+use jurat_format::value::Value;
 
 pub use jurat_core::verdict::CaseCounts;
 

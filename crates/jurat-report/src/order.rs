@@ -1,7 +1,7 @@
 //! The order in which problems are read: as somebody would meet them who reads the files from the top.
 
-use jurat_core::suite::problem::{Problem, Severity};
-use jurat_core::value::SourceId;
+use jurat_format::problem::{Problem, Severity};
+use jurat_format::value::SourceId;
 
 /// Where a problem stands among the others. Those about no place in particular come first.
 type Place = Option<(SourceId, u32)>;

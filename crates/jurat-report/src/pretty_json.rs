@@ -1,6 +1,6 @@
 //! A value as indented JSON, its members in the order they have.
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 
 /// The value as indented JSON; what is short stands on one line.
 pub fn pretty_json(value: &Val<'_>) -> String {
@@ -45,7 +45,7 @@ fn write(out: &mut String, value: &Val<'_>, depth: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jurat_core::value::parse_json;
+    use jurat_format::value::parse_json;
 
     #[test]
     fn long_values_are_broken_up_and_read_back_the_same() {

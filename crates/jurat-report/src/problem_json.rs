@@ -1,8 +1,8 @@
 //! Problems as editors read them: all of them, with every place in lines and columns.
 
-use jurat_core::suite::problem::{self, Severity};
-use jurat_core::suite::source::Sources;
-use jurat_core::value::Span;
+use jurat_format::problem::{self, Severity};
+use jurat_format::source::Sources;
+use jurat_format::value::Span;
 
 use crate::json_text::escape;
 use crate::lines::Lines;

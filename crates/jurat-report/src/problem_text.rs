@@ -17,8 +17,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Snippet};
-use jurat_core::suite::problem::{Problem, Severity};
-use jurat_core::suite::source::Sources;
+use jurat_format::problem::{Problem, Severity};
+use jurat_format::source::Sources;
 
 use crate::excerpt::{Excerpt, Shown, shown};
 use crate::lines::Lines;
@@ -39,9 +39,9 @@ const TEXT_ROOM: usize = 2000;
 /// Draws problems in the order in which they stand in the sources, each followed by an empty line.
 ///
 /// ```
-/// use jurat_core::suite::problem::{Code, Problem, Severity};
-/// use jurat_core::suite::source::Sources;
-/// use jurat_core::value::Span;
+/// use jurat_format::problem::{Code, Problem, Severity};
+/// use jurat_format::source::Sources;
+/// use jurat_format::value::Span;
 /// use jurat_report::{Style, write_problems};
 ///
 /// static UNKNOWN_KEY: Code = Code { name: "suite::unknown_key", severity: Severity::Error, summary: "an unknown key" };

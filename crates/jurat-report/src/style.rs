@@ -2,7 +2,7 @@
 
 use annotate_snippets::Renderer;
 use annotate_snippets::renderer::{DEFAULT_ERROR_STYLE, DEFAULT_WARNING_STYLE};
-use jurat_core::suite::problem::Severity;
+use jurat_format::problem::Severity;
 
 /// Whether meanings are shown in colour. The caller knows the terminal and `NO_COLOR`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jurat_core::effect::Usage;
 use jurat_core::statistics::Interval;
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 
 use crate::model::{CaseReport, Cause, RunReport};
 use crate::visible::visible_line;

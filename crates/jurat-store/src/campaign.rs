@@ -7,10 +7,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use jurat_core::suite::source::{Files, ReadError};
+use jurat_core::suite::MAX_BYTES;
 use jurat_core::suite::write::yaml_text;
-use jurat_core::suite::{MAX_BYTES, read_tree};
-use jurat_core::value::{Map, SourceId, Val, Value};
+use jurat_format::source::{Files, ReadError};
+use jurat_format::value::{Map, SourceId, Val, Value};
+use jurat_format::yaml::read_tree;
 
 use crate::Disk;
 

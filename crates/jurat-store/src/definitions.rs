@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use jurat_core::suite::source::{Files, ReadError};
+use jurat_format::source::{Files, ReadError};
 
 use crate::bounded::{Bytes, open, read_at_most};
 
@@ -12,7 +12,7 @@ use crate::bounded::{Bytes, open, read_at_most};
 /// ```
 /// use std::path::Path;
 ///
-/// use jurat_core::suite::source::{Files, ReadError};
+/// use jurat_format::source::{Files, ReadError};
 /// use jurat_store::Disk;
 ///
 /// assert_eq!(Disk.read(Path::new("no/such/suite.yaml"), 1 << 20), Err(ReadError::NotFound));

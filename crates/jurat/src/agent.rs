@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jurat_core::value::{Map, Val};
+use jurat_format::value::{Map, Val};
 use serde::Serialize;
 
 use crate::members::Members;

@@ -1,6 +1,6 @@
 //! What a model is asked about each row, where its answers are what is evaluated.
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 
 use crate::members::Members;
 use crate::{Output, Prompt};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use jurat_core::scenario::{Function, Scenario};
 use jurat_core::suite::write::yaml_text;
-use jurat_core::value::{Map, Val};
 use jurat_engine::HostFunctions;
+use jurat_format::value::{Map, Val};
 use serde::Serialize;
 
 use crate::members::Members;

@@ -34,7 +34,7 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use serde::Serialize;
 
 use crate::compare::Comparison;

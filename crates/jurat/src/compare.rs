@@ -18,7 +18,7 @@
 //! Assertion::new("near", "answer", primitive("numeric_tolerance").with("tolerance", 0.05).against(12));
 //! ```
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use serde::{Serialize, Serializer};
 
 use crate::members::Members;
@@ -335,7 +335,7 @@ operators! {
 mod tests {
     use std::collections::BTreeSet;
 
-    use jurat_core::compare::{Origin, entries, find};
+    use jurat_compare::{Origin, entries, find};
 
     use super::*;
     use crate::{Assertion, Suite};
@@ -343,8 +343,7 @@ mod tests {
     #[test]
     fn every_operator_has_a_function_that_says_what_the_catalogue_says() {
         let named: BTreeSet<String> = every().iter().map(|(name, ..)| (*name).to_owned()).collect();
-        let operators =
-            entries().filter(|it| it.origin == Origin::Operator).map(jurat_core::compare::Entry::snake_case);
+        let operators = entries().filter(|it| it.origin == Origin::Operator).map(jurat_compare::Entry::snake_case);
         // Another name for `matches`.
         let expected: BTreeSet<String> = operators.filter(|it| it != "matches_regex").collect();
         assert_eq!(named, expected);

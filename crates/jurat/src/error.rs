@@ -1,9 +1,9 @@
 //! What can go wrong, named for what the caller can do about it.
 
-use jurat_core::suite::codes;
-use jurat_core::suite::problem::Code;
-use jurat_core::suite::source::Sources;
 use jurat_engine::LaunchError;
+use jurat_format::codes;
+use jurat_format::problem::Code;
+use jurat_format::source::Sources;
 
 use crate::Problems;
 

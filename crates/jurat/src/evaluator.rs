@@ -2,7 +2,7 @@
 
 use jurat_core::evaluator::{Object, transport};
 use jurat_core::scenario::Function;
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use serde::Serialize;
 
 use crate::members::Members;
@@ -254,7 +254,7 @@ pub struct Return(Object);
 impl Return {
     /// The same in the form in which it is recorded: what JSON loses (`1` as against `1.0`, infinities) is kept. It is what an
     /// [`evaluator_function`](crate::SuiteBuilder::evaluator_function) returns.
-    pub fn to_value(&self) -> jurat_core::value::Value {
+    pub fn to_value(&self) -> jurat_format::value::Value {
         transport::write(&self.0)
     }
 

@@ -139,6 +139,8 @@
 //! A run is a file in `.jurat/runs`, and paid answers are kept in `.jurat/journal.db`. So no answer is paid for twice: a run that was interrupted goes on
 //! when the suite is run again, and a task that did not change does not ask again. [`RunOptions::replay`] reproduces a run without asking anybody.
 
+#![warn(missing_docs)]
+
 mod agent;
 mod ask;
 mod builder;

@@ -1,6 +1,6 @@
 //! An object of a definition while it is being written.
 
-use jurat_core::value::{Map, Val};
+use jurat_format::value::{Map, Val};
 
 use crate::Error;
 use crate::value::Given;

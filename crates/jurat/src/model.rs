@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::effect::{Finish, ModelRequest, Served, Usage};
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use jurat_model::codec;
 use jurat_model::{Answering, Asker, Function};
 use serde::Serialize;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use jurat_core::suite::problem::{Problem as Found, Severity};
-use jurat_core::suite::source::Sources;
+use jurat_format::problem::{Problem as Found, Severity};
+use jurat_format::source::Sources;
 use jurat_report::Style;
 
 /// Everything that is wrong with a suite. Its text is what `jurat check` prints.

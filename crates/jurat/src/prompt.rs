@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 
 /// What is said to a model: text, or a file that holds it. `${path}` in it is filled in from the case.
 ///

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use serde::Serialize;
 
 use crate::members::Members;

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-use jurat_core::expression::Expression;
+use jurat_compare::expression::Expression;
 use jurat_core::suite::RowSource;
 use jurat_engine::{Definition, Functions, How, Recording, Rerun, Selection, Stop, World, launch, open_recording};
 use jurat_model::dotenv::Environment;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use jurat_core::plan::Plan;
 use jurat_core::scenario::Scenario;
-use jurat_core::suite::source::{Files, ReadError};
 use jurat_engine::{Asking, Definition, Examined, Functions, HostFunctions, Selection, outline};
+use jurat_format::source::{Files, ReadError};
 use jurat_report::Style;
 use jurat_report::plan::{PlanReport, write_svg, write_text};
 use jurat_store::Disk;

@@ -1,6 +1,6 @@
 //! Tasks: what is judged about each case.
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use serde::Serialize;
 
 use crate::check::Check;

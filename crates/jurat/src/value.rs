@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jurat_core::value::{FieldPath, Val, parse_json};
+use jurat_format::value::{FieldPath, Val, parse_json};
 use serde::de::DeserializeOwned;
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -29,7 +29,7 @@ use crate::Error;
 /// # Ok::<(), jurat::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Value(pub(crate) jurat_core::value::Value);
+pub struct Value(pub(crate) jurat_format::value::Value);
 
 impl Value {
     /// Anything that serde can write as JSON. What JSON cannot say, such as NaN, becomes null, as `serde_json` has it.
@@ -73,15 +73,15 @@ impl Value {
 }
 
 /// From parts of scenarios, which hold such values.
-impl From<jurat_core::value::Value> for Value {
-    fn from(value: jurat_core::value::Value) -> Value {
+impl From<jurat_format::value::Value> for Value {
+    fn from(value: jurat_format::value::Value) -> Value {
         Value(value)
     }
 }
 
 /// For scenarios, whose parts hold such values.
-impl From<Value> for jurat_core::value::Value {
-    fn from(value: Value) -> jurat_core::value::Value {
+impl From<Value> for jurat_format::value::Value {
+    fn from(value: Value) -> jurat_format::value::Value {
         value.0
     }
 }
@@ -136,7 +136,7 @@ fn serialize<S: Serializer>(value: &Val<'_>, serializer: S) -> Result<S::Ok, S::
 }
 
 /// A value that a program gave, or why it is none, in words.
-pub(crate) type Given = Result<jurat_core::value::Value, String>;
+pub(crate) type Given = Result<jurat_format::value::Value, String>;
 
 /// What a program gave, as a value.
 pub(crate) fn given(value: &(impl Serialize + ?Sized)) -> Given {

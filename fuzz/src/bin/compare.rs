@@ -5,8 +5,8 @@
 
 #![no_main]
 
-use jurat_core::compare::{Args, Arrays, Comparison, Entry, Judgement, Operator, entries};
-use jurat_core::value::{SourceId, Val, json_node, parse_json};
+use jurat_compare::{Args, Arrays, Comparison, Entry, Judgement, Operator, entries};
+use jurat_format::value::{SourceId, Val, json_node, parse_json};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Some((choice, rest)) = data.split_first() else { return };

@@ -6,7 +6,7 @@
 
 use std::mem::discriminant;
 
-use jurat_core::value::{FieldPath, Projection, parse_json};
+use jurat_format::value::{FieldPath, Projection, parse_json};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     prints_and_reads_back(text);

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use jurat_core::value::parse_json;
+use jurat_format::value::parse_json;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     // JSON has no NaN and no infinity, so none can come out of it, and equality is enough to compare.

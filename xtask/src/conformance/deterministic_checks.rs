@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use jurat_compare::Judgement;
 use jurat_core::check::{Check, Hook, Rule};
-use jurat_core::compare::Judgement;
 use jurat_core::evidence::run;
 use jurat_core::plan::{Samples, examine};
-use jurat_core::suite::problem::Severity;
-use jurat_core::suite::source::{Files, ReadError};
 use jurat_core::suite::{TaskKind, load};
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::problem::Severity;
+use jurat_format::source::{Files, ReadError};
+use jurat_format::value::{Map, Val, Value};
 use jurat_host::Sight;
 use jurat_host::hook::{self, Ender, HookCall};
 
@@ -188,7 +188,7 @@ fn base64(text: &str) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests {
-    use jurat_core::value::parse_json;
+    use jurat_format::value::parse_json;
 
     use super::*;
 

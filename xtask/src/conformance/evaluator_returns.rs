@@ -4,7 +4,7 @@ use jurat_core::evaluator::{
     BadConfig, Direction, Evaluation, LabelValue, Language, OutputConfig, OutputKind, Rejection, Triple, check_names,
     normalise, transport,
 };
-use jurat_core::value::{Val, Value};
+use jurat_format::value::{Val, Value};
 
 use super::{Answer, object, part, text_part};
 

@@ -1,6 +1,6 @@
 //! A path looked up in a context: a value or a kind of error.
 
-use jurat_core::value::{FieldPath, MissingKind, PathErrorKind, Val, Value};
+use jurat_format::value::{FieldPath, MissingKind, PathErrorKind, Val, Value};
 
 use super::{Answer, compared, object, part};
 

@@ -1,7 +1,7 @@
 //! An operator applied to a value and an operand: pass, fail or error.
 
-use jurat_core::compare::{Args, Judgement, Operator, Origin, find};
-use jurat_core::value::{Val, Value};
+use jurat_compare::{Args, Judgement, Operator, Origin, find};
+use jurat_format::value::{Val, Value};
 
 use super::{Answer, compared, part, text_part, with_node};
 

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use jurat_core::compare::Fault;
-use jurat_core::compare::normalise::Normaliser;
+use jurat_compare::Fault;
+use jurat_compare::normalise::Normaliser;
 use jurat_core::outcome::{
     self, Check, CrossComparison, Nodes, OutcomeError, Scope, TurnFilter, Wanted, all_turns_of, any_turn_of,
 };
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 
 use super::{Answer, compared, object, part, text_part, with_node};
 

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use jurat_core::compare::normalise::{Normaliser, normalise};
-use jurat_core::compare::{Entry, Fault, Inapplicable, Judgement, Operator};
-use jurat_core::value::{Val, Value};
+use jurat_compare::normalise::{Normaliser, normalise};
+use jurat_compare::{Entry, Fault, Inapplicable, Judgement, Operator};
+use jurat_format::value::{Val, Value};
 
 use super::{Answer, compared, object, part, text_part, with_node};
 

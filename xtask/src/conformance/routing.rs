@@ -1,13 +1,13 @@
 //! Routing: paths into the state, conditions, edges, and whole scenarios whose turns are given.
 
-use jurat_core::compare::Inapplicable;
+use jurat_compare::Inapplicable;
 use jurat_core::effect::{Deed, Message, Outcome, Printed, Request, Returned, Seat, ToolCall};
 use jurat_core::scenario::{
     Callable, Edge, End, Execution, FailureCategory, GivenTurn, ReadyEdge, ReadyScenario, Route, State, StatePath,
     StateUpdate, Traversal, TurnFailure, route,
 };
 use jurat_core::template::{JudgedBy, Verified};
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 use std::time::Duration;
 
 use super::primitives::{error, fault};

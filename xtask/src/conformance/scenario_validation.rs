@@ -6,7 +6,7 @@ use jurat_core::scenario::{
     BuildError, BuildErrors, Condition, Criterion, Edge, Flaw, Handover, Node as ScenarioNode, Question, Scenario,
     ScenarioBuilder, ToolFilter, ToolName,
 };
-use jurat_core::value::{Map, Node, Val, Value};
+use jurat_format::value::{Map, Node, Val, Value};
 
 use super::{Answer, compared, object, part, text_part, with_node};
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use jurat_core::case::{CaseState, ReadyRequest};
 use jurat_core::effect::{Answer, Asker, Fault, FaultKind, Outcome};
 use jurat_core::plan::{Plan, Samples};
-use jurat_core::suite::problem::{Problem, Severity};
-use jurat_core::suite::source::{Files, ReadError};
 use jurat_core::suite::{Loaded, load};
-use jurat_core::value::{Map, Val, Value};
 use jurat_core::verdict::Verdict;
+use jurat_format::problem::{Problem, Severity};
+use jurat_format::source::{Files, ReadError};
+use jurat_format::value::{Map, Val, Value};
 
 use super::{Answer as Compared, object, part, text_part};
 

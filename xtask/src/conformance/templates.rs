@@ -1,8 +1,8 @@
 //! Answer templates: fields judged, put together and given credit.
 
-use jurat_core::compare::Operator;
+use jurat_compare::Operator;
 use jurat_core::template::{Field, GroundTruth, GroundTruthCase, Strategy, Template, TemplateError};
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 
 use super::primitives::{error, fault, same};
 use super::{Answer, compared, object, part, text_part, with_node};

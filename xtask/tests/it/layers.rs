@@ -1,7 +1,7 @@
 //! Which crate may depend on which.
 //!
 //! ```text
-//! core ← {host, report, model, sandbox, store} ← engine ← jurat ← cli ← python
+//! format ← compare ← core ← {host, report, model, sandbox, store} ← engine ← jurat ← cli ← python
 //! ```
 
 use std::process::Command;
@@ -13,6 +13,8 @@ use crate::repository;
 /// The crates from the inside out. A crate may depend on crates of lower layers only, so those of one layer do not know
 /// each other. That holds for tests and build scripts as well.
 const LAYERS: &[&[&str]] = &[
+    &["jurat-format"],
+    &["jurat-compare"],
     &["jurat-core"],
     &["jurat-host", "jurat-model", "jurat-report", "jurat-sandbox", "jurat-store", TESTKIT],
     &["jurat-engine"],

@@ -1,6 +1,7 @@
 //! Rules about the source that the compiler does not know.
 //!
 //! * [`layers`]: which crate may depend on which.
+//! * [`modules`]: which module of a crate may depend on which.
 //! * [`purity`]: what the core may not touch.
 //! * [`unsafety`]: where `unsafe` may stand.
 //! * [`file_names`]: what a file may not be called.
@@ -10,6 +11,7 @@
 
 mod file_names;
 mod layers;
+mod modules;
 mod purity;
 mod repository;
 mod tokens;

@@ -57,7 +57,7 @@ pub(crate) fn verdict() -> Value {
 #[cfg(test)]
 mod tests {
     use jurat_core::suite::load;
-    use jurat_core::suite::source::{Files, ReadError};
+    use jurat_format::source::{Files, ReadError};
 
     use super::*;
 

@@ -123,11 +123,11 @@ fn scattered(number: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use jurat_core::compare::Judgement;
+    use jurat_compare::Judgement;
     use jurat_core::plan::{Plan, Samples};
     use jurat_core::suite::load;
-    use jurat_core::suite::source::{Files, ReadError};
-    use jurat_core::value::{Context, parse_json};
+    use jurat_format::source::{Files, ReadError};
+    use jurat_format::value::{Context, parse_json};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! A fault that every further request would meet stops a run, which can be resumed.
 
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 use jurat_testkit::{Endpoint, Reply, Script};
 
 use crate::command::{Ended, Folder, ended};

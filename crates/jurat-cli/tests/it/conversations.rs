@@ -1,6 +1,6 @@
 //! Runs of scenarios read back: graphs with counts, what was not exercised, and what was said.
 
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 
 use crate::command::Folder;
 use crate::kept::{greetings_run, refused, said};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use jurat_core::value::{Val, Value, parse_json};
+use jurat_format::value::{Val, Value, parse_json};
 use jurat_testkit::{Answer, Endpoint, Reply, Script};
 
 use crate::command::{Ended, Folder, ended};

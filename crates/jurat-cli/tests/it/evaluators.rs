@@ -1,6 +1,6 @@
 //! Evaluators that are code, as a user meets them.
 
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 
 use crate::command::Folder;
 use crate::kept::said;

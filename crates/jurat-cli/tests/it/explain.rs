@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 
 use crate::command::{Folder, ended};
 use crate::kept::{greetings_run, refused, said, steady};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use jurat_core::value::{Val, Value, parse_json};
+use jurat_format::value::{Val, Value, parse_json};
 use jurat_store::records::{Format, SampleLimits, sample};
 use jurat_testkit::{Endpoint, Reply, Script};
 

@@ -1,7 +1,7 @@
 //! Faults of endpoints, judges, budgets and definitions, wherever they strike: none of them decides about a subject, in a run, when it is replayed and when it is
 //! read back.
 
-use jurat_core::value::{Val, Value, parse_json};
+use jurat_format::value::{Val, Value, parse_json};
 
 use crate::command::Folder;
 

@@ -10,9 +10,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use jurat_core::compare::find;
-use jurat_core::suite::read_tree;
-use jurat_core::value::{Content, Node, SourceId, parse_json};
+use jurat_compare::find;
+use jurat_format::value::{Content, Node, SourceId, parse_json};
+use jurat_format::yaml::read_tree;
 
 use crate::command::path_with_agents;
 
@@ -92,8 +92,8 @@ fn touched_lines(suite: &Path) -> Vec<Range<usize>> {
     let labels = problems.iter().flat_map(|it| it.get("labels").and_then(|it| it.as_list()).unwrap_or(&[]));
     let in_suite =
         labels.filter(|it| it.get("file").and_then(|it| it.as_str()).is_some_and(|it| it.ends_with("suite.yaml")));
-    let line = |label: &jurat_core::value::Val<'_>, key: &str| {
-        label.get(key).and_then(jurat_core::value::Val::as_f64).expect("a line") as usize
+    let line = |label: &jurat_format::value::Val<'_>, key: &str| {
+        label.get(key).and_then(jurat_format::value::Val::as_f64).expect("a line") as usize
     };
     in_suite.map(|it| line(it, "line")..line(it, "end_line") + 1).collect()
 }
@@ -155,7 +155,7 @@ impl Walk<'_> {
         }
     }
 
-    fn retype(&mut self, here: &str, object: &Node<'static>, entry: &jurat_core::value::Entry<'static>) {
+    fn retype(&mut self, here: &str, object: &Node<'static>, entry: &jurat_format::value::Entry<'static>) {
         let with = match &entry.value.content {
             Content::Scalar(_) => "{ zz: [1] }",
             Content::List(_) | Content::Map(_) => "17",
@@ -185,7 +185,7 @@ impl Walk<'_> {
         path.contains("@json")
     }
 
-    fn drop(&mut self, here: &str, object: &Node<'static>, entry: &jurat_core::value::Entry<'static>) {
+    fn drop(&mut self, here: &str, object: &Node<'static>, entry: &jurat_format::value::Entry<'static>) {
         let (start, end) = (entry.key_span.range().start, entry.value.span.range().end);
         let is_flow = self.text[object.span.range().start..].starts_with('{');
         let bytes = if is_flow {

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use jurat_core::suite::codes;
-use jurat_core::suite::problem::{Code, Severity};
+use jurat_format::codes;
+use jurat_format::problem::{Code, Severity};
 
 use crate::command::{Ended, Folder, root};
 

@@ -1,6 +1,6 @@
 //! `jurat plan`: what a run would do, compared with what runs do.
 
-use jurat_core::value::{Val, Value, parse_json};
+use jurat_format::value::{Val, Value, parse_json};
 use jurat_testkit::{Endpoint, Reply, Request, Script, Usage};
 
 use crate::command::{Folder, ended};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 
 use crate::command::Folder;
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use jsonschema::Validator;
-use jurat_core::compare::{Entry, Origin, entries};
-use jurat_core::suite::read_tree;
-use jurat_core::value::SourceId;
+use jurat_compare::{Entry, Origin, entries};
+use jurat_format::value::SourceId;
+use jurat_format::yaml::read_tree;
 use serde_json::Value;
 
 use crate::mutation::examples;

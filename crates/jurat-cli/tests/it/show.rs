@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::process::Stdio;
 
-use jurat_core::value::{Val, Value, parse_json};
+use jurat_format::value::{Val, Value, parse_json};
 use jurat_testkit::{Endpoint, Script};
 
 use crate::command::Folder;

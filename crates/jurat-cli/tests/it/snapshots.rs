@@ -12,8 +12,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use jurat_core::suite::codes;
-use jurat_core::suite::problem::Severity;
+use jurat_format::codes;
+use jurat_format::problem::Severity;
 
 use crate::command::{Folder, ended, root};
 

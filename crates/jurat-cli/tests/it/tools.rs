@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use jurat_core::value::{Val, Value, parse_json};
+use jurat_format::value::{Val, Value, parse_json};
 use jurat_testkit::tools::program;
 
 use crate::command::{Ended, Folder, root};

@@ -3,11 +3,11 @@
 use std::hint::black_box;
 use std::path::Path;
 
-use jurat_core::compare::{Assertion, Judgement};
+use jurat_compare::{Assertion, Judgement};
 use jurat_core::plan::{Plan, Samples};
 use jurat_core::suite::load;
-use jurat_core::suite::source::{Files, ReadError};
-use jurat_core::value::{Context, Val};
+use jurat_format::source::{Files, ReadError};
+use jurat_format::value::{Context, Val};
 
 use crate::{RECORD, Work};
 

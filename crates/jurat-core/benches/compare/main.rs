@@ -39,7 +39,7 @@ struct Work<'f> {
 fn main() -> ExitCode {
     let ten = assertions::plan("ten.yaml", include_str!("ten.yaml"));
     let simple = assertions::plan("simple.yaml", include_str!("simple.yaml"));
-    let record = jurat_core::value::parse_json(RECORD).expect("the record is JSON").value;
+    let record = jurat_format::value::parse_json(RECORD).expect("the record is JSON").value;
     let (check, scenario) = (outcomes::three_parts(), outcomes::evidence());
     let mut works = assertions::works(&ten, &simple, &record);
     works.extend(reading::works(&ten));

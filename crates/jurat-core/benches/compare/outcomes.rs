@@ -5,7 +5,7 @@ use std::hint::black_box;
 use jurat_core::outcome::{
     Check, Relation, TurnFilter, Wanted, all_of, all_turns, any_turn_of, count_turns, status_is,
 };
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 
 use crate::Work;
 

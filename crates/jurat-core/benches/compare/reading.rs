@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hint::black_box;
 
 use jurat_core::plan::Plan;
-use jurat_core::value::parse_json;
+use jurat_format::value::parse_json;
 use serde::Deserialize;
 
 use crate::{RECORD, Work};

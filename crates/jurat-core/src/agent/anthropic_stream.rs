@@ -1,9 +1,10 @@
 //! Streams of messages in the manner of Anthropic: `system`, `assistant`, `user`, and one `result` at the end.
 
+use jurat_format::value::{Map, Val};
+
 use super::lines::lines;
 use super::told::{FaultSource, Told, count, joined, owned_text, picked, text};
 use crate::artifact::Tokens;
-use crate::value::{Map, Val};
 
 /// What the two programs that speak so mean differently.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,11 @@
 //! `codex`: Codex, headless.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::launch::{Errand, Launch, ModelAt, toml_text};
 use super::lines::lines;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::{Happening, Tokens};
-use crate::value::{Map, Val, Value};
 
 pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     let mut launch = Launch::of(errand);

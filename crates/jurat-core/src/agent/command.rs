@@ -12,11 +12,12 @@
 //! {"type": "final", "text": "done"}
 //! ```
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::launch::{Errand, Launch, ModelAt, object};
 use super::lines::lines;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
-use crate::value::{Map, Val, Value};
 
 pub(super) fn launch(errand: &Errand<'_>, model: Option<&ModelAt>) -> Launch {
     let mut launch = Launch::of(errand);

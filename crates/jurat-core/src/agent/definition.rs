@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::Runner;
 use crate::tool::{ToolFilter, ToolName};
-use crate::value::{Map, Val, Value};
 
 /// How much of a key output is kept.
 pub const KEY_OUTPUT_BYTES: u64 = 64 << 20;

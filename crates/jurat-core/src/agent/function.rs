@@ -1,11 +1,12 @@
 //! `call`: a function of the program that runs the suite. It is given its task as an object, and returns what happened: its last word, events
 //! as those of [`super`]'s `command`, or the artifact of the whole run.
 
+use jurat_format::value::{Val, Value, shown};
+
 use super::command::{self, Events};
 use super::launch::{Errand, ModelAt};
 use super::told::Told;
 use crate::artifact::{self, RunArtifact};
-use crate::value::{Val, Value, shown};
 
 /// What a function returned.
 #[derive(Debug, Clone, PartialEq)]

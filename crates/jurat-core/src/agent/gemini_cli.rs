@@ -1,10 +1,11 @@
 //! `gemini_cli`: Gemini CLI, headless.
 
+use jurat_format::value::Val;
+
 use super::launch::{Errand, Launch, ModelAt};
 use super::lines::lines;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
-use crate::value::Val;
 
 pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     let mut launch = Launch::of(errand);

@@ -1,7 +1,8 @@
 //! How a program is started for a turn.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::Agent;
-use crate::value::{Map, Val, Value};
 
 /// How a program is started for a turn. Paths are those that it sees.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,6 +1,6 @@
 //! A stream of JSON lines, as far as it is one.
 
-use crate::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 
 /// One line of a stream.
 pub(super) enum Line<'t> {

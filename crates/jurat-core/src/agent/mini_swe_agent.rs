@@ -1,10 +1,11 @@
 //! `mini_swe_agent`: mini-swe-agent. It leaves no stream but one document, its trajectory; and it ends only with a command that submits what it did.
 
+use jurat_format::value::{Val, parse_json};
+
 use super::launch::{Errand, Launch, ModelAt};
 use super::lines::document;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::{Happening, Tokens};
-use crate::value::{Val, parse_json};
 
 /// Where the trajectory is, below its home.
 pub(super) const TRAJECTORY: &str = "trajectory.json";

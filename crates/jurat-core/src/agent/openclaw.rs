@@ -3,12 +3,13 @@
 //! It prints one document at its end. What happened on the way stands in its transcript, which this version keeps in a database and earlier ones in
 //! files of JSON lines; whoever runs it hands over the lines.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::launch::{Errand, Launch, ModelAt, object};
 use super::lines::{document, lines};
 use super::pi_messages;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
-use crate::value::{Map, Val, Value};
 
 /// Where its state is kept below its home.
 pub(super) const STATE: &str = ".openclaw-state";

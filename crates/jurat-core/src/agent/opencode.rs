@@ -1,10 +1,11 @@
 //! `opencode`: OpenCode, headless.
 
+use jurat_format::value::{Map, Val};
+
 use super::launch::{Errand, Launch, ModelAt, object};
 use super::lines::lines;
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
-use crate::value::{Map, Val};
 
 pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     let mut launch = Launch::of(errand);

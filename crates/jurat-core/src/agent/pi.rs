@@ -1,10 +1,11 @@
 //! `pi`: the pi coding agent, headless.
 
+use jurat_format::value::Val;
+
 use super::launch::{Errand, Launch, ModelAt, object};
 use super::lines::lines;
 use super::pi_messages;
 use super::told::{FaultSource, Told, owned_text, picked, text};
-use crate::value::Val;
 
 pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     let mut launch = Launch::of(errand);

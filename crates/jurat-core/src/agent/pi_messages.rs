@@ -1,9 +1,10 @@
 //! Messages as pi has them, which OpenClaw keeps its transcripts in: `user`, `assistant` with calls of tools, `toolResult`.
 
+use jurat_format::value::Val;
+
 use super::launch::moment;
 use super::told::{Told, count, joined, owned_text, picked, text};
 use crate::artifact::Tokens;
-use crate::value::Val;
 
 /// Takes in a message.
 pub(super) fn take(told: &mut Told, at: Option<String>, message: &Val<'_>) {

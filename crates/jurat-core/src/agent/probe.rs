@@ -1,11 +1,12 @@
 //! `llm_probe`: a model asked by jurat itself, with tools that work in a workspace. The conversation is a value here; whoever runs it asks and calls.
 
+use jurat_format::value::{Val, Value, parse_json};
+
 use super::told::{FaultSource, Told};
 use super::{AgentCase, ProbeTool};
 use crate::artifact::Tokens;
 use crate::effect::{Answer, Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, Seat, Tool};
 use crate::tool::{Conclusion, Inquiry, Offer, Said};
-use crate::value::{Val, Value, parse_json};
 
 /// How long one command may take, in seconds.
 pub const SHELL_SECONDS: u64 = 120;

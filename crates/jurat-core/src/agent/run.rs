@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::told::{FaultSource, Told, add};
 use super::{AgentCase, ModelAt, Network, Runner, Workspace};
 use crate::artifact::{
@@ -12,7 +14,6 @@ use crate::artifact::{
 use crate::check::is_blank;
 use crate::effect::Finish;
 use crate::evidence::fault::{CONFIGURATION, NOT_STARTED};
-use crate::value::{Map, Val, Value};
 
 /// The highest cost of a turn that a program is believed. What is higher is not known.
 const MOST_USD: f64 = 1e6;

@@ -1,8 +1,9 @@
 //! What a program told about a turn.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::lines::Line;
 use crate::artifact::{Event, Happening, RunUsage, Tokens};
-use crate::value::{Map, Val, Value};
 
 /// What a program told about a turn.
 #[derive(Debug, Clone, PartialEq, Default)]

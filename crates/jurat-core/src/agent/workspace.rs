@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 
 /// Everything that was found in a directory, by its path relative to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

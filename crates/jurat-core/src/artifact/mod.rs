@@ -10,7 +10,7 @@ mod write;
 pub(crate) use read::is_identifier;
 pub use read::{ArtifactProblem, listed};
 
-use crate::value::Value;
+use jurat_format::value::Value;
 
 /// One run of an agent.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use jurat_format::problem::nearest;
+use jurat_format::value::{Map, Val, Value, shown_within};
+
 use super::{
     Event, Happening, Identity, OutputArtifact, Provider, RunArtifact, RunFault, RunRequest, RunStatus, RunUsage,
     SCHEMA_VERSION, Timing, Tokens,
 };
-use crate::suite::problem::nearest;
-use crate::value::{Map, Val, Value, shown_within};
 
 /// Something that is wrong with an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl RunArtifact {
     ///
     /// ```
     /// use jurat_core::artifact::{RunArtifact, RunStatus};
-    /// use jurat_core::value::parse_json;
+    /// use jurat_format::value::parse_json;
     ///
     /// let text = r#"{
     ///     "identity": {"schema_version": 1, "run_id": "r1", "case_id": "c", "suite_id": "s", "run_profile_id": "p", "runner_type": "command"},
@@ -56,7 +57,7 @@ impl RunArtifact {
     ///
     /// let wrong = RunArtifact::read(&parse_json(&text.replace("success", "fine"))?.value).unwrap_err();
     /// assert_eq!(wrong[0].to_string(), "`status` must be `success`, `failed`, `timed_out`, `invalid`, `provider_error` or `refused`, not `fine`");
-    /// # Ok::<(), jurat_core::value::JsonError>(())
+    /// # Ok::<(), jurat_format::value::JsonError>(())
     /// ```
     pub fn read(value: &Val<'_>) -> Result<RunArtifact, Vec<ArtifactProblem>> {
         let mut reader = Reader::default();
@@ -284,7 +285,7 @@ impl Reader {
         let name = self.required(whole, "status")?;
         let status = RunStatus::named(&name);
         if status.is_none() {
-            let names = crate::suite::problem::listed(RunStatus::NAMED.iter().map(|(name, _)| *name));
+            let names = jurat_format::problem::listed(RunStatus::NAMED.iter().map(|(name, _)| *name));
             self.must_be("status", &names, &Val::from(name.as_str()));
         }
         status
@@ -416,7 +417,7 @@ impl Reader {
         let at = format!("trace[{ix}]");
         let kind = item.get("event_type").and_then(Val::as_str);
         let Some((kind, own)) = KINDS.iter().find(|(name, _)| Some(*name) == kind) else {
-            let names = crate::suite::problem::listed(KINDS.iter().map(|(name, _)| *name));
+            let names = jurat_format::problem::listed(KINDS.iter().map(|(name, _)| *name));
             match item.get("event_type") {
                 Some(found) => self.must_be(joined(&at, "event_type"), &names, found),
                 None => self.wrong(joined(&at, "event_type"), format!("is missing: it is {names}")),
@@ -447,7 +448,7 @@ impl Reader {
         const ROLES: [&str; 4] = ["system", "user", "assistant", "tool"];
         let role = self.required(event, "role")?;
         if !ROLES.contains(&role.as_str()) {
-            let names = crate::suite::problem::listed(ROLES);
+            let names = jurat_format::problem::listed(ROLES);
             self.must_be(event.place("role"), &names, &Val::from(role.as_str()));
         }
         Some(Happening::Message { role, content: event.any("content"), name: self.text(event, "name") })

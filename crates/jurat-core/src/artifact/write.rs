@@ -1,7 +1,8 @@
 //! Writing a run artifact. What is not known is left out; what is written reads back the same.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::{Event, Happening, OutputArtifact, RunArtifact, RunFault, SCHEMA_VERSION, Tokens};
-use crate::value::{Map, Val, Value};
 
 impl RunArtifact {
     /// The artifact as a document.

@@ -1,14 +1,15 @@
 //! What checks come to: of a whole scenario, and of what an agent did.
 
+use jurat_compare::Judgement;
+use jurat_format::value::{Context, Val, Value, shown};
+
 use crate::check::{HookAnswer, Seen};
-use crate::compare::Judgement;
 use crate::effect::Outcome;
 use crate::evidence::fault::of_scenario;
 use crate::judge::Ballot;
 use crate::outcome::Check;
 use crate::plan::PlannedTask;
 use crate::suite::Gate;
-use crate::value::{Context, Val, Value, shown};
 use crate::verdict::Verdict;
 
 /// What a check of a whole scenario comes to, and what follows. A row may be the evidence of a scenario that ran elsewhere, faults included.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use jurat_compare::Assertion;
+use jurat_format::value::{Context, FieldPath, Val, Value};
+
 use super::TaskState;
-use crate::compare::Assertion;
 use crate::effect::{Message, Messages, ModelRequest, Outcome};
 use crate::evaluator::{Call, Evaluation, Object, OutputConfig, OutputKind, Triple, normalise, transport};
 use crate::judge::{Asking, Ballot, End};
 use crate::plan::{EMBEDDING_RETRIES, Plan, PlannedEvaluate, PlannedTask, Runs};
-use crate::value::{Context, FieldPath, Val, Value};
 use crate::verdict::Verdict;
 
 /// A built-in evaluator says at once what it finds; code has to be called.

@@ -10,8 +10,10 @@ use checked::{answered, checked, run_checked, seen};
 use evaluated::{called, compared, evaluated_or_called, truth_of_label};
 pub use probe::{ProbeAnswer, ProbeState};
 
+use jurat_compare::Judgement;
+use jurat_format::value::{Context, Val, Value};
+
 use crate::check::{Check, Rule, not_allowed};
-use crate::compare::Judgement;
 use crate::effect::{Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, StepSite, ToolChoice};
 use crate::evaluation::{CheckSeen, conclude};
 use crate::evaluator::Evaluation;
@@ -20,7 +22,6 @@ use crate::evidence::fault::fault;
 use crate::judge::{Asking, Ballot, End, ReplyForm, combine};
 use crate::plan::{CaseName, Plan, PlannedEvaluate, PlannedEvaluation, PlannedJudge, PlannedTask, TaskIx};
 use crate::suite::{ExpectedValue, Gate, TaskComparison};
-use crate::value::{Context, Val, Value};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 
 /// A case and how far it has come.

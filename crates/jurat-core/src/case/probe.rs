@@ -3,10 +3,11 @@
 //! Pure, like [`CaseState`](super::CaseState), which judges what it came to. What a subject says is evidence, whatever it is; only where no answer came there is
 //! nothing to judge.
 
+use jurat_format::value::{Context, Val};
+
 use crate::effect::{Asker, Fault, Message, ModelRequest, Outcome, Seat, StepSite};
 use crate::plan::PlannedAsk;
 use crate::tool::{Conclusion, Dialogue, Inquiry, Listing, Said, Step};
-use crate::value::{Context, Val};
 use crate::verdict::Verdict;
 
 /// A row about which a model is asked, and how far that has come.

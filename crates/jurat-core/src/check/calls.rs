@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::compare::{Assertion, Expected, Judgement};
-use crate::value::{Context, FieldPath, Val, parse_json, shown_within};
+use jurat_compare::{Assertion, Expected, Judgement};
+use jurat_format::value::{Context, FieldPath, Val, parse_json, shown_within};
 
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +92,7 @@ impl CallPattern {
     pub(super) fn phrase(&self) -> String {
         let mut phrase = match self.tools.as_slice() {
             [] => "any tool".to_owned(),
-            tools => crate::suite::problem::listed(tools.iter().map(String::as_str)),
+            tools => jurat_format::problem::listed(tools.iter().map(String::as_str)),
         };
         let conditions = |of: &str, assertions: &[Assertion]| {
             let one = |it: &Assertion| {

@@ -1,13 +1,14 @@
 //! Deciding a check: what it has to look at first, and what follows.
 
+use jurat_compare::{Assertion, Fault, Inapplicable, Judgement, Mismatch};
+use jurat_format::problem::{listed as names_of, listed_all};
+use jurat_format::value::{Context, FieldPath, Val, shown, shown_within};
+
 use super::calls::{Call, CallPattern, calls, wanted};
 use super::workspace::{self, Found, is_file, looks_of, references, seen_of};
 use super::{
     Base, Check, ContentRule, Figure, Files, Look, MOST_TEXT, Place, Rule, Seen, Wants, Which, folded, is_blank,
 };
-use crate::compare::{Assertion, Fault, Inapplicable, Judgement, Mismatch};
-use crate::suite::problem::{listed as names_of, listed_all};
-use crate::value::{Context, FieldPath, Val, shown, shown_within};
 
 /// The most that is read of a key output to know whether it says something.
 const MOST_KEY_OUTPUT: u64 = 256_000;

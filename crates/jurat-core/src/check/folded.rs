@@ -40,7 +40,7 @@ fn marked(text: &str) -> impl Iterator<Item = char> {
 
 /// Whether there is nothing in a text but space.
 pub fn is_blank(text: &str) -> bool {
-    crate::value::python::strip(text).is_empty()
+    jurat_format::value::python::strip(text).is_empty()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Hooks: checks that code of the author decides. Nothing is called here; what is to be called and what it answers are values.
 
-use crate::compare::{Fault, Inapplicable, Judgement, Mismatch};
-use crate::value::{Map, Val, Value};
+use jurat_compare::{Fault, Inapplicable, Judgement, Mismatch};
+use jurat_format::value::{Map, Val, Value};
 
 /// Code of the author that decides.
 #[derive(Debug, Clone, PartialEq, Eq)]

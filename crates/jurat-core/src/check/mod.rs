@@ -25,10 +25,11 @@ pub use uri::uri_path;
 
 use std::path::{Path, PathBuf};
 
+use jurat_compare::Assertion;
+use jurat_format::value::{FieldPath, Value};
+
 use crate::artifact::RunStatus;
-use crate::compare::Assertion;
 use crate::judge::ReplySchema;
-use crate::value::{FieldPath, Value};
 
 /// A check: what it asks, and how it was written.
 #[derive(Debug, Clone)]
@@ -220,7 +221,7 @@ impl Check {
     pub fn kind(&self) -> &str {
         match &self.rule {
             Rule::Hook(_) => "hook",
-            _ => self.written.get("kind").and_then(crate::value::Val::as_str).unwrap_or_default(),
+            _ => self.written.get("kind").and_then(jurat_format::value::Val::as_str).unwrap_or_default(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! The core never opens anything. A check says what it would look at ([`Look`]), somebody at the rim looks ([`Files`]), and what was seen ([`Seen`])
 //! decides. What was seen is kept with the run, so judging again later looks at no disk.
 
-use crate::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 
 /// How much of a file a check reads, and a run keeps, at most.
 pub const MOST_TEXT: u64 = 512_000;

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use jurat_format::value::{Map, Val};
+
 use super::uri::{uri_path, written_path};
 use super::{Base, Look, MOST_TEXT, Seen, Wants};
-use crate::value::{Map, Val};
 
 /// A path with `/` between its names and none at its beginning.
 pub(super) fn plain_path(path: &str) -> String {
@@ -121,7 +122,7 @@ pub(super) fn find<'f>(evidence: &'f Val<'f>, path: &str, seen: &'f [Seen]) -> F
             Some(Seen::Outside) => {
                 return Found::Unknown(format!(
                     "{} leads out of the run's directory, so nobody looks there",
-                    crate::value::shown(reference.get("uri").unwrap_or(&Val::Null))
+                    jurat_format::value::shown(reference.get("uri").unwrap_or(&Val::Null))
                 ));
             }
             _ => {}

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use jurat_format::value::{Map, Value};
+
 use crate::check::{Hook, Look};
-use crate::value::{Map, Value};
 
 /// Something that others than models do.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! Who is asked.
 
-use crate::value::Value;
+use jurat_format::value::Value;
 
 /// Who is asked, with everything that decides what is sent. Nothing in it is secret: keys and headers from the environment are
 /// named, not held.

@@ -8,8 +8,9 @@
 
 use std::fmt;
 
+use jurat_format::value::{Val, Value};
+
 use super::{Deed, Endpoint, Message, ModelRequest, ToolChoice};
-use crate::value::{Val, Value};
 
 /// The revision of the framing.
 pub const KEY_REVISION: u32 = 1;

@@ -1,7 +1,8 @@
 //! What is asked of a model.
 
+use jurat_format::value::Value;
+
 use super::{Deed, Messages, Schema};
-use crate::value::Value;
 
 /// What is asked of the world.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::value::RawValue;
 
-use crate::value::Value;
+use jurat_format::value::Value;
 
 /// A JSON Schema. Copies share it.
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! What is wanted of a case: expectations, and the rubric that scores mean something by.
 
-use crate::value::Value;
+use jurat_format::value::Value;
 
 /// What is wanted of one case.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,9 +1,10 @@
 //! What several replies and the checks come to together.
 
+use jurat_compare::Mismatch;
+use jurat_format::value::{Map, Val, Value};
+
 use super::{CheckSeen, Method, OnFailedCheck, Profile, Scale};
 use crate::check::{DimensionScore, dimension_scores};
-use crate::compare::Mismatch;
-use crate::value::{Map, Val, Value};
 use crate::verdict::Verdict;
 
 /// What an evaluation came to.

@@ -1,7 +1,8 @@
 //! What a judge answers, and what is made of all answers: both as JSON Schemas.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::Scale;
-use crate::value::{Map, Val, Value};
 
 /// The JSON Schema of a reply. Scores outside the scale do not fit, so they are asked for again.
 pub fn reply_schema(dimensions: &[String], scale: &Scale) -> Value {

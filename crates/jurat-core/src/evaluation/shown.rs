@@ -3,10 +3,11 @@
 //! What authors wrote stands as text. What came from the run stands as JSON, one thing a line, so that nothing in it can pass for a heading or an
 //! instruction of ours. Which model ran is not shown. Everything that is left out says so where it stood.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::{Brief, CheckSeen, Profile};
 use crate::artifact::Tokens;
 use crate::effect::Message;
-use crate::value::{Map, Val, Value};
 use crate::verdict::Verdict;
 
 /// How much of the evidence is shown, in characters.

@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 
+use jurat_format::value::{Context, FieldPath, Map, Step, Val, Value};
+
 use super::Signature;
-use crate::value::{Context, FieldPath, Map, Step, Val, Value};
 
 /// The names that mean the same for every kind of case.
 pub const COMMON: [&str; 4] = ["output", "input", "reference", "metadata"];

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jurat_format::value::Value;
+
 use super::Signature;
 use crate::effect::Deed;
-use crate::value::Value;
 
 /// The language that an evaluator is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,8 +1,9 @@
 //! From what an evaluator returned to what it means, in two stages for each output.
 
+use jurat_format::value::{Val, Value};
+
 use super::rejection::{Expected, Rejection};
 use super::{Language, Object, OutputConfig, OutputKind};
-use crate::value::{Val, Value};
 
 /// What an evaluator says: any of a label, a score and an explanation.
 #[derive(Debug, Clone, PartialEq, Default)]

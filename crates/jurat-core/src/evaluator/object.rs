@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::value::{Val, python};
+use jurat_format::value::{Val, python};
 
 /// A value as code returned it.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use jurat_format::value::python::{float_text, quoted};
+
 use super::{Language, Object, OutputConfig, shapes};
-use crate::value::python::{float_text, quoted};
 
 /// Why what an evaluator returned is not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use jurat_format::value::python::float_text;
+
 use super::{Language, OutputConfig, OutputKind};
-use crate::value::python::float_text;
 
 /// The lines of a function that would be accepted for an output; for anything when there is none.
 pub(super) fn lines(config: Option<&OutputConfig>, language: Language) -> Vec<String> {

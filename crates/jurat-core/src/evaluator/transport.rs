@@ -20,8 +20,9 @@
 //! What TypeScript and JavaScript return is read by the rules of `JSON.stringify`: members that are undefined vanish, items that are become null,
 //! numbers that are not finite are null, `2.0` is `2`. An evaluator that returns nothing returned null.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::{Language, Object};
-use crate::value::{Map, Val, Value};
 
 /// What was sent is not in the form of this module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -3,11 +3,12 @@
 //! Such a fault says nothing about the subject, and neither does what is left: a case with one is an error, whatever its tasks would
 //! conclude. What the subject itself did, a refusal or more turns than it may take, is evidence like any other.
 
+use jurat_format::value::Val;
+
 use crate::agent::Limit;
 use crate::artifact::RunStatus;
 use crate::scenario::FailureCategory;
 use crate::suite::CaseKind;
-use crate::value::Val;
 use crate::verdict::{StopReason, Verdict};
 
 /// What a case ends with because a fault left its evidence incomplete.

@@ -3,11 +3,12 @@
 //! What a probe adds hides fields of the row with the same names, also where the probe has nothing under that name: a
 //! task that reads `cost_usd` must not find what somebody else's answer cost. What is not known is absent, never null.
 
+use jurat_format::value::{Map, Val, Value, parse_json};
+
 use crate::case::ProbeAnswer;
 use crate::effect::{Message, ToolCall};
 use crate::plan::PlannedAsk;
 use crate::tool::ToolUse;
-use crate::value::{Map, Val, Value, parse_json};
 
 /// The evidence of a probe that was answered.
 pub fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnswer) -> Val<'e> {
@@ -110,7 +111,7 @@ impl<'e> Exchange<'e> {
     ///
     /// ```
     /// use jurat_core::evidence::probe::Exchange;
-    /// use jurat_core::value::{Val, parse_json};
+    /// use jurat_format::value::{Val, parse_json};
     ///
     /// let row = parse_json(r#"{"question": "Capital of Peru?", "usage": "geography"}"#)?.value;
     /// let exchange = Exchange {
@@ -128,7 +129,7 @@ impl<'e> Exchange<'e> {
     /// assert_eq!(evidence.get("output").and_then(Val::as_str), Some("Lima"));
     /// assert_eq!(evidence.get("question").and_then(Val::as_str), Some("Capital of Peru?"));
     /// assert_eq!(evidence.get("usage"), None);
-    /// # Ok::<(), jurat_core::value::JsonError>(())
+    /// # Ok::<(), jurat_format::value::JsonError>(())
     /// ```
     pub fn over(self, row: Val<'e>) -> Val<'e> {
         let row = match row {

@@ -1,6 +1,6 @@
 //! The evidence of a record: its row. One that is no object stands under `value`.
 
-use crate::value::{Value, parse_json};
+use jurat_format::value::{Value, parse_json};
 
 /// The JSON Schema of the evidence: what rows have is for their author to say.
 pub fn schema() -> Value {

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use jurat_format::value::{Map, Val, Value, parse_json};
+
 use crate::artifact::{self, RunArtifact};
 use crate::check::{arguments, is_blank};
-use crate::value::{Map, Val, Value, parse_json};
 
 /// The names that the evidence of a run has, after those of its artifact.
 pub const KEYS: [&str; 3] = ["final_response", "tool_calls", "workspace"];

@@ -1,6 +1,6 @@
 //! The evidence of a scenario: what [`crate::scenario::Execution`] says of itself.
 
-use crate::value::{Value, parse_json};
+use jurat_format::value::{Value, parse_json};
 
 /// The names that the evidence of a scenario has.
 pub const KEYS: [&str; 10] = [
@@ -137,7 +137,7 @@ pub fn schema() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Val;
+    use jurat_format::value::Val;
 
     #[test]
     fn the_schema_knows_every_name() {

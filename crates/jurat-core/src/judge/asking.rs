@@ -4,9 +4,10 @@
 //! own. Every request counts against the same allowance, those that the transport repeated too. A judge that gives no valid
 //! answer in the end is a fault of judging, never a failure of the subject.
 
+use jurat_format::value::{Val, Value, shown, shown_within};
+
 use super::ReplyForm;
 use crate::effect::{Fault, FaultClass, FaultKind, Finish, Message, ModelRequest, Outcome, Schema};
-use crate::value::{Val, Value, shown, shown_within};
 use crate::verdict::StopReason;
 
 /// How much of an invalid reply is shown.
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(texts[..2], ["Judge it", "Sure!"]);
         assert!(texts[2].contains("the reply is not JSON"), "{}", texts[2]);
         asking.apply(1, answer("4"), &ReplyForm::Json);
-        assert_eq!(asking.end(), Some(&End::Reply(crate::value::Val::I(4))));
+        assert_eq!(asking.end(), Some(&End::Reply(jurat_format::value::Val::I(4))));
     }
 
     #[test]
@@ -160,7 +161,7 @@ mod tests {
     }
 
     fn with_schema(max_retries: u32) -> Asking {
-        let schema: Value = crate::value::parse_json(r#"{"type": "object"}"#).unwrap().value.into_owned();
+        let schema: Value = jurat_format::value::parse_json(r#"{"type": "object"}"#).unwrap().value.into_owned();
         let request = ModelRequest::new("judge", vec![Message::User("Judge it".to_owned())]);
         Asking::new(ModelRequest { output: Some(schema.into()), ..request }, max_retries)
     }

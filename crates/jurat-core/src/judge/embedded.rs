@@ -3,7 +3,7 @@
 //! Models that were asked for JSON answer in a code fence, with a sentence around it, or after thinking aloud. What they mean is clear as long as
 //! there is one value; two different ones are not chosen between.
 
-use crate::value::{Value, parse_json};
+use jurat_format::value::{Value, parse_json};
 
 /// The longest reply that is looked through.
 const MOST_BYTES: usize = 1 << 20;

@@ -1,6 +1,6 @@
 //! What a judge's reply says beside passing or failing: a label, a score, a reason.
 
-use crate::value::{Kind, Val};
+use jurat_format::value::{Kind, Val};
 
 /// The label, the score and the explanation of a reply.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -40,7 +40,7 @@ fn word(value: &Val<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::{Value, parse_json};
+    use jurat_format::value::{Value, parse_json};
 
     #[track_caller]
     fn marks(reply: &str, compared: Option<&str>, expected: (Option<&str>, Option<f64>, Option<&str>)) {

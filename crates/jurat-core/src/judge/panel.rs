@@ -1,9 +1,10 @@
 //! Several judges, one verdict.
 
+use jurat_compare::Assertion;
+use jurat_format::value::{Context, FieldPath, Map, Step, Val, Value, python, shown};
+
 use super::End;
-use crate::compare::Assertion;
 use crate::suite::Aggregate;
-use crate::value::{Context, FieldPath, Map, Step, Val, Value, python, shown};
 use crate::verdict::Verdict;
 
 /// What the judges of a task said, and what follows.

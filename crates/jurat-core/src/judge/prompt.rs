@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::value::{Context, FieldPath, Missing, Val};
+use jurat_format::value::{Context, FieldPath, Missing, Val};
 
 /// A prompt, parsed once.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +97,7 @@ impl Prompt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::parse_json;
+    use jurat_format::value::parse_json;
 
     #[track_caller]
     fn bound(prompt: &str, expected: &str) {

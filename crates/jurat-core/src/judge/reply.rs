@@ -1,10 +1,10 @@
 //! Whether a judge's reply is one: JSON that fits what it was asked for.
 
 use jsonschema::Validator;
+use jurat_format::value::{Span, Val, Value, json_node, parse_json};
 
 use super::embedded;
 use crate::effect::{Answer, Finish};
-use crate::value::{Span, Val, Value, json_node, parse_json};
 
 /// What a reply must be.
 #[derive(Debug, Clone)]

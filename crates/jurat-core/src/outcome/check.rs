@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use jurat_compare::expression::Expression;
+use jurat_compare::normalise::Normaliser;
+use jurat_compare::{Comparison, Fault, Inapplicable, Judgement, Operator};
+use jurat_format::value::{Content, Entry, Node, Span, Val, Value};
+
 use super::cross_turn::CrossComparison;
 use super::field::{ResultField, TurnField};
-use crate::compare::normalise::Normaliser;
-use crate::compare::{Comparison, Fault, Inapplicable, Judgement, Operator};
-use crate::expression::Expression;
-use crate::value::{Content, Entry, Node, Span, Val, Value};
 
 /// How a criterion is decided.
 #[derive(Debug, Clone)]

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use crate::compare::Inapplicable;
-use crate::compare::normalise::{Normaliser, normalise};
-use crate::value::{Val, compare_numbers, python};
+use jurat_compare::Inapplicable;
+use jurat_compare::normalise::{Normaliser, normalise};
+use jurat_format::value::{Val, compare_numbers, python};
 
 /// How the target must stand to the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ fn order(left: &Val<'_>, right: &Val<'_>) -> Option<Ordering> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::parse_json;
+    use jurat_format::value::parse_json;
 
     // The right column is what CPython 3.11 answers to `left < right`; an exception is `None`.
     #[test]

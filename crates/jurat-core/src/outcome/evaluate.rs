@@ -1,13 +1,14 @@
 //! What a check comes to over the evidence of a scenario.
 
+use jurat_compare::expression::{Expression, ExpressionError};
+use jurat_compare::{Fault, Inapplicable};
+use jurat_format::value::{Kind, Map, Val, Value, shown};
+
 use super::check::{
     Aggregation, AggregationKind, Check, CrossTurnCheck, Relation, Scope, Threshold, TurnCheck, TurnTest,
 };
 use super::words;
-use crate::compare::{Fault, Inapplicable};
 use crate::evidence::fault::{unanswered, words as fault_words};
-use crate::expression::{Expression, ExpressionError};
-use crate::value::{Kind, Map, Val, Value, shown};
 
 /// Why a check could not be decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +32,7 @@ impl Check {
     ///
     /// ```
     /// use jurat_core::outcome::{count_turns, TurnFilter, last_turn};
-    /// use jurat_core::value::{Val, parse_json};
+    /// use jurat_format::value::{Val, parse_json};
     ///
     /// let text = r#"{"history": [{"verify_result": true}, {"verify_result": false, "parsed": {"n": "many"}}]}"#;
     /// let evidence = parse_json(text)?.value;
@@ -39,7 +40,7 @@ impl Check {
     /// assert_eq!(right.evaluate(&evidence), Ok(Val::I(1)));
     /// let undecided = last_turn([("parsed.n", 3.into())]).evaluate(&evidence).unwrap_err();
     /// assert_eq!(undecided.to_string(), "`parsed.n` of turn 1: `many` is not a number");
-    /// # Ok::<(), jurat_core::value::JsonError>(())
+    /// # Ok::<(), jurat_format::value::JsonError>(())
     /// ```
     pub fn evaluate(&self, evidence: &Val<'_>) -> Result<Value, OutcomeError> {
         match self {

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::value::{FieldPath, Step, Val};
+use jurat_format::value::{FieldPath, Step, Val};
 
 /// The parts that a turn has, for those who look for one.
 pub const TURN_PARTS: [&str; 8] =
@@ -153,7 +153,7 @@ impl fmt::Display for ResultField {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::parse_json;
+    use jurat_format::value::parse_json;
 
     const TURN: &str = r#"{"node_id": "a", "verify_result": null, "raw_response": "text", "parsed": {"n": 1, "a.b": 2,
         "person": {"name": "Ada", "tags": ["x"]}}, "rubric": {"quality.tests": 4}, "failure": {"category": "timeout"},

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use jurat_core::outcome::{all_of, all_turns, status_is};
-//! use jurat_core::value::{Val, parse_json};
+//! use jurat_format::value::{Val, parse_json};
 //!
 //! let evidence = parse_json(
 //!     r#"{"status": "completed", "turn_count": 1, "history": [{"node_id": "ask", "verify_result": true}]}"#,
@@ -18,7 +18,7 @@
 //! .value;
 //! let held = all_of([status_is("completed"), all_turns([("verify_result", true.into())])]);
 //! assert_eq!(held.evaluate(&evidence), Ok(Val::Bool(true)));
-//! # Ok::<(), jurat_core::value::JsonError>(())
+//! # Ok::<(), jurat_format::value::JsonError>(())
 //! ```
 
 pub mod check;

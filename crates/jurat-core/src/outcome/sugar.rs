@@ -3,14 +3,15 @@
 //! A field is named with what it must be: a value, compared in the way that fits its kind, or a [`Wanted`] that says how. Several fields are several checks:
 //! with [`any_turn`], different turns may satisfy them.
 
+use jurat_compare::normalise::Normaliser;
+use jurat_format::value::Val;
+
 use super::check::{
     Aggregation, AggregationKind, Check, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Thresholds, TurnCheck,
     TurnFilter, TurnTest, Wanted,
 };
 use super::cross_turn::CrossComparison;
 use super::field::{ResultField, TurnField};
-use crate::compare::normalise::Normaliser;
-use crate::value::Val;
 
 /// All of these hold. Asked in order, until one does not.
 ///

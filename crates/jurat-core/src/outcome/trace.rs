@@ -4,11 +4,12 @@
 
 use std::fmt;
 
+use jurat_compare::{Judgement, Mismatch};
+use jurat_format::value::{Map, Val, Value, shown};
+
 use super::check::{Aggregation, AggregationKind, Check, CrossTurnCheck, Scope, TurnCheck, TurnTest};
 use super::evaluate::{OutcomeError, history};
 use super::words;
-use crate::compare::{Judgement, Mismatch};
-use crate::value::{Map, Val, Value, shown};
 
 /// One part of a check, and everything below it.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,17 +5,18 @@
 
 use std::sync::Arc;
 
+use jurat_compare::expression::Expression;
+use jurat_compare::normalise::Normaliser;
+use jurat_compare::{ArgError, Operator, Origin, find};
+use jurat_format::problem::listed;
+use jurat_format::value::{Content, Map, Node, Val, Value, python};
+
 use super::check::{
     Aggregation, AggregationKind, Check, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Thresholds, TurnCheck,
     TurnFilter, TurnTest, Wanted,
 };
 use super::cross_turn::CrossComparison;
 use super::field::{ResultField, TurnField};
-use crate::compare::normalise::Normaliser;
-use crate::compare::{ArgError, Operator, Origin, find};
-use crate::expression::Expression;
-use crate::suite::problem::listed;
-use crate::value::{Content, Map, Node, Val, Value, python};
 
 /// The checks, by how they are written: in a definition, and in a checkpoint.
 pub(crate) const CHECKS: [(&str, &str); 11] = [
@@ -46,7 +47,7 @@ impl Check {
     ///
     /// ```
     /// use jurat_core::outcome::{Check, status_is};
-    /// use jurat_core::value::{SourceId, json_node};
+    /// use jurat_format::value::{SourceId, json_node};
     ///
     /// let text = r#"{"type": "ResultCheck", "field": "status", "expected": "completed", "verify_with": {"type": "ExactMatch"}}"#;
     /// let (node, _) = json_node(text, SourceId(0)).unwrap();
@@ -224,7 +225,7 @@ fn operator(node: &Node<'_>) -> Result<Operator, ArgError> {
     let known = find(name).into_iter().find(|it| it.origin == Origin::Operator);
     let entry = known.ok_or_else(|| ArgError { span: node.span, message: format!("there is no operator `{name}`") })?;
     let empty = Node { span: node.span, content: Content::Map(Vec::new()) };
-    Operator::read(entry, &mut crate::compare::Args::new(&empty)?)
+    Operator::read(entry, &mut jurat_compare::Args::new(&empty)?)
 }
 
 fn verify_with(wanted: &Wanted) -> Value {

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use jurat_compare::normalise::Normaliser;
+use jurat_format::problem::listed;
+use jurat_format::value::{Val, shown_within};
+
 use super::check::{Aggregation, AggregationKind, Check, CrossTurnCheck, Nodes, Relation, Scope, TurnTest};
-use crate::compare::normalise::Normaliser;
-use crate::suite::problem::listed;
-use crate::value::{Val, shown_within};
 
 /// The whole check, its parts in parentheses.
 impl fmt::Display for Check {

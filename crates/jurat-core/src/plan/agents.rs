@@ -1,11 +1,13 @@
 //! Agents and their cases: what they name elsewhere in the suite, and what does not fit together.
 
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems, listed_all};
+
 use super::roles::Roles;
 use super::servers;
 use crate::agent::Runner;
 use crate::check::Rule;
-use crate::suite::problem::{Problem, Problems, listed_all};
-use crate::suite::{AgentCaseText, AgentName, AgentText, SUBJECT, Suite, TaskKind, codes};
+use crate::suite::{AgentCaseText, AgentName, AgentText, SUBJECT, Suite, TaskKind};
 
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {
     let here = suite.cases.iter().filter_map(|it| match &it.agent {

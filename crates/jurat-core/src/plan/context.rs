@@ -1,5 +1,9 @@
 //! What tasks read, against what their contexts can supply.
 
+use jurat_format::problem::{Problem, Problems, listed_plainly, nearest};
+use jurat_format::value::{FieldPath, Kind, Span, Spanned, Step, Val, Value};
+use jurat_format::{codes, id::same_id};
+
 use super::TaskIx;
 use super::base::{Base, Bases, Cases};
 use super::evaluations;
@@ -10,9 +14,7 @@ use crate::evaluator::binding::{Binding, COMMON, Origin};
 use crate::evaluator::{OutputConfig, OutputKind};
 use crate::evidence::probe;
 use crate::outcome::Gives;
-use crate::suite::problem::{Problem, Problems, listed_plainly, nearest};
-use crate::suite::{Ask, Evaluate, ExpectedValue, PromptText, Suite, Task, TaskKind, codes, same_id};
-use crate::value::{FieldPath, Kind, Span, Spanned, Step, Val, Value};
+use crate::suite::{Ask, Evaluate, ExpectedValue, PromptText, Suite, Task, TaskKind};
 
 /// What a task reads of its context.
 pub(super) struct Reads<'t> {

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems};
+use jurat_format::value::{Spanned, Val};
+
 use super::roles::Roles;
 use super::{PlannedJudge, TaskIx};
 use crate::check::DIMENSIONS;
 use crate::effect::{Messages, ModelRequest, Schema, ToolChoice};
 use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Seat, messages, reply_schema};
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
-use crate::suite::problem::{Problem, Problems};
-use crate::suite::{EvaluationText, Suite, codes};
-use crate::value::{Spanned, Val};
+use crate::suite::{EvaluationText, Suite};
 
 /// The role that judges unless the author says otherwise.
 const JUDGE: &str = "judge";

@@ -3,12 +3,14 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
+use jurat_compare::{Comparison, Judgement};
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems};
+use jurat_format::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, compare_numbers};
+
 use super::context::{Known, Source};
 use super::types;
-use crate::compare::{Comparison, Judgement};
-use crate::suite::problem::{Problem, Problems};
-use crate::suite::{ExpectedValue, Gate, Suite, Task, TaskKind, codes};
-use crate::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, compare_numbers};
+use crate::suite::{ExpectedValue, Gate, Suite, Task, TaskKind};
 
 pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
     let Known { suite, graph, .. } = known;

@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use jurat_format::problem::{Problem, Problems, nearest};
+use jurat_format::{codes, id::same_id};
+
 use super::TaskIx;
-use crate::suite::problem::{Problem, Problems, nearest};
-use crate::suite::{Suite, Task, TaskKind, codes, same_id};
+use crate::suite::{Suite, Task, TaskKind};
 
 /// The tasks that may run together.
 pub type Stage = Vec<TaskIx>;

@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems};
+use jurat_format::value::{Kind, Span, Spanned};
+
 use super::graph::Graph;
 use super::probes::subjects;
 use super::replies;
 use super::roles::Roles;
 use crate::judge::ReplySchema;
-use crate::suite::problem::{Problem, Problems};
-use crate::suite::{EvaluatorKind, Gate, Judge, Output, Suite, Task, TaskKind, codes, is_provider_and_model};
-use crate::value::{Kind, Span, Spanned};
+use crate::suite::{EvaluatorKind, Gate, Judge, Output, Suite, Task, TaskKind, is_provider_and_model};
 
 /// The role that judges unless the author says otherwise.
 const JUDGE: &str = "judge";

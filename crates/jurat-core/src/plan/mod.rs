@@ -24,9 +24,13 @@ mod types;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use jurat_compare::Assertion;
+use jurat_format::problem::{Code, Problem, Problems, Severity};
+use jurat_format::value::{FieldPath, Projection, Step, Value};
+use jurat_format::{codes, id::same_id};
+
 use crate::agent::AgentCase;
 use crate::check::Check as RunCheck;
-use crate::compare::Assertion;
 use crate::effect::Schema;
 use crate::evaluator::binding::Binding;
 use crate::evaluator::builtin::Builtin;
@@ -35,13 +39,11 @@ use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::outcome::Check;
 use crate::scenario::ReadyScenario;
 use crate::scenario::ready::PARSER;
-use crate::suite::problem::{Code, Problem, Problems, Severity};
 use crate::suite::{
-    Aggregate, Ask, Evaluate, EvaluatorKind, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind, codes,
-    examine_scenarios, same_id,
+    Aggregate, Ask, Evaluate, EvaluatorKind, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind,
+    examine_scenarios,
 };
 use crate::tool::{MOST_ROUNDS, ToolFilter};
-use crate::value::{FieldPath, Projection, Step, Value};
 
 use base::Bases;
 use context::Known;
@@ -294,7 +296,7 @@ impl Plan {
 
     /// The plan of a suite whose effects are recorded: code that was called then need not be here now. `None` when something else is wrong.
     pub fn of_recorded(suite: &Suite, samples: &Samples) -> Option<Plan> {
-        let stands_in_the_way = |it: &Problem| it.severity() == Severity::Error && !it.is_missing_code();
+        let stands_in_the_way = |it: &Problem| it.severity() == Severity::Error && !codes::is_missing_code(it);
         (!examine(suite, samples).iter().any(stands_in_the_way)).then(|| Plan::of_sound(suite))
     }
 

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use jurat_format::problem::{Problem, Problems, listed_all, nearest};
+use jurat_format::{codes, id::same_id};
+
 use super::graph::Graph;
 use crate::check::DIMENSIONS;
-use crate::suite::problem::{Problem, Problems, listed_all, nearest};
-use crate::suite::{Suite, TaskKind, codes, same_id};
+use crate::suite::{Suite, TaskKind};
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
     let declared = suite.dimensions.iter().map(|it| it.value.as_str());

@@ -3,6 +3,10 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems, listed_all};
+use jurat_format::value::{Span, Spanned, Value};
+
 use super::base::{Base, Cases};
 use super::context::{self, Reader};
 use super::judges;
@@ -10,9 +14,7 @@ use super::roles::Roles;
 use super::servers;
 use super::shape::Shape;
 use crate::evidence::probe;
-use crate::suite::problem::{Problem, Problems, listed_all};
-use crate::suite::{Ask, AskPrompt, Model, SUBJECT, Suite, codes, is_provider_and_model};
-use crate::value::{Span, Spanned, Value};
+use crate::suite::{Ask, AskPrompt, Model, SUBJECT, Suite, is_provider_and_model};
 
 /// Looks at `ask`, whose prompts see nothing but the rows.
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, rows: Option<&Shape>, problems: &mut Problems) {

@@ -1,14 +1,15 @@
 //! What the replies of judges without `output` are read as: text, unless something compares them with a number, a boolean, a list or an object, or
 //! reads a field of them. Such a reply is read as JSON, and one that is no JSON is asked for again.
 
+use jurat_compare::{Operand, Operator};
+use jurat_format::problem::Problem;
+use jurat_format::value::{FieldPath, Kind, Kinds, Map, Span, Spanned, Step, Val, Value};
+
 use super::context::{Place, reads};
 use super::graph::Graph;
 use super::judges;
-use crate::compare::{Operand, Operator};
 use crate::judge::{ReplyForm, ReplySchema};
-use crate::suite::problem::Problem;
 use crate::suite::{Aggregate, ExpectedValue, Suite, Task, TaskComparison, TaskKind};
-use crate::value::{FieldPath, Kind, Kinds, Map, Span, Spanned, Step, Val, Value};
 
 /// What has to read a reply as JSON.
 pub(super) enum Need<'s> {

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::suite::problem::{Problem, Problems, listed_all, nearest};
-use crate::suite::{Model, Role, Suite, codes, is_provider_and_model, model_elsewhere};
-use crate::value::Spanned;
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems, listed_all, nearest};
+use jurat_format::value::Spanned;
+
+use crate::suite::{Model, Role, Suite, is_provider_and_model, model_elsewhere};
 
 /// The roles of a suite, by name.
 pub(super) struct Roles<'s> {

@@ -1,11 +1,13 @@
 //! Scenarios: the models and servers with tools that they name.
 
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems};
+
 use super::roles::Roles;
 use super::servers;
 use crate::scenario::ReadyScenario;
 use crate::scenario::ready::PARSER;
-use crate::suite::problem::{Problem, Problems};
-use crate::suite::{SUBJECT, ScenarioText, Suite, codes};
+use crate::suite::{SUBJECT, ScenarioText, Suite};
 
 /// Looks at what scenarios name elsewhere in the suite. What they name of themselves is looked at with their graphs.
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {

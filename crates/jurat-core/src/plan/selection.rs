@@ -6,11 +6,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems, listed_all, nearest};
+use jurat_format::value::{Val, shown};
+
 use super::Samples;
 use super::graph::Graph;
-use crate::suite::problem::{Problem, Problems, listed_all, nearest};
-use crate::suite::{CaseKind, Selection, Suite, Task, codes};
-use crate::value::{Val, shown};
+use crate::suite::{CaseKind, Selection, Suite, Task};
 
 /// What a case is known by when tasks are chosen for it.
 #[derive(Debug, Clone, Copy)]
@@ -100,11 +102,11 @@ impl CaseSet {
 ///
 /// ```
 /// use jurat_core::plan::row_tags;
-/// use jurat_core::value::parse_json;
+/// use jurat_format::value::parse_json;
 ///
 /// let row = parse_json(r#"{"id": 1, "tags": ["billing", "hard"]}"#)?.value;
 /// assert_eq!(row_tags(&row).collect::<Vec<_>>(), ["billing", "hard"]);
-/// # Ok::<(), jurat_core::value::JsonError>(())
+/// # Ok::<(), jurat_format::value::JsonError>(())
 /// ```
 pub fn row_tags<'r>(row: &'r Val<'_>) -> impl Iterator<Item = &'r str> {
     let tags = row.as_map().and_then(|it| it.get(TAGS));

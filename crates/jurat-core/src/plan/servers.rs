@@ -1,8 +1,10 @@
 //! Servers with tools: whether those that somebody names are there.
 
-use crate::suite::problem::{Problem, Problems, listed_all, nearest};
-use crate::suite::{ServerSpec, Suite, codes};
-use crate::value::Spanned;
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems, listed_all, nearest};
+use jurat_format::value::Spanned;
+
+use crate::suite::{ServerSpec, Suite};
 
 /// Looks at the servers whose tools somebody may use, and at those of which a filter takes tools away.
 pub(super) fn examine(suite: &Suite, named: &[Spanned<String>], filtered: &[Spanned<String>], problems: &mut Problems) {

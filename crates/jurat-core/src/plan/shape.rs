@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 
+use jurat_format::value::{Kind, Kinds, Step, Val, Value};
+
 use super::Samples;
-use crate::value::{Kind, Kinds, Step, Val, Value};
 
 /// What a value may be.
 #[derive(Debug, Clone, PartialEq)]

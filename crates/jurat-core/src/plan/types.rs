@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
+use jurat_compare::{Arrays, Comparison, Entry, Judgement};
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems, listed_plainly};
+use jurat_format::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, shown};
+
 use super::Samples;
 use super::context::{Known, Source};
 use super::shape::{Leads, Shape};
-use crate::compare::{Arrays, Comparison, Entry, Judgement};
-use crate::suite::problem::{Problem, Problems, listed_plainly};
-use crate::suite::{
-    CellType, ExpectedValue, Records, RowFile, RowFormat, RowSource, Task, TaskComparison, TaskKind, codes,
-};
-use crate::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, shown};
+use crate::suite::{CellType, ExpectedValue, Records, RowFile, RowFormat, RowSource, Task, TaskComparison, TaskKind};
 
 pub(super) fn examine(known: Known<'_>, samples: &Samples, problems: &mut Problems) {
     for (ix, task) in known.suite.tasks.iter().enumerate() {

@@ -9,6 +9,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jurat_compare::expression::{Expression, ExpressionError};
+use jurat_format::problem::Severity;
+use jurat_format::value::Value;
+
 use super::definition::END;
 use super::structure::{self, Flaw};
 use super::when::{self, Bound};
@@ -16,11 +20,8 @@ use super::{
     Callable, Condition, Criterion, Edge, Function, Handover, ModelOverride, Node, Question, Scenario, StateCheck,
     StateUpdate, Target, ToolName,
 };
-use crate::expression::{Expression, ExpressionError};
 use crate::outcome::Check;
-use crate::suite::problem::Severity;
 use crate::template::{Template, Trait};
-use crate::value::Value;
 
 /// Builds a [`Scenario`].
 ///
@@ -183,7 +184,7 @@ impl ScenarioBuilder {
     ///
     /// ```
     /// use jurat_core::scenario::{Callable, Criterion, Function, ScenarioBuilder};
-    /// use jurat_core::value::Val;
+    /// use jurat_format::value::Val;
     ///
     /// let short = Function::new(|names| {
     ///     let result = names.get("result").ok_or("there is no result")?;

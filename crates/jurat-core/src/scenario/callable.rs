@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::value::{Val, Value};
+use jurat_format::value::{Val, Value};
 
 /// Code, as far as it is there.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,9 +1,10 @@
 //! Conditions that can never hold, because they ask for two things of one value that exclude each other.
 
+use jurat_compare::Judgement;
+use jurat_format::value::Val;
+
 use super::state::Place;
 use super::{Condition, StateCheck};
-use crate::compare::Judgement;
-use crate::value::Val;
 
 /// The checks of one condition that are compared with each other. Conditions that people write have a few.
 const MOST_CHECKS: usize = 50;

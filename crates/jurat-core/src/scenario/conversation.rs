@@ -4,9 +4,10 @@
 //! into the question instead. The log notes the system message whenever it, or who answers, changes. A request carries the one that is in
 //! force, once, before everything else: earlier ones were for earlier turns, and some providers have no place for them.
 
+use jurat_format::value::{Map, Val, Value, python};
+
 use super::Handover;
 use crate::effect::{Message, Messages, ToolCall};
-use crate::value::{Map, Val, Value, python};
 
 /// The name of who asks, in logs and transcripts.
 pub const USER: &str = "__user__";

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jurat_compare::Operator;
+use jurat_compare::expression::Expression;
+use jurat_format::value::{Map, Value};
+
 use super::{Callable, StatePath};
-use crate::compare::Operator;
-use crate::expression::Expression;
 use crate::outcome::Check;
 use crate::template::{Template, Trait};
 use crate::tool::ToolFilter;
-use crate::value::{Map, Value};
 
 /// The target of an edge that ends the conversation, as it is written.
 pub const END: &str = "__end__";

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use jurat_compare::Fault;
+use jurat_format::value::{Map, Val, Value};
+
 use super::route::Tested;
 use super::state::verified;
 use super::{Criterion, State, Target, TurnFailure};
-use crate::compare::Fault;
 use crate::effect::Usage;
 use crate::template::Verified;
 use crate::tool::ToolUse;
-use crate::value::{Map, Val, Value};
 use crate::verdict::StopReason;
 
 /// What a scenario came to.

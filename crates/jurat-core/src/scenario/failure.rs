@@ -1,6 +1,6 @@
 //! How a turn fails in another way than by what was said.
 
-use crate::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 
 /// How a turn failed.
 #[derive(Debug, Clone, PartialEq, Eq)]

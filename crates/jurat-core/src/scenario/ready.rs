@@ -1,12 +1,13 @@
 //! A scenario made ready to run: names resolved, conditions compiled, what each answer is compared with decided.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::route::{Route, Tested, route};
 use super::state::{Place, State};
 use super::{Condition, Question, ReadyEdge, Scenario, StateUpdate, ToolFilter};
 use crate::effect::{Message, Schema};
 use crate::judge::{End, ReplyForm};
 use crate::template::{RatedTurn, Ratings, Rubric, RubricError, Template, Verified, parser, reference};
-use crate::value::{Map, Val, Value};
 
 /// A scenario made ready to run.
 #[derive(Debug)]

@@ -1,10 +1,11 @@
 //! Where a conversation goes on: a function of the state and of the edges that leave a node, and of nothing else.
 
+use jurat_compare::{Comparison, Fault, Inapplicable, Judgement};
+use jurat_format::value::{Val, Value, shown};
+
 use super::state::{Place, State};
 use super::{Condition, Edge, StateCheck, Target};
-use crate::compare::{Comparison, Fault, Inapplicable, Judgement};
 use crate::template::definition::is_trace;
-use crate::value::{Val, Value, shown};
 
 /// An edge with its checks compiled.
 #[derive(Debug, Clone)]

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::failure::TurnFailure;
-use crate::value::{Map, Val, Value};
 
 /// What is known between two turns.
 #[derive(Debug, Clone, PartialEq)]

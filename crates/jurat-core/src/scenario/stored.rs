@@ -6,13 +6,14 @@
 
 use std::borrow::Cow;
 
+use jurat_format::problem::{Problem, Severity};
+use jurat_format::value::{Content, Entry, Map, Node, Val, Value};
+
 use super::question_id::question_id;
 use super::{
     Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node as ScenarioNode, Question, Scenario,
     StateUpdate, when,
 };
-use crate::suite::problem::{Problem, Severity};
-use crate::value::{Content, Entry, Map, Node, Val, Value};
 
 /// The keys that a checkpoint spells in another way.
 const RENAMED: [(&str, &str); 10] = [
@@ -40,7 +41,7 @@ impl Scenario {
     ///
     /// ```
     /// use jurat_core::scenario::Scenario;
-    /// use jurat_core::value::{SourceId, json_node};
+    /// use jurat_format::value::{SourceId, json_node};
     ///
     /// let text = r#"{"@type": "DataFeed", "hasPart": [{
     ///     "@type": "karenina:Scenario", "name": "greeting", "entryNode": "hi",
@@ -48,7 +49,7 @@ impl Scenario {
     /// let (node, _) = json_node(text, SourceId(0))?;
     /// let scenarios = Scenario::from_checkpoint(&node).unwrap();
     /// assert_eq!(scenarios[0].node_ids().collect::<Vec<_>>(), ["hi"]);
-    /// # Ok::<(), jurat_core::value::JsonError>(())
+    /// # Ok::<(), jurat_format::value::JsonError>(())
     /// ```
     pub fn from_checkpoint(node: &Node<'_>) -> Result<Vec<Scenario>, Vec<Problem>> {
         let (scenarios, problems) = crate::suite::stored_scenarios(node);

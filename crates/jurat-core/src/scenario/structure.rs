@@ -7,16 +7,17 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
+use jurat_compare::expression::Expression;
+use jurat_format::problem::{Severity, listed_all};
+use jurat_format::value::Val;
+
 use super::conversation::USER;
 use super::state::Place;
 use super::{
     Condition, Edge, FailureCategory, Node, Scenario, State, StateCheck, StatePath, StateUpdate, Target, contradiction,
 };
-use crate::expression::Expression;
 use crate::outcome::{Check, Scope, TurnCheck};
-use crate::suite::problem::{Severity, listed_all};
 use crate::template::Trait;
-use crate::value::Val;
 
 /// Something that is wrong with a scenario. Numbers are places among its nodes, edges and outcomes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,6 +11,8 @@ mod question;
 
 use std::collections::BTreeMap;
 
+use jurat_format::value::{Map, Value};
+
 use super::conversation::{Log, Told};
 use super::execution::{End, Execution, TurnRecord};
 use super::ready::{ReadyNode, ReadyScenario};
@@ -19,7 +21,6 @@ use crate::effect::{Asker, Deed, FaultKind, Message, Outcome, Request, Seat, Ste
 use crate::judge::Asking;
 use crate::template::Verified;
 use crate::tool::{self, Dialogue, Inquiry, Listing};
-use crate::value::{Map, Value};
 
 /// How many more requests one answer may take when requests fail.
 pub const MAX_RETRIES: u32 = 3;

@@ -15,11 +15,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use jurat_compare::expression::{Expression, ExpressionError};
+use jurat_compare::{Args, Operator, Origin, find};
+use jurat_format::problem::{listed, nearest};
+use jurat_format::value::{Content, Entry, Kind, Map, Node, Span, Val, Value};
+
 use super::{Callable, Condition, State, StateCheck, StatePath};
-use crate::compare::{Args, Operator, Origin, find};
-use crate::expression::{Expression, ExpressionError};
-use crate::suite::problem::{listed, nearest};
-use crate::value::{Content, Entry, Kind, Map, Node, Span, Val, Value};
 
 /// What is wrong with a condition.
 #[derive(Debug, Clone, PartialEq)]
@@ -422,7 +423,7 @@ fn read_operator(node: &Node<'_>, strictness: Strictness) -> Result<Operator, Wh
     };
     let found = find(name);
     let entry = found.iter().find(|it| it.origin == Origin::Primitive).or(found.first()).ok_or_else(|| {
-        let names: Vec<&str> = crate::compare::entries().map(|it| it.name).collect();
+        let names: Vec<&str> = jurat_compare::entries().map(|it| it.name).collect();
         let help = nearest(name, names).map(|it| format!("did you mean `{it}`?"));
         WhenError { kind: WhenErrorKind::BadCondition, span, message: format!("there is no comparison `{name}`"), help }
     })?;

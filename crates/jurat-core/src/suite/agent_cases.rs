@@ -14,15 +14,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
+
 use super::agents::{self, AgentText, LimitsText};
-use super::form::{Form, Key, Keys};
 use super::judging::{PROMPT, text_or_file};
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
-use super::{Suite, check, codes, evaluation, task};
+use super::{Suite, check, evaluation, task};
 use crate::agent::{AgentCase, Network, plain_relative_path};
 use crate::evaluation::{Expectations, Rubric};
-use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 /// A task for an agent, as it was written.
 #[derive(Debug, Clone)]

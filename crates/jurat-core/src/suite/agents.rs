@@ -11,12 +11,14 @@
 
 use std::path::Path;
 
-use super::form::{Form, Key, Keys};
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
-use super::{codes, duration, size, tool_filter};
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Map, Node, Span, Spanned, Val, Value};
+use jurat_format::{codes, duration, size};
+
+use super::tool_filter;
 use crate::agent::{Agent, Fragments, Isolation, Limits, Network, ProbeTool, Runner};
-use crate::value::{Content, Map, Node, Span, Spanned, Val, Value};
 
 /// An agent as it was written.
 #[derive(Debug, Clone)]

@@ -7,16 +7,17 @@
 //! Several prompts and several models form a matrix: each row is asked with each prompt, and each model is asked. With `tools` the model may call
 //! tools of servers before it answers.
 
-use super::codes;
-use super::form::{Form, Key, Keys};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Entry, Node, Span, Spanned, Val};
+
 use super::judging::{self, MAX_RETRIES, PROMPT, PromptText};
 use super::output::{self, Output};
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
 use super::task::read_id;
 use super::tool_filter;
 use crate::tool::ToolFilter;
-use crate::value::{Content, Entry, Node, Span, Spanned, Val};
 
 /// What is asked about each row, and of whom.
 #[derive(Debug, Clone)]
@@ -94,7 +95,11 @@ static ASK: Keys = Keys {
             "a role under `models`, or `provider/model`, or a list of these; the role `subject` unless said",
         ),
         Key::optional("system", PROMPT, "the system message; `${path}` is filled from the row"),
-        Key::optional("output", Form::Output, "what must be answered: fields in short form, or a JSON Schema"),
+        Key::optional(
+            "output",
+            Form::Defined("output"),
+            "what must be answered: fields in short form, or a JSON Schema",
+        ),
         Key::optional("tools", Form::List(&Form::Text), "the servers whose tools the model may use"),
         Key::optional("tool_filter", tool_filter::FORM, "tools that the model may not use"),
         Key::optional(

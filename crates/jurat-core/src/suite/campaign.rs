@@ -19,13 +19,15 @@ mod tree;
 
 use std::path::PathBuf;
 
-use super::form::{Form, Key, Keys};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::{Problem, listed_all};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Entry, Node, SourceId, Span, Spanned, Val, Value};
+use jurat_format::yaml::read_tree;
+
 use super::models::{Model, Role};
-use super::problem::{Problem, listed_all};
-use super::reader::{Fields, Reading};
-use super::yaml::read_tree;
-use super::{SUBJECT, Suite, agent_cases, codes, evaluation};
-use crate::value::{Content, Entry, Node, SourceId, Span, Spanned, Val, Value};
+use super::{SUBJECT, Suite, agent_cases, evaluation};
 
 use case::{CASE, case};
 use judging::evaluation_profile;

@@ -8,13 +8,14 @@
 mod entry;
 mod rule;
 
-use super::codes;
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::{Problem, listed};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Node, Value};
+
 use super::comparison;
-use super::form::{Form, Key, Keys};
-use super::problem::{Problem, listed};
-use super::reader::{Fields, Reading};
 use crate::check::{Check, Figure, Rule};
-use crate::value::{Node, Value};
 
 pub(super) use entry::{ENTRIES, read_entry};
 use rule::{
@@ -166,7 +167,11 @@ keys!(
     comparison::KEYS[2],
     comparison::KEYS[3],
     comparison::KEYS[4],
-    Key::optional("schema", Form::Output, "what the file holds as JSON: fields in short form, or a JSON Schema"),
+    Key::optional(
+        "schema",
+        Form::Defined("output"),
+        "what the file holds as JSON: fields in short form, or a JSON Schema"
+    ),
 );
 keys!(
     STATUS_IS,
@@ -286,7 +291,7 @@ static FORMS: [Form; KINDS.len()] = {
 };
 
 /// The shape of a check.
-pub(super) const FORM: Form = Form::Check;
+pub(super) const FORM: Form = Form::Defined("check");
 
 /// The JSON Schema of a check, from the tables that read it.
 pub(super) fn schema() -> Value {

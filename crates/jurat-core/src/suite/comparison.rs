@@ -1,16 +1,17 @@
 //! The comparison of a task: `field_path`, `operator`, `expected_value` and what goes with them.
 
-use super::codes;
-use super::foreign;
-use super::form::{Form, Key};
-use super::problem::{Problem, listed_all, nearest};
-use super::reader::{Fields, Reading};
-use crate::compare::pattern::Pattern;
-use crate::compare::{
+use jurat_compare::pattern::Pattern;
+use jurat_compare::{
     Args, Assertion, Comparison, Entry, Expected, Operand, Operator, Origin, WhenMissing, entries, find,
 };
+use jurat_format::codes;
+use jurat_format::form::{Form, Key};
+use jurat_format::problem::{Problem, listed_all, nearest};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, FieldPath, Node, Span, Spanned, Val, Value};
+
+use super::foreign;
 use crate::judge::Prompt;
-use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, Value};
 
 /// What a task compares, and with what.
 #[derive(Debug, Clone)]
@@ -95,7 +96,7 @@ pub(super) const KEYS: [Key; 5] = [
         .or(&["context_path"]),
     Key::optional("item_field_path", Form::Path, "where to look inside each item, when the value is a list")
         .or(&["item_context_path"]),
-    Key::optional("operator", Form::Operator, "the comparison"),
+    Key::optional("operator", Form::Defined("operator"), "the comparison"),
     Key::optional("expected_value", Form::Any, "what to compare with; `${path}` alone is looked up in the context"),
     Key::optional(
         "missing",

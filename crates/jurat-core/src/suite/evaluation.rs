@@ -14,14 +14,16 @@
 mod judges;
 mod wanted;
 
-use super::form::{Form, Key, Keys};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Node, Span, Spanned, Value};
+
 use super::judging::MAX_RETRIES;
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
 use super::task::{KEYS_OF_OUTCOMES, read_id, read_ids};
-use super::{CaseKind, Gate, Selection, Suite, Task, TaskKind, codes};
+use super::{CaseKind, Gate, Selection, Suite, Task, TaskKind};
 use crate::evaluation::{Anchor, Expectations, Limits, Method, OnFailedCheck, Rubric};
-use crate::value::{Node, Span, Spanned, Value};
 
 use judges::{JUDGE, JUDGE_RUN, runs, system};
 pub(super) use wanted::{EXPECTATIONS_FORM, RUBRIC_FORM, expectations, rubric};

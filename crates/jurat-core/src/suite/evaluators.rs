@@ -7,16 +7,17 @@ mod outputs;
 
 use std::sync::Arc;
 
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::{Problem, listed};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Map, Node, Spanned, Val, Value, shown_within};
+
 use super::Suite;
-use super::codes;
-use super::form::{Form, Key, Keys};
 use super::judging;
-use super::problem::{Problem, listed};
-use super::reader::{Fields, Reading};
 use super::write::Members;
 use crate::evaluator::builtin::{self, Builtin};
 use crate::evaluator::{HostFunction, OutputConfig, OutputKind, Signature};
-use crate::value::{Content, Map, Node, Spanned, Val, Value, shown_within};
 
 pub(super) use arguments::{join, read_script_signatures, read_with, written_origin};
 pub use code::{EvaluatorCode, unusable_code};
@@ -109,7 +110,7 @@ static EVALUATOR: Keys = Keys {
             Form::List(&Form::Text),
             "what a function of the program takes, by name: `name?` has a default, `**` takes everything else; the common names unless said",
         ),
-        Key::optional("builtin", Form::Builtin, "a built-in evaluator: its name, or `{name: {parameters}}`"),
+        Key::optional("builtin", Form::Defined("builtin"), "a built-in evaluator: its name, or `{name: {parameters}}`"),
     ],
 };
 

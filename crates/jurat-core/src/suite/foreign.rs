@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::codes;
-use super::problem::Problem;
-use crate::value::Node;
+use jurat_format::codes;
+use jurat_format::problem::Problem;
+use jurat_format::value::Node;
 
 /// Names of other tools in lower case with hyphens, and what to write here.
 const NAMES: &[(&[&str], &str)] = &[

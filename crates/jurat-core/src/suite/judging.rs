@@ -1,17 +1,17 @@
 //! The `judge` of a task: which model is asked, what, and what it must answer.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
-use super::codes;
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::source::ReadError;
+use jurat_format::value::{Node, Span, Spanned, Val, shown_within};
+
 use super::foreign;
-use super::form::{Form, Key, Keys};
 use super::output::{self, Output};
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
-use super::source::{ReadError, Source};
 use crate::judge::Prompt;
-use crate::value::{Node, Span, Spanned, Val, shown_within};
 
 /// A model asked to judge.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,7 @@ pub(super) static JUDGE: Keys = Keys {
         Key::optional("model", Form::Text, "a role under `models`, or `provider/model`; the role `judge` unless said"),
         Key::optional("system", PROMPT, "the system message; `${path}` is filled from the context"),
         Key::required("prompt", PROMPT, "what is asked; `${path}` is filled from the context"),
-        Key::optional("output", Form::Output, "what it must answer: fields in short form, or a JSON Schema"),
+        Key::optional("output", Form::Defined("output"), "what it must answer: fields in short form, or a JSON Schema"),
         Key::optional("max_retries", Form::Integer(0), "how many more requests one judgement may take; 3 unless said"),
         Key::optional("panel", Form::List(&Form::Text), "several models, each asked"),
         Key::optional("repeat", Form::Integer(1), "how often each is asked; once unless said"),
@@ -215,17 +215,4 @@ fn file_text(reading: &mut Reading<'_>, file: &Spanned<String>) -> Option<Spanne
     let length = text.len();
     let id = reading.sources.add(path, text.clone());
     Some(Spanned::new(text, Span::new(id, 0..length)))
-}
-
-impl Reading<'_> {
-    /// A path as it is meant: relative to the file that holds it.
-    pub(super) fn beside(&self, span: Span, written: &str) -> PathBuf {
-        let folder = self.sources.get(span.source).map(|Source { path, .. }| path.parent().unwrap_or(path).to_owned());
-        folder.unwrap_or_default().join(written)
-    }
-
-    /// The file that something stands in.
-    pub(super) fn source(&self, span: Span) -> PathBuf {
-        self.sources.get(span.source).map(|it| it.path.clone()).unwrap_or_default()
-    }
 }

@@ -2,14 +2,16 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::problem::{Problem, Problems};
-use super::reader::{Fields, Reading};
-use super::source::{Files, ReadError, Sources};
-use super::yaml::read_tree;
-use super::{Suite, codes, evaluation, evaluators, foreign, scenario, sections};
+use jurat_format::codes;
+use jurat_format::problem::{Problem, Problems};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::source::{Files, ReadError, Sources};
+use jurat_format::value::{Node, SourceId, Span, Spanned};
+use jurat_format::yaml::read_tree;
+
+use super::{Suite, evaluation, evaluators, foreign, scenario, sections};
 use crate::evaluator::{Scripts, Unread};
 use crate::scenario::stored;
-use crate::value::{Node, SourceId, Span, Spanned};
 
 /// The largest file a definition may have. Rows in larger numbers belong into data files.
 pub const MAX_BYTES: u64 = 8 << 20;

@@ -1,6 +1,6 @@
 //! What authors write: read from YAML or JSON with positions, every problem collected.
 //!
-//! Text becomes a tree with positions ([`yaml`]); hand-shaped readers turn the tree into a [`Suite`], checking keys and
+//! Text becomes a tree with positions (`jurat_format::yaml`); hand-shaped readers turn the tree into a [`Suite`], checking keys and
 //! types against tables that also make the JSON [`schema`]. Nothing here resolves names between tasks: that is `plan`.
 
 mod agent_cases;
@@ -8,45 +8,34 @@ mod agents;
 mod ask;
 mod campaign;
 mod check;
-pub mod codes;
 mod comparison;
-mod duration;
 mod evaluation;
 mod evaluators;
 mod foreign;
-mod form;
-mod id;
 mod judging;
 mod load;
 mod models;
 mod outcome;
 mod output;
-pub mod problem;
-mod reader;
 mod records;
 mod rubric;
 mod scenario;
 pub mod schema;
 mod sections;
-mod size;
-pub mod source;
 mod task;
 mod template;
 mod thresholds;
 mod tool_filter;
 mod tools;
 pub mod write;
-mod yaml;
 
 pub use agent_cases::{AgentCaseText, AgentName};
 pub use agents::AgentText;
 pub use ask::{Ask, AskPrompt};
 pub use check::kinds as check_kinds;
 pub use comparison::{ExpectedValue, TaskComparison};
-pub use duration::{NotATime, parse_duration};
 pub use evaluation::{EvaluationText, JudgeRun};
 pub use evaluators::{Evaluator, EvaluatorCode, EvaluatorKind, unusable_code};
-pub use id::same_id;
 pub use judging::{Aggregate, Judge, PromptText};
 pub use load::{DEFAULT_FILE, Loaded, MAX_BYTES, load, load_with};
 pub use models::{Model, Role};
@@ -57,14 +46,13 @@ pub use task::{CaseKind, Evaluate, Gate, Selection, Task, TaskKind};
 pub use thresholds::{Bound, CostLimit, Statistic, TaskThreshold, Thresholds, Tolerance};
 pub use tools::{Reach, ServerSpec, server_digest};
 
-pub use yaml::read_tree;
+use jurat_format::id::same_id;
+use jurat_format::value::{FieldPath, Span, Spanned};
 
 use crate::template::{Template, Trait};
-use crate::value::{FieldPath, Span, Spanned};
 
 pub(crate) use ask::SUBJECT;
 pub(crate) use foreign::model_elsewhere;
-pub(crate) use id::is_id;
 pub(crate) use models::is_provider_and_model;
 pub(crate) use output::is_type;
 pub(crate) use scenario::{

@@ -1,13 +1,14 @@
 //! `models`: which model plays which role.
 
-use super::codes;
-use super::duration;
+use jurat_format::codes;
+use jurat_format::duration;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Entry, Node, Spanned, Val, Value};
+
 use super::foreign;
-use super::form::{Form, Key, Keys};
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
 use super::task::read_id;
-use crate::value::{Content, Entry, Node, Spanned, Val, Value};
 
 /// The models that play one role; more than one form a matrix.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,19 +15,20 @@ mod write;
 
 use std::sync::Arc;
 
-use super::codes;
-use super::form::Form;
-use super::problem::{Problem, listed, nearest};
-use super::reader::Reading;
-use crate::expression::{Expression, ExpressionError};
+use jurat_compare::expression::{Expression, ExpressionError};
+use jurat_format::codes;
+use jurat_format::form::Form;
+use jurat_format::problem::{Problem, listed, nearest};
+use jurat_format::reader::Reading;
+use jurat_format::value::{Content, Node, Span, Val};
+
 use crate::outcome::field::{RESULT_PARTS, TURN_PARTS};
 use crate::outcome::{Aggregation, Check, Nodes, ResultField, TurnField, TurnTest};
-use crate::value::{Content, Node, Span, Val};
 
 pub(super) use schema::schema;
 pub(super) use write::write;
 
-pub(super) const FORM: Form = Form::Outcome;
+pub(super) const FORM: Form = Form::Defined("outcome");
 
 /// Reads an outcome.
 pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Check> {

@@ -9,10 +9,10 @@
 
 use std::collections::HashSet;
 
-use super::codes;
-use super::problem::{Problem, listed_all};
-use super::reader::Reading;
-use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
+use jurat_format::codes;
+use jurat_format::problem::{Problem, listed_all};
+use jurat_format::reader::Reading;
+use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 /// What a model must answer.
 #[derive(Debug, Clone)]
@@ -130,7 +130,7 @@ fn object_of(reading: &mut Reading<'_>, entries: &[Entry<'_>]) -> Value {
         |entry: &Entry<'_>| (entry.key.clone().into_owned(), type_of(reading, &in_output(&entry.key), &entry.value));
     let properties: Map<'static> = entries.iter().map(field).collect();
     let required = properties.keys().map(|it| Val::from(it.to_owned())).collect();
-    Val::Map(super::form::object([
+    Val::Map(jurat_format::form::object([
         ("type", Val::from("object")),
         ("properties", Val::Map(properties)),
         ("required", required),
@@ -149,11 +149,11 @@ pub(super) fn type_of(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) ->
             if !TYPES.contains(&&**kind) {
                 reading.problem(unknown_type(kind, node.span));
             }
-            Val::Map(super::form::object([("type", Val::from(kind.clone().into_owned()))]))
+            Val::Map(jurat_format::form::object([("type", Val::from(kind.clone().into_owned()))]))
         }
         Content::List(items) if items.len() == 1 => {
             let items = type_of(reading, what, &items[0]);
-            Val::Map(super::form::object([("type", Val::from("array")), ("items", items)]))
+            Val::Map(jurat_format::form::object([("type", Val::from("array")), ("items", items)]))
         }
         Content::Map(entries) if entries.iter().any(|it| KEYWORDS.contains(&&*it.key)) => {
             check_schema(reading, node);

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::codes;
-use super::form::{Form, Key, Keys};
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
-use crate::value::{Content, FieldPath, Kind, Node, Span, Spanned, Val, Value, parse_json};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, FieldPath, Kind, Node, Span, Spanned, Val, Value, parse_json};
 
 /// Rows, each of which is a case.
 #[derive(Debug, Clone, PartialEq)]
@@ -235,7 +235,7 @@ fn types(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(Spanned<String>, Ce
         reading.wrong_type("`types`", "an object of column names and types", node);
         return Vec::new();
     };
-    let read = |entry: &crate::value::Entry<'_>| {
+    let read = |entry: &jurat_format::value::Entry<'_>| {
         let kind = reading.choice("the type of a column", &CellType::NAMED, &entry.value)?;
         Some((Spanned::new(entry.key.clone().into_owned(), entry.key_span), kind))
     };

@@ -15,14 +15,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::codes;
-use super::form::{Form, Key, Keys};
-use super::problem::{Problem, listed};
-use super::reader::{Fields, Reading};
-use crate::expression::Expression;
+use jurat_compare::expression::Expression;
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::{Problem, listed};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Map, Node, Span, Val, Value, shown_within};
+
 use crate::template::rating::CLASSES;
 use crate::template::{Metric, Rubric, Trait, TraitKind};
-use crate::value::{Content, Map, Node, Span, Val, Value, shown_within};
 
 static TRAIT: Keys = Keys {
     what: "a trait",
@@ -380,7 +381,7 @@ fn read_metric(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<Trait
     if reading.n_errors() > n_before {
         return None;
     }
-    let texts = |list: Vec<crate::value::Spanned<String>>| list.into_iter().map(|it| it.value).collect();
+    let texts = |list: Vec<jurat_format::value::Spanned<String>>| list.into_iter().map(|it| it.value).collect();
     let metrics = metrics.into_iter().map(|(it, _)| it).collect();
     Some(TraitKind::Metric { items: texts(items), unwanted: texts(unwanted), metrics })
 }

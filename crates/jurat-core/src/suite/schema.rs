@@ -1,10 +1,11 @@
 //! The JSON Schema of definitions, made from the tables that the reader uses.
 
-use super::form::object;
+use jurat_compare::{Entry, Origin, entries};
+use jurat_format::form::object;
+use jurat_format::value::{Map, Val, Value, parse_json};
+
 use super::{check, outcome, sections, template};
-use crate::compare::{Entry, Origin, entries};
 use crate::evaluator::builtin::{ENTRIES, Param};
-use crate::value::{Map, Val, Value, parse_json};
 
 /// The JSON Schema of a suite.
 pub fn suite_schema() -> Value {

@@ -2,15 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::form::{Form, Key, Keys};
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Node, Span, Spanned, Val};
+use jurat_format::{codes, id};
+
 use super::task::read_id;
 use super::{
-    Records, RowSource, Suite, agent_cases, agents, ask, campaign, check, codes, evaluation, evaluators, id, models,
-    records, rubric, scenario, task, template, thresholds, tools,
+    Records, RowSource, Suite, agent_cases, agents, ask, campaign, check, evaluation, evaluators, models, records,
+    rubric, scenario, task, template, thresholds, tools,
 };
-use crate::value::{Content, Node, Span, Spanned, Val};
 
 /// A key of the top level and what becomes of its value.
 struct Section {

@@ -1,19 +1,20 @@
 //! Tasks: the nodes of a case's graph.
 
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::id;
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Node, Span, Spanned, Val, shown_within};
+
 use super::check;
-use super::codes;
 use super::comparison::{self, TaskComparison};
 use super::evaluators;
-use super::form::{Form, Key, Keys};
-use super::id;
 use super::judging::{self, Judge};
 use super::outcome;
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
 use crate::check::Check as RunCheck;
 use crate::evaluator::binding::{Binding, Origin};
 use crate::outcome::{Check, Gives};
-use crate::value::{Content, Node, Span, Spanned, Val, shown_within};
 
 /// One task.
 #[derive(Debug, Clone)]

@@ -16,17 +16,18 @@ mod strategy;
 mod truth;
 mod written;
 
-use super::codes;
+use jurat_compare::Operator;
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Entry, Node, Spanned, Val, Value};
+
 use super::comparison;
-use super::form::{Form, Key, Keys};
 use super::output;
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
 use super::task::read_id;
-use crate::compare::Operator;
 use crate::template::definition::is_trace;
 use crate::template::{Field, GroundTruth, Template, TemplateError};
-use crate::value::{Content, Entry, Node, Spanned, Val, Value};
 
 use strategy::read_strategy;
 pub(super) use strategy::strategy_schema;
@@ -40,8 +41,12 @@ static TEMPLATE: Keys = Keys {
             Form::Either(&[Form::Map(&Form::Object(&FIELD)), Form::List(&Form::Object(&STORED_FIELD))]),
             "what is read from an answer, and what it must be, by name",
         ),
-        Key::optional("strategy", Form::Strategy, "how many fields must be right; all that are judged unless said")
-            .or(&["verify_strategy"]),
+        Key::optional(
+            "strategy",
+            Form::Defined("strategy"),
+            "how many fields must be right; all that are judged unless said",
+        )
+        .or(&["verify_strategy"]),
         Key::optional("class_name", Form::Text, "what a peer calls the template; not used"),
     ],
 };
@@ -58,8 +63,11 @@ const GROUND_TRUTH: Key = Key::optional(
     Form::Any,
     "what it must be, or `{conditional: …}`; it is read and not judged without",
 );
-const VERIFY_WITH: Key =
-    Key::optional("verify_with", Form::Operator, "how it is compared; follows from the ground truth unless said");
+const VERIFY_WITH: Key = Key::optional(
+    "verify_with",
+    Form::Defined("operator"),
+    "how it is compared; follows from the ground truth unless said",
+);
 const WEIGHT: Key = Key::optional(
     "weight",
     Form::Number(f64::NEG_INFINITY, f64::INFINITY),

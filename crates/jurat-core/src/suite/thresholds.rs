@@ -18,12 +18,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::form::{Form, Key, Keys, object};
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Map, Node, Spanned, Val};
+use jurat_format::{codes, duration};
+
 use super::write::Members;
-use super::{codes, duration};
-use crate::value::{Content, Map, Node, Spanned, Val};
 
 /// What counts as good enough.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -413,13 +414,4 @@ fn tolerance(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Tolerance> {
 fn percent(text: &str) -> Option<f64> {
     let number: f64 = text.strip_suffix('%')?.trim_end().parse().ok()?;
     (0.0..=100.0).contains(&number).then_some(number)
-}
-
-/// The schema of a share in percent.
-pub(super) fn percent_schema() -> Map<'static> {
-    object([
-        ("type", Val::from("string")),
-        ("pattern", Val::from(r"^\d+(\.\d+)? *%$")),
-        ("examples", [Val::from("1%")].into_iter().collect()),
-    ])
 }

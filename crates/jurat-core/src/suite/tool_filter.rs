@@ -4,10 +4,11 @@
 //! tool_filter: { remove: [{ server: files, tool: delete }, { server: mail }] }
 //! ```
 
-use super::form::{Form, Key, Keys};
-use super::reader::{Fields, Reading};
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Map, Node, Spanned, Val, Value};
+
 use crate::tool::{ToolFilter, ToolName};
-use crate::value::{Map, Node, Spanned, Val, Value};
 
 static TOOL_FILTER: Keys = Keys {
     what: "`tool_filter`",

@@ -12,12 +12,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::form::{Form, Key, Keys};
-use super::problem::Problem;
-use super::reader::{Fields, Reading};
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
+use jurat_format::{codes, id};
+
 use super::task::read_id;
-use super::{codes, id};
-use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 /// A server with tools.
 #[derive(Debug, Clone)]
@@ -73,7 +74,7 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 ///
 /// ```
 /// use jurat_core::suite::{Reach, ServerSpec, server_digest};
-/// use jurat_core::value::{Span, Spanned};
+/// use jurat_format::value::{Span, Spanned};
 /// use std::time::Duration;
 ///
 /// let reach = Reach::Http {

@@ -4,6 +4,9 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use jurat_compare::{Operator, WhenMissing};
+use jurat_format::value::{Map, Spanned, Val, Value};
+
 use super::ask::{Ask, ONLY};
 use super::judging::{Judge, MAX_RETRIES, PromptText};
 use super::models::{Model, Role};
@@ -14,9 +17,7 @@ use super::{
     AgentCaseText, Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison,
     evaluators, scenario, tool_filter, tools,
 };
-use crate::compare::{Operator, WhenMissing};
 use crate::template::Trait;
-use crate::value::{Map, Spanned, Val, Value};
 
 /// The suite as YAML.
 pub fn yaml(suite: &Suite) -> String {
@@ -27,7 +28,7 @@ pub fn yaml(suite: &Suite) -> String {
 ///
 /// ```
 /// use jurat_core::suite::write::yaml_text;
-/// use jurat_core::value::parse_json;
+/// use jurat_format::value::parse_json;
 ///
 /// let value = parse_json(r#"{"suite": "support", "tasks": [{"id": "polite", "operator": "is_not_empty"}]}"#)?;
 /// assert_eq!(yaml_text(&value.value), "\
@@ -36,7 +37,7 @@ pub fn yaml(suite: &Suite) -> String {
 ///   - id: polite
 ///     operator: is_not_empty
 /// ");
-/// # Ok::<(), jurat_core::value::JsonError>(())
+/// # Ok::<(), jurat_format::value::JsonError>(())
 /// ```
 pub fn yaml_text(value: &Val<'_>) -> String {
     let mut out = String::new();
@@ -422,7 +423,7 @@ fn is_long(key: &str) -> bool {
 }
 
 fn is_plain(text: &str) -> bool {
-    let is_word = super::id::is_id(text);
+    let is_word = jurat_format::id::is_id(text);
     is_word
         && !matches!(
             text.to_ascii_lowercase().as_str(),

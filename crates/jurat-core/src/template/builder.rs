@@ -1,8 +1,9 @@
 //! Fields put together in Rust.
 
+use jurat_compare::Operator;
+use jurat_format::value::{Map, Val, Value};
+
 use super::definition::{Field, GroundTruth};
-use crate::compare::Operator;
-use crate::value::{Map, Val, Value};
 
 impl Field {
     /// A field that is text.

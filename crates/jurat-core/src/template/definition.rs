@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
+use jurat_compare::{Inapplicable, Operand, Operator};
+use jurat_format::problem::listed_all;
+use jurat_format::value::{SourceId, Val, Value, json_node};
+
 use super::parser::Form;
 use super::verification::Check;
-use crate::compare::{Inapplicable, Operand, Operator};
 use crate::effect::Schema;
 use crate::judge::ReplyForm;
-use crate::suite::problem::listed_all;
-use crate::value::{SourceId, Val, Value, json_node};
 
 /// What is read from an answer, and what it must be.
 ///
 /// ```
 /// use jurat_core::template::{Field, GroundTruth, Template};
-/// use jurat_core::value::{Val, parse_json};
+/// use jurat_format::value::{Val, parse_json};
 ///
 /// let text = parse_json(r#"{"type": "string"}"#)?.value;
 /// let capital = Field { ground_truth: GroundTruth::Value(Val::from("Paris")), ..Field::new("capital", text) };
@@ -23,7 +24,7 @@ use crate::value::{SourceId, Val, Value, json_node};
 /// let values = parse_json(r#"{"capital": " paris"}"#)?.value;
 /// let verified = template.verify(&values, Some("It is paris."), &Val::Null);
 /// assert_eq!(verified.verify, Ok(Some(true)));
-/// # Ok::<(), jurat_core::value::JsonError>(())
+/// # Ok::<(), jurat_format::value::JsonError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Template {
@@ -180,7 +181,7 @@ impl Template {
             return Err(TemplateError::NoFields);
         }
         for (ix, field) in fields.iter().enumerate() {
-            if !crate::suite::is_id(&field.name) {
+            if !jurat_format::id::is_id(&field.name) {
                 return Err(TemplateError::Name(field.name.clone()));
             }
             if fields[..ix].iter().any(|it| it.name == field.name) {

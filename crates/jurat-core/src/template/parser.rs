@@ -2,11 +2,12 @@
 //!
 //! The words are fixed and published in `docs/reference/templates.md`: whoever compares two runs knows that both were read alike.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::definition::{Field, Template};
 use super::quoting::quoted;
 use crate::effect::{Message, Schema};
 use crate::judge::{ReplyForm, ReplySchema};
-use crate::value::{Map, Val, Value};
 
 /// What the model is told to do; `{schema}` stands for the JSON Schema of its reply.
 pub const INSTRUCTIONS: &str = "\

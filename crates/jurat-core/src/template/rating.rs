@@ -5,12 +5,13 @@
 
 use std::collections::HashSet;
 
+use jurat_format::value::{Map, Val, Value, shown};
+
 use super::parser::{Form, object_schema};
 use super::quoting::quoted;
 use super::traits::{Metric, Trait, TraitKind};
 use crate::effect::{Message, Schema};
 use crate::judge::ReplyForm;
-use crate::value::{Map, Val, Value, shown};
 
 /// What a model that rates is told to do; `{schema}` stands for the JSON Schema of its reply.
 pub const INSTRUCTIONS: &str = "\
@@ -390,7 +391,7 @@ fn property_name(traits: &[Trait], ix: usize, name: &str) -> String {
 }
 
 fn is_plain(name: &str) -> bool {
-    crate::suite::is_id(name) && name.len() <= 64
+    jurat_format::id::is_id(name) && name.len() <= 64
 }
 
 fn rated_schema(it: &Trait) -> Value {

@@ -6,14 +6,15 @@
 
 use std::sync::LazyLock;
 
+use jurat_compare::{Fault, Inapplicable, Judgement, Operator};
+use jurat_format::value::{Map, Val, shown};
+
 use super::definition::primitive;
 use super::parser::{Form, object_schema};
 use super::quoting::quoted;
 use super::verification::{FieldVerdict, JudgedBy, Verified};
-use crate::compare::{Fault, Inapplicable, Judgement, Operator};
 use crate::effect::{Message, Schema};
 use crate::judge::ReplyForm;
-use crate::value::{Map, Val, shown};
 
 /// What the model is told to do; `{schema}` stands for the JSON Schema of its reply.
 pub const INSTRUCTIONS: &str = "\

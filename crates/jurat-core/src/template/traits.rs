@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::compare::pattern::{Pattern, PatternError, PythonFlags};
-use crate::expression::Expression;
+use jurat_compare::expression::Expression;
+use jurat_compare::pattern::{Pattern, PatternError, PythonFlags};
 
 /// Something that an answer is rated by.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,12 +6,13 @@
 
 use std::fmt;
 
+use jurat_compare::{Comparison, Fault, Inapplicable, Judgement};
+use jurat_format::value::{Map, Val, Value, python, shown};
+
 use super::definition::{
     Field, GroundTruth, GroundTruthCase, Strategy, Template, TemplateError, is_trace, usual_operator,
 };
-use crate::compare::{Comparison, Fault, Inapplicable, Judgement};
 use crate::judge::{ReplyForm, ReplySchema};
-use crate::value::{Map, Val, Value, python, shown};
 
 /// What is concluded about an answer.
 #[derive(Debug, Clone, PartialEq)]

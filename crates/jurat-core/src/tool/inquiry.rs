@@ -7,12 +7,13 @@
 
 use std::time::Duration;
 
+use jurat_format::value::Value;
+
 use super::{Offer, Step, bounded, text, why};
 use crate::effect::{
     Answer, Asker, Deed, Fault, Finish, Message, Messages, ModelRequest, Outcome, Request, Seat, StepSite, ToolCall,
     Usage,
 };
-use crate::value::Value;
 use crate::verdict::StopReason;
 
 /// How often a model with tools may be asked for one answer.

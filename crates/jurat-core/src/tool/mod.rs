@@ -17,8 +17,9 @@ pub use inquiry::{Conclusion, Dialogue, Inquiry, MOST_ROUNDS, Said, ToolUse};
 pub use listing::Listing;
 pub use offer::{Offer, ServerTool, offered};
 
+use jurat_format::value::Val;
+
 use crate::effect::{Asker, Deed, Outcome, Request, Returned, Seat, StepSite};
-use crate::value::Val;
 
 /// A request that may be made now.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,9 +3,10 @@
 //! Servers call their tools as they like; models take names of letters, digits, `_` and `-` only, and one tool for each. What a filter
 //! removes is not offered, and what is not offered is not called.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::ToolFilter;
 use crate::effect::Tool;
-use crate::value::{Map, Val, Value};
 
 /// The longest name that every provider takes.
 const MOST_LETTERS: usize = 64;

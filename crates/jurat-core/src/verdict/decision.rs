@@ -3,8 +3,10 @@
 //! A pure function of what was counted: the thresholds of the suite where it has some, else the rule that nothing counted may fail. Every rule
 //! that was applied is returned with what it wanted and what it found, so that reports need not guess why a run ended as it did.
 
+use jurat_format::id::same_id;
+
 use super::{CaseCounts, Counts, StopReason};
-use crate::suite::{Bound, Statistic, TaskThreshold, Thresholds, Tolerance, same_id};
+use crate::suite::{Bound, Statistic, TaskThreshold, Thresholds, Tolerance};
 
 /// How a run ended, in one word. When several apply, the one that says most about how far the others can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

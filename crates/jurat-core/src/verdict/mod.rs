@@ -11,7 +11,8 @@ use std::fmt;
 pub use case_counts::CaseCounts;
 pub use decision::{Conclusion, Decision, Figures, Rule, RuleStanding, Sample, TaskFigures};
 
-use crate::compare::{Judgement, Mismatch};
+use jurat_compare::{Judgement, Mismatch};
+
 use crate::plan::TaskIx;
 use crate::suite::Gate;
 

@@ -14,7 +14,7 @@ use jurat_core::agent::{
     Told, ToldFault, TurnRun, Wire, launch, read,
 };
 use jurat_core::artifact::{Event, Happening, RunArtifact, Tokens};
-use jurat_core::value::{Map, Val, parse_json};
+use jurat_format::value::{Map, Val, parse_json};
 use proptest::prelude::*;
 
 fn folder() -> PathBuf {

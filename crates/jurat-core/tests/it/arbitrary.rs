@@ -1,6 +1,6 @@
 //! Texts, values, JSON documents and paths as they never come from a careful author.
 
-use jurat_core::value::{FieldPath, Map, Step, Val, Value};
+use jurat_format::value::{FieldPath, Map, Step, Val, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

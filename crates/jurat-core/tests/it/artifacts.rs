@@ -4,7 +4,7 @@ use jurat_core::artifact::{
     Event, Happening, Identity, OutputArtifact, Provider, RunArtifact, RunFault, RunRequest, RunStatus, RunUsage,
     Timing, Tokens, listed,
 };
-use jurat_core::value::{Map, Val, Value, parse_json};
+use jurat_format::value::{Map, Val, Value, parse_json};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

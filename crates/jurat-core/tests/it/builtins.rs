@@ -7,7 +7,7 @@ use jurat_core::evaluator::builtin::chrf::Chrf;
 use jurat_core::evaluator::builtin::rouge::{Rouge, Variant};
 use jurat_core::evaluator::builtin::{Builtin, ENTRIES, document, edit, entry, token_f1, vector};
 use jurat_core::evaluator::{LabelValue, OutputConfig, OutputKind};
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 use proptest::prelude::*;
 
 use crate::laws;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jurat_core::plan::{Plan, Samples};
 use jurat_core::suite::load;
-use jurat_core::suite::problem::Severity;
+use jurat_format::problem::Severity;
 
 use crate::InMemory;
 
@@ -143,7 +143,7 @@ fn parts_of_a_configuration_are_given_to_the_agent() {
     let case = case.expect("it can be run");
     assert!(case.workspace.is_some_and(|it| it.ends_with("agents/clerk/workspace")));
     let config = &case.agent.config;
-    let json = |it: &jurat_core::value::Map<'static>| jurat_core::value::Val::Map(it.clone()).to_json();
+    let json = |it: &jurat_format::value::Map<'static>| jurat_format::value::Val::Map(it.clone()).to_json();
     assert_eq!(json(&config.defaults), r#"{"timezone":"UTC","sandbox":"docker"}"#);
     assert_eq!(json(&config.agent), r#"{"prompt":"You are a clerk."}"#);
     assert_eq!(json(&config.params), r#"{"temperature":0.1}"#);

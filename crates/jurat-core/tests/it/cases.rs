@@ -6,8 +6,8 @@ use jurat_core::case::CaseState;
 use jurat_core::effect::{Answer, Fault, FaultKind, Outcome, StepSite};
 use jurat_core::plan::{Plan, Samples};
 use jurat_core::suite::load;
-use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::StopReason;
+use jurat_format::value::{Val, parse_json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

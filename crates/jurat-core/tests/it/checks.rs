@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use jurat_compare::Mismatch;
 use jurat_core::check::{
     Check, Files, Glob, Look, Seen, SeenFile, Wants, dimension_scores, folded, is_blank, uri_path,
 };
-use jurat_core::compare::Mismatch;
 use jurat_core::evidence::run;
 use jurat_core::plan::{Samples, examine};
 use jurat_core::suite::{TaskKind, load};
-use jurat_core::value::{Val, parse_json};
 use jurat_core::verdict::Verdict;
+use jurat_format::value::{Val, parse_json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use jurat_core::compare::{Arrays, Entry, Judgement, Operator, Origin, entries, find};
-use jurat_core::value::{Kind, Val, Value, json_node, parse_json};
+use jurat_compare::{Arrays, Entry, Judgement, Operator, Origin, entries, find};
+use jurat_format::value::{Kind, Val, Value, json_node, parse_json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

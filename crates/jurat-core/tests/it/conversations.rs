@@ -14,8 +14,8 @@ use jurat_core::scenario::{
     Step, Traversal,
 };
 use jurat_core::suite::{Loaded, load};
-use jurat_core::value::{Map, Val, Value, parse_json};
 use jurat_core::verdict::StopReason;
+use jurat_format::value::{Map, Val, Value, parse_json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

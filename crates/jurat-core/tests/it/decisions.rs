@@ -15,7 +15,7 @@ fn suite(thresholds: &str) -> Suite {
     );
     let loaded = load(Path::new("s.yaml"), &InMemory(&[("s.yaml", &text)]));
     assert!(
-        loaded.problems.iter().all(|it| it.severity() != jurat_core::suite::problem::Severity::Error),
+        loaded.problems.iter().all(|it| it.severity() != jurat_format::problem::Severity::Error),
         "{text}\n{:?}",
         loaded.problems
     );

@@ -7,7 +7,7 @@ use jurat_core::effect::{Answer, FaultKind, Finish, Message, ModelRequest, Outco
 use jurat_core::plan::{CaseName, Plan, Samples};
 use jurat_core::scenario::{Execution, FailureCategory, ReadyScenario, Step};
 use jurat_core::suite::{CaseKind, load};
-use jurat_core::value::{Val, Value};
+use jurat_format::value::{Val, Value};
 
 use crate::InMemory;
 use crate::conversations::{calls, executed, fails, json, ready, returns, says, seat};

@@ -4,17 +4,18 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use jurat_core::compare::{Operator, WhenMissing};
+use jurat_compare::{Operator, WhenMissing};
 use jurat_core::judge::Prompt;
-use jurat_core::suite::problem::{Code, Severity};
 use jurat_core::suite::schema::suite_schema;
 use jurat_core::suite::{
     Aggregate, Ask, AskPrompt, Bound, CaseKind, CellType, CostLimit, ExpectedValue, Gate, Judge, Loaded, Model, Output,
     PromptText, Reach, Records, Role, RowFile, RowFormat, RowSource, Selection, ServerSpec, Statistic, Suite, Task,
-    TaskComparison, TaskKind, TaskThreshold, Thresholds, Tolerance, codes, load, write,
+    TaskComparison, TaskKind, TaskThreshold, Thresholds, Tolerance, load, write,
 };
 use jurat_core::tool::{ToolFilter, ToolName};
-use jurat_core::value::{FieldPath, Kind, Map, Span, Spanned, Val, Value, parse_json};
+use jurat_format::codes;
+use jurat_format::problem::{Code, Severity};
+use jurat_format::value::{FieldPath, Kind, Map, Span, Spanned, Val, Value, parse_json};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

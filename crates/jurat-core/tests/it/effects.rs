@@ -8,8 +8,8 @@ use jurat_core::effect::{
     Answer, Attempt, Endpoint, EndpointKey, Fault, FaultClass, FaultKind, Finish, Message, Messages, ModelRequest,
     Outcome, Printed, PrintedText, Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
 };
-use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::StopReason;
+use jurat_format::value::{Value, parse_json};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -9,7 +9,7 @@ use jurat_core::effect::{Deed, Fault, FaultKind, Outcome, Returned, StepSite, de
 use jurat_core::evaluator::python_signature;
 use jurat_core::plan::{Plan, Samples, TaskIx};
 use jurat_core::suite::{load, write};
-use jurat_core::value::{Val, Value, parse_json};
+use jurat_format::value::{Val, Value, parse_json};
 use proptest::prelude::*;
 
 use crate::{InMemory, laws};

@@ -6,7 +6,7 @@ use jurat_core::case::{CaseState, ReadyRequest};
 use jurat_core::effect::{Answer, Outcome, StepSite};
 use jurat_core::plan::{CaseName, Plan, Samples, TaskIx};
 use jurat_core::suite::{CaseKind, load, write};
-use jurat_core::value::{Val, Value, parse_json};
+use jurat_format::value::{Val, Value, parse_json};
 
 use crate::InMemory;
 
@@ -93,7 +93,7 @@ fn comes_to(evaluation: &str, replies: &[String], verdict: &str, parts: &[(&str,
     let (_, told, output) = judged(&suite(evaluation, ""), replies);
     assert_eq!(told, verdict);
     for (path, value) in parts {
-        let path = jurat_core::value::FieldPath::parse(path).expect("it is a path");
+        let path = jurat_format::value::FieldPath::parse(path).expect("it is a path");
         let found = path.find(&output).map(|it| it.to_json()).unwrap_or_else(|_| "nothing".to_owned());
         assert_eq!(found, *value, "{path} of {}", output.to_json());
     }

@@ -2,7 +2,7 @@
 
 use jurat_core::evaluator::transport::{read, write};
 use jurat_core::evaluator::{LabelValue, Language, Object, OutputConfig, OutputKind, Triple, normalise};
-use jurat_core::value::{Val, parse_json, python};
+use jurat_format::value::{Val, parse_json, python};
 use proptest::prelude::*;
 
 use crate::laws;

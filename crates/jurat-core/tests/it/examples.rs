@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jurat_core::compare::{Entry, entries};
+use jurat_compare::{Entry, entries};
 use jurat_core::plan::{Samples, examine};
 use jurat_core::suite::{RowSource, load};
 

@@ -8,8 +8,8 @@ use jurat_core::evidence::fault::fault;
 use jurat_core::plan::{CaseName, Plan, Samples};
 use jurat_core::scenario::{End, Step};
 use jurat_core::suite::{CaseKind, load};
-use jurat_core::value::{Value, parse_json};
 use jurat_core::verdict::StopReason;
+use jurat_format::value::{Value, parse_json};
 
 use crate::InMemory;
 use crate::conversations::{executed, fails, held, ready, says, seat};

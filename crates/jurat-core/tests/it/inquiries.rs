@@ -9,8 +9,8 @@ use jurat_core::effect::{
 use jurat_core::tool::{
     Conclusion, Dialogue, Inquiry, Listing, MOST_ROUNDS, Offer, Said, ServerTool, ToolFilter, offered,
 };
-use jurat_core::value::{Val, Value, parse_json};
 use jurat_core::verdict::StopReason;
+use jurat_format::value::{Val, Value, parse_json};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -42,7 +42,7 @@ mod words;
 
 use std::path::Path;
 
-use jurat_core::suite::source::{Files, ReadError};
+use jurat_format::source::{Files, ReadError};
 use proptest::test_runner::{Config, RngSeed};
 
 /// How properties are tried. What fails becomes a test of its own rather than a file of seeds.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use jurat_core::value::{Val, Value, compare_numbers, decimal_equal, parse_json};
+use jurat_format::value::{Val, Value, compare_numbers, decimal_equal, parse_json};
 use proptest::prelude::*;
 
 use crate::arbitrary::number;

@@ -3,16 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jurat_compare::expression::Expression;
+use jurat_compare::normalise::Normaliser;
 use jurat_core::case::CaseState;
-use jurat_core::compare::normalise::Normaliser;
-use jurat_core::expression::Expression;
 use jurat_core::outcome::{
     AggregationKind, Check, CrossComparison, Nodes, Relation, Scope, Traced, TurnCheck, TurnField, TurnFilter,
     TurnTest, Wanted, all_of, any_of, at_least_n, count_turns, cross_turn, first_match_index, not, turn,
 };
 use jurat_core::plan::{Plan, Samples};
-use jurat_core::suite::{codes, load};
-use jurat_core::value::{SourceId, Val, Value, json_node, parse_json};
+use jurat_core::suite::load;
+use jurat_format::codes;
+use jurat_format::value::{SourceId, Val, Value, json_node, parse_json};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

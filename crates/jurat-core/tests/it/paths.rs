@@ -1,6 +1,6 @@
 //! Paths are printed and read back; what is no path is refused at a place.
 
-use jurat_core::value::{FieldPath, PathErrorKind, Step};
+use jurat_format::value::{FieldPath, PathErrorKind, Step};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -5,7 +5,7 @@ use std::path::Path;
 use jurat_core::judge::ReplyForm;
 use jurat_core::plan::{CaseName, Plan, Samples, TaskIx, row_tags};
 use jurat_core::suite::{CaseKind, load};
-use jurat_core::value::parse_json;
+use jurat_format::value::parse_json;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};

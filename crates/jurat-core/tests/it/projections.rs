@@ -2,7 +2,7 @@
 
 use std::mem::discriminant;
 
-use jurat_core::value::{FieldPath, Projection, Step, Val, parse_json};
+use jurat_format::value::{FieldPath, Projection, Step, Val, parse_json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;

@@ -1,7 +1,7 @@
 //! A prompt is filled once: what a value holds is never looked at again.
 
 use jurat_core::judge::Prompt;
-use jurat_core::value::{Context, Val};
+use jurat_format::value::{Context, Val};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

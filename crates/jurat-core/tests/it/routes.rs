@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jurat_core::scenario::{ReadyEdge, Route, State, StatePath, route};
 use jurat_core::suite::load;
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

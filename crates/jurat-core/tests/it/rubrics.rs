@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use jurat_core::expression::Expression;
-use jurat_core::suite::problem::Severity;
+use jurat_compare::expression::Expression;
 use jurat_core::suite::{Loaded, load, write};
 use jurat_core::template::rating::{INSTRUCTIONS, SORTING};
 use jurat_core::template::{Metric, RatedTurn, Ratings, Rubric, Trait, TraitKind};
-use jurat_core::value::{Val, Value, parse_json};
+use jurat_format::problem::Severity;
+use jurat_format::value::{Val, Value, parse_json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

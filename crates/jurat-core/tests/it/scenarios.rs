@@ -8,9 +8,9 @@ use jurat_core::scenario::{
     Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, ReadyEdge, Route, Scenario,
     ScenarioBuilder, State, StateCheck, StateUpdate, Target, ToolName, route,
 };
-use jurat_core::suite::problem::Severity;
 use jurat_core::suite::{Loaded, ScenarioText, load, write};
-use jurat_core::value::{Map, SourceId, Val, Value, json_node, parse_json};
+use jurat_format::problem::Severity;
+use jurat_format::value::{Map, SourceId, Val, Value, json_node, parse_json};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ use crate::outcomes::check;
 use crate::rubrics::traits;
 use crate::templates::{arbitrary_template, blocks};
 
-type Read = fn(&jurat_core::value::Node<'_>) -> Result<Option<Condition>, Vec<WhenError>>;
+type Read = fn(&jurat_format::value::Node<'_>) -> Result<Option<Condition>, Vec<WhenError>>;
 
 /// What a condition is when it is stored, or what is wrong with it.
 fn condition(read: Read, text: &str) -> String {
@@ -407,7 +407,7 @@ pub(crate) fn scenario() -> impl Strategy<Value = Scenario> {
 /// A scenario in a suite, which may name templates and rubrics.
 pub(crate) fn scenario_text() -> impl Strategy<Value = ScenarioText> {
     (scenario().boxed(), option::of(text()), any::<bool>()).prop_map(|(mut scenario, name, of_node)| {
-        let named = name.map(|it| jurat_core::value::Spanned::new(it, jurat_core::value::Span::default()));
+        let named = name.map(|it| jurat_format::value::Spanned::new(it, jurat_format::value::Span::default()));
         if let (Some(_), Some(node)) = (&named, scenario.nodes.first_mut()) {
             node.template = None;
             node.rubric = if of_node { None } else { node.rubric.take() };

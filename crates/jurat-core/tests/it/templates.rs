@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use jurat_core::compare::{Operator, Origin};
+use jurat_compare::{Operator, Origin};
 use jurat_core::suite::{Loaded, load, write};
 use jurat_core::template::{
     Field, GroundTruth, GroundTruthCase, JudgedBy, Strategy as Rule, Template, TemplateError, parser, reference,
 };
-use jurat_core::value::{Map, SourceId, Val, Value, json_node, parse_json};
+use jurat_format::value::{Map, SourceId, Val, Value, json_node, parse_json};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -525,7 +525,7 @@ proptest! {
     fn a_template_reads_back(template in arbitrary_template()) {
         let suite = format!("{{\"templates\": {{\"it\": {}}}}}", template.to_value());
         let Loaded { suite: again, problems, .. } = load(Path::new("suite.json"), &InMemory(&[("suite.json", &suite)]));
-        let new: Vec<_> = problems.iter().filter(|it| it.code.severity == jurat_core::suite::problem::Severity::Error).collect();
+        let new: Vec<_> = problems.iter().filter(|it| it.code.severity == jurat_format::problem::Severity::Error).collect();
         prop_assert!(new.is_empty(), "{:?} in {}", new, suite);
         prop_assert_eq!(&again.templates[0].1, &template);
         let yaml = write::yaml(&again);

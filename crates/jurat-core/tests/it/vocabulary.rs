@@ -1,7 +1,7 @@
 //! Every comparison with parameters to try it with, and operands that it takes.
 
-use jurat_core::compare::{Args, Entry, Operand, Operator, Origin, entries};
-use jurat_core::value::{SourceId, Val, Value, json_node};
+use jurat_compare::{Args, Entry, Operand, Operator, Origin, entries};
+use jurat_format::value::{SourceId, Val, Value, json_node};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

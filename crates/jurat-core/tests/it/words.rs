@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use jurat_core::compare::{Entry, Operand, entries};
+use jurat_compare::{Entry, Operand, entries};
 use jurat_core::suite::{RowSource, load};
-use jurat_core::value::Context;
+use jurat_format::value::Context;
 
 use crate::InMemory;
 

@@ -8,8 +8,8 @@ use jurat_core::agent::{
 };
 use jurat_core::artifact::{self, OutputArtifact, RunArtifact};
 use jurat_core::effect::Outcome;
-use jurat_core::value::{Map, Val, Value};
 use jurat_core::verdict::StopReason;
+use jurat_format::value::{Map, Val, Value};
 use jurat_model::proxy::{Listen, Proxy, Spent};
 
 use super::folders::Folders;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use jurat_core::agent::{AgentCase, KEY_OUTPUT_BYTES, Kept, Walked};
 use jurat_core::artifact::OutputArtifact;
-use jurat_core::value::{Map, Val};
+use jurat_format::value::{Map, Val};
 use jurat_host::workspace::Root;
 use jurat_host::{differences, workspace};
 

@@ -11,8 +11,8 @@ use jurat_core::agent::{
 use jurat_core::artifact::RunUsage;
 use jurat_core::effect::{ModelRequest, Outcome, Printed, Returned};
 use jurat_core::tool::{Listing, Offer};
-use jurat_core::value::{Val, Value};
 use jurat_core::verdict::StopReason;
+use jurat_format::value::{Val, Value};
 use jurat_host::program::SYSTEM_PATH;
 use jurat_model::Toolbox;
 use jurat_sandbox::jail;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jurat_core::agent::{AgentCase, Isolation, Network, Runner, Wire};
 use jurat_core::plan::Plan;
 use jurat_core::scenario::Function;
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 use jurat_host::program::{self, FoundProgram, ProgramError};
 use jurat_host::workspace;
 use jurat_sandbox::Program;

@@ -12,8 +12,8 @@ use jurat_core::agent::{
     Told, TurnRun, Walked, Wire, launch, read,
 };
 use jurat_core::artifact::Tokens;
-use jurat_core::value::{Map, Val, Value};
 use jurat_core::verdict::StopReason;
+use jurat_format::value::{Map, Val, Value};
 use jurat_host::program::{FoundProgram, SYSTEM_PATH};
 use jurat_host::workspace::{self, Root};
 use jurat_model::Model;

@@ -18,7 +18,7 @@ use jurat_core::evidence::probe;
 use jurat_core::plan::{EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
 use jurat_core::scenario::Traversal;
 use jurat_core::suite::RowSource;
-use jurat_core::suite::problem::Problem;
+use jurat_format::problem::Problem;
 use jurat_report::plan::{CostBound, PlanReport};
 use jurat_store::journal::Journal;
 use jurat_store::records::RowAt;

@@ -2,7 +2,7 @@
 
 use jurat_core::plan::{PlannedTask, TaskIx};
 use jurat_core::suite::{CaseKind, ExpectedValue, Selection, Task, TaskComparison};
-use jurat_core::value::shown;
+use jurat_format::value::shown;
 use jurat_report::plan::{CostBound, PlanAsking, PlanReport, PlanTask};
 use jurat_store::records::{RowNames, sections_by_source};
 

@@ -1,7 +1,7 @@
 //! What subjects answered, as rows that another suite can judge.
 
 use jurat_core::plan::TaskIx;
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 use jurat_store::run::StoredCase;
 
 use super::{RunView, ViewError};

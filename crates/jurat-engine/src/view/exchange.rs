@@ -1,6 +1,6 @@
 //! What was asked in a case and what came back, under the names that its author knows.
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 
 /// Members of rows that hold a question, and those that hold a response, in the order in which they are looked for.
 const QUESTIONS: [&str; 8] = ["question", "prompt", "input", "user_input", "query", "instruction", "task", "request"];

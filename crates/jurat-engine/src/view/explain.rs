@@ -7,10 +7,11 @@ use jurat_core::effect::{Asker, Deed, Finish, Outcome, Printed, Seat, Served};
 use jurat_core::judge::ReplyForm;
 use jurat_core::outcome::{Trace, Traced};
 use jurat_core::plan::TaskIx;
-use jurat_core::suite::problem::{listed_all, nearest};
-use jurat_core::suite::{Gate, same_id};
-use jurat_core::value::Val;
+use jurat_core::suite::Gate;
 use jurat_core::verdict::Verdict;
+use jurat_format::id::same_id;
+use jurat_format::problem::{listed_all, nearest};
+use jurat_format::value::Val;
 use jurat_report::explanation::{
     Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, ToolStep, Unseen,
 };
@@ -387,7 +388,7 @@ impl RunView {
 /// What a task could read: its case, and the outputs of the tasks it depends on, which hide members with the same name.
 fn seen(revisited: &Revisited<'_>, task: TaskIx) -> Vec<Seen> {
     let outputs = revisited.state.seen(task);
-    let members = revisited.base.as_map().into_iter().flat_map(jurat_core::value::Map::iter);
+    let members = revisited.base.as_map().into_iter().flat_map(jurat_format::value::Map::iter);
     let hidden = |name: &str| outputs.iter().any(|(id, _)| *id == name);
     let of_case = members.filter(|(name, _)| !hidden(name)).map(|(name, value)| Seen {
         name: name.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jurat_core::suite::problem::{listed_all, nearest};
+use jurat_format::problem::{listed_all, nearest};
 use jurat_store::run::{CaseIdentity, RowPlace, StoredCase};
 
 use super::{ExplainError, RunView, ViewError};

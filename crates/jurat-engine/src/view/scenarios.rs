@@ -2,7 +2,7 @@
 
 use jurat_core::plan::TaskIx;
 use jurat_core::scenario::{ReadyScenario, Status};
-use jurat_core::value::{Map, Val, parse_json};
+use jurat_format::value::{Map, Val, parse_json};
 use jurat_report::scenario::{OutcomeTotal, ScenarioGraph, ScenarioTotal};
 use jurat_store::run::{Code, Column, StoredCase};
 

@@ -6,7 +6,7 @@ use jurat_core::effect::wire::{read_deed, read_request};
 use jurat_core::effect::{Asker, Deed, Outcome, Seat};
 use jurat_core::judge::ReplyForm;
 use jurat_core::scenario::{FailureCategory, ReadyScenario, Traversal, TurnFailure};
-use jurat_core::value::{Map, Val, Value, parse_json};
+use jurat_format::value::{Map, Val, Value, parse_json};
 use jurat_report::explanation::{
     Conversation, EdgeStep, FieldStep, OutcomeStep, Purpose, TestedStep, ToolStep, Transcript, Turn,
 };

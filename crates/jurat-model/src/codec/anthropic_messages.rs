@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 

@@ -4,7 +4,7 @@
 //! both go into it; where both have anything else, that is a clash and an error, because one of the two would be lost.
 
 use jurat_core::effect::Schema;
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn written(extra: &str) -> String {
-        let extra = jurat_core::value::parse_json(extra).unwrap().value.into_owned();
+        let extra = jurat_format::value::parse_json(extra).unwrap().value.into_owned();
         let written = write(extra.as_map(), |body| {
             body.member("model", &"m");
             body.object("options", |options| options.member("seed", &1));

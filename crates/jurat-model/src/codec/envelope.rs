@@ -1,7 +1,7 @@
 //! What providers say when something goes wrong.
 
 use jurat_core::effect::{FaultClass, FaultKind};
-use jurat_core::value::{Val, shown_within};
+use jurat_format::value::{Val, shown_within};
 use serde::Deserialize;
 
 use super::{ApiError, Received, retry_after};

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use jurat_core::value::Value;
+use jurat_format::value::Value;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};

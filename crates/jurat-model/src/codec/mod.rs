@@ -31,7 +31,7 @@ use std::fmt;
 use std::time::Duration;
 
 use jurat_core::effect::{Endpoint, FaultClass, Finish, ModelRequest, Served, ToolCall, ToolChoice, Usage};
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 
 pub(crate) use body::Json;
 pub(crate) use openai_chat::is_openai;
@@ -284,8 +284,8 @@ const ANSWER: &str = "jurat_answer";
 const ANSWER_DESCRIPTION: &str = "Gives the answer. Call it exactly once.";
 
 /// The arguments of a call, which some providers send as a text of JSON. What is no JSON stays text.
-fn arguments(text: &str) -> jurat_core::value::Value {
-    match jurat_core::value::parse_json(if text.trim().is_empty() { "{}" } else { text }) {
+fn arguments(text: &str) -> jurat_format::value::Value {
+    match jurat_format::value::parse_json(if text.trim().is_empty() { "{}" } else { text }) {
         Ok(record) => record.value.into_owned(),
         Err(_) => text.to_owned().into(),
     }

@@ -8,7 +8,7 @@
 use std::fmt;
 
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
-use jurat_core::value::Value;
+use jurat_format::value::Value;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -1,7 +1,7 @@
 //! The settings of an endpoint, each looked up once.
 
 use jurat_core::effect::Endpoint;
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 
 use super::{Structured, Unsupported};
 

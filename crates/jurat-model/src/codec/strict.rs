@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 
 /// What a provider understands.
 struct Rules {
@@ -235,15 +235,15 @@ mod tests {
 
     #[track_caller]
     fn fits(schema: &str, openai: bool, anthropic: bool) {
-        let schema = jurat_core::value::parse_json(schema).unwrap().value.into_owned();
+        let schema = jurat_format::value::parse_json(schema).unwrap().value.into_owned();
         let is_unchanged = matches!(for_anthropic(&schema), Some(Cow::Borrowed(_)));
         assert_eq!((fits_openai(&schema), is_unchanged), (openai, anthropic), "{schema}");
     }
 
     #[track_caller]
     fn becomes(schema: &str, simpler: Option<&str>) {
-        let schema = jurat_core::value::parse_json(schema).unwrap().value.into_owned();
-        let simpler = simpler.map(|it| jurat_core::value::parse_json(it).unwrap().value.into_owned());
+        let schema = jurat_format::value::parse_json(schema).unwrap().value.into_owned();
+        let simpler = simpler.map(|it| jurat_format::value::parse_json(it).unwrap().value.into_owned());
         assert_eq!(for_anthropic(&schema).map(Cow::into_owned), simpler);
     }
 

@@ -4,7 +4,7 @@
 //! them, so that it is kept, found again and replayed like any other answer.
 
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Usage};
-use jurat_core::value::Map;
+use jurat_format::value::Map;
 use serde_json::value::RawValue;
 
 use super::settings::Settings;

@@ -1,7 +1,7 @@
 //! What servers say, as values.
 
 use jurat_core::tool::ServerTool;
-use jurat_core::value::{Map, Val, Value, parse_json};
+use jurat_format::value::{Map, Val, Value, parse_json};
 
 /// A page of a server's tools.
 #[derive(Debug, PartialEq)]

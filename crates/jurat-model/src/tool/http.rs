@@ -14,7 +14,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
-use jurat_core::value::{Val, shown_within};
+use jurat_format::value::{Val, shown_within};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,

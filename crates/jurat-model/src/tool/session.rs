@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jurat_core::effect::{Fault, FaultKind};
-use jurat_core::suite::problem::{listed_all, nearest};
 use jurat_core::tool::ServerTool;
-use jurat_core::value::{Val, Value};
+use jurat_format::problem::{listed_all, nearest};
+use jurat_format::value::{Val, Value};
 use rmcp::ClientHandler;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig,

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use jurat_core::effect::{Fault, FaultKind, Outcome, Printed, Returned};
 use jurat_core::suite::ServerSpec;
-use jurat_core::suite::problem::nearest;
 use jurat_core::tool::ServerTool;
-use jurat_core::value::Value;
+use jurat_format::problem::nearest;
+use jurat_format::value::Value;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 

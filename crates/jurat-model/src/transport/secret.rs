@@ -1,6 +1,6 @@
 //! Values that must not be seen.
 
-use jurat_core::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::codec::Reply;

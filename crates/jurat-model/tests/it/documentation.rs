@@ -1,6 +1,6 @@
 //! `docs/reference/models.md` says what the code does.
 
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 use jurat_model::price::{list_price, table_date};
 use jurat_model::provider::{DEFAULT_MAX_TOKENS, names};
 use jurat_model::{Backoff, TransportOptions};

@@ -145,7 +145,7 @@ fn sent(codec: Codec, endpoint: &Endpoint, request: &ModelRequest, stream: bool)
     let headers: Vec<String> =
         wire.headers.iter().map(|(name, value)| format!("{}: {}", json_text(name), json_text(value))).collect();
     let body = String::from_utf8(wire.body).expect("a body is text");
-    jurat_core::value::parse_json(&body).expect("a body is JSON");
+    jurat_format::value::parse_json(&body).expect("a body is JSON");
     let mut text = format!("{{\n  \"revision\": {revision},\n  \"method\": \"POST\",\n");
     writeln!(text, "  \"path\": {},", json_text(&wire.path)).expect("a text takes everything");
     writeln!(text, "  \"headers\": {{ {} }},", headers.join(", ")).expect("a text takes everything");
@@ -233,5 +233,5 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn json_text(text: &str) -> String {
-    jurat_core::value::Val::from(text).to_string()
+    jurat_format::value::Val::from(text).to_string()
 }

@@ -282,7 +282,7 @@ fn a_schema_is_sent_as_the_endpoint_takes_it() {
         let server = Raw::saying(answer("200 OK", "", PARIS));
         let settings = format!(r#"{{"base_url": "{}", "structured": "{structured}"}}"#, server.url());
         let mut request = question("capital?");
-        request.output = Some(jurat_core::value::parse_json(schema).expect("it is JSON").value.into_owned().into());
+        request.output = Some(jurat_format::value::parse_json(schema).expect("it is JSON").value.into_owned().into());
         let model = model_with("openai/m", &settings, &|_| None);
         assert_eq!(
             told(&run(async { ask(&Transport::new(options()), &model, &request).await })),

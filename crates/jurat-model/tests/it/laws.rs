@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use jurat_core::effect::{Endpoint, Message, ModelRequest};
-use jurat_core::value::{FieldPath, Val, parse_json};
+use jurat_format::value::{FieldPath, Val, parse_json};
 use jurat_model::codec::{Codec, Received};
 use proptest::prelude::*;
 

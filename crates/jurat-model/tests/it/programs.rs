@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::effect::{Message, ModelRequest, Tool, ToolCall, ToolChoice};
-use jurat_core::value::{Value, parse_json};
+use jurat_format::value::{Value, parse_json};
 use jurat_model::{Model, Transport, TransportOptions, resolve};
 
 use crate::asking::{NoFiles, ask, options, question, run, told, until};

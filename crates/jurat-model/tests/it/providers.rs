@@ -2,7 +2,7 @@
 
 use jurat_core::effect::ModelRequest;
 use jurat_core::effect::wire::request_json;
-use jurat_core::value::{Value, parse_json};
+use jurat_format::value::{Value, parse_json};
 use jurat_model::provider::describe;
 use jurat_model::{ResolveError, ResolvedModel, resolve};
 

@@ -79,7 +79,7 @@ fn a_server_that_echoes_secrets_is_not_quoted() {
 
 /// A chat completion that says so.
 fn serde_json_text(text: &str) -> String {
-    let text = jurat_core::value::Val::from(text).to_string();
+    let text = jurat_format::value::Val::from(text).to_string();
     let call = format!(r#"{{"id": "1", "function": {{"name": "f", "arguments": "{{\"a\": [\"{KEY}\"]}}"}}}}"#);
     format!(r#"{{"choices": [{{"message": {{"content": {text}, "tool_calls": [{call}]}}, "finish_reason": "stop"}}]}}"#)
 }

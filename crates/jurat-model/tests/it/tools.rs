@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use jurat_core::effect::Outcome;
-use jurat_core::suite::source::{Files, ReadError};
 use jurat_core::suite::{ServerSpec, load};
 use jurat_core::tool::ServerTool;
-use jurat_core::value::{Value, parse_json};
+use jurat_format::source::{Files, ReadError};
+use jurat_format::value::{Value, parse_json};
 use jurat_model::{Toolbox, ToolboxError, ToolboxOptions};
 use jurat_testkit::tools::{Manners, ToolEndpoint, program};
 

@@ -1,7 +1,7 @@
 //! LiteLLM, whose models answer the same each time, or fail the same each time.
 
 use jurat_core::effect::Finish;
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use jurat_model::Model;
 
 use crate::{address, answer, ask, fault, question, value};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jurat_core::effect::{Finish, Message, ModelRequest, Tool, ToolChoice};
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 use jurat_model::{Asker, Model, Transport, TransportOptions, Unmetered};
 
 use crate::{address, answer, ask, fault, question, value};

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use jurat_core::effect::{Message, ModelRequest, Outcome};
-use jurat_core::suite::source::{Files, ReadError};
-use jurat_core::value::{Value, parse_json};
+use jurat_format::source::{Files, ReadError};
+use jurat_format::value::{Value, parse_json};
 use jurat_model::{Asker, Backoff, Model, Transport, TransportOptions, Unmetered, resolve};
 
 /// The address of a server.

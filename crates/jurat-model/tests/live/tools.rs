@@ -6,7 +6,7 @@ use std::time::Duration;
 use jurat_core::effect::Outcome;
 use jurat_core::suite::{Reach, ServerSpec};
 use jurat_core::tool::ServerTool;
-use jurat_core::value::{Span, Spanned, Val};
+use jurat_format::value::{Span, Spanned, Val};
 use jurat_model::{Toolbox, ToolboxOptions};
 
 use crate::{address, value};

@@ -15,7 +15,7 @@ use std::time::Duration;
 use jurat_core::effect::{Attempt, Message, Printed, Served, ToolCall, Usage};
 use jurat_core::outcome::Trace;
 use jurat_core::suite::Gate;
-use jurat_core::value::Value;
+use jurat_format::value::Value;
 
 use crate::model::TaskVerdict;
 

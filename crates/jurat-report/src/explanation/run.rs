@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 
 use super::json::VERSION;
 use super::text::{ROOM, Writer};
@@ -184,7 +184,7 @@ pub fn write_run_json(
 
 #[cfg(test)]
 mod tests {
-    use jurat_core::value::parse_json;
+    use jurat_format::value::parse_json;
 
     use super::*;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jurat_core::effect::{Attempt, Message, PrintedText, ToolCall};
 use jurat_core::outcome::Trace;
-use jurat_core::value::{Map, Value};
+use jurat_format::value::{Map, Value};
 
 use super::transcript::write_transcript;
 use super::{Called, Conversation, Explanation, Operands, Origin, Purpose, Reply};

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use jurat_core::value::Value;
 use jurat_core::verdict::CaseVerdict;
+use jurat_format::value::Value;
 
 use crate::Style;
 use crate::columns::total;

@@ -3,7 +3,7 @@
 //! Properties try the same inputs in every run, so that a change fails for its own reasons. `PROPTEST_RNG_SEED=7` tries others,
 //! `PROPTEST_CASES=10000` more.
 
-use jurat_core::value::{Map, Val, Value, parse_json};
+use jurat_format::value::{Map, Val, Value, parse_json};
 use jurat_report::model::{CaseReport, RunReport, SliceTotal, TaskReport, TaskTotal, TaskVerdict};
 use jurat_report::{Scope, TerminalOptions, TerminalWriter, visible};
 use proptest::collection::vec;

@@ -12,7 +12,7 @@ mod reference;
 mod sample;
 mod scenarios;
 
-use jurat_core::suite::problem::{Code, Severity};
+use jurat_format::problem::{Code, Severity};
 
 static UNKNOWN_FIELD: Code =
     Code { name: "plan::unknown_field", severity: Severity::Warning, summary: "a field that nothing produces" };

@@ -1,7 +1,7 @@
 //! Plans in, text and drawings out.
 
 use jurat_core::suite::Gate;
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 use jurat_report::plan::{
     CostBound, PlanAsking, PlanReport, PlanTask, write_dot, write_json, write_mermaid, write_svg, write_text,
 };

@@ -1,8 +1,8 @@
 //! What editors read.
 
-use jurat_core::suite::problem::Problem;
-use jurat_core::suite::source::Sources;
-use jurat_core::value::Span;
+use jurat_format::problem::Problem;
+use jurat_format::source::Sources;
+use jurat_format::value::Span;
 use jurat_report::problems_json;
 
 use crate::{UNKNOWN_FIELD, UNKNOWN_KEY};

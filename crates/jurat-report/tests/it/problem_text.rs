@@ -1,8 +1,8 @@
 //! What people see.
 
-use jurat_core::suite::problem::Problem;
-use jurat_core::suite::source::Sources;
-use jurat_core::value::{SourceId, Span};
+use jurat_format::problem::Problem;
+use jurat_format::source::Sources;
+use jurat_format::value::{SourceId, Span};
 use jurat_report::{MAX_PROBLEMS, Style, write_problems, write_summary};
 
 use proptest::prelude::*;

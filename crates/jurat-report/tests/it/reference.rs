@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use jurat_core::value::{Val, parse_json};
+use jurat_format::value::{Val, parse_json};
 use jurat_report::Scope;
 use jurat_report::plan::PlanReport;
 

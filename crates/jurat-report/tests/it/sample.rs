@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jurat_core::effect::Usage;
 use jurat_core::suite::{Bound, Gate};
-use jurat_core::value::{Val, Value, parse_json};
 use jurat_core::verdict::{CaseVerdict, Conclusion, Counts, Decision, Rule, RuleStanding, StopReason};
+use jurat_format::value::{Val, Value, parse_json};
 use jurat_report::CaseWriter;
 use jurat_report::model::{
     CaseReport, Cause, Disagreement, Mean, Observed, RunReport, SliceTotal, Spent, SubjectTotal, TaskReport, TaskTotal,

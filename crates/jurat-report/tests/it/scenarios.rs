@@ -1,8 +1,8 @@
 //! Scenarios in, drawings, totals and transcripts out.
 
 use jurat_core::scenario::{END, FailureCategory, TurnFailure};
-use jurat_core::value::{Val, Value, parse_json};
 use jurat_core::verdict::CaseVerdict;
+use jurat_format::value::{Val, Value, parse_json};
 use jurat_report::explanation::{
     Conversation, EdgeStep, FieldStep, OutcomeStep, Purpose, TestedStep, ToolStep, Transcript, Turn, write_transcript,
     write_transcript_json,
@@ -313,7 +313,7 @@ pub(crate) fn transcript() -> Transcript {
 
 /// All of a yes, a no with what was wanted, and what was not looked at any more.
 fn decided() -> jurat_core::outcome::Trace {
-    use jurat_core::compare::Mismatch;
+    use jurat_compare::Mismatch;
     use jurat_core::outcome::trace::Join;
     use jurat_core::outcome::{Found, Trace, Traced};
 

@@ -1,7 +1,7 @@
 //! The first rows of comma-separated values: a header line with the names, then one row per record. Every cell is text.
 
 use csv::{ErrorKind, Reader, StringRecord};
-use jurat_core::value::{Map, Val};
+use jurat_format::value::{Map, Val};
 
 use super::head::{End, Head};
 use super::mark::n_lines;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use jurat_core::suite::problem::listed;
+use jurat_format::problem::listed;
 
 use super::Format;
 

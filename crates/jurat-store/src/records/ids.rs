@@ -11,7 +11,7 @@ use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use jurat_core::suite::{Records, RowSource};
-use jurat_core::value::{FieldPath, Kind, Val, shown};
+use jurat_format::value::{FieldPath, Kind, Val, shown};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::RowAt;
@@ -52,12 +52,12 @@ pub enum IdError {
 /// Returns what a row is known by. `text` is its JSON as it stands in its source.
 ///
 /// ```
-/// use jurat_core::value::parse_json;
+/// use jurat_format::value::parse_json;
 /// use jurat_store::records::{RowId, row_id};
 ///
 /// let text = "{\"case_id\": 7}";
 /// assert_eq!(row_id(&parse_json(text)?.value, None, text), Ok(RowId::Given("7".into())));
-/// # Ok::<(), jurat_core::value::JsonError>(())
+/// # Ok::<(), jurat_format::value::JsonError>(())
 /// ```
 pub fn row_id<'r>(row: &'r Val<'_>, id_path: Option<&FieldPath>, text: &str) -> Result<RowId<'r>, IdError> {
     if let Some(path) = id_path {

@@ -1,6 +1,6 @@
 //! The first rows of one JSON document.
 
-use jurat_core::value::parse_json;
+use jurat_format::value::parse_json;
 
 use super::head::{End, Head};
 use super::walk::{Ahead, Flaw, Walk};

@@ -1,6 +1,6 @@
 //! One JSON value per line. Blank lines are skipped.
 
-use jurat_core::value::parse_json;
+use jurat_format::value::parse_json;
 
 use super::head::{End, Head};
 use super::{Sample, SampleError};

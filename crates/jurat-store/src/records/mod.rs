@@ -18,7 +18,7 @@ mod walk;
 
 use std::path::Path;
 
-use jurat_core::value::Value;
+use jurat_format::value::Value;
 
 use crate::bounded::open;
 

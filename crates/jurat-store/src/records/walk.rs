@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use jurat_core::value::JsonError;
+use jurat_format::value::JsonError;
 use serde_json::value::RawValue;
 
 /// How far a document has been walked.

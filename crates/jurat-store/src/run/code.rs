@@ -105,8 +105,7 @@ impl Code {
         Some(match self {
             Code::Passed => Verdict::Passed,
             Code::Failed => {
-                let mismatch =
-                    jurat_core::compare::Mismatch { expected: text(&detail.expected), found: text(&detail.found) };
+                let mismatch = jurat_compare::Mismatch { expected: text(&detail.expected), found: text(&detail.found) };
                 Verdict::Failed(Box::new(mismatch))
             }
             Code::Measured => Verdict::Measured,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jurat_core::suite::source::{Files, ReadError};
+use jurat_format::source::{Files, ReadError};
 use jurat_store::Disk;
 
 #[test]

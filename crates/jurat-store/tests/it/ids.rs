@@ -1,7 +1,7 @@
 //! What rows are known by.
 
 use jurat_core::suite::{Records, RowFile, RowSource};
-use jurat_core::value::{FieldPath, Span, Spanned, parse_json};
+use jurat_format::value::{FieldPath, Span, Spanned, parse_json};
 use jurat_store::records::{Ids, RowAt, RowNames, row_id};
 
 /// Admits rows as two to each of the files `a.jsonl`, `b.jsonl`, …, and tells their ids, then the error.

@@ -15,7 +15,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field};
 use jurat_core::suite::{Records, RowFile, RowFormat, RowSource};
-use jurat_core::value::{Span, Spanned, parse_json};
+use jurat_format::value::{Span, Spanned, parse_json};
 use jurat_store::records::{
     Chunk, Format, ReadSummary, RowLimits, RowsError, SampleError, SampleLimits, read_all_within, sample,
 };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::slice::from_ref;
 
 use jurat_core::suite::{CellType, Records, RowFile, RowFormat, RowSource};
-use jurat_core::value::{Span, Spanned, Val, parse_json};
+use jurat_format::value::{Span, Spanned, Val, parse_json};
 use jurat_store::records::{
     Chunk, ReadSummary, RowLimits, RowNames, RowsError, read_all, read_all_within, sections_by_source,
 };

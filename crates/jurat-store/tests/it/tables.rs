@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 use jurat_store::records::{Format, SampleLimits, sample};
 use jurat_store::{Cell, CellType, ParquetTable};
 use parquet::file::metadata::RowGroupMetaData;

@@ -1,8 +1,8 @@
 //! Scenarios as the peer stores them.
 
 use jurat_core::scenario::Scenario;
-use jurat_core::suite::source::Sources;
-use jurat_core::value::{Map, SourceId, Val, json_node};
+use jurat_format::source::Sources;
+use jurat_format::value::{Map, SourceId, Val, json_node};
 
 use crate::{Error, Problems, Value};
 

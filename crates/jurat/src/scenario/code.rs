@@ -1,7 +1,7 @@
 //! Closures of the program, where data does not say enough.
 
 use jurat_core::scenario::{Callable, Condition, Criterion, Function, Handover, StateUpdate};
-use jurat_core::value::{Map, Val};
+use jurat_format::value::{Map, Val};
 use serde::Serialize;
 
 use crate::Value;

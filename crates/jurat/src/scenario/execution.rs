@@ -1,6 +1,6 @@
 //! What happened in a scenario.
 
-use jurat_core::value::{Map, Val};
+use jurat_format::value::{Map, Val};
 
 use crate::Value;
 

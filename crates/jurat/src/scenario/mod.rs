@@ -119,8 +119,8 @@ pub use checkpoint::{from_checkpoint, to_checkpoint};
 pub use code::{CodeError, Said, conclude, hand_over, update, when, when_parsed};
 pub use execution::{Execution, Failure, Turn};
 
-pub use jurat_core::compare::Operator;
-pub use jurat_core::compare::normalise::Normaliser;
+pub use jurat_compare::Operator;
+pub use jurat_compare::normalise::Normaliser;
 pub use jurat_core::outcome::{
     Aggregation, Check, CrossComparison, CrossTurnCheck, Nodes, Relation, ResultCheck, ResultField, Scope, Thresholds,
     TurnCheck, TurnField, TurnFilter, TurnTest, Wanted, all_of, all_turns, all_turns_of, any_of, any_turn, any_turn_of,
@@ -135,7 +135,7 @@ pub use jurat_core::template::{
     Field, GroundTruth, GroundTruthCase, Metric, Strategy, Template, TemplateError, Trait, TraitKind,
 };
 
-use jurat_core::value::{SourceId, json_node};
+use jurat_format::value::{SourceId, json_node};
 use serde::Serialize;
 
 use crate::Error;
@@ -156,10 +156,10 @@ pub fn primitive(name: &str, parameters: impl Serialize) -> Result<Operator, Err
     let what = || format!("the comparison `{name}`");
     let wrong = |reason: String| Error::Usage(format!("{}: {reason}", what()));
     let mut stored = given(&parameters).map_err(|reason| Error::Value { what: what(), reason })?;
-    let jurat_core::value::Val::Map(members) = &mut stored else {
+    let jurat_format::value::Val::Map(members) = &mut stored else {
         return Err(wrong("its parameters must be an object".to_owned()));
     };
-    members.insert("type".into(), jurat_core::value::Val::from(name.to_owned()));
+    members.insert("type".into(), jurat_format::value::Val::from(name.to_owned()));
     let text = stored.to_json();
     let (node, _) = json_node(&text, SourceId::default()).map_err(|error| wrong(error.to_string()))?;
     Operator::from_stored(&node).map_err(|error| wrong(error.message))

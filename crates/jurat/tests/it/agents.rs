@@ -113,8 +113,8 @@ fn rule_of(suite: &Suite) -> String {
 /// One text as a file.
 struct Text(String);
 
-impl jurat_core::suite::source::Files for Text {
-    fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, jurat_core::suite::source::ReadError> {
+impl jurat_format::source::Files for Text {
+    fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, jurat_format::source::ReadError> {
         Ok(self.0.clone().into_bytes())
     }
 }

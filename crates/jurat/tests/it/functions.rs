@@ -11,13 +11,10 @@ use jurat::{
     SuiteBuilder, TaskVerdict,
 };
 use serde_json::json;
-use tempfile::TempDir;
+
+use crate::directory;
 
 /// A project that lives as long as the test.
-fn directory() -> TempDir {
-    TempDir::new().expect("the system has a place for temporary files")
-}
-
 /// Rows `r0`, `r1`, … that one judge looks at.
 fn judged(n_rows: usize) -> SuiteBuilder {
     let row = |ix: usize| json!({ "id": format!("r{ix}"), "answer": format!("answer {ix}") });

@@ -8,7 +8,7 @@ use std::thread;
 
 use jurat::{Error, Function, Model, Return, Run, RunOptions, Suite, SuiteBuilder};
 use jurat_core::scenario::Answer;
-use jurat_core::value::{Val, Value};
+use jurat_format::value::{Val, Value};
 use serde_json::json;
 
 /// What a suite of one agent comes to: the verdicts and words of its tasks, one case a line.
@@ -71,7 +71,7 @@ fn what_an_agent_returns_is_read_strictly() {
 }
 
 fn returning(json: &'static str) -> Function {
-    Function::new(move |_| Ok(jurat_core::value::parse_json(json).expect("it is JSON").value.into_owned()))
+    Function::new(move |_| Ok(jurat_format::value::parse_json(json).expect("it is JSON").value.into_owned()))
 }
 
 #[test]

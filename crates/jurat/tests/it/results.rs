@@ -7,6 +7,8 @@ use jurat::{
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::directory;
+
 /// Three rows in two languages, two assertions.
 fn greetings(directory: &TempDir) -> Run {
     let suite = Suite::builder("greetings")
@@ -21,10 +23,6 @@ fn greetings(directory: &TempDir) -> Run {
         .build()
         .expect("it is a suite");
     suite.run(RunOptions::in_directory(directory.path())).expect("it runs")
-}
-
-fn directory() -> TempDir {
-    TempDir::new().expect("the system has a place for temporary files")
 }
 
 #[test]

@@ -7,11 +7,8 @@ use jurat::compare::{equals, less_than};
 use jurat::{Assertion, Conclusion, Judge, Model, Question, Run, RunOptions, StopReason, Suite};
 use serde::{Serialize, Serializer};
 use serde_json::json;
-use tempfile::TempDir;
 
-fn directory() -> TempDir {
-    TempDir::new().expect("the system has a place for temporary files")
-}
+use crate::directory;
 
 /// Takes rows when it is run: numbers below five are good.
 fn small() -> Suite {

@@ -12,11 +12,8 @@ use jurat::{
     TaskVerdict, compare::equals,
 };
 use serde_json::json;
-use tempfile::TempDir;
 
-fn directory() -> TempDir {
-    TempDir::new().expect("the system has a place for temporary files")
-}
+use crate::directory;
 
 /// A subject that counts what it has answered in the conversation.
 fn counting(question: &Asked) -> String {

@@ -7,6 +7,7 @@ mod written;
 
 use std::time::Duration;
 
+use jurat_format::value::{Value, parse_json};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -15,7 +16,6 @@ use super::{
     PrintedText, Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
 };
 use crate::check::{Hook, Look};
-use crate::value::{Value, parse_json};
 use crate::verdict::StopReason;
 
 /// A stored text that cannot be read.

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use jurat_format::value::{Val, Value, write_json, write_json_text};
 use serde::de::IgnoredAny;
 
 use super::micros;
@@ -13,7 +14,6 @@ use crate::effect::{
     Answer, Attempt, Deed, Endpoint, Fault, Message, ModelRequest, Outcome, Printed, Returned, Tool, ToolCall,
     ToolChoice,
 };
-use crate::value::{Val, Value, write_json, write_json_text};
 
 pub(super) fn request(endpoint: &Endpoint, request: &ModelRequest) -> String {
     // What is not text is little, unless there are tools.

@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use jurat_format::value::python;
 use regex::Regex;
 
 use super::ngram;
-use crate::value::python;
 
 /// How BLEU is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]

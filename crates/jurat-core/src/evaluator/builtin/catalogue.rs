@@ -1,15 +1,16 @@
 //! Every built-in evaluator: its name, what it takes, what it gives, how it looks.
 
+use jurat_compare::pattern::Pattern;
+use jurat_format::value::{Val, python, shown};
+
 use super::bleu::{Bleu, Smooth, Tokenize};
 use super::chrf::Chrf;
 use super::rouge::{Rouge, Variant};
 use super::settings::{BadSetting, Settings};
 use super::token_f1::token_f1;
 use super::{Arguments, Found, What, document, edit};
-use crate::compare::pattern::Pattern;
 use crate::evaluator::Direction;
 use crate::judge::ReplySchema;
-use crate::value::{Val, python, shown};
 
 /// One built-in evaluator.
 #[derive(Debug)]
@@ -426,7 +427,7 @@ pub static ENTRIES: &[Entry] = &[
 fn pattern(settings: &Settings) -> Result<Rule, BadSetting> {
     let written = settings.text("pattern");
     // Read on its own first: what is wrong with it must not depend on what is put around it.
-    let unreadable = |error: crate::compare::pattern::PatternError| {
+    let unreadable = |error: jurat_compare::pattern::PatternError| {
         BadSetting::of("pattern", format!("not a regular expression: {}", error.message))
     };
     Pattern::rust(written).map_err(unreadable)?;

@@ -2,8 +2,9 @@
 //!
 //! The same figure as sacrebleu's `sentence_chrf`. Of several references the one that gives the best score counts.
 
+use jurat_format::value::python;
+
 use super::ngram;
-use crate::value::python;
 
 /// How chrF is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use crate::value::{Kind, Val, compare_numbers};
+use jurat_format::value::{Kind, Val, compare_numbers};
 
 /// Whether two documents say the same.
 pub fn is_equal(left: &Val<'_>, right: &Val<'_>) -> bool {

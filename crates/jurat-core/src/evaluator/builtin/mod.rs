@@ -19,9 +19,10 @@ pub use settings::{BadSetting, Settings};
 
 use std::borrow::Cow;
 
-use super::{Evaluation, LabelValue, Language, Object, OutputConfig, OutputKind, normalise};
-use crate::value::{Val, Value};
 use catalogue::Rule;
+use jurat_format::value::{Val, Value};
+
+use super::{Evaluation, LabelValue, Language, Object, OutputConfig, OutputKind, normalise};
 
 /// A built-in evaluator with its parameters.
 #[derive(Debug, Clone)]
@@ -170,7 +171,7 @@ impl Arguments<'_> {
     /// A document: a value as it is, a text read as JSON.
     fn document(&self, name: &str) -> Result<Value, String> {
         match self.value(name)? {
-            Val::Str(text) => match crate::value::parse_json(text) {
+            Val::Str(text) => match jurat_format::value::parse_json(text) {
                 Ok(record) => Ok(record.value.into_owned()),
                 Err(error) => Err(format!("`{name}` is not JSON: {error}")),
             },

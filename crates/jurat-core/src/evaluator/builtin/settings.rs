@@ -1,7 +1,8 @@
 //! The parameters that an author set for a built-in evaluator, held against what it takes.
 
+use jurat_format::value::{Val, Value, parse_json, shown_within};
+
 use super::{Entry, Param, Takes};
-use crate::value::{Val, Value, parse_json, shown_within};
 
 /// Parameters of the right types, with defaults for those that are not set.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 //!
 //! Words are compared without case, punctuation and the articles `a`, `an` and `the`. Of several references the best counts.
 
+use jurat_format::value::python;
+
 use super::ngram;
-use crate::value::python;
 
 /// The score of an output.
 pub fn token_f1(output: &str, references: &[&str]) -> f64 {

@@ -1,5 +1,7 @@
 //! An answer is read, verified and rated.
 
+use jurat_format::value::{Val, Value};
+
 use super::super::FailureCategory;
 use super::super::ready::{self, Reading};
 use super::{MAX_RETRIES, Phase, Traversal};
@@ -7,7 +9,6 @@ use crate::effect::{FaultKind, ModelRequest, Outcome, Seat};
 use crate::judge::{Asking, End as Asked};
 use crate::scenario::{End, TurnFailure};
 use crate::template::RatedTurn;
-use crate::value::{Val, Value};
 
 impl Traversal<'_> {
     pub(super) fn begin_reading(&mut self) {

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use jurat_format::value::{Map, Val};
+
 use super::super::TurnFailure;
 use super::super::execution::{End, Execution, Status};
 use super::{Phase, Traversal, named};
 use crate::effect::{Deed, Outcome};
 use crate::tool::why;
-use crate::value::{Map, Val};
 
 impl Traversal<'_> {
-    pub(super) fn conclude_unclear(&mut self, failure: TurnFailure, fault: crate::compare::Fault) {
+    pub(super) fn conclude_unclear(&mut self, failure: TurnFailure, fault: jurat_compare::Fault) {
         self.conclude(Status::Error, Some(failure));
         match &mut self.phase {
             Phase::Concluding { execution, .. } => execution.unclear = Some(fault),

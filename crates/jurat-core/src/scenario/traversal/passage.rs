@@ -1,12 +1,13 @@
 //! From one turn to the next: what is known afterwards, what is written down, and where the conversation goes on.
 
+use jurat_format::value::{Map, Val, shown};
+
 use super::super::execution::{Status, TurnRecord};
 use super::super::state::verified;
 use super::super::{FailureCategory, Route, State, StateUpdate, Target, TurnFailure, route};
 use super::{Phase, Traversal, Turn, named};
 use crate::effect::{Deed, Fault, Outcome, Seat};
 use crate::tool::why;
-use crate::value::{Map, Val, shown};
 
 impl Traversal<'_> {
     /// Ends the turn with a failure.

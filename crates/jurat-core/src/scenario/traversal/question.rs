@@ -1,12 +1,13 @@
 //! The beginning of a turn: what the subject is told and asked, until it has answered or cannot.
 
+use jurat_format::value::{Map, Val};
+
 use super::super::conversation::handed_over;
 use super::super::{FailureCategory, Handover};
 use super::{MAX_RETRIES, Phase, Traversal, named};
 use crate::effect::{Deed, Fault, FaultKind, Message, ModelRequest, Outcome, Seat};
 use crate::scenario::End;
 use crate::tool::{Conclusion, Inquiry, MOST_ROUNDS, Said, why};
-use crate::value::{Map, Val};
 
 impl Traversal<'_> {
     pub(super) fn after_listing(&mut self) {

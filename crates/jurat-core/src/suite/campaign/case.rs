@@ -1,13 +1,15 @@
 //! A case of a campaign in jurat's own form.
 
-use super::super::form::{Form, Key, Keys};
-use super::super::problem::Problem;
-use super::super::reader::{Fields, Reading};
-use super::super::{codes, evaluation};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Entry, Node, Spanned};
+
+use super::super::evaluation;
 use super::message::told;
 use super::tree::{entry, list, map, text};
 use super::{LIMITS, PeerAgent, Profile, SETTINGS, unused};
-use crate::value::{Content, Entry, Node, Spanned};
 
 static INPUT: Keys = Keys {
     what: "`input`",

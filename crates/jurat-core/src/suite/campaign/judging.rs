@@ -1,9 +1,10 @@
 //! The evaluation profile of a campaign in jurat's own form.
 
-use super::super::reader::Reading;
+use jurat_format::reader::Reading;
+use jurat_format::value::{Content, Entry, Node, Spanned, Val};
+
 use super::tree::{entry, list, map, text};
 use super::{Document, asked, unused};
-use crate::value::{Content, Entry, Node, Spanned, Val};
 
 /// An evaluation profile in jurat's own form: judges are asked where the program asks them, at a temperature of 0 unless it says otherwise.
 pub(super) fn evaluation_profile<'d>(reading: &mut Reading<'_>, document: &Document, tree: &Node<'d>) -> Node<'d> {

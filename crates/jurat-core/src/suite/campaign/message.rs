@@ -1,12 +1,13 @@
 //! What a case of a campaign says to its agent: messages that stand in it or in files, as a system message and turns.
 
-use super::super::codes;
-use super::super::form::{Form, Key, Keys};
-use super::super::problem::Problem;
-use super::super::reader::{Fields, Reading};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Node, Span};
+
 use super::tree::{list, text};
 use super::{Document, unused};
-use crate::value::{Node, Span};
 
 pub(super) static SOURCE: Keys = Keys {
     what: "`source`",

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::value::{Content, Entry, Node, Span, Val};
+use jurat_format::value::{Content, Entry, Node, Span, Val};
 
 pub(super) fn text<'d>(span: Span, text: &str) -> Node<'d> {
     Node { span, content: Content::Scalar(Val::Str(Cow::Owned(text.to_owned()))) }

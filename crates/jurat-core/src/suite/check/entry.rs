@@ -1,15 +1,16 @@
 //! `deterministic_checks`: checks as other programs write them, each as a task.
 
-use super::super::codes;
-use super::super::form::{Form, Key, Keys};
-use super::super::problem::Problem;
-use super::super::reader::{Fields, Reading};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Map, Node, Spanned, Val, Value, shown_within};
+
 use super::super::task::{Gate, KEYS_OF_OUTCOMES, Selection, Task, TaskKind, read_gate, read_ids};
 use super::rule::{conflict, hook};
 use super::{FORM, HOOK, read};
 use crate::artifact::is_identifier;
 use crate::check::{Check, Rule};
-use crate::value::{Map, Node, Spanned, Val, Value, shown_within};
 
 /// One entry of `deterministic_checks`.
 static ENTRY: Keys = Keys {
@@ -72,7 +73,7 @@ fn check_id(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<String
     if !is_identifier(&text.value) {
         let message = format!("`check_id`: {} is not an id", shown_within(&Val::from(text.value.as_str()), 40));
         let problem = Problem::new(&codes::BAD_ID, message).at(text.span, "lower-case letters, digits, `_` and `-`");
-        let repaired = super::super::id::repaired(&text.value).to_ascii_lowercase();
+        let repaired = jurat_format::id::repaired(&text.value).to_ascii_lowercase();
         reading.problem(problem.help(format!("for example `{}`", repaired.trim_start_matches(['_', '-']))));
         return None;
     }

@@ -1,16 +1,17 @@
 //! What each kind of check takes, read into its rule.
 
-use super::super::codes;
+use jurat_compare::Assertion;
+use jurat_format::codes;
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, FieldPath, Node, Spanned, Val, shown_within};
+
 use super::super::comparison::{self, TaskComparison};
 use super::super::output::{self, Output};
-use super::super::problem::Problem;
-use super::super::reader::{Fields, Reading};
 use super::{CALL, COMPARED};
 use crate::artifact::{RunStatus, is_identifier};
 use crate::check::{CallPattern, ContentRule, Figure, Glob, Hook, HookCode, Place, Rule, Which};
-use crate::compare::Assertion;
 use crate::judge::ReplySchema;
-use crate::value::{Content, FieldPath, Node, Spanned, Val, shown_within};
 
 pub(super) fn some_text(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, name: &str) -> Option<String> {
     fields.given(name).and_then(|it| reading.text(&format!("`{name}`"), it)).map(|it| it.value)

@@ -1,13 +1,15 @@
 //! Who judges an evaluation: judges by name, how often each is asked, and what they are told to be.
 
-use super::super::form::{Form, Key, Keys};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::{Problem, listed_all};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Map, Node, Spanned, Val, Value};
+
+use super::super::Suite;
 use super::super::models::{Model, Role, is_provider_and_model};
-use super::super::problem::{Problem, listed_all};
-use super::super::reader::{Fields, Reading};
-use super::super::{Suite, codes};
 use super::{JudgeRun, text};
 use crate::evaluation::SYSTEM;
-use crate::value::{Map, Node, Spanned, Val, Value};
 
 pub(super) static JUDGE: Keys = Keys {
     what: "a judge of an evaluation",

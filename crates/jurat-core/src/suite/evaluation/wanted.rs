@@ -1,12 +1,13 @@
 //! What is expected of a case, and what scores of its runs mean: for all cases of an evaluation, or for one of them.
 
-use super::super::codes;
-use super::super::form::{Form, Key, Keys};
-use super::super::problem::Problem;
-use super::super::reader::{Fields, Reading};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Map, Node, Val};
+
 use super::text;
 use crate::evaluation::{Criterion, Expectation, Expectations, Rubric, Scale};
-use crate::value::{Map, Node, Val};
 
 static EXPECTATION: Keys = Keys {
     what: "an expectation",

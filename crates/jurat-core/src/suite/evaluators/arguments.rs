@@ -1,12 +1,14 @@
 //! Tasks and evaluators, joined: who calls what, and with what.
 
+use jurat_format::problem::{Problem, listed, nearest};
+use jurat_format::reader::Reading;
+use jurat_format::value::{Content, FieldPath, Node, Spanned, Val, Value};
+use jurat_format::{codes, id::same_id};
+
 use crate::evaluator::binding::{self, Origin};
 use crate::evaluator::{Scripts, builtin};
-use crate::suite::problem::{Problem, listed, nearest};
-use crate::suite::reader::Reading;
 use crate::suite::task::{Evaluate, Gate, Selection, Task, TaskKind};
-use crate::suite::{Evaluator, EvaluatorKind, Suite, codes, foreign, same_id, unusable_code};
-use crate::value::{Content, FieldPath, Node, Spanned, Val, Value};
+use crate::suite::{Evaluator, EvaluatorKind, Suite, foreign, unusable_code};
 
 /// Reads what the functions of TypeScript and JavaScript evaluators take.
 pub(in crate::suite) fn read_script_signatures(suite: &mut Suite, reading: &mut Reading<'_>, scripts: &dyn Scripts) {

@@ -3,16 +3,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::{Problem, listed, nearest};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::source::Sources;
+use jurat_format::value::{Content, Node, Span, Val, Value};
+use jurat_format::{codes, duration};
+
 use crate::evaluator::{
     Code, Isolation, Language, Limits, Signature, SignatureError, SignatureErrorKind, Source, python_signature,
 };
-use crate::suite::form::{Form, Key, Keys};
-use crate::suite::problem::{Problem, listed, nearest};
-use crate::suite::reader::{Fields, Reading};
-use crate::suite::source::Sources;
+use crate::suite::judging;
 use crate::suite::write::Members;
-use crate::suite::{codes, duration, judging};
-use crate::value::{Content, Node, Span, Val, Value};
 
 /// The author's code and where it stands.
 #[derive(Debug, Clone)]

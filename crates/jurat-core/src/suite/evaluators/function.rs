@@ -1,9 +1,10 @@
 //! Functions of the program that runs a suite. A definition has their names alone, so it can be written down, sent and checked anywhere.
 
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Node, Spanned, Val};
+
 use crate::evaluator::{HostFunction, Language, Parameter, Signature};
-use crate::suite::reader::{Fields, Reading};
 use crate::suite::write::Members;
-use crate::value::{Node, Spanned, Val};
 
 /// The keys that make no sense for a function of the program: it is not run by others.
 pub(super) const FOREIGN: [&str; 4] = ["entry", "limits", "isolation", "python"];

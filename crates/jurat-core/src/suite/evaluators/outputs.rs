@@ -1,12 +1,13 @@
 //! What an evaluator puts out, as its author says it.
 
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Node, Val, Value};
+
 use crate::evaluator::{Direction, LabelValue, OutputConfig, OutputKind, check_names};
-use crate::suite::codes;
-use crate::suite::form::{Form, Key, Keys};
-use crate::suite::problem::Problem;
-use crate::suite::reader::{Fields, Reading};
 use crate::suite::write::Members;
-use crate::value::{Node, Val, Value};
 
 static VALUE: Keys = Keys {
     what: "a label",

@@ -1,19 +1,21 @@
 //! The long form: an object with `type`, as checks are stored, with the same care for positions as the short one.
 
-use super::super::form::{Form, Key, Keys};
-use super::super::problem::Problem;
-use super::super::reader::{Fields, Reading};
-use super::super::{codes, comparison};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Node, Val};
+
+use super::super::comparison;
 use super::short::{self, N, aggregation, cross_turn};
 use super::{negated, nodes, of_result, of_turn, parts, result_field, turn_field, wanted};
 use crate::outcome::check::AggregationKind;
 use crate::outcome::wire::{CHECKS, SCOPES};
 use crate::outcome::{Check, ResultCheck, Scope, TurnCheck, TurnTest, Wanted};
-use crate::value::{Node, Val};
 
 pub(super) const TYPE: Key = Key::required("type", Form::Text, "what is checked");
 
-const CONDITIONS: Key = Key::required("conditions", Form::List(&Form::Outcome), "the outcomes").or(&["of"]);
+const CONDITIONS: Key = Key::required("conditions", Form::List(&Form::Defined("outcome")), "the outcomes").or(&["of"]);
 const SCOPE: Key = Key::required("scope", Form::Any, "which turns");
 const FIELD: Key = Key::required("field", Form::Text, "which field");
 const EXPECTED: Key = Key::optional("expected", Form::Any, "what it is compared with");
@@ -22,7 +24,8 @@ const EXPRESSION: Key = Key::required("expression", Form::Text, "the expression"
 
 static COMPOSITION: Keys = Keys { what: "a composition", keys: &[TYPE, CONDITIONS] };
 static AT_LEAST: Keys = Keys { what: "an `at_least_n`", keys: &[TYPE, N, CONDITIONS] };
-static NOT: Keys = Keys { what: "a `not`", keys: &[TYPE, Key::required("condition", Form::Outcome, "the outcome")] };
+static NOT: Keys =
+    Keys { what: "a `not`", keys: &[TYPE, Key::required("condition", Form::Defined("outcome"), "the outcome")] };
 static TURN_CHECK: Keys = Keys { what: "a `turn_check`", keys: &[TYPE, SCOPE, FIELD, EXPECTED, VERIFY_WITH] };
 static RESULT_CHECK: Keys = Keys { what: "a `result_check`", keys: &[TYPE, FIELD, EXPECTED, VERIFY_WITH] };
 static CEL: Keys = Keys { what: "a `cel`", keys: &[TYPE, EXPRESSION] };

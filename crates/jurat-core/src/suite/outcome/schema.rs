@@ -1,10 +1,11 @@
 //! The JSON Schema of an outcome, from the tables that read it.
 
-use super::super::form::object;
+use jurat_format::form::object;
+use jurat_format::value::{Val, Value};
+
 use super::long::TYPES;
 use super::short::SHORT;
 use crate::outcome::wire::CHECKS;
-use crate::value::{Val, Value};
 
 /// An object with one key, or one with `type`.
 pub(in crate::suite) fn schema() -> Value {

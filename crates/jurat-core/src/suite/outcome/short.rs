@@ -1,16 +1,17 @@
 //! The short form: one key, named like the function that makes the check.
 
-use super::super::codes;
-use super::super::form::{Form, Key, Keys};
-use super::super::problem::{Problem, listed, nearest};
-use super::super::reader::{Fields, Reading};
+use jurat_compare::normalise::Normaliser;
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::{Problem, listed, nearest};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Entry, Node, Span, shown_within};
+
 use super::{negated, nodes, of_result, of_turn, parts, result_field, turn_field, wanted};
-use crate::compare::normalise::Normaliser;
 use crate::outcome::{
     Aggregation, Check, CrossComparison, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Thresholds, TurnCheck,
     TurnFilter, TurnTest, check::AggregationKind, status_is, turn_count_eq, turn_count_gte,
 };
-use crate::value::{Entry, Node, Span, shown_within};
 
 /// One way to write an outcome.
 pub(super) struct Short {
@@ -20,7 +21,7 @@ pub(super) struct Short {
     read: fn(&mut Reading<'_>, &Entry<'_>) -> Option<Check>,
 }
 
-const OUTCOMES: Form = Form::List(&Form::Outcome);
+const OUTCOMES: Form = Form::List(&Form::Defined("outcome"));
 /// Fields with what they must be; which fields there are depends on the scenario.
 const FIELDS: Form = Form::Map(&Form::Any);
 
@@ -42,7 +43,7 @@ pub(super) static SHORT: [Short; 17] = [
     Short {
         name: "not",
         doc: "this does not hold",
-        form: Form::Outcome,
+        form: Form::Defined("outcome"),
         read: |reading, it| negated(reading, &it.value),
     },
     Short { name: "first_turn", doc: "fields of the first turn", form: FIELDS, read: turns },

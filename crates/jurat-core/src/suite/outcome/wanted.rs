@@ -1,14 +1,16 @@
 //! What a field must be, as it is written: a value, bounds such as `{gte: 3}`, or any comparison of jurat.
 
+use jurat_compare::Operator;
+use jurat_format::codes;
+use jurat_format::form::Keys;
+use jurat_format::problem::{Problem, listed};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Entry, Node, Span, Val, Value};
+
+use super::super::ExpectedValue;
 use super::super::comparison;
-use super::super::form::Keys;
-use super::super::problem::{Problem, listed};
-use super::super::reader::{Fields, Reading};
-use super::super::{ExpectedValue, codes};
-use crate::compare::Operator;
 use crate::outcome::check::{about_traces, primitive};
 use crate::outcome::{Relation, Wanted};
-use crate::value::{Entry, Node, Span, Val, Value};
 
 /// The keys of a comparison inside an outcome: the field is named already.
 static COMPARED: Keys = Keys { what: "a comparison of a field", keys: &[comparison::KEYS[2], comparison::KEYS[3]] };

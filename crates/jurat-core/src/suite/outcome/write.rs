@@ -1,13 +1,14 @@
 //! Outcomes written down again, in the short form where it says everything, else in the long one.
 
+use jurat_compare::Operand;
+use jurat_compare::normalise::Normaliser;
+use jurat_format::value::{Map, Val, Value};
+
 use super::super::write::operator;
 use super::short::STATUSES;
-use crate::compare::Operand;
-use crate::compare::normalise::Normaliser;
 use crate::outcome::{
     Aggregation, Check, CrossTurnCheck, Nodes, ResultCheck, Scope, TurnCheck, TurnTest, Wanted, status_is,
 };
-use crate::value::{Map, Val, Value};
 
 /// An outcome as it is written in a definition.
 pub(in crate::suite) fn write(check: &Check) -> Value {

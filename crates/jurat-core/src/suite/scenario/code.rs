@@ -9,7 +9,7 @@ impl Suite {
     /// ```
     /// use jurat_core::scenario::{Callable, Condition, END, Edge, Function, Question, ScenarioBuilder};
     /// use jurat_core::suite::Suite;
-    /// use jurat_core::value::Val;
+    /// use jurat_format::value::Val;
     ///
     /// let always = Callable::new("always", Function::new(|_| Ok(Val::Bool(true))));
     /// let mut builder = ScenarioBuilder::new("greeting");

@@ -1,13 +1,14 @@
 //! Edges: where a conversation goes on.
 
-use super::super::codes;
-use super::super::form::{Form, Key, Keys};
-use super::super::problem::Problem;
-use super::super::reader::{Fields, Reading};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Node, Span, Spanned, Val};
+
 use super::ScenarioText;
 use crate::scenario::when::{self, WhenError, WhenErrorKind};
 use crate::scenario::{Callable, Condition, Edge, Handover, Target};
-use crate::value::{Content, Node, Span, Spanned, Val};
 
 /// Where an edge stands.
 #[derive(Debug, Clone)]

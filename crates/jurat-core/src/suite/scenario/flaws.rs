@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::super::problem::{Code, Problem, listed_all, listed_plainly};
-use super::super::{Suite, codes};
+use jurat_format::codes;
+use jurat_format::problem::{Code, Problem, listed_all, listed_plainly};
+use jurat_format::value::{Span, Spanned, Val};
+
+use super::super::Suite;
 use super::{ScenarioText, places};
 use crate::scenario::structure::{QuestionPart, Unread, flaws_besides, has_foreign_template};
 use crate::scenario::{Absence, Callable, Condition, FailureCategory, Flaw, Handover, Scenario, StateUpdate};
 use crate::template::{Template, Trait};
-use crate::value::{Span, Spanned, Val};
 
 /// Everything that can be known about the scenarios of a suite before running them.
 pub(crate) fn examine(suite: &Suite) -> Vec<Problem> {
@@ -371,7 +373,7 @@ fn code(flaw: &Flaw) -> &'static Code {
 
 fn suggested<'n>(problem: Problem, written: &str, known: impl Iterator<Item = &'n str>) -> Problem {
     let known: Vec<&str> = known.collect();
-    match super::super::problem::nearest(written, known.iter().copied()) {
+    match jurat_format::problem::nearest(written, known.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help(format!("there are {}", listed_all(known))),
     }

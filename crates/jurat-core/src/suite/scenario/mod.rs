@@ -29,17 +29,17 @@ pub(crate) use flaws::examine;
 pub(super) use write::value;
 pub(crate) use write::{edge as edge_value, node_value, scenario_value};
 
-use super::codes;
-use super::duration;
-use super::form::{Form, Key, Keys};
-use super::problem::{Problem, Problems};
-use super::reader::{Fields, Reading};
-use super::source::{Files, ReadError, Sources};
 use super::{Suite, rubric, task};
 use crate::scenario::definition::TURN_LIMIT;
 use crate::scenario::{Scenario, stored};
-use crate::value::{Content, Entry, Node, Span, Spanned};
 pub use edge::EdgeText;
+use jurat_format::codes;
+use jurat_format::duration;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::{Problem, Problems};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::source::{Files, ReadError, Sources};
+use jurat_format::value::{Content, Entry, Node, Span, Spanned};
 pub use node::NodeText;
 pub use outcome::OutcomeText;
 

@@ -1,16 +1,17 @@
 //! Nodes: what is asked in a turn, and everything that goes with it.
 
-use super::super::codes;
-use super::super::form::{Form, Key, Keys};
-use super::super::problem::Problem;
-use super::super::reader::{Fields, Reading};
+use jurat_compare::expression::Expression;
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
+
 use super::super::{judging, rubric, template, tool_filter};
 use super::ScenarioText;
-use crate::expression::Expression;
 use crate::scenario::stored::model_named;
 use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, question_id, when};
 use crate::template::Template;
-use crate::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 /// Where a node stands, and what it names elsewhere.
 #[derive(Debug, Clone)]
@@ -371,7 +372,7 @@ fn peer_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<
         node.entries().unwrap_or(&[]).iter().filter(|it| !it.value.is_null()).map(|it| &*it.key).collect();
     let unused: Vec<&str> = unused.into_iter().filter(|it| !USED.contains(it)).collect();
     if !unused.is_empty() {
-        let settings = super::super::problem::listed_all(unused);
+        let settings = jurat_format::problem::listed_all(unused);
         let message = format!("settings of the model of `{role}` are kept and not used: {settings}");
         let problem = Problem::new(&codes::UNUSED_SETTING, message).at(node.span, "a model of another program");
         reading.problem(problem.help("define a role under `models` with the settings you need, and name it here"));

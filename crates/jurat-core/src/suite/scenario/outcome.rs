@@ -9,16 +9,17 @@
 
 use std::collections::HashSet;
 
-use super::super::codes;
-use super::super::form::{Form, Key, Keys};
-use super::super::problem::Problem;
-use super::super::reader::{Fields, Reading};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Entry, Node, Span, Spanned};
+
 use super::super::task::{Gate, Selection, Task, TaskKind, read_gate, read_ids};
 use super::super::{outcome, task};
 use super::ScenarioText;
 use crate::outcome::Check;
 use crate::scenario::{Callable, Criterion};
-use crate::value::{Content, Entry, Node, Span, Spanned};
 
 /// Where an outcome stands, and what it has as a task.
 #[derive(Debug, Clone)]

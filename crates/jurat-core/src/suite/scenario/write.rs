@@ -2,16 +2,18 @@
 
 use std::collections::HashSet;
 
+use jurat_format::duration;
+use jurat_format::value::{Map, Spanned, Val, Value};
+
 use super::super::task::{Gate, Task};
 use super::super::write::{self, Members};
-use super::super::{duration, outcome, tool_filter};
+use super::super::{outcome, tool_filter};
 use super::{OutcomeText, ScenarioText};
 use crate::scenario::definition::TURN_LIMIT;
 use crate::scenario::{
     Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, when,
 };
 use crate::template::Trait;
-use crate::value::{Map, Spanned, Val, Value};
 
 /// All scenarios, by name.
 pub(in crate::suite) fn value(scenarios: &[ScenarioText], tasks: &[Task]) -> Value {

@@ -1,11 +1,12 @@
 //! How the fields of a template are put together: what is written, what is read, and its JSON Schema.
 
-use super::super::codes;
-use super::super::form::{Form, Key, Keys, object};
-use super::super::problem::{Problem, listed, listed_all};
-use super::super::reader::{Fields, Reading};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys, object};
+use jurat_format::problem::{Problem, listed, listed_all};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Node, Val, Value};
+
 use crate::template::{Field, Strategy};
-use crate::value::{Content, Node, Val, Value};
 
 /// The ways to put fields together, by the names that are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +32,7 @@ static AT_LEAST: Keys = Keys {
     what: "`at_least_n`",
     keys: &[
         Key::required("n", Form::Integer(0), "how many must be right"),
-        Key::required("conditions", Form::List(&Form::Strategy), "of which"),
+        Key::required("conditions", Form::List(&Form::Defined("strategy")), "of which"),
     ],
 };
 
@@ -39,7 +40,7 @@ static TYPED: Keys = Keys {
     what: "a strategy",
     keys: &[
         Key::required("type", Form::Text, "how the conditions are put together"),
-        Key::optional("conditions", Form::List(&Form::Strategy), "what is put together"),
+        Key::optional("conditions", Form::List(&Form::Defined("strategy")), "what is put together"),
         Key::optional("n", Form::Integer(0), "how many must be right"),
         Key::optional("field", Form::Text, "the field that must be right").or(&["field_name"]),
     ],
@@ -166,7 +167,7 @@ fn conditions(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -> O
 
 /// The JSON Schema of a strategy, which refers to itself.
 pub(in crate::suite) fn strategy_schema() -> Value {
-    let parts = || Form::List(&Form::Strategy).schema();
+    let parts = || Form::List(&Form::Defined("strategy")).schema();
     let one = |key: &'static str, value: Value| {
         Val::Map(object([
             ("type", Val::from("object")),

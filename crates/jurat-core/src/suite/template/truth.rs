@@ -1,15 +1,16 @@
 //! What a field must be: a value, or one that depends on what other turns came to.
 
-use super::super::codes;
-use super::super::form::{Form, Key, Keys};
-use super::super::problem::Problem;
-use super::super::reader::{Fields, Reading};
+use jurat_compare::{Operand, Operator};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::Problem;
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Kind, Node, Span, Val, Value, shown};
+
 use super::super::write;
 use super::{VERIFY_WITH, read_operator};
-use crate::compare::{Operand, Operator};
 use crate::template::definition::{is_trace, unusable, usual_operator};
 use crate::template::{Field, GroundTruth, GroundTruthCase};
-use crate::value::{Kind, Node, Span, Val, Value, shown};
 
 pub(super) static CONDITIONAL: Keys = Keys {
     what: "a conditional ground truth",
@@ -162,7 +163,7 @@ fn out_of_reach(
 ) {
     let Ok(comparison) = operator.bind(truth.borrowed()) else { return };
     if let Some(members) = field.schema.get("enum").and_then(Val::as_list) {
-        let passes = |it: &Val<'_>| comparison.judge(it) == crate::compare::Judgement::Passed;
+        let passes = |it: &Val<'_>| comparison.judge(it) == jurat_compare::Judgement::Passed;
         if !members.iter().any(passes) {
             let message = format!("no value that `{}` may have is {}", field.name, comparison.expected());
             let problem = Problem::new(&codes::OUTSIDE_ENUM, message).at(span, "never passes");

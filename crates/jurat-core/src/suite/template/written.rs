@@ -1,10 +1,11 @@
 //! Templates written back, in the short forms.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::super::write;
 use super::strategy::strategy_value;
 use super::truth::case_value;
 use crate::template::{Field, GroundTruth, Template};
-use crate::value::{Map, Val, Value};
 
 impl Template {
     /// The template as it is written in a suite.

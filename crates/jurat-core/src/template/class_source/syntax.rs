@@ -2,8 +2,9 @@
 //!
 //! Everything else is a fault with its line. Nothing is looked up and nothing is evaluated.
 
+use jurat_format::value::{Map, Val, Value};
+
 use super::words::{Token, words};
-use crate::value::{Map, Val, Value};
 
 /// Why a text cannot be read, and where.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,8 @@
 //! The words of a Python text: names, texts, numbers, marks, and where lines and blocks begin and end.
 
+use jurat_format::value::{Val, Value};
+
 use super::syntax::Fault;
-use crate::value::{Val, Value};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {

@@ -1,7 +1,7 @@
 //! Reading an agent's request.
 
 use jurat_core::effect::{Message, ModelRequest, Tool, ToolCall, ToolChoice};
-use jurat_core::value::{Value as CoreValue, parse_json};
+use jurat_format::value::{Value as CoreValue, parse_json};
 use serde_json::Value;
 
 use crate::codec::Codec;

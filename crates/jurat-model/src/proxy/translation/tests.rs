@@ -1,5 +1,5 @@
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, Usage};
-use jurat_core::value::parse_json;
+use jurat_format::value::parse_json;
 use proptest::prelude::*;
 
 use super::{answer, question};
@@ -7,7 +7,7 @@ use crate::codec::{Codec, Received, Reply};
 
 const CODECS: [Codec; 4] = [Codec::OpenaiChat, Codec::OpenaiResponses, Codec::AnthropicMessages, Codec::GeminiGenerate];
 
-fn value(text: &str) -> jurat_core::value::Value {
+fn value(text: &str) -> jurat_format::value::Value {
     parse_json(text).expect("it is JSON").value.into_owned()
 }
 

@@ -8,8 +8,8 @@ mod text;
 
 use jurat_core::outcome::Trace;
 use jurat_core::scenario::TurnFailure;
-use jurat_core::value::Value;
 use jurat_core::verdict::CaseVerdict;
+use jurat_format::value::Value;
 
 use super::Conversation;
 

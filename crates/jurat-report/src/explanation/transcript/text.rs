@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use jurat_core::scenario::{END, TurnFailure};
-use jurat_core::value::Value;
+use jurat_format::value::Value;
 
 use super::super::text::{ROOM, Writer, facts};
 use super::super::{Conversation, Purpose};
@@ -148,7 +148,7 @@ impl Writer<'_> {
 
     /// The members of a value, a line each.
     fn members(&mut self, value: &Value) -> io::Result<()> {
-        for (name, value) in value.as_map().into_iter().flat_map(jurat_core::value::Map::iter) {
+        for (name, value) in value.as_map().into_iter().flat_map(jurat_format::value::Map::iter) {
             writeln!(self.out, "  {}: {}", cut(name, ROOM), words::value(value, ROOM))?;
         }
         Ok(())

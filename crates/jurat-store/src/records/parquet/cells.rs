@@ -23,7 +23,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, MapArray, PrimitiveArray, StringArray, new_empty_array};
 use arrow_schema::{DataType, Field, TimeUnit};
-use jurat_core::value::Val;
+use jurat_format::value::Val;
 
 use super::super::SampleError;
 use super::moment;

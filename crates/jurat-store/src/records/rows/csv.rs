@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
 use jurat_core::suite::CellType;
-use jurat_core::value::{Spanned, Val, shown};
+use jurat_format::value::{Spanned, Val, shown};
 
 use super::super::SampleError;
 use super::super::csv::{MAX_COLUMNS, OPEN_QUOTE, is_line_end, line_ends, open_quote};

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use jurat_core::value::{Spanned, Val, Value};
+use jurat_format::value::{Spanned, Val, Value};
 
 use super::RowsFault;
 use super::chunk::{Delivery, Written};

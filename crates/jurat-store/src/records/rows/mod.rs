@@ -20,7 +20,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use jurat_core::suite::{Records, RowFile, RowSource};
-use jurat_core::value::{Spanned, Value};
+use jurat_format::value::{Spanned, Value};
 
 use super::{Format, RowNames};
 use crate::bounded::open;

@@ -1,0 +1,361 @@
+//! Reading an object of a definition: known keys, right types, and a problem for everything else.
+//!
+//! A reader never stops at the first problem. What cannot be read is `None`, the problem is noted, and reading goes on with
+//! the next key; whoever needed the value knows that somebody has already complained.
+
+use std::path::PathBuf;
+
+use crate::codes;
+use crate::form::{Form, Key, Keys};
+use crate::problem::{Problem, Problems, listed, nearest};
+use crate::source::{Files, Source, Sources};
+use crate::value::{Content, FieldPath, Map, Node, Span, Spanned, Val, shown_within};
+
+/// Where problems go while a definition is read, and where its other files come from.
+pub struct Reading<'f> {
+    pub problems: Problems,
+    pub sources: Sources,
+    pub files: &'f dyn Files,
+}
+
+impl Reading<'_> {
+    pub fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// Notes a problem, if there is one.
+    pub fn problems_of(&mut self, problem: Option<Problem>) {
+        problem.into_iter().for_each(|it| self.problem(it));
+    }
+
+    /// How many errors were noted so far. Whoever reads a part can tell from it whether the part is whole.
+    pub fn n_errors(&self) -> usize {
+        self.problems.n_errors()
+    }
+
+    /// Notes that a value is of the wrong type.
+    pub fn wrong_type(&mut self, what: &str, needs: &str, node: &Node<'_>) {
+        self.problem(wrong_type(what, needs, node));
+    }
+
+    /// Text, wherever it stands.
+    pub fn text(&mut self, what: &str, node: &Node<'_>) -> Option<Spanned<String>> {
+        match node.as_str() {
+            Some(text) => Some(Spanned::new(text.to_owned(), node.span)),
+            None => {
+                let problem = wrong_type(what, "text", node);
+                self.problem(match &node.content {
+                    Content::Scalar(Val::Null) | Content::List(_) | Content::Map(_) => problem,
+                    Content::Scalar(value) => problem.help(format!("quote it: '{value}'")),
+                });
+                None
+            }
+        }
+    }
+
+    pub fn boolean(&mut self, what: &str, node: &Node<'_>) -> Option<bool> {
+        match node.content {
+            Content::Scalar(Val::Bool(value)) => Some(value),
+            _ => {
+                self.wrong_type(what, "`true` or `false`", node);
+                None
+            }
+        }
+    }
+
+    pub fn integer(&mut self, what: &str, least: i64, node: &Node<'_>) -> Option<i64> {
+        match node.content {
+            Content::Scalar(Val::I(number)) if number >= least => Some(number),
+            Content::Scalar(Val::U(_) | Val::Big(_)) => {
+                self.wrong_type(what, &format!("a whole number from {least} to {}", i64::MAX), node);
+                None
+            }
+            _ if least == i64::MIN => {
+                self.wrong_type(what, "a whole number", node);
+                None
+            }
+            _ => {
+                self.wrong_type(what, &format!("a whole number of at least {least}"), node);
+                None
+            }
+        }
+    }
+
+    /// A whole number that counts something.
+    pub fn count(&mut self, what: &str, least: u32, node: &Node<'_>) -> Option<u32> {
+        let number = self.integer(what, least.into(), node)?;
+        let count = u32::try_from(number).ok();
+        if count.is_none() {
+            self.wrong_type(what, &format!("a whole number from {least} to {}", u32::MAX), node);
+        }
+        count
+    }
+
+    pub fn number(&mut self, what: &str, (least, most): (f64, f64), node: &Node<'_>) -> Option<f64> {
+        let number = match &node.content {
+            Content::Scalar(value) => value.as_f64(),
+            _ => None,
+        };
+        match number {
+            Some(number) if (least..=most).contains(&number) => Some(number),
+            _ => {
+                let needs = match (least.is_finite(), most.is_finite()) {
+                    (true, true) => format!("a number from {least} to {most}"),
+                    (true, false) => format!("a number of at least {least}"),
+                    _ => "a number".to_owned(),
+                };
+                self.wrong_type(what, &needs, node);
+                None
+            }
+        }
+    }
+
+    /// The items of a list.
+    pub fn list<'n, 'a>(&mut self, what: &str, needs: &str, node: &'n Node<'a>) -> &'n [Node<'a>] {
+        match node.as_list() {
+            Some(items) => items,
+            None => {
+                let problem = wrong_type(what, needs, node);
+                self.problem(match &node.content {
+                    Content::Scalar(Val::Null) | Content::List(_) | Content::Map(_) => problem,
+                    Content::Scalar(value) => problem.help(format!("write `[{value}]` for a list with one item")),
+                });
+                &[]
+            }
+        }
+    }
+
+    /// A list of texts.
+    pub fn texts(&mut self, what: &str, node: &Node<'_>) -> Vec<Spanned<String>> {
+        let items = self.list(what, "a list of texts", node);
+        items.iter().filter_map(|item| self.text(&format!("an item of {what}"), item)).collect()
+    }
+
+    /// One of a few names.
+    pub fn choice<T: Copy>(&mut self, what: &str, choices: &[(&str, T)], node: &Node<'_>) -> Option<T> {
+        let Some(text) = node.as_str() else {
+            self.wrong_type(what, &listed(choices.iter().map(|(name, _)| *name)), node);
+            return None;
+        };
+        let chosen = choices.iter().find(|(name, _)| *name == text);
+        if chosen.is_none() {
+            let names = choices.iter().map(|(name, _)| *name);
+            let message =
+                format!("{what} must be {}, not {}", listed(names.clone()), shown_within(&Val::from(text), 40));
+            let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "none of these");
+            self.problem(problem.did_you_mean(text, names));
+        }
+        chosen.map(|(_, value)| *value)
+    }
+
+    /// A field path.
+    pub fn path(&mut self, what: &str, node: &Node<'_>) -> Option<Spanned<FieldPath>> {
+        let text = self.text(what, node)?;
+        match FieldPath::parse(&text.value) {
+            Ok(path) => Some(Spanned::new(path, text.span)),
+            Err(error) => {
+                let span = self.part_of_text(text.span, &text.value, error.at.clone());
+                let mut problem = Problem::new(&codes::BAD_PATH, format!("{what}: {}", error.message)).at(span, "here");
+                problem.help.extend(error.help);
+                self.problem(problem);
+                None
+            }
+        }
+    }
+
+    /// A path as it is meant: relative to the file that holds it.
+    pub fn beside(&self, span: Span, written: &str) -> PathBuf {
+        let folder = self.sources.get(span.source).map(|Source { path, .. }| path.parent().unwrap_or(path).to_owned());
+        folder.unwrap_or_default().join(written)
+    }
+
+    /// The file that something stands in.
+    pub fn source(&self, span: Span) -> PathBuf {
+        self.sources.get(span.source).map(|it| it.path.clone()).unwrap_or_default()
+    }
+
+    /// The place of a part of a text, when the text stands in its source as it is; else the place of the whole.
+    pub fn part_of_text(&self, span: Span, text: &str, part: std::ops::Range<usize>) -> Span {
+        let written = self.sources.text(span);
+        match written.find(text).filter(|_| !text.is_empty()) {
+            Some(at) => span.part(at + part.start..at + part.end.max(part.start + 1)),
+            None => span,
+        }
+    }
+
+    /// The places of parts of a longer text such as a prompt, in the order they stand. A block of YAML is indented and a
+    /// quoted text has escapes, so each is looked for by its own text, behind the one before it.
+    pub fn places<'p>(&self, span: Span, parts: impl Iterator<Item = &'p str>) -> Vec<Span> {
+        let written = self.sources.text(span);
+        let (mut from, mut misses) = (0, 0);
+        let place = |part: &'p str| match written[from..].find(part) {
+            Some(at) if misses < MAX_MISSES => {
+                let start = from + at;
+                from = start + part.len();
+                span.part(start..from)
+            }
+            _ => {
+                misses += 1;
+                // Each miss reads the text to its end, so there cannot be many.
+                from = if misses < MAX_MISSES { from } else { written.len() };
+                span
+            }
+        };
+        parts.map(place).collect()
+    }
+}
+
+/// How many parts of a text may not be found before the others are not looked for.
+const MAX_MISSES: usize = 16;
+
+/// The members of one object, by known key.
+pub struct Fields<'n, 'a> {
+    pub span: Span,
+    keys: &'static Keys,
+    found: Vec<(&'static Key, Span, &'n Node<'a>)>,
+    /// Keys of later versions that stand here.
+    reserved: Vec<&'static str>,
+    /// What unknown keys were probably meant to be.
+    meant: Vec<&'static str>,
+    has_unknown: bool,
+}
+
+impl<'n, 'a> Fields<'n, 'a> {
+    /// Sorts the members of an object by key; unknown keys and keys of later versions become problems.
+    pub fn read(reading: &mut Reading<'_>, keys: &'static Keys, node: &'n Node<'a>) -> Option<Fields<'n, 'a>> {
+        let Some(entries) = node.entries() else {
+            reading.wrong_type(keys.what, "an object", node);
+            return None;
+        };
+        let mut fields = Fields {
+            span: node.span,
+            keys,
+            found: Vec::with_capacity(entries.len()),
+            reserved: Vec::new(),
+            meant: Vec::new(),
+            has_unknown: false,
+        };
+        for entry in entries {
+            match keys.find(&entry.key) {
+                Some(key) if matches!(key.form, Form::Reserved) => {
+                    fields.reserved.push(key.name);
+                    let message = format!("`{}` is not supported by this version", key.name);
+                    let problem = Problem::new(&codes::NOT_SUPPORTED, message).at(entry.key_span, key.doc);
+                    reading.problem(problem.help(format!("{} may have {}", keys.what, listed(keys.names()))));
+                }
+                Some(key) => match fields.found.iter().find(|(known, ..)| known.name == key.name) {
+                    Some((_, earlier, _)) => {
+                        let message = format!("`{}` and `{}` are the same key", entry.key, key.name);
+                        let problem = Problem::new(&codes::REPEATED_KEY, message).at(entry.key_span, "again here");
+                        reading.problem(problem.at(*earlier, "first here").help("keep one of them"));
+                    }
+                    None => fields.found.push((key, entry.key_span, &entry.value)),
+                },
+                None => {
+                    // A key that nobody will read about is not worth a search; what it was meant to be is then open.
+                    let has_room = reading.problems.has_room(&codes::UNKNOWN_KEY);
+                    let near = has_room.then(|| nearest(&entry.key, keys.names())).flatten();
+                    fields.meant.extend(near);
+                    fields.has_unknown = true;
+                    reading.problem(unknown_key(keys, &entry.key, entry.key_span, near));
+                }
+            }
+        }
+        for key in keys.keys.iter().filter(|it| it.required) {
+            if fields.get(key.name).is_none() && !fields.may_mean(key.name) {
+                reading.problem(fields.missing(key));
+            }
+        }
+        Some(fields)
+    }
+
+    /// The value of a key.
+    pub fn get(&self, name: &str) -> Option<&'n Node<'a>> {
+        self.found.iter().find(|(key, ..)| key.name == name).map(|(_, _, node)| *node)
+    }
+
+    /// The value of a key, unless it is null: files of other programs write null for what is not there.
+    pub fn given(&self, name: &str) -> Option<&'n Node<'a>> {
+        self.get(name).filter(|it| !it.is_null())
+    }
+
+    /// The id of something that stands under its id in an object, or says it in a list. `what` it is, and what its id is for, are told when there is none.
+    pub fn own_id(
+        &self,
+        reading: &mut Reading<'_>,
+        key: Option<Spanned<String>>,
+        what: &str,
+        remedy: &str,
+    ) -> Option<Spanned<String>> {
+        let written = self.get("id").map(|it| reading.text("`id`", it));
+        match (key, written) {
+            (Some(key), Some(Some(id))) if key != id => {
+                let message = format!("the {what} `{}` calls itself `{}`", key.value, id.value);
+                let problem = Problem::new(&codes::CONFLICT, message).at(id.span, "one name").at(key.span, "another");
+                reading.problem(problem.help("drop `id`: its key is its id"));
+                Some(key)
+            }
+            (Some(key), _) => Some(key),
+            (None, Some(id)) => id,
+            (None, None) => {
+                if !self.may_mean("id") {
+                    let problem = Problem::new(&codes::MISSING_KEY, format!("a {what} in a list needs `id`"));
+                    reading.problem(problem.at(self.head(), "without an id").help(remedy));
+                }
+                None
+            }
+        }
+    }
+
+    /// The object under `metadata`.
+    pub fn metadata(&self, reading: &mut Reading<'_>) -> Map<'static> {
+        let Some(node) = self.given("metadata") else { return Map::default() };
+        match node.to_val().into_owned() {
+            Val::Map(map) => map,
+            _ => {
+                reading.wrong_type("`metadata`", "an object", node);
+                Map::default()
+            }
+        }
+    }
+
+    /// Where the key itself stands.
+    pub fn key_span(&self, name: &str) -> Option<Span> {
+        self.found.iter().find(|(key, ..)| key.name == name).map(|(_, span, _)| *span)
+    }
+
+    /// The place to point at when the object as a whole is meant: its first line is enough.
+    pub fn head(&self) -> Span {
+        self.found.first().map_or(self.span, |(_, span, _)| *span)
+    }
+
+    pub fn missing(&self, key: &Key) -> Problem {
+        let message = format!("{} needs `{}`", self.keys.what, key.name);
+        let problem = Problem::new(&codes::MISSING_KEY, message).at(self.span, format!("without `{}`", key.name));
+        problem.help(format!("`{}` is {}", key.name, key.doc))
+    }
+
+    /// Whether an unknown key was probably meant to be this one: then one problem is enough.
+    pub fn may_mean(&self, name: &str) -> bool {
+        self.meant.contains(&name) || (self.has_unknown && self.keys.keys.len() == 1)
+    }
+
+    /// Whether a key of later versions stands here.
+    pub fn has_reserved(&self, name: &str) -> bool {
+        self.reserved.contains(&name)
+    }
+}
+
+fn wrong_type(what: &str, needs: &str, node: &Node<'_>) -> Problem {
+    let message = format!("{what} must be {needs}, not {}", node.phrase());
+    Problem::new(&codes::WRONG_TYPE, message).at(node.span, format!("should be {needs}"))
+}
+
+fn unknown_key(keys: &'static Keys, written: &str, span: Span, near: Option<&str>) -> Problem {
+    let problem =
+        Problem::new(&codes::UNKNOWN_KEY, format!("{} has no key `{written}`", keys.what)).at(span, "unknown key");
+    match near {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!("{} may have {}", keys.what, listed(keys.names()))),
+    }
+}
