@@ -42,6 +42,7 @@ pub enum WhenMissing {
 
 impl Assertion {
     /// Judges a context.
+    #[inline]
     pub fn judge(&self, context: Context<'_>) -> Judgement {
         match &self.expected {
             Expected::Fixed(comparison) => self.compare(comparison, context),

@@ -198,6 +198,7 @@ impl Comparison<'_> {
     }
 
     /// Judges a value. Operators that are not about lists are applied to each item of one, and all must pass.
+    #[inline]
     pub fn judge(&self, value: &Val<'_>) -> Judgement {
         match value {
             Val::List(items) if !self.is_whole(items) => self.judge_each(items),
@@ -228,6 +229,7 @@ impl Comparison<'_> {
     }
 
     /// Judges one value, a list included, as it is.
+    #[inline]
     pub fn judge_one(&self, value: &Val<'_>) -> Judgement {
         match self.bound.holds(value) {
             Ok(true) => Judgement::Passed,

@@ -15,11 +15,13 @@ pub struct Context<'c> {
 
 impl<'c> Context<'c> {
     /// A context without dependencies.
+    #[inline]
     pub fn of(base: &'c Val<'c>) -> Context<'c> {
         Context { base, outputs: &[] }
     }
 
     /// Looks up a path.
+    #[inline]
     pub fn find(&self, path: &FieldPath) -> Result<Cow<'c, Val<'c>>, Missing> {
         if let Some(output) = self.output(path, |id, root| id == root) {
             return path.find_after(1, output);
@@ -32,6 +34,7 @@ impl<'c> Context<'c> {
     }
 
     /// What a path finds without making anything. `None` says nothing yet: ask [`find`](Self::find).
+    #[inline]
     pub fn reach(&self, path: &FieldPath) -> Option<&'c Val<'c>> {
         match self.output(path, |id, root| id == root) {
             Some(output) => path.reach_after(1, output),

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use super::Val;
 
 /// Compares two numbers by their exact values. `None` when one is not a number, or is NaN.
+#[inline]
 pub fn compare_numbers(left: &Val<'_>, right: &Val<'_>) -> Option<Ordering> {
     match (Number::of(left)?, Number::of(right)?) {
         (Number::Integer(left), Number::Integer(right)) => Some(left.cmp(&right)),

@@ -107,11 +107,13 @@ impl FieldPath {
     }
 
     /// The steps.
+    #[inline]
     pub fn steps(&self) -> &[Step] {
         &self.0
     }
 
     /// The name of the first step, when it is a name: what the context must supply.
+    #[inline]
     pub fn root(&self) -> Option<&str> {
         match self.0.first() {
             Some(Step::Key(key)) => Some(key),
@@ -125,17 +127,20 @@ impl FieldPath {
     }
 
     /// Looks up the path. What is found is borrowed, unless `[*]` or `@json` had to make it.
+    #[inline]
     pub fn find<'r, 'v>(&self, value: &'r Val<'v>) -> Result<Cow<'r, Val<'v>>, Missing> {
         find(&self.0, value, 0)
     }
 
     /// What is there to borrow at the end of the path. `None` says nothing yet: [`find`](Self::find) knows whether it is
     /// missing or has to be made.
+    #[inline]
     pub fn reach<'r, 'v>(&self, value: &'r Val<'v>) -> Option<&'r Val<'v>> {
         reach(&self.0, value)
     }
 
     /// Like [`reach`](Self::reach), leaving out the first `skip` steps.
+    #[inline]
     pub fn reach_after<'r, 'v>(&self, skip: usize, value: &'r Val<'v>) -> Option<&'r Val<'v>> {
         reach(&self.0[skip..], value)
     }
@@ -151,6 +156,7 @@ impl FieldPath {
     }
 }
 
+#[inline]
 fn reach<'r, 'v>(steps: &[Step], mut value: &'r Val<'v>) -> Option<&'r Val<'v>> {
     for step in steps {
         value = match (step, value) {

@@ -35,6 +35,7 @@ pub type Value = Val<'static>;
 
 impl<'a> Val<'a> {
     /// The kind of value this is.
+    #[inline]
     pub fn kind(&self) -> Kind {
         match self {
             Val::Null => Kind::Null,
@@ -47,6 +48,7 @@ impl<'a> Val<'a> {
     }
 
     /// The text, when it is text.
+    #[inline]
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Val::Str(text) => Some(text),
@@ -55,6 +57,7 @@ impl<'a> Val<'a> {
     }
 
     /// The items, when it is a list.
+    #[inline]
     pub fn as_list(&self) -> Option<&[Val<'a>]> {
         match self {
             Val::List(items) => Some(items),
@@ -63,6 +66,7 @@ impl<'a> Val<'a> {
     }
 
     /// The members, when it is an object.
+    #[inline]
     pub fn as_map(&self) -> Option<&Map<'a>> {
         match self {
             Val::Map(map) => Some(map),
@@ -71,11 +75,13 @@ impl<'a> Val<'a> {
     }
 
     /// The member called `key`, when this is an object that has it.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<&Val<'a>> {
         self.as_map()?.get(key)
     }
 
     /// The nearest double, when it is a number. A number too large for a double is an infinity.
+    #[inline]
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             // The nearest double is what is asked for here; exact comparison is `compare_numbers`.
@@ -334,6 +340,7 @@ impl<'a> Map<'a> {
     }
 
     /// The value of `key`.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<&Val<'a>> {
         self.0.iter().find(|(name, _)| same_key(name, key)).map(|(_, value)| value)
     }
@@ -382,11 +389,13 @@ impl<'a> Map<'a> {
     }
 
     /// How many members there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there is no member.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -493,6 +502,7 @@ impl Kinds {
     }
 
     /// Whether `kind` is in the set.
+    #[inline]
     pub const fn contains(self, kind: Kind) -> bool {
         self.0 & kind as u8 != 0
     }
@@ -510,6 +520,7 @@ impl Kinds {
     }
 
     /// Whether nothing is in the set.
+    #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
