@@ -25,7 +25,7 @@ const TEN: &str = include_str!("../benches/compare/ten.yaml");
 fn a_simple_comparison_that_passes_allocates_nothing() {
     let record = parse_json(RECORD).unwrap().value;
     for task in plan(SIMPLE).tasks {
-        let assertion = task.assertion.unwrap();
+        let assertion = task.then.unwrap();
         let judge = |assertion: &Assertion| assertion.judge(Context::of(&record));
         // Regular expressions and their scratch space are made on first use.
         assert_eq!(judge(&assertion), Judgement::Passed, "{}", task.id);

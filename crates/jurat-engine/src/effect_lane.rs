@@ -283,7 +283,7 @@ impl EffectLane<'_> {
         memory: &'e Memory,
     ) -> Surroundings<'e> {
         let task = site.asker.task().and_then(|it| self.plan.tasks.get(it.index()));
-        let check = task.and_then(|it| it.check.as_ref());
+        let check = task.and_then(|it| it.work.check());
         let definition = check.map(|it| it.home().to_owned()).unwrap_or_default();
         let run = match case.agent.map(|ix| &self.plan.cases[ix]) {
             Some(agent) => match &agent.artifact {

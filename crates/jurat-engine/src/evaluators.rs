@@ -87,7 +87,7 @@ impl Evaluators {
         functions: &HostFunctions,
     ) -> Result<Evaluators, EvaluatorError> {
         let mut evaluators = Evaluators::default();
-        let called = plan.tasks.iter().filter_map(|it| it.evaluate.as_ref());
+        let called = plan.tasks.iter().filter_map(|it| it.work.evaluate());
         for PlannedEvaluate { name, runs, .. } in called {
             if let Runs::Function(function) = runs {
                 let Some(found) = functions.get(&*function.name) else {
@@ -169,7 +169,7 @@ impl Evaluators {
 
 /// The evaluators of a plan that cannot be run: functions that are not here, and code whose interpreter is not. Only files are looked at.
 pub(crate) fn missing(plan: &Plan, folder: &Path, functions: &HostFunctions) -> Vec<EvaluatorError> {
-    let called = plan.tasks.iter().filter_map(|it| it.evaluate.as_ref());
+    let called = plan.tasks.iter().filter_map(|it| it.work.evaluate());
     let missing = |PlannedEvaluate { name, runs, .. }: &PlannedEvaluate| match runs {
         Runs::Function(function) if !functions.contains_key(&*function.name) => {
             let function = function.name.to_string();

@@ -53,13 +53,13 @@ impl Keeping<'_> {
                 Some(task) => {
                     block.verdict(column, Code::from(task));
                     let detail = Detail::of(task);
-                    if !detail.is_empty() && !self.plan.tasks[ix].has_output() {
+                    if !detail.is_empty() && !self.plan.tasks[ix].work.has_output() {
                         block.detail(column, &detail);
                     }
                 }
                 None => block.verdict(column, Code::Absent),
             }
-            if self.plan.tasks[ix].has_output() {
+            if self.plan.tasks[ix].work.has_output() {
                 self.put_output(block, done.state, TaskIx(ix as u32));
             }
         }
@@ -78,7 +78,7 @@ impl Keeping<'_> {
             let compared = state.compared(task);
             marks = Marks::of(reply, compared.as_ref());
             self.tally.mark(task, &marks);
-            if self.plan.tasks[task.index()].evaluation.is_some() {
+            if self.plan.tasks[task.index()].work.evaluation().is_some() {
                 self.tally.mark_dimensions(task, reply);
             }
             if let Some(score) = marks.score {

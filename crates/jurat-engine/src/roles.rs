@@ -139,7 +139,7 @@ struct Found {
 impl Resolving<'_> {
     fn judges(&mut self, plan: &Plan) {
         for task in &plan.tasks {
-            for role in task.judge.iter().flat_map(|it| &it.models) {
+            for role in task.work.judge().into_iter().flat_map(|it| &it.models) {
                 self.one(role, &self.task(task), "a panel names several roles");
             }
         }
@@ -147,7 +147,7 @@ impl Resolving<'_> {
 
     fn embedders(&mut self, plan: &Plan) {
         for task in &plan.tasks {
-            let Some(role) = task.embedder() else { continue };
+            let Some(role) = task.work.embedder() else { continue };
             if self.roles.models.iter().any(|it| it.role == role && !it.embeds) {
                 let place = place_of(self.suite, role);
                 self.unresolved.push(Unresolved { error: ModelError::TwoUses { role: role.to_owned() }, place });
@@ -353,12 +353,12 @@ fn subject_roles(plan: &Plan) -> Result<Vec<&str>, ModelError> {
 const SUBJECT: &str = "subject";
 
 fn asked_roles(plan: &Plan) -> Vec<&str> {
-    let judges = plan.tasks.iter().flat_map(|it| &it.judge).flat_map(|it| &it.models);
+    let judges = plan.tasks.iter().filter_map(|it| it.work.judge()).flat_map(|it| &it.models);
     let subjects = subject_roles(plan).unwrap_or_default();
     let nodes = plan.scenarios.iter().flat_map(|it| &it.nodes);
     let nodes = nodes.flat_map(|it| it.subject.iter().chain(Some(&it.parser).filter(|_| it.needs_parser())));
     let agents = plan.cases.iter().filter_map(|it| it.agent.asks());
-    let embedders = plan.tasks.iter().filter_map(PlannedTask::embedder);
+    let embedders = plan.tasks.iter().filter_map(|it| it.work.embedder());
     let others = agents.chain(subjects).chain(embedders);
     let mut roles: Vec<&str> = judges.chain(nodes).map(String::as_str).chain(others).collect();
     roles.sort_unstable();

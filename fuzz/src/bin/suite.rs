@@ -7,9 +7,9 @@ use std::cell::Cell;
 use std::path::Path;
 
 use jurat_core::plan::{Plan, Samples, examine};
+use jurat_core::suite::{Loaded, RowSource, Suite, load, write};
 use jurat_format::problem::Severity;
 use jurat_format::source::{Files, ReadError};
-use jurat_core::suite::{Loaded, RowSource, Suite, load, write};
 use jurat_format::value::{Context, Val, Value, parse_json};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

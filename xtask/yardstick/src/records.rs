@@ -162,7 +162,7 @@ mod tests {
             for row in (0..500).map(|it| Row::new(it, 30)) {
                 let text = written(shape, row);
                 let value = parse_json(&text).unwrap().value;
-                let assertions = plan.tasks.iter().map(|it| it.assertion.as_ref().unwrap());
+                let assertions = plan.tasks.iter().map(|it| it.then.as_ref().unwrap());
                 let verdicts: Vec<bool> = assertions
                     .map(|it| match it.judge(Context::of(&value)) {
                         Judgement::Passed => true,

@@ -30,7 +30,7 @@ impl Files for One<'_> {
 }
 
 pub(crate) fn works<'f>(ten: &'f Plan, simple: &'f Plan, record: &'f Val<'f>) -> Vec<Work<'f>> {
-    let all: Vec<&Assertion> = ten.tasks.iter().filter_map(|it| it.assertion.as_ref()).collect();
+    let all: Vec<&Assertion> = ten.tasks.iter().filter_map(|it| it.then.as_ref()).collect();
     assert_eq!(all.len(), 10);
     let same = all.clone();
     let mut works = vec![
@@ -55,7 +55,7 @@ pub(crate) fn works<'f>(ten: &'f Plan, simple: &'f Plan, record: &'f Val<'f>) ->
         },
     ];
     for task in &simple.tasks {
-        let assertion = task.assertion.as_ref().expect("every task of this suite asserts");
+        let assertion = task.then.as_ref().expect("every task of this suite asserts");
         let name = task.id.clone();
         let run = move |n| {
             for _ in 0..n {

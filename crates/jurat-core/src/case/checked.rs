@@ -3,8 +3,9 @@
 use jurat_compare::Judgement;
 use jurat_format::value::{Context, Val, Value, shown};
 
-use crate::check::{HookAnswer, Seen};
-use crate::effect::Outcome;
+use super::task::TaskState;
+use crate::check::{Check as RunCheck, HookAnswer, Rule, Seen, not_allowed};
+use crate::effect::{Deed, Outcome};
 use crate::evidence::fault::of_scenario;
 use crate::judge::Ballot;
 use crate::outcome::Check;
@@ -13,15 +14,15 @@ use crate::suite::Gate;
 use crate::verdict::Verdict;
 
 /// What a check of a whole scenario comes to, and what follows. A row may be the evidence of a scenario that ran elsewhere, faults included.
-pub(super) fn checked(check: &Check, task: &PlannedTask, context: Context<'_>) -> Ballot {
+pub(super) fn outcome(check: &Check, task: &PlannedTask, context: Context<'_>) -> TaskState {
     if let Some(verdict) = of_scenario(context.base) {
-        return Ballot { verdict, output: None, said: Vec::new() };
+        return TaskState::ended(verdict);
     }
     let value = match check.evaluate(context.base) {
         Ok(value) => value,
-        Err(error) => return Ballot { verdict: Verdict::error(error.to_string()), output: None, said: Vec::new() },
+        Err(error) => return TaskState::failed(error.to_string()),
     };
-    let verdict = match (&task.assertion, &value) {
+    let verdict = match (&task.then, &value) {
         (Some(assertion), value) => assertion.judge_reply(value, context).into(),
         (None, Val::Bool(true)) => Verdict::Passed,
         (None, Val::Bool(false)) => Verdict::Failed(Box::new(check.trace(context.base).mismatch())),
@@ -30,32 +31,59 @@ pub(super) fn checked(check: &Check, task: &PlannedTask, context: Context<'_>) -
         }
         (None, _) => Verdict::Measured,
     };
-    Ballot { verdict, output: Some(value), said: Vec::new() }
+    TaskState::Done(Ballot { verdict, output: Some(value), said: Vec::new() })
+}
+
+/// Begins a check of a run: it is decided at once, or something has to be looked at or called first.
+pub(super) fn begin(check: &RunCheck, task: &PlannedTask, allows_hooks: bool, context: Context<'_>) -> TaskState {
+    if let Rule::Hook(hook) = &check.rule {
+        if !allows_hooks {
+            return run_checked(not_allowed(), task, context);
+        }
+        let (hook, check_id, description) = (hook.clone(), task.id.clone(), task.description.clone());
+        return TaskState::Doing(Deed::Hook { hook, check_id, description });
+    }
+    match check.looks(context.base) {
+        looks if looks.is_empty() => run_checked(check.decide(context.base, &[]), task, context),
+        looks => TaskState::Doing(Deed::Look { looks }),
+    }
+}
+
+/// Decides a check of a run by what was seen, or by what its hook returned.
+pub(super) fn returned(check: &RunCheck, task: &PlannedTask, outcome: Outcome, context: Context<'_>) -> TaskState {
+    let judgement = match &check.rule {
+        Rule::Hook(hook) => answered(outcome).map(|it| it.judgement(hook)),
+        _ => seen(outcome).map(|it| check.decide(context.base, &it)),
+    };
+    match judgement {
+        Ok(judgement) => run_checked(judgement, task, context),
+        Err(verdict) => TaskState::ended(verdict),
+    }
 }
 
 /// What a check of a run comes to, and what follows.
-pub(super) fn run_checked(judgement: Judgement, task: &PlannedTask, context: Context<'_>) -> Ballot {
+fn run_checked(judgement: Judgement, task: &PlannedTask, context: Context<'_>) -> TaskState {
     let output = match judgement {
         Judgement::Passed => Some(Val::Bool(true)),
         Judgement::Failed(_) => Some(Val::Bool(false)),
         Judgement::Error(_) => None,
     };
-    let verdict = match (&task.assertion, &output) {
+    let verdict = match (&task.then, &output) {
         (Some(assertion), Some(value)) => assertion.judge_reply(value, context).into(),
         _ => judgement.into(),
     };
-    Ballot { verdict, output, said: Vec::new() }
+    TaskState::Done(Ballot { verdict, output, said: Vec::new() })
 }
 
 /// What was seen, or what a check that could not look ends with.
-pub(super) fn seen(outcome: Outcome) -> Result<Vec<Seen>, Verdict> {
+fn seen(outcome: Outcome) -> Result<Vec<Seen>, Verdict> {
     let value = value_of(outcome)?;
     let seen = value.as_list().and_then(|it| it.iter().map(Seen::from_value).collect());
     seen.ok_or_else(|| Verdict::error("what was seen of the files cannot be read"))
 }
 
 /// What a hook answered, or what its check ends with.
-pub(super) fn answered(outcome: Outcome) -> Result<HookAnswer, Verdict> {
+fn answered(outcome: Outcome) -> Result<HookAnswer, Verdict> {
     let value = value_of(outcome)?;
     HookAnswer::from_value(&value).ok_or_else(|| Verdict::error("what the hook answered cannot be read"))
 }

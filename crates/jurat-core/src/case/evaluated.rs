@@ -5,15 +5,40 @@ use std::sync::Arc;
 use jurat_compare::Assertion;
 use jurat_format::value::{Context, FieldPath, Val, Value};
 
-use super::TaskState;
-use crate::effect::{Message, Messages, ModelRequest, Outcome};
+use super::task::TaskState;
+use crate::effect::{Message, Messages, ModelRequest, Outcome, StepSite};
+use crate::evaluator::binding;
 use crate::evaluator::{Call, Evaluation, Object, OutputConfig, OutputKind, Triple, normalise, transport};
-use crate::judge::{Asking, Ballot, End};
+use crate::judge::{Asking, Ballot, End, ReplyForm};
 use crate::plan::{EMBEDDING_RETRIES, Plan, PlannedEvaluate, PlannedTask, Runs};
 use crate::verdict::Verdict;
 
+pub(super) fn begin(task: &PlannedTask, evaluate: &PlannedEvaluate, context: Context<'_>) -> TaskState {
+    match binding::arguments(&evaluate.bindings, context) {
+        Ok(arguments) => evaluated_or_called(task, evaluate, arguments, context),
+        Err(reason) => TaskState::failed(reason),
+    }
+}
+
+/// Takes in the embeddings that an evaluator compares.
+pub(super) fn embedded(
+    task: &PlannedTask,
+    evaluate: &PlannedEvaluate,
+    mut slots: Vec<Asking>,
+    (site, outcome): (StepSite, Outcome),
+    context: Context<'_>,
+) -> TaskState {
+    let [asking] = slots.as_mut_slice() else { return TaskState::Asking(slots) };
+    let n_texts = asking.step().map_or(0, |(_, request, _)| request.messages.len());
+    asking.apply(site.turn, outcome, &ReplyForm::Text);
+    match asking.end() {
+        Some(end) => compared(task, evaluate, end, n_texts, context),
+        None => TaskState::Asking(slots),
+    }
+}
+
 /// A built-in evaluator says at once what it finds; code has to be called.
-pub(super) fn evaluated_or_called(
+fn evaluated_or_called(
     task: &PlannedTask,
     evaluate: &PlannedEvaluate,
     arguments: Value,
@@ -46,7 +71,7 @@ pub(super) fn evaluated_or_called(
 }
 
 /// What an evaluator makes of embeddings, and what follows.
-pub(super) fn compared(
+fn compared(
     task: &PlannedTask,
     evaluate: &PlannedEvaluate,
     end: &End,
@@ -60,7 +85,7 @@ pub(super) fn compared(
         End::Reply(vectors) => vectors.as_str().unwrap_or_default(),
         End::Fault(fault) => return TaskState::failed(format!("`{name}`: {}", fault.message)),
         End::NotRun(reason) => {
-            return TaskState::Done(Ballot { verdict: Verdict::NotRun(*reason), output: None, said: Vec::new() });
+            return TaskState::ended(Verdict::NotRun(*reason));
         }
     };
     let Some(output) = outputs.first() else { return TaskState::failed("there is no output") };
@@ -87,7 +112,7 @@ fn evaluated(
             Some(Val::Map(members.collect()))
         }
     };
-    let compared = task.assertion.as_ref().and_then(|it| it.path.as_ref()).and_then(FieldPath::root);
+    let compared = task.then.as_ref().and_then(|it| it.path.as_ref()).and_then(FieldPath::root);
     let looked_at =
         compared.and_then(|root| outputs.iter().position(|it| it.name == root)).filter(|_| outputs.len() > 1);
     let rejected = |it: &Evaluation| it.result.as_ref().err().map(|rejection| format!("`{}`: {rejection}", it.name));
@@ -95,7 +120,7 @@ fn evaluated(
         Some(ix) => evaluations.get(ix).and_then(rejected).into_iter().collect(),
         None => evaluations.iter().filter_map(rejected).collect(),
     };
-    let verdict = match (&task.assertion, &output) {
+    let verdict = match (&task.then, &output) {
         _ if !reasons.is_empty() => Verdict::error(reasons.join("\n")),
         (Some(assertion), Some(output)) => match truth.filter(|_| outputs.len() < 2 && reads_label(assertion)) {
             Some(truth) => assertion.judge_truth(truth, context).into(),
@@ -123,7 +148,7 @@ pub(super) fn called(
         Outcome::Returned(returned) => *returned,
         Outcome::Fault(fault) => return TaskState::failed(format!("`{name}`: {}", fault.message)),
         Outcome::NotRun(reason) => {
-            return TaskState::Done(Ballot { verdict: Verdict::NotRun(reason), output: None, said: Vec::new() });
+            return TaskState::ended(Verdict::NotRun(reason));
         }
         Outcome::Answer(_) => return TaskState::failed(format!("`{name}` is no model")),
     };
@@ -157,8 +182,8 @@ fn is_label(path: &FieldPath) -> bool {
 
 /// The boolean that an evaluator returned, when an assertion looks at its label. Most depend on no evaluator, and are not held up.
 pub(super) fn truth_of_label(plan: &Plan, task: &PlannedTask, context: Context<'_>) -> Option<bool> {
-    let path = task.assertion.as_ref()?.path.as_ref()?;
-    let is_evaluator = |it: &PlannedTask| it.evaluate.is_some() && path.root() == Some(it.id.as_str());
+    let path = task.then.as_ref()?.path.as_ref()?;
+    let is_evaluator = |it: &PlannedTask| it.work.evaluate().is_some() && path.root() == Some(it.id.as_str());
     task.depends_on.iter().find(|it| is_evaluator(&plan.tasks[it.index()]))?;
     if !is_label(&path.rest()) {
         return None;

@@ -4,23 +4,21 @@
 
 mod checked;
 mod evaluated;
+mod judged;
 mod probe;
+mod scored;
+mod task;
 
-use checked::{answered, checked, run_checked, seen};
-use evaluated::{called, compared, evaluated_or_called, truth_of_label};
 pub use probe::{ProbeAnswer, ProbeState};
+use task::TaskState;
 
-use jurat_compare::Judgement;
 use jurat_format::value::{Context, Val, Value};
 
-use crate::check::{Check, Rule, not_allowed};
-use crate::effect::{Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, StepSite, ToolChoice};
-use crate::evaluation::{CheckSeen, conclude};
+use crate::effect::{Asker, Deed, ModelRequest, Outcome, Request, StepSite};
 use crate::evaluator::Evaluation;
-use crate::evaluator::binding::arguments;
 use crate::evidence::fault::fault;
-use crate::judge::{Asking, Ballot, End, ReplyForm, combine};
-use crate::plan::{CaseName, Plan, PlannedEvaluate, PlannedEvaluation, PlannedJudge, PlannedTask, TaskIx};
+use crate::judge::{Ballot, ReplyForm};
+use crate::plan::{CaseName, Plan, PlannedTask, TaskIx, Work};
 use crate::suite::{ExpectedValue, Gate, TaskComparison};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 
@@ -34,35 +32,6 @@ pub struct CaseState<'p> {
     tasks: Vec<TaskState>,
     /// What the case ends with whatever its tasks conclude, because its evidence is missing or incomplete.
     fault: Option<Verdict>,
-}
-
-#[derive(Debug, Clone)]
-enum TaskState {
-    /// It is not for this case.
-    Absent,
-    /// Something it depends on is not done.
-    Waiting,
-    /// Its judges are being asked, or who gives its evaluator embeddings.
-    Asking(Vec<Asking>),
-    /// Others than models do something for it.
-    Doing(Deed),
-    /// It is done.
-    Done(Ballot),
-    /// It is done, and this is what each output of its evaluator came to.
-    Evaluated(Ballot, Vec<Evaluation>),
-}
-
-impl TaskState {
-    fn ballot(&self) -> Option<&Ballot> {
-        match self {
-            TaskState::Done(ballot) | TaskState::Evaluated(ballot, _) => Some(ballot),
-            TaskState::Absent | TaskState::Waiting | TaskState::Asking(_) | TaskState::Doing(_) => None,
-        }
-    }
-
-    fn failed(reason: impl Into<String>) -> TaskState {
-        TaskState::Done(Ballot { verdict: Verdict::error(reason), output: None, said: Vec::new() })
-    }
 }
 
 /// A request that may be made now.
@@ -141,139 +110,49 @@ impl<'p> CaseState<'p> {
 
     /// The requests that may be made now, given every outcome so far.
     pub fn steps(&self) -> impl Iterator<Item = Ready<'_>> {
-        self.tasks.iter().enumerate().flat_map(|(task, state)| {
-            let seats = match state {
-                TaskState::Asking(seats) => seats.as_slice(),
-                _ => &[],
-            };
-            let asker = Asker::Task(TaskIx::of(task));
-            let deed = match state {
-                TaskState::Doing(deed) => Some(Ready {
-                    site: StepSite { asker, seat: 0, turn: 0 },
-                    request: ReadyRequest::Deed(deed),
-                    max_requests: 1,
-                }),
-                _ => None,
-            };
-            let asked = seats.iter().enumerate().filter_map(move |(seat, asking)| {
-                let (turn, request, max_requests) = asking.step()?;
-                let seat = u32::try_from(seat).unwrap_or(u32::MAX);
-                Some(Ready {
-                    site: StepSite { asker, seat, turn },
-                    request: ReadyRequest::Model(request),
-                    max_requests,
-                })
-            });
-            asked.chain(deed)
-        })
+        (0..).zip(&self.tasks).flat_map(|(task, state)| state.steps(TaskIx(task)))
     }
 
     /// Takes in one outcome. Outcomes of requests that are not open change nothing.
     pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
-        let plan = self.plan;
         let Asker::Task(ix) = site.asker else { return };
-        if let Some(TaskState::Doing(_)) = self.tasks.get(ix.index()) {
-            self.returned(ix, outcome);
-            return;
-        }
-        if let Some(evaluate) = plan.tasks.get(ix.index()).and_then(|it| it.evaluate.as_ref()) {
-            self.embedded(site, evaluate, outcome);
-            return;
-        }
-        let Some(judge) = plan.tasks.get(ix.index()).and_then(|it| it.judge.as_ref()) else { return };
-        let Some(TaskState::Asking(seats)) = self.tasks.get_mut(ix.index()) else { return };
-        let Some(asking) = seats.get_mut(site.seat as usize) else { return };
-        let evaluation = plan.tasks[ix.index()].evaluation.as_deref();
-        let form = evaluation.map_or(&judge.form, |it| &it.brief(self.id.as_deref()).form);
-        asking.apply(site.turn, outcome, form);
-        let TaskState::Asking(seats) = &self.tasks[ix.index()] else { return };
-        let ends: Option<Vec<&End>> = seats.iter().map(Asking::end).collect();
-        if let Some(ends) = ends {
-            let task = &plan.tasks[ix.index()];
-            let outputs = self.outputs(task);
-            let context = Context { base: self.base, outputs: &outputs };
-            let ballot = match evaluation {
-                Some(evaluation) => self.evaluated(evaluation, &ends, context),
-                None => combine(&ends, task.assertion.as_ref(), judge.aggregate, context),
-            };
-            self.tasks[ix.index()] = TaskState::Done(ballot);
+        let Some(state) = self.tasks.get_mut(ix.index()).filter(|it| it.is_asking()) else { return };
+        let state = std::mem::replace(state, TaskState::Waiting);
+        let state = self.continued(&self.plan.tasks[ix.index()], state, site, outcome);
+        let is_done = state.ballot().is_some();
+        self.tasks[ix.index()] = state;
+        if is_done {
             self.settle();
         }
     }
 
-    /// Takes in the embeddings that an evaluator compares.
-    fn embedded(&mut self, site: StepSite, evaluate: &PlannedEvaluate, outcome: Outcome) {
-        let Asker::Task(ix) = site.asker else { return };
-        let task = &self.plan.tasks[ix.index()];
-        let Some(TaskState::Asking(seats)) = self.tasks.get_mut(ix.index()) else { return };
-        let [asking] = seats.as_mut_slice() else { return };
-        let n_texts = asking.step().map_or(0, |(_, request, _)| request.messages.len());
-        asking.apply(site.turn, outcome, &ReplyForm::Text);
-        let Some(end) = asking.end().cloned() else { return };
+    /// The state of a task after an outcome of one of its requests.
+    fn continued(&self, task: &PlannedTask, state: TaskState, site: StepSite, outcome: Outcome) -> TaskState {
         let outputs = self.outputs(task);
         let context = Context { base: self.base, outputs: &outputs };
-        self.tasks[ix.index()] = compared(task, evaluate, &end, n_texts, context);
-        self.settle();
-    }
-
-    /// What the replies of all seats come to. A seat without one leaves it undecided, as it does for any panel.
-    fn evaluated(&self, evaluation: &PlannedEvaluation, ends: &[&End], context: Context<'_>) -> Ballot {
-        let replies: Option<Vec<&Value>> = ends
-            .iter()
-            .map(|it| match it {
-                End::Reply(reply) => Some(reply),
-                End::Fault(_) | End::NotRun(_) => None,
-            })
-            .collect();
-        let Some(replies) = replies else { return combine(ends, None, None, context) };
-        let scale = evaluation.brief(self.id.as_deref()).brief.scale();
-        let concluded = conclude(&evaluation.profile, &scale, &replies, &self.checks(evaluation));
-        Ballot { verdict: concluded.verdict, output: Some(concluded.output), said: concluded.said }
-    }
-
-    /// What the checks of this case came to, in the order in which they are written.
-    fn checks(&self, evaluation: &PlannedEvaluation) -> Vec<CheckSeen<'_>> {
-        let seen = |ix: &TaskIx| {
-            let task = &self.plan.tasks[ix.index()];
-            Some(CheckSeen {
-                id: &task.id,
-                kind: task.check.as_ref().map_or("", Check::kind),
-                description: task.description.as_deref(),
-                dimensions: &task.dimensions,
-                verdict: &self.ballot(*ix)?.verdict,
-            })
-        };
-        evaluation.sees.iter().filter_map(seen).collect()
+        match (&task.work, state) {
+            (Work::Judge(judge), TaskState::Asking(slots)) => {
+                judged::apply(judge, task.then.as_ref(), slots, (site, outcome), context)
+            }
+            (Work::Evaluation(evaluation), TaskState::Asking(slots)) => {
+                scored::apply(self, evaluation, slots, (site, outcome), context)
+            }
+            (Work::Evaluate(evaluate), TaskState::Asking(slots)) => {
+                evaluated::embedded(task, evaluate, slots, (site, outcome), context)
+            }
+            (Work::Evaluate(evaluate), TaskState::Doing(_)) => evaluated::called(task, evaluate, outcome, context),
+            (Work::Check(check), TaskState::Doing(_)) => checked::returned(check, task, outcome, context),
+            (_, state) => state,
+        }
     }
 
     /// What a reply to a task's judges must be.
     pub fn form(&self, task: TaskIx) -> Option<&ReplyForm> {
-        let task = self.plan.tasks.get(task.index())?;
-        let of_case = task.evaluation.as_ref().map(|it| &it.brief(self.id.as_deref()).form);
-        of_case.or_else(|| task.judge.as_ref().map(|it| &it.form))
-    }
-
-    /// Takes in what others than models did.
-    fn returned(&mut self, ix: TaskIx, outcome: Outcome) {
-        let task = &self.plan.tasks[ix.index()];
-        let outputs = self.outputs(task);
-        let context = Context { base: self.base, outputs: &outputs };
-        let state = match (&task.check, &task.evaluate) {
-            (Some(check), _) => {
-                let judgement = match &check.rule {
-                    Rule::Hook(hook) => answered(outcome).map(|it| it.judgement(hook)),
-                    _ => seen(outcome).map(|it| check.decide(context.base, &it)),
-                };
-                TaskState::Done(match judgement {
-                    Ok(judgement) => run_checked(judgement, task, context),
-                    Err(verdict) => Ballot { verdict, output: None, said: Vec::new() },
-                })
-            }
-            (None, Some(evaluate)) => called(task, evaluate, outcome, context),
-            (None, None) => return,
-        };
-        self.tasks[ix.index()] = state;
-        self.settle();
+        match &self.plan.tasks.get(task.index())?.work {
+            Work::Judge(judge) => Some(&judge.form),
+            Work::Evaluation(evaluation) => Some(&evaluation.brief(self.id.as_deref()).form),
+            Work::Assert | Work::Outcome(_) | Work::Check(_) | Work::Evaluate(_) => None,
+        }
     }
 
     /// The verdicts in the order of the plan's tasks; `None` for those that are not done, and for those that are not for this case.
@@ -304,13 +183,13 @@ impl<'p> CaseState<'p> {
     /// The value that a task compared, as far as it was there; what an outcome measured, when it compares nothing.
     pub fn compared(&self, task: TaskIx) -> Option<Value> {
         let planned = self.plan.tasks.get(task.index())?;
-        if planned.outcome.is_some() && planned.assertion.is_none() {
+        if planned.work.outcome().is_some() && planned.then.is_none() {
             let measured = |ballot: &&Ballot| ballot.verdict == Verdict::Measured;
             return self.ballot(task).filter(measured).and_then(|it| it.output.clone());
         }
-        let path = planned.assertion.as_ref()?.path.as_ref();
+        let path = planned.then.as_ref()?.path.as_ref();
         let ballot = self.ballot(task)?;
-        if planned.has_output() {
+        if planned.work.has_output() {
             let reply = ballot.output.as_ref()?;
             return path
                 .map_or(Some(reply.clone()), |path| path.find(reply).ok().map(|it| it.into_owned().into_owned()));
@@ -329,7 +208,8 @@ impl<'p> CaseState<'p> {
             ExpectedValue::Literal(value) => Some(value.clone()),
             ExpectedValue::Path(path) => {
                 let planned = self.plan.tasks.get(task.index())?;
-                let in_reply = self.ballot(task).and_then(|it| it.output.as_ref()).filter(|_| planned.has_output());
+                let in_reply =
+                    self.ballot(task).and_then(|it| it.output.as_ref()).filter(|_| planned.work.has_output());
                 let in_reply = in_reply.and_then(|it| path.find(it).ok()).map(|it| it.into_owned().into_owned());
                 let outputs = self.outputs(planned);
                 let context = Context { base: self.base, outputs: &outputs };
@@ -372,9 +252,9 @@ impl<'p> CaseState<'p> {
                 continue;
             }
             let task = &plan.tasks[ix.index()];
-            let sees = task.evaluation.as_ref().map(|it| it.sees.as_slice()).unwrap_or_default();
             let is_settled = |it: &TaskIx| !self.is_open(*it);
-            if task.depends_on.iter().all(|it| self.tasks[it.index()].ballot().is_some()) && sees.iter().all(is_settled)
+            if task.depends_on.iter().all(|it| self.tasks[it.index()].ballot().is_some())
+                && task.work.sees().iter().all(is_settled)
             {
                 self.tasks[ix.index()] = self.begun(task);
             }
@@ -393,53 +273,14 @@ impl<'p> CaseState<'p> {
         }
         let outputs = self.outputs(task);
         let context = Context { base: self.base, outputs: &outputs };
-        if let Some(check) = &task.outcome {
-            return TaskState::Done(checked(check, task, context));
+        match &task.work {
+            Work::Assert => judged::asserted(self.plan, task, context),
+            Work::Judge(judge) => judged::begin(judge, context),
+            Work::Outcome(check) => checked::outcome(check, task, context),
+            Work::Check(check) => checked::begin(check, task, self.plan.allows_hooks, context),
+            Work::Evaluate(evaluate) => evaluated::begin(task, evaluate, context),
+            Work::Evaluation(evaluation) => scored::begin(self, evaluation),
         }
-        if let Some(evaluate) = &task.evaluate {
-            return match arguments(&evaluate.bindings, context) {
-                Ok(arguments) => evaluated_or_called(task, evaluate, arguments, context),
-                Err(reason) => TaskState::failed(reason),
-            };
-        }
-        if let Some(check) = &task.check {
-            return match self.deed_of(check, task) {
-                Some(Ok(deed)) => TaskState::Doing(deed),
-                Some(Err(judgement)) => TaskState::Done(run_checked(judgement, task, context)),
-                None => TaskState::Done(run_checked(check.decide(self.base, &[]), task, context)),
-            };
-        }
-        if let (Some(evaluation), Some(judge)) = (&task.evaluation, &task.judge) {
-            let requests = evaluation.requests(self.id.as_deref(), self.base, &self.checks(evaluation));
-            return TaskState::Asking(requests.into_iter().map(|it| Asking::new(it, judge.max_retries)).collect());
-        }
-        match (&task.judge, &task.assertion) {
-            (Some(judge), _) => match requests(judge, context) {
-                Ok(requests) => {
-                    TaskState::Asking(requests.into_iter().map(|it| Asking::new(it, judge.max_retries)).collect())
-                }
-                Err(reason) => TaskState::failed(reason),
-            },
-            (None, Some(assertion)) => {
-                let judgement = match truth_of_label(self.plan, task, context) {
-                    Some(truth) => assertion.judge_truth(truth, context),
-                    None => assertion.judge(context),
-                };
-                TaskState::Done(Ballot { verdict: judgement.into(), output: None, said: Vec::new() })
-            }
-            (None, None) => TaskState::failed("the task compares nothing"),
-        }
-    }
-
-    /// What others than models have to do before a check can be decided; or what it comes to when they may not.
-    fn deed_of(&self, check: &Check, task: &PlannedTask) -> Option<Result<Deed, Judgement>> {
-        if let Rule::Hook(hook) = &check.rule {
-            let (hook, check_id, description) = (hook.clone(), task.id.clone(), task.description.clone());
-            let deed = Deed::Hook { hook, check_id, description };
-            return Some(if self.plan.allows_hooks { Ok(deed) } else { Err(not_allowed()) });
-        }
-        let looks = check.looks(self.base);
-        (!looks.is_empty()).then_some(Ok(Deed::Look { looks }))
     }
 
     /// Why a task may not run, if it may not: the first dependency, in the author's order, that stands in its way.
@@ -457,13 +298,13 @@ impl<'p> CaseState<'p> {
                 Verdict::Passed | Verdict::Failed(_) | Verdict::Measured => {}
             }
         }
-        stopped.or_else(|| self.held_back_by_checks(task.evaluation.as_deref()?))
+        stopped.or_else(|| self.held_back_by_checks(task.work.sees()))
     }
 
     /// Why an evaluation may not run. Checks that failed or could not be decided are what judges have to see; only a gate among them stands in the way.
-    fn held_back_by_checks(&self, evaluation: &PlannedEvaluation) -> Option<Verdict> {
+    fn held_back_by_checks(&self, checks: &[TaskIx]) -> Option<Verdict> {
         let mut stopped = None;
-        for ix in &evaluation.sees {
+        for ix in checks {
             let Some(ballot) = self.ballot(*ix) else { continue };
             let is_gate = self.plan.tasks[ix.index()].gate != Gate::None;
             match &ballot.verdict {
@@ -496,29 +337,5 @@ impl<'p> CaseState<'p> {
 
 /// The id of a case, where somebody looks at it.
 fn id_for(plan: &Plan, case: &CaseName<'_>) -> Option<String> {
-    plan.tasks.iter().any(|it| it.evaluation.is_some()).then(|| case.id.to_owned())
-}
-
-/// The first request to each seat, or why the prompt cannot be filled.
-fn requests(judge: &PlannedJudge, context: Context<'_>) -> Result<Vec<ModelRequest>, String> {
-    let mut messages = Vec::with_capacity(2);
-    if let Some(system) = &judge.system {
-        messages.push(Message::System(system.bound(context)?));
-    }
-    messages.push(Message::User(judge.prompt.bound(context)?));
-    let messages = Messages::from(messages);
-    let request = |model: &String, repeat| ModelRequest {
-        model: model.clone(),
-        messages: messages.clone(),
-        output: judge.output.clone(),
-        tools: Vec::new(),
-        tool_choice: ToolChoice::Auto,
-        repeat,
-    };
-    Ok(judge
-        .models
-        .iter()
-        .flat_map(|model| (0..judge.repeat).map(move |repeat| (model, repeat)))
-        .map(|(model, repeat)| request(model, repeat))
-        .collect())
+    plan.tasks.iter().any(|it| it.work.evaluation().is_some()).then(|| case.id.to_owned())
 }

@@ -24,6 +24,8 @@ const JUDGE: &str = "judge";
 pub struct PlannedEvaluation {
     /// Who judges, and what becomes of what they say.
     pub profile: Profile,
+    /// The models that are asked.
+    pub judge: PlannedJudge,
     /// The checks that it waits for, and that judges are told of. Those that are not for a case are not waited for there.
     pub sees: Vec<TaskIx>,
     /// What is wanted of each case, by its id.
@@ -79,8 +81,8 @@ pub(super) fn dimensions(suite: &Suite, evaluation: &EvaluationText) -> Vec<Stri
     names
 }
 
-/// The evaluation of a suite without errors, and the judge that asks for it.
-pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<(Arc<PlannedEvaluation>, PlannedJudge)> {
+/// The evaluation of a suite without errors.
+pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvaluation>> {
     let text = suite.evaluation.as_ref()?;
     let profile = Profile {
         seats: seats(text),
@@ -116,7 +118,7 @@ pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<(Arc<PlannedEval
         repeat: 1,
         aggregate: None,
     };
-    Some((Arc::new(PlannedEvaluation { profile, sees: sees.to_vec(), briefs, default }), judge))
+    Some(Arc::new(PlannedEvaluation { profile, judge, sees: sees.to_vec(), briefs, default }))
 }
 
 /// Who is asked, in order. Several runs of one judge go on counting, so that each is a question of its own.

@@ -20,6 +20,7 @@ mod selection;
 mod servers;
 mod shape;
 mod types;
+mod work;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,19 +31,12 @@ use jurat_format::value::{FieldPath, Projection, Step, Value};
 use jurat_format::{codes, id::same_id};
 
 use crate::agent::AgentCase;
-use crate::check::Check as RunCheck;
 use crate::effect::Schema;
 use crate::evaluator::binding::Binding;
-use crate::evaluator::builtin::Builtin;
-use crate::evaluator::{self, OutputConfig};
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
-use crate::outcome::Check;
 use crate::scenario::ReadyScenario;
 use crate::scenario::ready::PARSER;
-use crate::suite::{
-    Aggregate, Ask, Evaluate, EvaluatorKind, Gate, Judge, Selection, Suite, Task, TaskComparison, TaskKind,
-    examine_scenarios,
-};
+use crate::suite::{Ask, Gate, Selection, Suite, Task, TaskComparison, TaskKind, examine_scenarios};
 use crate::tool::{MOST_ROUNDS, ToolFilter};
 
 use base::Bases;
@@ -53,6 +47,7 @@ pub use graph::Stage;
 use roles::Roles;
 pub use selection::{CaseName, CaseSet, row_tags};
 pub use shape::Shape;
+pub use work::{EMBEDDING_RETRIES, PlannedEvaluate, PlannedJudge, Runs, Work};
 
 /// A few rows of the data, to look at before running.
 #[derive(Debug, Clone, Default)]
@@ -183,105 +178,20 @@ impl PlannedAsk {
 /// A task with its names resolved.
 #[derive(Debug, Clone)]
 pub struct PlannedTask {
-    /// Its name.
     pub id: String,
-    /// What it is for.
     pub description: Option<String>,
-    /// What it asks, when it asks a model.
-    pub judge: Option<PlannedJudge>,
-    /// What it checks, when it is about a whole scenario.
-    pub outcome: Option<Check>,
-    /// What it runs, when it runs an evaluator.
-    pub evaluate: Option<PlannedEvaluate>,
-    /// What it checks, when it is about the run of an agent.
-    pub check: Option<RunCheck>,
-    /// How it has runs judged, when it does; `judge` says who is asked.
-    pub evaluation: Option<Arc<PlannedEvaluation>>,
-    /// What it says something about: what its author says, else what such a check is usually about.
+    /// What it does, by its kind.
+    pub work: Work,
+    /// What its output must be; for an assertion, what the evidence must be.
+    pub then: Option<Assertion>,
+    /// What it says something about.
     pub dimensions: Vec<String>,
-    /// What it compares, ready to judge.
-    pub assertion: Option<Assertion>,
     /// The tasks it waits for.
     pub depends_on: Vec<TaskIx>,
     /// Whether it decides what runs after it.
     pub gate: Gate,
     /// The cases it applies to; for all others it is absent. All of these are cases of the tasks it waits for.
     pub on: CaseSet,
-}
-
-impl PlannedTask {
-    /// Whether it asks or calls anybody.
-    pub fn asks(&self) -> bool {
-        self.asks_models()
-            || self.check.as_ref().is_some_and(RunCheck::may_look)
-            || self.evaluate.as_ref().is_some_and(|it| matches!(it.runs, Runs::Code(_) | Runs::Function(_)))
-    }
-
-    /// Whether it asks a model.
-    pub fn asks_models(&self) -> bool {
-        self.judge.is_some() || self.embedder().is_some()
-    }
-
-    /// Whom it asks for embeddings: a role, or `provider/model`.
-    pub fn embedder(&self) -> Option<&str> {
-        match &self.evaluate.as_ref()?.runs {
-            Runs::Builtin(builtin) => builtin.embedder(),
-            Runs::Code(_) | Runs::Function(_) => None,
-        }
-    }
-
-    /// Whether it comes to a value of its own, beside its verdict.
-    pub fn has_output(&self) -> bool {
-        self.judge.is_some() || self.outcome.is_some() || self.check.is_some() || self.evaluate.is_some()
-    }
-}
-
-/// An evaluator with everything it takes to run it.
-#[derive(Debug, Clone)]
-pub struct PlannedEvaluate {
-    /// Its name.
-    pub name: Arc<str>,
-    /// What runs.
-    pub runs: Runs,
-    /// What it puts out; empty when that may be anything.
-    pub outputs: Vec<OutputConfig>,
-    /// Where its arguments come from.
-    pub bindings: Vec<Binding>,
-}
-
-/// How many more requests it may take to get embeddings.
-pub const EMBEDDING_RETRIES: u32 = 3;
-
-/// What an evaluator runs.
-#[derive(Debug, Clone)]
-pub enum Runs {
-    /// Code, somewhere else.
-    Code(Arc<evaluator::Code>),
-    /// A function of the program that runs the suite.
-    Function(Arc<evaluator::HostFunction>),
-    /// A built-in: at once, or when a model has given what it compares.
-    Builtin(Box<Builtin>),
-}
-
-/// A judge with everything it takes to ask it.
-#[derive(Debug, Clone)]
-pub struct PlannedJudge {
-    /// Who is asked: roles, or `provider/model`.
-    pub models: Vec<String>,
-    /// The system message.
-    pub system: Option<Prompt>,
-    /// What is asked.
-    pub prompt: Prompt,
-    /// The JSON Schema of the reply.
-    pub output: Option<Schema>,
-    /// What a reply must be to count as one.
-    pub form: ReplyForm,
-    /// How many more requests one judgement may take.
-    pub max_retries: u32,
-    /// How often each model is asked.
-    pub repeat: u32,
-    /// How several replies become one.
-    pub aggregate: Option<Aggregate>,
 }
 
 impl Plan {
@@ -329,7 +239,7 @@ impl Plan {
         self.ask.is_some()
             || !self.scenarios.is_empty()
             || !self.cases.is_empty()
-            || self.tasks.iter().any(PlannedTask::asks)
+            || self.tasks.iter().any(|it| it.work.asks())
     }
 
     /// Whether some task is not for every row, so that names and tags of rows matter.
@@ -367,73 +277,27 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
 }
 
 fn planned(suite: &Suite, graph: &Graph, ix: usize, task: &Task, need: Option<&replies::Need<'_>>) -> PlannedTask {
-    let (depends_on, sees) = (&graph.depends_on[ix], &graph.sees[ix]);
-    let (mut judge, mut outcome, mut evaluate, mut check, mut evaluation) = (None, None, None, None, None);
-    match &task.kind {
-        TaskKind::Assert => {}
-        TaskKind::Judge(it) => {
-            let reads_field = task.comparison.as_ref().is_some_and(|it| it.path.is_some());
-            let form = if reads_field { ReplyForm::Json } else { need.map_or(ReplyForm::Text, replies::form) };
-            judge = Some(planned_judge(it, form));
-        }
-        TaskKind::Outcome(it) => outcome = Some((**it).clone()),
-        TaskKind::Evaluate(it) => evaluate = planned_evaluate(suite, it),
-        TaskKind::Check(it) => check = Some((**it).clone()),
-        TaskKind::Evaluation { .. } => (evaluation, judge) = evaluations::planned(suite, sees).unzip(),
-    }
-    let defaults = check.as_ref().map_or(&[][..], RunCheck::default_dimensions).iter().map(|it| (*it).to_owned());
-    let dimensions = match task.dimensions.as_slice() {
-        // It scores each of them, which says more than that it passed.
-        _ if evaluation.is_some() => Vec::new(),
-        [] => defaults.collect(),
-        named => named.iter().map(|it| it.value.clone()).collect(),
-    };
+    let work = Work::of(suite, task, &graph.sees[ix], need);
     PlannedTask {
         id: task.id.value.clone(),
         description: task.description.clone(),
-        judge,
-        outcome,
-        evaluate,
-        check,
-        evaluation,
-        dimensions,
-        assertion: task.comparison.as_ref().and_then(TaskComparison::assertion),
-        depends_on: depends_on.clone(),
+        dimensions: dimensions(task, &work),
+        work,
+        then: task.comparison.as_ref().and_then(TaskComparison::assertion),
+        depends_on: graph.depends_on[ix].clone(),
         gate: task.gate,
         on: CaseSet::of(suite, task),
     }
 }
 
-/// `otherwise` is what a reply must be where no `output` says so.
-fn planned_judge(judge: &Judge, otherwise: ReplyForm) -> PlannedJudge {
-    let named = judge.panel.iter().chain(judge.model.iter().filter(|_| judge.panel.is_empty()));
-    let mut models: Vec<String> = named.map(|it| it.value.clone()).collect();
-    if models.is_empty() {
-        models.push("judge".to_owned());
+/// What a task is about: what its author says, else what such a check is usually about. An evaluation scores each dimension, which says more
+/// than that it passed.
+fn dimensions(task: &Task, work: &Work) -> Vec<String> {
+    match (work, task.dimensions.as_slice()) {
+        (Work::Evaluation(_), _) => Vec::new(),
+        (Work::Check(check), []) => check.default_dimensions().iter().map(|it| (*it).to_owned()).collect(),
+        (_, named) => named.iter().map(|it| it.value.clone()).collect(),
     }
-    let schema = judge.output.as_ref().and_then(|it| ReplySchema::compile(&it.schema).ok());
-    let form = schema.map_or(otherwise, |it| ReplyForm::Schema(Box::new(it)));
-    PlannedJudge {
-        models,
-        system: judge.system.as_ref().map(|it| it.prompt.clone()),
-        prompt: judge.prompt.prompt.clone(),
-        output: judge.output.as_ref().map(|it| Schema::from(it.schema.clone())),
-        form,
-        max_retries: judge.max_retries,
-        repeat: judge.repeat,
-        aggregate: judge.aggregate,
-    }
-}
-
-fn planned_evaluate(suite: &Suite, evaluate: &Evaluate) -> Option<PlannedEvaluate> {
-    let evaluator = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value)?;
-    let runs = match &evaluator.kind {
-        EvaluatorKind::Code(code) => Runs::Code(Arc::clone(&code.code)),
-        EvaluatorKind::Function(function) => Runs::Function(Arc::clone(function)),
-        EvaluatorKind::Builtin(builtin) => Runs::Builtin(builtin.clone()),
-    };
-    let name = Arc::from(evaluator.name.value.as_str());
-    Some(PlannedEvaluate { name, runs, outputs: evaluator.configs(), bindings: evaluate.bindings.clone() })
 }
 
 /// What tasks, prompts and the id rule read of a row. A task that reads its whole context reads all of it. Asking about a

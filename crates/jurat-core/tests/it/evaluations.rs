@@ -82,7 +82,7 @@ fn judged(text: &str, replies: &[String]) -> (String, String, Value) {
         let Some(reply) = replies.next() else { break };
         state.apply(site, Outcome::Answer(Box::new(Answer::new(reply.as_str()))));
     }
-    let task = plan.tasks.iter().position(|it| it.evaluation.is_some()).expect("there is an evaluation");
+    let task = plan.tasks.iter().position(|it| it.work.evaluation().is_some()).expect("there is an evaluation");
     let ballot = state.ballot(TaskIx(task as u32)).expect("it is done");
     let output = ballot.output.clone().unwrap_or(Val::Null);
     (first.unwrap_or_default(), ballot.verdict.to_string(), output)

@@ -99,7 +99,7 @@ impl<'p> Bounds<'p> {
         request: &ModelRequest,
         n_requests: u32,
     ) {
-        let judge = task.and_then(|it| self.plan.tasks[it.index()].judge.as_ref());
+        let judge = task.and_then(|it| self.plan.tasks[it.index()].work.judge());
         self.add(player, judge, player.n_bytes(request), n_requests);
     }
 
@@ -114,12 +114,12 @@ impl<'p> Bounds<'p> {
     ) {
         let plan = self.plan;
         let planned = &plan.tasks[task.index()];
-        if let Some(player) = planned.embedder().and_then(|it| players.get(it)) {
+        if let Some(player) = planned.work.embedder().and_then(|it| players.get(it)) {
             // Output and reference are both part of the case.
             self.add(player, None, n_case.saturating_mul(2), EMBEDDING_RETRIES + 1);
         }
-        let Some(judge) = &planned.judge else { return };
-        if planned.evaluation.is_some() {
+        let Some(judge) = planned.work.judge() else { return };
+        if planned.work.evaluation().is_some() {
             self.unknown(format!("what `{}` shows its judges of a run is known only then", planned.id));
             return;
         }
@@ -144,7 +144,7 @@ impl<'p> Bounds<'p> {
         let mut n_tokens = 0;
         for root in prompt.holes().iter().map(|it| it.path.root().unwrap_or_default()) {
             let above = plan.tasks[task.index()].depends_on.iter().map(|it| &plan.tasks[it.index()]);
-            n_tokens += match above.into_iter().find(|it| same_id(&it.id, root)).map(|it| &it.judge) {
+            n_tokens += match above.into_iter().find(|it| same_id(&it.id, root)).map(|it| it.work.judge()) {
                 None => n_case,
                 // `true` or `false`.
                 Some(None) => 5,

@@ -26,7 +26,7 @@ pub(crate) fn most_calls(plan: &Plan, ready: &ReadyScenario) -> u64 {
 pub(super) fn judges<'p>(plan: &'p Plan, ready: &ReadyScenario) -> impl Iterator<Item = TaskIx> + use<'p> {
     let applies = |ix: usize| with_name(&ready.scenario, |name| plan.applies(TaskIx(ix as u32), name));
     let own: Vec<TaskIx> = (0..plan.tasks.len()).filter(|ix| applies(*ix)).map(|ix| TaskIx(ix as u32)).collect();
-    own.into_iter().filter(|it| plan.tasks[it.index()].asks_models())
+    own.into_iter().filter(|it| plan.tasks[it.index()].work.asks_models())
 }
 
 /// The most calls of a turn.

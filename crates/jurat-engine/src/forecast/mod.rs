@@ -303,8 +303,8 @@ fn most_calls_of_ask(ask: &PlannedAsk) -> u64 {
 /// The most calls that a task makes for one case.
 pub(crate) fn max_calls(plan: &Plan, task: TaskIx) -> u64 {
     let task = &plan.tasks[task.index()];
-    let of_embedder = task.embedder().map_or(0, |_| u64::from(EMBEDDING_RETRIES) + 1);
-    task.judge.as_ref().map_or(of_embedder, |judge| {
+    let of_embedder = task.work.embedder().map_or(0, |_| u64::from(EMBEDDING_RETRIES) + 1);
+    task.work.judge().map_or(of_embedder, |judge| {
         let seats = judge.models.len() as u64 * u64::from(judge.repeat);
         seats.saturating_mul(u64::from(judge.max_retries) + 1)
     })
@@ -314,7 +314,7 @@ pub(crate) fn max_calls(plan: &Plan, task: TaskIx) -> u64 {
 fn judges<'p>(plan: &'p Plan, state: &CaseState<'_>) -> impl Iterator<Item = TaskIx> + use<'p> {
     let absent: Vec<bool> = (0..plan.tasks.len()).map(|ix| state.is_absent(TaskIx(ix as u32))).collect();
     let tasks = plan.tasks.iter().zip(absent).enumerate();
-    tasks.filter(|(_, (task, is_absent))| task.asks_models() && !is_absent).map(|(ix, _)| TaskIx(ix as u32))
+    tasks.filter(|(_, (task, is_absent))| task.work.asks_models() && !is_absent).map(|(ix, _)| TaskIx(ix as u32))
 }
 
 /// The judges whose prompts are not known yet: they wait for others.

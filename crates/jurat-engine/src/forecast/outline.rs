@@ -48,12 +48,12 @@ fn players(roles: &Roles, role: Option<&str>) -> Vec<String> {
 
 fn planned(Definition { suite, plan, .. }: Definition<'_>, roles: &Roles, ix: TaskIx) -> PlanTask {
     let (written, planned): (&Task, &PlannedTask) = (&suite.tasks[ix.index()], &plan.tasks[ix.index()]);
-    let judges = planned.judge.iter().flat_map(|it| &it.models).map(String::as_str);
+    let judges = planned.work.judge().into_iter().flat_map(|it| &it.models).map(String::as_str);
     let name = |role: &str| {
         let played = roles.models.iter().find(|it| it.role == role);
         played.map_or_else(|| role.to_owned(), |it| it.model.name.clone())
     };
-    let checks = planned.evaluation.iter().flat_map(|it| &it.sees);
+    let checks = planned.work.sees().iter();
     let mut depends_on: Vec<String> = Vec::new();
     for id in planned.depends_on.iter().chain(checks).map(|it| &plan.tasks[it.index()].id) {
         // Checks of several cases may have one name.
@@ -66,7 +66,7 @@ fn planned(Definition { suite, plan, .. }: Definition<'_>, roles: &Roles, ix: Ta
         kind: written.kind.name().to_owned(),
         gate: planned.gate,
         depends_on,
-        models: judges.chain(planned.embedder()).map(name).collect(),
+        models: judges.chain(planned.work.embedder()).map(name).collect(),
         description: written.description.clone(),
         compares: written.comparison.as_ref().map(compared),
         on: written.scope.as_ref().map(|it| it.value.clone()).or_else(|| narrowed(&written.on)),

@@ -164,7 +164,7 @@ impl RunView {
 
     /// How an outcome was decided. One that was not asked, because a gate or the subject came first, has nothing to tell.
     fn decided(&self, revisited: &Revisited<'_>, task: TaskIx) -> Option<Trace> {
-        let check = self.plan.tasks[task.index()].outcome.as_ref()?;
+        let check = self.plan.tasks[task.index()].work.outcome()?;
         let ballot = revisited.state.ballot(task)?;
         let trace = check.trace(revisited.base);
         let is_its_error = matches!((&trace.came_to, &ballot.verdict),
@@ -191,7 +191,7 @@ impl RunView {
 
     fn ancestors(&self, task: TaskIx, above: &mut Vec<TaskIx>) {
         let planned = &self.plan.tasks[task.index()];
-        let checks = planned.evaluation.iter().flat_map(|it| &it.sees);
+        let checks = planned.work.sees().iter();
         for dependency in planned.depends_on.iter().chain(checks) {
             if !above.contains(dependency) {
                 above.push(*dependency);
@@ -216,7 +216,7 @@ impl RunView {
         let planned = &self.plan.tasks[task.index()];
         let direct = &planned.depends_on;
         // An evaluation is shown every check, however it ended.
-        let is_shown = |other: &TaskIx| planned.evaluation.as_ref().is_some_and(|it| it.sees.contains(other));
+        let is_shown = |other: &TaskIx| planned.work.sees().contains(other);
         let others = (0..self.plan.tasks.len()).map(|ix| TaskIx(ix as u32)).filter(|it| *it != task && !is_shown(it));
         others
             .filter_map(|other| {
@@ -292,7 +292,7 @@ impl RunView {
 
     fn of_task(&self, revisited: &Revisited<'_>, task: TaskIx) -> Option<Conversation> {
         let form = revisited.state.form(task).unwrap_or(&ReplyForm::Text);
-        let is_embedder = self.plan.tasks[task.index()].embedder().is_some();
+        let is_embedder = self.plan.tasks[task.index()].work.embedder().is_some();
         let is_own = |it: &&Happened| it.effect.site.asker == Asker::Task(task);
         let own: Vec<&Happened> = revisited.happened.iter().filter(is_own).collect();
         let (_, first) = read_request(&own.first()?.effect.request).ok()?;

@@ -237,12 +237,12 @@ impl RunView {
     /// What each output of a task's evaluator came to, where it has several: one alone is the task's own.
     fn output_reports(&self, state: &CaseState<'_>, task: TaskIx) -> Vec<OutputReport> {
         let planned = &self.plan.tasks[task.index()];
-        if let Some(evaluation) = &planned.evaluation {
+        if let Some(evaluation) = planned.work.evaluation() {
             let output = state.ballot(task).and_then(|it| it.output.as_ref());
             let dimensions = evaluation.profile.dimensions.iter();
             return dimensions.filter_map(|it| dimension_report(&planned.id, it, output?)).collect();
         }
-        let configs = planned.evaluate.as_ref().map(|it| it.outputs.as_slice()).filter(|it| it.len() > 1);
+        let configs = planned.work.evaluate().map(|it| it.outputs.as_slice()).filter(|it| it.len() > 1);
         let told = configs.unwrap_or_default().iter().zip(state.evaluations(task));
         let report = |(config, evaluation): (&OutputConfig, &Evaluation)| {
             let triple = evaluation.result.as_ref().ok().cloned().unwrap_or_default();

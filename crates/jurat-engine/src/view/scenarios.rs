@@ -68,7 +68,7 @@ impl<'v> Counting<'v> {
         let tasks: Vec<TaskIx> = tasks.filter(applies).collect();
         let is_other = |task: &&TaskIx| {
             let task = &view.plan.tasks[task.index()];
-            task.outcome.is_some() && !own.iter().any(|it| it.name == task.id)
+            task.work.outcome().is_some() && !own.iter().any(|it| it.name == task.id)
         };
         let others: Vec<TaskIx> = tasks.iter().filter(is_other).copied().collect();
         let names = own.iter().map(|it| it.name.clone());

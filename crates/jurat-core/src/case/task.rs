@@ -1,0 +1,62 @@
+//! How far one task of a case has come.
+
+use super::{Ready, ReadyRequest};
+use crate::effect::{Asker, Deed, StepSite};
+use crate::evaluator::Evaluation;
+use crate::judge::{Asking, Ballot};
+use crate::plan::TaskIx;
+use crate::verdict::Verdict;
+
+#[derive(Debug, Clone)]
+pub(super) enum TaskState {
+    /// It is not for this case.
+    Absent,
+    /// Something it depends on is not done.
+    Waiting,
+    /// Models are asked: its judges, or the model that gives its evaluator embeddings.
+    Asking(Vec<Asking>),
+    /// Something other than a model acts for it.
+    Doing(Deed),
+    Done(Ballot),
+    /// It is done, with the result of each output of its evaluator.
+    Evaluated(Ballot, Vec<Evaluation>),
+}
+
+impl TaskState {
+    pub(super) fn ballot(&self) -> Option<&Ballot> {
+        match self {
+            TaskState::Done(ballot) | TaskState::Evaluated(ballot, _) => Some(ballot),
+            TaskState::Absent | TaskState::Waiting | TaskState::Asking(_) | TaskState::Doing(_) => None,
+        }
+    }
+
+    /// Whether it waits for outcomes of requests.
+    pub(super) fn is_asking(&self) -> bool {
+        matches!(self, TaskState::Asking(_) | TaskState::Doing(_))
+    }
+
+    pub(super) fn ended(verdict: Verdict) -> TaskState {
+        TaskState::Done(Ballot { verdict, output: None, said: Vec::new() })
+    }
+
+    pub(super) fn failed(reason: impl Into<String>) -> TaskState {
+        TaskState::ended(Verdict::error(reason))
+    }
+
+    /// The requests that may be made for it now.
+    pub(super) fn steps(&self, task: TaskIx) -> impl Iterator<Item = Ready<'_>> {
+        let asker = Asker::Task(task);
+        let slots = if let TaskState::Asking(slots) = self { slots.as_slice() } else { &[] };
+        let deed = if let TaskState::Doing(deed) = self { Some(deed) } else { None };
+        let asked = (0..).zip(slots).filter_map(move |(seat, asking)| {
+            let (turn, request, max_requests) = asking.step()?;
+            let site = StepSite { asker, seat, turn };
+            Some(Ready { site, request: ReadyRequest::Model(request), max_requests })
+        });
+        asked.chain(deed.map(move |deed| Ready {
+            site: StepSite { asker, seat: 0, turn: 0 },
+            request: ReadyRequest::Deed(deed),
+            max_requests: 1,
+        }))
+    }
+}

@@ -1,0 +1,192 @@
+//! What tasks do, by their kind, with everything it takes to do it.
+
+use std::sync::Arc;
+
+use super::evaluations::{self, PlannedEvaluation};
+use super::{TaskIx, replies};
+use crate::check::Check as RunCheck;
+use crate::effect::Schema;
+use crate::evaluator::binding::Binding;
+use crate::evaluator::builtin::Builtin;
+use crate::evaluator::{self, OutputConfig};
+use crate::judge::{Prompt, ReplyForm, ReplySchema};
+use crate::outcome::Check;
+use crate::suite::{Aggregate, Evaluate, EvaluatorKind, Judge, Suite, Task, TaskKind};
+
+/// What a task does.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// It compares a value of the evidence.
+    Assert,
+    /// It asks models about the evidence.
+    Judge(Box<PlannedJudge>),
+    /// It checks a whole scenario.
+    Outcome(Box<Check>),
+    /// It checks the run of an agent.
+    Check(Box<RunCheck>),
+    /// It runs an evaluator.
+    Evaluate(Box<PlannedEvaluate>),
+    /// It has judges score the run of an agent, dimension by dimension.
+    Evaluation(Arc<PlannedEvaluation>),
+}
+
+impl Work {
+    /// The work of a task of a suite without errors.
+    pub(super) fn of(suite: &Suite, task: &Task, sees: &[TaskIx], need: Option<&replies::Need<'_>>) -> Work {
+        match &task.kind {
+            TaskKind::Assert => Work::Assert,
+            TaskKind::Judge(judge) => {
+                let reads_field = task.comparison.as_ref().is_some_and(|it| it.path.is_some());
+                let form = if reads_field { ReplyForm::Json } else { need.map_or(ReplyForm::Text, replies::form) };
+                Work::Judge(Box::new(planned_judge(judge, form)))
+            }
+            TaskKind::Outcome(check) => Work::Outcome(check.clone()),
+            TaskKind::Check(check) => Work::Check(check.clone()),
+            TaskKind::Evaluate(evaluate) => planned_evaluate(suite, evaluate),
+            TaskKind::Evaluation { .. } => evaluations::planned(suite, sees).map_or(Work::Assert, Work::Evaluation),
+        }
+    }
+
+    /// The models that it asks, and how.
+    pub fn judge(&self) -> Option<&PlannedJudge> {
+        match self {
+            Work::Judge(judge) => Some(judge),
+            Work::Evaluation(evaluation) => Some(&evaluation.judge),
+            Work::Assert | Work::Outcome(_) | Work::Check(_) | Work::Evaluate(_) => None,
+        }
+    }
+
+    pub fn evaluate(&self) -> Option<&PlannedEvaluate> {
+        if let Work::Evaluate(evaluate) = self { Some(evaluate) } else { None }
+    }
+
+    pub fn evaluation(&self) -> Option<&PlannedEvaluation> {
+        if let Work::Evaluation(evaluation) = self { Some(evaluation) } else { None }
+    }
+
+    pub fn outcome(&self) -> Option<&Check> {
+        if let Work::Outcome(check) = self { Some(check) } else { None }
+    }
+
+    pub fn check(&self) -> Option<&RunCheck> {
+        if let Work::Check(check) = self { Some(check) } else { None }
+    }
+
+    /// The checks that it waits for and looks at, beside its dependencies.
+    pub fn sees(&self) -> &[TaskIx] {
+        self.evaluation().map_or(&[], |it| &it.sees)
+    }
+
+    /// Whether it takes a request of any kind.
+    pub fn asks(&self) -> bool {
+        match self {
+            Work::Assert | Work::Outcome(_) => false,
+            Work::Judge(_) | Work::Evaluation(_) => true,
+            Work::Check(check) => check.may_look(),
+            Work::Evaluate(evaluate) => {
+                matches!(evaluate.runs, Runs::Code(_) | Runs::Function(_)) || self.embedder().is_some()
+            }
+        }
+    }
+
+    /// Whether it asks a model.
+    pub fn asks_models(&self) -> bool {
+        self.judge().is_some() || self.embedder().is_some()
+    }
+
+    /// The role, or `provider/model`, that gives it embeddings.
+    pub fn embedder(&self) -> Option<&str> {
+        match &self.evaluate()?.runs {
+            Runs::Builtin(builtin) => builtin.embedder(),
+            Runs::Code(_) | Runs::Function(_) => None,
+        }
+    }
+
+    /// Whether it has a value of its own, beside its verdict.
+    pub fn has_output(&self) -> bool {
+        !matches!(self, Work::Assert)
+    }
+}
+
+/// An evaluator with everything it takes to run it.
+#[derive(Debug, Clone)]
+pub struct PlannedEvaluate {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What runs.
+    pub runs: Runs,
+    /// What it puts out; empty when that may be anything.
+    pub outputs: Vec<OutputConfig>,
+    /// Where its arguments come from.
+    pub bindings: Vec<Binding>,
+}
+
+/// How many more requests it may take to get embeddings.
+pub const EMBEDDING_RETRIES: u32 = 3;
+
+/// What an evaluator runs.
+#[derive(Debug, Clone)]
+pub enum Runs {
+    /// Code, somewhere else.
+    Code(Arc<evaluator::Code>),
+    /// A function of the program that runs the suite.
+    Function(Arc<evaluator::HostFunction>),
+    /// A built-in: at once, or when a model has given what it compares.
+    Builtin(Box<Builtin>),
+}
+
+/// A judge with everything it takes to ask it.
+#[derive(Debug, Clone)]
+pub struct PlannedJudge {
+    /// Who is asked: roles, or `provider/model`.
+    pub models: Vec<String>,
+    /// The system message.
+    pub system: Option<Prompt>,
+    /// What is asked.
+    pub prompt: Prompt,
+    /// The JSON Schema of the reply.
+    pub output: Option<Schema>,
+    /// What a reply must be to count as one.
+    pub form: ReplyForm,
+    /// How many more requests one judgement may take.
+    pub max_retries: u32,
+    /// How often each model is asked.
+    pub repeat: u32,
+    /// How several replies become one.
+    pub aggregate: Option<Aggregate>,
+}
+
+/// `otherwise` is what a reply must be where no `output` says so.
+fn planned_judge(judge: &Judge, otherwise: ReplyForm) -> PlannedJudge {
+    let named = judge.panel.iter().chain(judge.model.iter().filter(|_| judge.panel.is_empty()));
+    let mut models: Vec<String> = named.map(|it| it.value.clone()).collect();
+    if models.is_empty() {
+        models.push("judge".to_owned());
+    }
+    let schema = judge.output.as_ref().and_then(|it| ReplySchema::compile(&it.schema).ok());
+    let form = schema.map_or(otherwise, |it| ReplyForm::Schema(Box::new(it)));
+    PlannedJudge {
+        models,
+        system: judge.system.as_ref().map(|it| it.prompt.clone()),
+        prompt: judge.prompt.prompt.clone(),
+        output: judge.output.as_ref().map(|it| Schema::from(it.schema.clone())),
+        form,
+        max_retries: judge.max_retries,
+        repeat: judge.repeat,
+        aggregate: judge.aggregate,
+    }
+}
+
+fn planned_evaluate(suite: &Suite, evaluate: &Evaluate) -> Work {
+    let Some(evaluator) = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value) else {
+        return Work::Assert;
+    };
+    let runs = match &evaluator.kind {
+        EvaluatorKind::Code(code) => Runs::Code(Arc::clone(&code.code)),
+        EvaluatorKind::Function(function) => Runs::Function(Arc::clone(function)),
+        EvaluatorKind::Builtin(builtin) => Runs::Builtin(builtin.clone()),
+    };
+    let name = Arc::from(evaluator.name.value.as_str());
+    let (outputs, bindings) = (evaluator.configs(), evaluate.bindings.clone());
+    Work::Evaluate(Box::new(PlannedEvaluate { name, runs, outputs, bindings }))
+}
