@@ -32,7 +32,7 @@ pub(crate) fn builtin_reference() -> String {
         if entry.params.is_empty() {
             continue;
         }
-        page += "\n| parameter | value | unless said | meaning |\n|---|---|---|---|\n";
+        page += "\n| parameter | value | default | meaning |\n|---|---|---|---|\n";
         for param in entry.params {
             let default = match param.default {
                 None => "required".to_owned(),

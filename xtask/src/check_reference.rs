@@ -4,26 +4,29 @@ use jurat_core::check::DIMENSIONS;
 use jurat_core::suite::check_kinds;
 use jurat_format::problem::listed_all;
 
+use crate::key_reference::{self, Reference};
+
 /// The page.
 pub(crate) fn check_reference() -> String {
+    let reference = Reference::of(&key_reference::pages());
     let mut page = INTRODUCTION.to_owned();
-    page += "\n## Kinds\n\n| `kind` | |\n|---|---|\n";
-    for (name, doc, _) in check_kinds() {
-        page += &format!("| [`{name}`](#{name}) | {doc} |\n");
+    page += "\n## Kinds\n\n| `kind` | meaning |\n|---|---|\n";
+    for name in check_kinds() {
+        page += &format!("| [`{name}`](#{name}) | {} |\n", meaning(&reference, name));
     }
-    for (name, doc, keys) in check_kinds() {
-        page += &format!("\n### `{name}`\n\n{}.\n", capital(doc));
-        if !keys.is_empty() {
-            page += "\n| key | |\n|---|---|\n";
-        }
-        for (key, is_required, doc) in keys {
-            let needed = if is_required { " (needed)" } else { "" };
-            page += &format!("| `{key}`{needed} | {doc} |\n");
-        }
+    for name in check_kinds() {
+        page += &format!("\n### `{name}`\n\n{}.\n", capital(meaning(&reference, name)));
+        let table = reference.whole_table("checks.md", &format!("check {name}"), "kind");
+        page += &if table.is_empty() { table } else { format!("\n{table}") };
         page += NOTES.iter().find(|(of, _)| *of == name).map_or("", |(_, note)| note);
     }
     page += &REST.replace("{dimensions}", &listed_all(DIMENSIONS));
-    page
+    key_reference::filled("checks.md", &page, &reference)
+}
+
+/// What a kind passes on.
+fn meaning<'r>(reference: &'r Reference, kind: &str) -> &'r str {
+    reference.row(&format!("check {kind}"), "kind").map_or("", |it| it.meaning)
 }
 
 fn capital(text: &str) -> String {
@@ -36,7 +39,7 @@ const INTRODUCTION: &str = "\
 
 <!-- Made from the program by `cargo xtask generate`; change `crates/jurat-core/src/suite/check.rs` or `xtask/src/check_reference.rs` instead. -->
 
-A check decides something about a finished run of an agent without asking anybody: whether a file was written, which tools were called, what it cost. It passes, fails with
+A check decides something about a finished agent run, without asking a model: whether a file was written, which tools were called, what it cost. It passes, fails with
 what was expected and what was found, or cannot be decided, which is an error and never a pass.
 
 A check is a task of kind `check`. It can be a gate, depend on other tasks, and be compared: its output is `true` or `false`, so `operator: equals` with
@@ -83,7 +86,7 @@ as it came: of OpenAI (chat completions, responses), Anthropic or Gemini, one re
 the run and cannot lead out of it: it is looked up in what the run recorded, else among the output artifacts. A URI of an artifact is decoded and is relative to the directory of the
 file that the run came from; one that leads out of that directory, by links too, is not looked at, and a check that depends on it is an error.
 
-What was seen of a file (kind, size, BLAKE3 of what was read, text up to 512,000 bytes) is kept with the run, so `--replay` and `jurat explain` look at no disk.
+What was seen of a file (kind, size, BLAKE3 of what was read, text up to 512,000 bytes) is stored with the run, so `--replay` and `jurat explain` read no files.
 
 **Text without case and accents.** `contains_all` and `contains_any` compare text after full case folding, NFKD, and without combining characters: `Sebastián` is `sebastian`, `Straße` is
 `STRASSE`, while `ø` stays `ø`. `contains` and `text` compare letter by letter.
@@ -129,6 +132,28 @@ const NOTES: &[(&str, &str)] = &[
 ];
 
 const REST: &str = "
+## Comparisons, calls and hooks
+
+What `output` of a call compares, and each entry of `arguments` that is an object with `operator`:
+
+<!-- keys: comparison -->
+<!-- end of keys -->
+
+A call in `tools` of [`tool_order`](#tool_order):
+
+<!-- keys: call -->
+<!-- end of keys -->
+
+The author's code, under `hook` of an entry of `deterministic_checks`:
+
+<!-- keys: hook -->
+<!-- end of keys -->
+
+## `deterministic_checks`
+
+<!-- keys: deterministic check -->
+<!-- end of keys -->
+
 ## Dimensions
 
 `dimensions` says what a check is about: {dimensions}, and what the suite declares under `dimensions`. A check that does not say is about `process` (the status, the final response being

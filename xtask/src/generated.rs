@@ -1,6 +1,7 @@
 //! `cargo xtask generate`: files that are made from the program, so that they say what it does.
 //!
-//! A generated file is an entry of [`FILES`]. Nobody edits it; `cargo xtask test` says when one is stale.
+//! A generated file is an entry of [`FILES`] and is not edited by hand. Pages with tables of keys are written by hand and
+//! have generated parts: see [`key_reference`]. `cargo xtask test` fails when something is stale.
 
 use std::fs;
 
@@ -12,6 +13,7 @@ use jurat_report::pretty_json;
 use crate::builtin_reference::builtin_reference;
 use crate::check_reference::check_reference;
 use crate::chore::{Arguments, Chore, Failure};
+use crate::key_reference::{self, Reference};
 use crate::program;
 use crate::reference::comparison_reference;
 
@@ -39,7 +41,7 @@ const FILES: &[Generated] = &[
 fn run(arguments: Arguments) -> Result<(), Failure> {
     arguments.finish()?;
     for (path, text) in stale() {
-        let file = program::root().join(path);
+        let file = program::root().join(&path);
         let written = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&file, text));
         written.map_err(|error| Failure::new(format!("cannot write `{path}`: {error}")))?;
         eprintln!("wrote {path}");
@@ -49,7 +51,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
 
 /// Fails when a generated file is not what it would be made now.
 pub(crate) fn check() -> Result<(), Failure> {
-    let stale: Vec<&str> = stale().into_iter().map(|(path, _)| path).collect();
+    let stale: Vec<String> = stale().into_iter().map(|(path, _)| path).collect();
     if stale.is_empty() {
         return Ok(());
     }
@@ -57,18 +59,27 @@ pub(crate) fn check() -> Result<(), Failure> {
 }
 
 /// The files that differ from what is made now, with their new texts.
-fn stale() -> Vec<(&'static str, String)> {
-    let made = FILES.iter().map(|it| (it.path, (it.make)()));
+fn stale() -> Vec<(String, String)> {
+    let whole = FILES.iter().map(|it| (it.path.to_owned(), (it.make)()));
+    let made = whole.chain(pages_with_keys());
     made.filter(|(path, text)| fs::read_to_string(program::root().join(path)).ok().as_ref() != Some(text)).collect()
+}
+
+/// The pages with tables of keys, with their new texts.
+fn pages_with_keys() -> Vec<(String, String)> {
+    let pages = key_reference::pages();
+    let reference = Reference::of(&pages);
+    let by_hand = pages.into_iter().filter(|(path, _)| FILES.iter().all(|it| it.path != path));
+    by_hand.map(|(path, text)| (path.clone(), key_reference::filled(&path, &text, &reference))).collect()
 }
 
 /// The table of all problem codes, with a link to the page of each.
 pub(crate) fn problem_index() -> String {
     let mut text = "<!-- Made by `cargo xtask generate`. -->\n\n\
                     # Problems\n\n\
-                    Everything that `jurat check` may say about a suite. An *error* means that nothing runs until it is \
-                    mended; a *warning* is printed and\nthe run goes on, unless `--strict` makes it an error. A *note* depends on \
-                    who runs the suite, and where: `check` mentions it, and `run` refuses.\nA code never changes its name or its \
+                    Everything that `jurat check` can report about a suite. An *error* means that nothing runs until it is \
+                    fixed; a *warning* is printed and\nthe run continues, unless `--strict` makes it an error. A *note* depends on \
+                    the machine and its environment: `check` mentions it, and `run` refuses.\nA code never changes its name or its \
                     meaning.\n\n\
                     | code | severity | what it is |\n|---|---|---|\n"
         .to_owned();
@@ -82,6 +93,12 @@ pub(crate) fn problem_index() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn generated_files_are_up_to_date() {
+        let paths: Vec<String> = stale().into_iter().map(|(path, _)| path).collect();
+        assert!(paths.is_empty(), "stale: {paths:?}; run `cargo xtask generate`");
+    }
 
     #[test]
     fn every_code_is_in_the_index_with_its_page() {

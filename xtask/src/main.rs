@@ -25,6 +25,7 @@ mod chore;
 mod conformance;
 mod fuzz;
 mod generated;
+mod key_reference;
 mod program;
 mod python;
 mod reference;

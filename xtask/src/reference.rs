@@ -105,7 +105,7 @@ fn section(family: &Family) -> String {
 
 fn parameters(entry: &Entry) -> String {
     let mut text = format!("\nParameters of `{}`:\n\n", entry.snake_case());
-    text += "| parameter | what it is | unless said | what it does |\n|---|---|---|---|\n";
+    text += "| parameter | what it is | default | what it does |\n|---|---|---|---|\n";
     for param in entry.params {
         let cells = [format!("`{}`", param.name), form(&schema(param)), default(param.default), param.doc.to_owned()];
         text += &row(&cells);

@@ -11,7 +11,7 @@ const LENGTH: Entry = Entry { operand: Operand::Number, passes: HAS_LENGTH, arra
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "HasLengthEqual",
-        summary: "has exactly so many characters, items or members",
+        summary: "has exactly this number of characters, items or members",
         example: "{ id: three_tips, field_path: tips, operator: has_length_equal, expected_value: 3 }",
         read: |_| Ok(Operator(order::Operator::Equal).into()),
         ..LENGTH
@@ -32,14 +32,14 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "HasLengthGreaterThanOrEqual",
-        summary: "has so many characters, items or members, or more",
+        summary: "has this number of characters, items or members, or more",
         example: "{ id: some_sources, field_path: sources, operator: has_length_greater_than_or_equal, expected_value: 1 }",
         read: |_| Ok(Operator(order::Operator::GreaterOrEqual).into()),
         ..LENGTH
     },
     Entry {
         name: "HasLengthLessThanOrEqual",
-        summary: "has so many characters, items or members, or fewer",
+        summary: "has this number of characters, items or members, or fewer",
         example: "{ id: tweet, field_path: post, operator: has_length_less_than_or_equal, expected_value: 280 }",
         read: |_| Ok(Operator(order::Operator::LessOrEqual).into()),
         ..LENGTH

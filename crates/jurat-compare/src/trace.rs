@@ -12,7 +12,7 @@ const TRACE: Entry = Entry { operand: Operand::Ignored, passes: Kinds::of(&[Kind
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "TraceRegex",
-        summary: "is text with a match of the pattern in it, or with so many",
+        summary: "is text with a match of the pattern in it, or with a number of matches",
         params: &[
             Param::required("pattern", Param::TEXT, "the regular expression, by the rules of Python's `re`"),
             Param::optional("count_min", Param::INTEGER, "null", "how many matches there must be; 1 when absent"),

@@ -54,23 +54,23 @@ codes! {
     NARROWER_DEPENDENCY = Error "plan::narrower_dependency", "a dependency that need not apply to all cases of the task";
     NO_PLACEHOLDER = Error "plan::no_placeholder", "a judge prompt that shows the judge nothing of the case";
     MEASURED_GATE = Error "plan::measured_gate", "a gate that neither passes nor fails";
-    UNKNOWN_MODEL = Error "plan::unknown_model", "a model role that nobody defines";
+    UNKNOWN_MODEL = Error "plan::unknown_model", "a model role that is not defined";
     REPEATED_MODEL = Error "plan::repeated_model", "a model that `ask` asks twice in the same way";
-    UNKNOWN_EVALUATOR = Error "plan::unknown_evaluator", "an evaluator that nobody defines";
+    UNKNOWN_EVALUATOR = Error "plan::unknown_evaluator", "an evaluator that is not defined";
     UNKNOWN_PARAMETER = Error "plan::unknown_parameter", "an argument that the evaluator does not take";
-    UNKNOWN_DIMENSION = Error "plan::unknown_dimension", "a dimension that nobody declares";
+    UNKNOWN_DIMENSION = Error "plan::unknown_dimension", "a dimension that is not declared";
     UNKNOWN_TASK = Error "plan::unknown_task", "a threshold for a task that does not exist";
-    UNMEASURED_THRESHOLD = Error "plan::unmeasured_threshold", "a threshold on a figure that the suite never measures";
+    UNMEASURED_THRESHOLD = Error "plan::unmeasured_threshold", "a threshold on a metric that the suite never measures";
 
     NO_ENTRY = Error "plan::no_entry", "a scenario that does not say where it starts";
     UNKNOWN_NODE = Error "plan::unknown_node", "a scenario that starts with, or an edge that leads to or from, a node that does not exist";
     UNREACHABLE_NODE = Error "plan::unreachable_node", "a node that no way leads to";
     NO_FALLBACK = Error "plan::no_fallback", "a node whose edges all have conditions";
     NO_CODE = Error "plan::no_code", "the text of code without the code";
-    UNKNOWN_TEMPLATE = Error "plan::unknown_template", "a template that nobody defines";
-    UNKNOWN_RUBRIC = Error "plan::unknown_rubric", "a rubric that nobody defines";
-    UNKNOWN_AGENT = Error "plan::unknown_agent", "a case for an agent that nobody defines";
-    UNKNOWN_SERVER = Error "plan::unknown_server", "a server with tools that nobody defines";
+    UNKNOWN_TEMPLATE = Error "plan::unknown_template", "a template that is not defined";
+    UNKNOWN_RUBRIC = Error "plan::unknown_rubric", "a rubric that is not defined";
+    UNKNOWN_AGENT = Error "plan::unknown_agent", "a case for an agent that is not defined";
+    UNKNOWN_SERVER = Error "plan::unknown_server", "a tool server that is not defined";
 
     SECOND_FALLBACK = Warning "plan::second_fallback", "a second edge without a condition, which is never taken";
     SHADOWED_EDGE = Warning "plan::shadowed_edge", "an edge behind another one that is always taken instead";
@@ -82,7 +82,7 @@ codes! {
     NOTHING_CONCLUDED = Warning "plan::nothing_concluded", "a scenario without outcomes and tasks";
     NO_MODEL = Warning "plan::no_model", "a judge, an `ask` or a scenario without a model to ask";
     NO_EVALUATION = Warning "plan::no_evaluation", "expectations or a rubric that no evaluation looks at";
-    NO_OUTPUT = Warning "plan::no_output", "a path into a reply that nobody promises has fields";
+    NO_OUTPUT = Warning "plan::no_output", "a path into a reply whose fields are not declared by `output`";
     SAME_MODEL = Warning "plan::same_model", "a judge that is the model it judges";
     SAME_QUESTION = Warning "plan::same_question", "a question that is the same for every row";
     NO_PATH = Warning "plan::no_path", "an assertion that does not say where to look";

@@ -1,6 +1,7 @@
-//! The shape of what authors write, said once: the reader checks keys against it, the JSON Schema is made from it.
+//! The shape of what authors write, declared once: the reader checks keys against it, and the JSON Schema and the
+//! tables of keys in the reference are made from it.
 
-use crate::value::{Map, Val, Value};
+use crate::value::{Map, Val, Value, parse_json};
 
 /// The keys of one kind of object.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Key {
     pub doc: &'static str,
     pub form: Form,
     pub required: bool,
+    /// The value of an absent key: a literal in backticks, or a phrase such as ``the role `judge` ``.
+    pub default: Option<&'static str>,
 }
 
 /// What a value looks like.
@@ -60,22 +63,39 @@ impl Key {
 
     /// Whatever goes with something.
     pub const METADATA: Key =
-        Key::optional("metadata", Form::Map(&Form::Any), "whatever its author wants to keep with it");
+        Key::optional("metadata", Form::Map(&Form::Any), "any further values; stored with it and not used");
 
     pub const fn required(name: &'static str, form: Form, doc: &'static str) -> Key {
-        Key { name, aliases: &[], doc, form, required: true }
+        Key { name, aliases: &[], doc, form, required: true, default: None }
     }
 
     pub const fn optional(name: &'static str, form: Form, doc: &'static str) -> Key {
-        Key { name, aliases: &[], doc, form, required: false }
+        Key { name, aliases: &[], doc, form, required: false, default: None }
     }
 
     pub const fn reserved(name: &'static str, doc: &'static str) -> Key {
-        Key { name, aliases: &[], doc, form: Form::Reserved, required: false }
+        Key { name, aliases: &[], doc, form: Form::Reserved, required: false, default: None }
     }
 
     pub const fn or(self, aliases: &'static [&'static str]) -> Key {
         Key { aliases, ..self }
+    }
+
+    pub const fn default(self, default: &'static str) -> Key {
+        Key { default: Some(default), ..self }
+    }
+
+    /// The JSON Schema of its value, with its meaning and its default.
+    fn schema(&self) -> Value {
+        let Val::Map(mut schema) = self.form.schema() else { return Val::Null };
+        let literal = self.default.and_then(literal);
+        let phrase = self.default.filter(|_| literal.is_none());
+        let described = phrase.map_or(self.doc.to_owned(), |it| format!("{}; default: {it}", self.doc));
+        schema.insert("description".into(), Val::from(described));
+        if let Some(literal) = literal {
+            schema.insert("default".into(), literal);
+        }
+        Val::Map(schema)
     }
 }
 
@@ -93,10 +113,9 @@ impl Keys {
     pub fn schema(&self) -> Value {
         let mut properties: Map<'static> = Map::default();
         for key in self.keys {
-            let Val::Map(mut schema) = key.form.schema() else { continue };
-            schema.insert("description".into(), Val::from(key.doc));
+            let schema = key.schema();
             for name in [key.name].iter().chain(key.aliases) {
-                properties.insert((*name).into(), Val::Map(schema.clone()));
+                properties.insert((*name).into(), schema.clone());
             }
         }
         let required: Value =
@@ -143,6 +162,12 @@ impl Form {
             Form::Reserved => object([("deprecated", Val::Bool(true))]),
         })
     }
+}
+
+/// The value of a default that is one literal: `` `3` ``, `` `median` ``.
+fn literal(default: &str) -> Option<Value> {
+    let text = default.strip_prefix('`')?.strip_suffix('`').filter(|it| !it.contains('`'))?;
+    Some(parse_json(text).map_or_else(|_| Val::from(text.to_owned()), |it| it.value.into_owned()))
 }
 
 /// An object from its members.

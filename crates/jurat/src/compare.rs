@@ -294,11 +294,11 @@ operators! {
     text contains_word "is text in which the operand stands as a whole word" contains_word("gas");
     text matches "is text that the regular expression matches somewhere" matches(r"^INV-\d{4}$");
 
-    number has_length_equal "has exactly so many characters, items or members" has_length_equal(3);
+    number has_length_equal "has exactly this number of characters, items or members" has_length_equal(3);
     number has_length_greater_than "has more characters, items or members" has_length_greater_than(20);
     number has_length_less_than "has fewer characters, items or members" has_length_less_than(200);
-    number has_length_greater_than_or_equal "has so many characters, items or members, or more" has_length_greater_than_or_equal(1);
-    number has_length_less_than_or_equal "has so many characters, items or members, or fewer" has_length_less_than_or_equal(5);
+    number has_length_greater_than_or_equal "has this number of characters, items or members, or more" has_length_greater_than_or_equal(1);
+    number has_length_less_than_or_equal "has this number of characters, items or members, or fewer" has_length_less_than_or_equal(5);
 
     nothing is_numeric "is a number; text that reads as one is not" is_numeric();
     nothing is_string "is text" is_string();

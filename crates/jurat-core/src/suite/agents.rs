@@ -58,18 +58,14 @@ const RUNNERS: [&str; Runner::NAMED.len()] = {
 
 static ALLOW: Keys = Keys {
     what: "`network`",
-    keys: &[Key::required(
-        "allow",
-        Form::List(&Form::Text),
-        "the names of hosts that may be spoken to, through a proxy",
-    )],
+    keys: &[Key::required("allow", Form::List(&Form::Text), "the host names that may be reached, through a proxy")],
 };
 
 static CONTAINER: Keys = Keys {
     what: "a container",
     keys: &[
-        Key::required("image", Form::Text, "what it is made from"),
-        Key::optional("engine", Form::Choice(&["docker", "podman"]), "what makes it; `docker` unless said"),
+        Key::required("image", Form::Text, "the image of the container"),
+        Key::optional("engine", Form::Choice(&["docker", "podman"]), "the container engine").default("`docker`"),
     ],
 };
 
@@ -77,17 +73,25 @@ static SANDBOX: Keys =
     Keys { what: "`sandbox`", keys: &[Key::required("container", Form::Object(&CONTAINER), "a container")] };
 
 pub(super) static LIMITS: Keys = Keys {
-    what: "`limits`",
+    what: "`limits` of an agent",
     keys: &[
-        Key::optional("time", duration::FORM, "how long all turns together may take; 10m unless said"),
-        Key::optional("turns", Form::Integer(1), "how many steps the agent's own loop may take, where it can be told"),
-        Key::optional("requests", Form::Integer(1), "how many requests to its model"),
-        Key::optional("tokens", Form::Integer(1), "how many tokens of its model, read and written"),
-        Key::optional("cost_usd", Form::Number(0.0, f64::INFINITY), "how many dollars; its model must have a `price`"),
-        Key::optional("output", size::FORM, "how much it may print; 64MiB unless said"),
-        Key::optional("processes", Form::Integer(1), "how many processes at a time; 512 unless said"),
-        Key::optional("memory", size::FORM, "how much memory all of them together; 4GiB unless said"),
-        Key::optional("workspace", size::FORM, "how much it may leave in its workspace; 2GiB unless said"),
+        Key::optional("time", duration::FORM, "time for all turns together").default("`10m`"),
+        Key::optional(
+            "turns",
+            Form::Integer(1),
+            "maximum steps of the agent's own loop, for agents that have such a setting",
+        ),
+        Key::optional("requests", Form::Integer(1), "maximum requests to its model"),
+        Key::optional("tokens", Form::Integer(1), "maximum tokens of its model, input and output"),
+        Key::optional(
+            "cost_usd",
+            Form::Number(0.0, f64::INFINITY),
+            "maximum cost in dollars; its model must have a `price`",
+        ),
+        Key::optional("output", size::FORM, "maximum size of what it prints").default("`64MiB`"),
+        Key::optional("processes", Form::Integer(1), "maximum number of processes at a time").default("`512`"),
+        Key::optional("memory", size::FORM, "maximum memory of all its processes together").default("`4GiB`"),
+        Key::optional("workspace", size::FORM, "maximum size of its workspace").default("`2GiB`"),
     ],
 };
 
@@ -97,9 +101,9 @@ static CONFIG: Keys = Keys {
     what: "`config`",
     keys: &[
         Key::optional("agents_defaults", Form::Map(&Form::Any), "settings of all agents of the program"),
-        Key::optional("agent", Form::Map(&Form::Any), "settings of this one; `prompt` is what it is told to be"),
+        Key::optional("agent", Form::Map(&Form::Any), "settings of this agent; `prompt` is its system prompt"),
         Key::optional("model_defaults", Form::Map(&Form::Any), "`primary_params`: settings of its requests"),
-        Key::optional("identity", Form::Any, "not used: who it is stands in its workspace"),
+        Key::optional("identity", Form::Any, "not used; the identity is a file in the workspace"),
     ],
 };
 
@@ -113,32 +117,32 @@ static AGENT: Keys = Keys {
         Key::optional(
             "runner",
             Form::Choice(&RUNNERS),
-            "who runs it; `command` when there is a `command`, `call` when there is a `call`",
-        ),
+            "which kind of agent it is",
+        ).default("`command` or `call`, whichever key is given"),
         Key::optional("command", Form::List(&Form::Text), "a program and its arguments, for the runner `command`"),
         Key::optional(
             "call",
             Form::Text,
             "a function of the program that runs the suite, by its name, for the runner `call`",
         ),
-        Key::optional("program", Form::Text, "the agent's program, when it is not found by its usual name"),
-        Key::optional("args", Form::List(&Form::Text), "arguments behind those that the runner gives"),
-        Key::optional("env", Form::Map(&Form::Text), "variables"),
+        Key::optional("program", Form::Text, "the agent's program").default("its usual name, looked up on `PATH`"),
+        Key::optional("args", Form::List(&Form::Text), "further arguments, after those of the runner"),
+        Key::optional("env", Form::Map(&Form::Text), "environment variables"),
         Key::optional(
             "pass_env",
             Form::List(&Form::Text),
-            "variables of jurat's own environment that it gets; their values are kept nowhere",
+            "names of variables of jurat's own environment that are passed on; their values are never stored",
         ),
         Key::optional(
             "model",
             Form::Text,
-            "a role under `models`, or `provider/model`; the role `subject` where the runner needs a model",
-        ),
+            "its model: a role under `models`, or `provider/model`",
+        ).default("the role `subject`, where the runner needs a model"),
         Key::optional(
             "output",
             Form::Choice(&["events", "text"]),
-            "what a `command` prints: JSON lines, or what it has to say; `events` unless said",
-        ),
+            "what a `command` prints: events as JSON lines, or its final message as text",
+        ).default("`events`"),
         Key::optional(
             "tools",
             Form::List(&Form::Text),
@@ -148,19 +152,19 @@ static AGENT: Keys = Keys {
         Key::optional(
             "network",
             NETWORK,
-            "what it sees of the network: its model (`loopback`), nothing (`off`), some names (`allow`), everything (`host`)",
-        ),
+            "network access: its model alone (`loopback`), nothing (`off`), some host names (`allow`), everything (`host`)",
+        ).default("`loopback` with a model, else `off`"),
         Key::optional(
             "read_only",
             Form::List(&Form::Text),
-            "directories that it may read, beside those of the system and its own program",
+            "directories that it may read, beyond those of the system and of its own program",
         ),
         Key::optional(
             "sandbox",
             Form::Either(&[Form::Choice(&["namespaces"]), Form::Object(&SANDBOX)]),
-            "where it runs; `namespaces` unless said",
-        ),
-        Key::optional("limits", Form::Object(&LIMITS), "what it may take"),
+            "the sandbox that it runs in",
+        ).default("`namespaces`"),
+        Key::optional("limits", Form::Object(&LIMITS), "limits of a run"),
         Key::optional(
             "config",
             Form::Object(&CONFIG),

@@ -83,30 +83,36 @@ impl PartialEq for Ask {
 static ASK: Keys = Keys {
     what: "`ask`",
     keys: &[
-        Key::optional("prompt", PROMPT, "what is asked about each row; `${path}` is filled from the row"),
+        Key::optional(
+            "prompt",
+            PROMPT,
+            "the prompt; `${path}` is replaced by a value of the row. Not together with `prompts`",
+        ),
         Key::optional(
             "prompts",
             Form::Either(&[Form::Map(&PROMPT), Form::List(&PROMPT)]),
-            "several prompts, by name or as a list; each row is asked with each",
+            "several prompts, by name or as a list; each makes a variant",
         ),
         Key::optional(
             "model",
             Form::Either(&[Form::Text, Form::List(&Form::Text)]),
-            "a role under `models`, or `provider/model`, or a list of these; the role `subject` unless said",
-        ),
-        Key::optional("system", PROMPT, "the system message; `${path}` is filled from the row"),
+            "the subject: a role under `models`, `provider/model`, or a list of these; each makes a variant",
+        )
+        .default("the role `subject`"),
+        Key::optional("system", PROMPT, "the system prompt; `${path}` is replaced by a value of the row"),
         Key::optional(
             "output",
             Form::Defined("output"),
-            "what must be answered: fields in short form, or a JSON Schema",
-        ),
-        Key::optional("tools", Form::List(&Form::Text), "the servers whose tools the model may use"),
-        Key::optional("tool_filter", tool_filter::FORM, "tools that the model may not use"),
+            "what the answer must be: fields in short form, or a JSON Schema",
+        )
+        .default("any text"),
         Key::optional(
-            "max_retries",
-            Form::Integer(0),
-            "how many more requests one answer may take when requests fail; 3 unless said",
+            "tools",
+            Form::List(&Form::Text),
+            "names under `tools` of the servers whose tools the model may use",
         ),
+        Key::optional("tool_filter", tool_filter::FORM, "tools that the model may not use"),
+        Key::optional("max_retries", Form::Integer(0), "retries per answer when a request fails").default("`3`"),
     ],
 };
 

@@ -38,37 +38,41 @@ const COMPARISONS: Form = Form::List(&COMPARISON);
 const TOOL: Key = Key::optional(
     "tool",
     Form::Either(&[Form::Text, Form::List(&Form::Text)]),
-    "the tool, or several of which any will do; every tool unless said",
-);
+    "the tool, or several of which any matches",
+)
+.default("every tool");
 const ARGUMENTS: Key = Key::optional(
     "arguments",
     Form::Either(&[COMPARISONS, Form::Map(&Form::Any)]),
-    "what the arguments must be: comparisons, or paths and the values that they equal",
+    "what the arguments must be: a list of comparisons, or path → value that it equals",
 );
 const STATUS: Key = Key::optional("status", Form::Choice(&["success", "error"]), "how the call must have ended");
 const OUTPUT: Key = Key::optional(
     "output",
     Form::Either(&[COMPARISON, COMPARISONS]),
-    "what must have come back: a comparison, or several",
+    "what the call must have returned: a comparison, or several",
 );
 const RESPONSE: Key = Key::optional(
     "response_path",
     Form::Path,
-    "where a recorded response of OpenAI, Anthropic or Gemini stands, to look at instead of the run",
+    "the path of a recorded response of OpenAI, Anthropic or Gemini, which is checked in place of the run",
 );
 const PATH: Key = Key::optional("path", Form::Text, "a path on the host, relative to this file");
 const WORKSPACE: Key = Key::optional("workspace", Form::Text, "a path in the workspace of the run");
-const MIN: Key = Key::optional("min", Form::Number(0.0, f64::INFINITY), "the least that will do");
-const MAX: Key = Key::optional("max", Form::Number(0.0, f64::INFINITY), "the most that will do");
+const MIN: Key = Key::optional("min", Form::Number(0.0, f64::INFINITY), "the minimum");
+const MAX: Key = Key::optional("max", Form::Number(0.0, f64::INFINITY), "the maximum");
 const RELATIVE_PATH: Key =
-    Key::required("relative_path", Form::Text, "the end of its path in the workspace, by whole names");
-const CONTAINS: Key = Key::optional("contains", Form::Text, "what it contains, letter by letter");
-const CONTAINS_ALL: Key =
-    Key::optional("contains_all", Form::List(&Form::Text), "what it contains, without regard to case and accents");
+    Key::required("relative_path", Form::Text, "the end of its path in the workspace, by whole path components");
+const CONTAINS: Key = Key::optional("contains", Form::Text, "a text that it contains, compared exactly");
+const CONTAINS_ALL: Key = Key::optional(
+    "contains_all",
+    Form::List(&Form::Text),
+    "texts that it contains, all of them, ignoring case and accents",
+);
 const CONTAINS_ANY: Key = Key::optional(
     "contains_any",
     Form::List(&Form::Text),
-    "of which it contains one, without regard to case and accents",
+    "texts of which it contains at least one, ignoring case and accents",
 );
 const HOOK_PATH: Key = Key::optional("path", Form::Text, "a Python file, relative to this one");
 const HOOK_IMPORT: Key = Key::optional("import_path", Form::Text, "a Python module to import");
@@ -88,11 +92,11 @@ macro_rules! keys {
     };
 }
 
-keys!(FINAL_RESPONSE_PRESENT, "final_response_present", "passes if the run said something at its end");
+keys!(FINAL_RESPONSE_PRESENT, "final_response_present", "passes if the run has a final response");
 keys!(
     FINAL_RESPONSE,
     "final_response",
-    "passes if what the run said at its end passes a comparison",
+    "passes if the final response passes a comparison",
     comparison::KEYS[0],
     comparison::KEYS[1],
     comparison::KEYS[2],
@@ -102,48 +106,54 @@ keys!(
 keys!(
     TOOL_CALL_COUNT,
     "tool_call_count",
-    "passes if tools were called exactly so often",
-    Key::required("expected", Form::Integer(0), "how often").or(&["count"]),
+    "passes if exactly this number of tool calls was made",
+    Key::required("expected", Form::Integer(0), "the number of calls").or(&["count"]),
     RESPONSE,
 );
 keys!(
     TOOL_CALLED,
     "tool_called",
-    "passes if such a call was made, and not less or more often than said",
+    "passes if the number of matching calls is within the bounds",
     TOOL,
     ARGUMENTS,
     STATUS,
     OUTPUT,
-    Key::optional("min", Form::Integer(0), "how often at least; once unless said"),
-    Key::optional("max", Form::Integer(0), "how often at most"),
+    Key::optional("min", Form::Integer(0), "the minimum number of matching calls").default("`1`"),
+    Key::optional("max", Form::Integer(0), "the maximum number of matching calls").default("no maximum"),
     RESPONSE,
 );
-keys!(TOOL_NOT_CALLED, "tool_not_called", "passes if no such call was made", TOOL, ARGUMENTS, STATUS, OUTPUT, RESPONSE,);
+keys!(
+    TOOL_NOT_CALLED,
+    "tool_not_called",
+    "passes if no matching call was made",
+    TOOL,
+    ARGUMENTS,
+    STATUS,
+    OUTPUT,
+    RESPONSE,
+);
 keys!(
     TOOL_ORDER,
     "tool_order",
-    "passes if such calls were made in this order",
+    "passes if matching calls were made in this order",
     Key::required(
         "tools",
         Form::List(&Form::Either(&[Form::Text, Form::Object(&CALL)])),
-        "the calls: names of tools, or more about them",
+        "the calls: names of tools, or objects",
     ),
-    Key::optional("exact", Form::Boolean, "whether there may be no other calls; there may unless said"),
+    Key::optional("exact", Form::Boolean, "whether no other calls may be between them").default("`false`"),
     RESPONSE,
 );
 keys!(
     TOOL_RESULT,
     "tool_result",
-    "passes if what such calls gave back is as said",
+    "passes if the results of matching calls are as `status` and `output` require",
     TOOL,
     ARGUMENTS,
     STATUS,
     OUTPUT,
-    Key::optional(
-        "which",
-        Form::Choice(&["every", "any", "first", "last"]),
-        "which of the results it is said of; every one unless said",
-    ),
+    Key::optional("which", Form::Choice(&["every", "any", "first", "last"]), "which of the results must be so",)
+        .default("`every`"),
     RESPONSE,
 );
 keys!(FILE_EXISTS, "file_exists", "passes if the path is a file", PATH, WORKSPACE);
@@ -151,15 +161,15 @@ keys!(PATH_EXISTS, "path_exists", "passes if the path is a file or a directory",
 keys!(
     FILE_CONTAINS,
     "file_contains",
-    "passes if the file is there and contains the text",
+    "passes if the file exists and contains the text",
     PATH,
     WORKSPACE,
-    Key::required("text", Form::Text, "the text, letter by letter"),
+    Key::required("text", Form::Text, "the text, compared exactly"),
 );
 keys!(
     FILE_MATCHES,
     "file_matches",
-    "passes if the file is there and its text passes a comparison, or fits a JSON Schema",
+    "passes if the file exists and its text passes a comparison, or fits a JSON Schema",
     PATH,
     WORKSPACE,
     comparison::KEYS[0],
@@ -170,30 +180,30 @@ keys!(
     Key::optional(
         "schema",
         Form::Defined("output"),
-        "what the file holds as JSON: fields in short form, or a JSON Schema"
+        "what the file must hold as JSON: fields in short form, or a JSON Schema"
     ),
 );
 keys!(
     STATUS_IS,
     "status_is",
-    "passes if the run ended so",
+    "passes if the run ended with this status",
     Key::required(
         "expected",
         Form::Choice(&["success", "failed", "timed_out", "invalid", "provider_error", "refused"]),
-        "how it must have ended",
+        "the status",
     )
     .or(&["status"]),
 );
 keys!(
     EXIT_STATUS,
     "exit_status",
-    "passes if the program that ran ended with this number",
-    Key::required("expected", Form::Integer(i64::MIN), "the number"),
+    "passes if the agent's program ended with this exit status",
+    Key::required("expected", Form::Integer(i64::MIN), "the exit status"),
 );
 keys!(
     OUTPUT_ARTIFACT_PRESENT,
     "output_artifact_present",
-    "passes if the run lists such an output artifact",
+    "passes if the run lists a matching output artifact",
     Key::optional("artifact_type", Form::Text, "its type"),
     Key::optional("artifact_id", Form::Text, "its id"),
     Key::optional("uri", Form::Text, "its URI"),
@@ -210,7 +220,7 @@ keys!(
 keys!(
     WORKSPACE_FILE_PRESENT,
     "workspace_file_present",
-    "passes if an output artifact of the run is this file, whoever ran it",
+    "passes if an output artifact of the run is this file",
     RELATIVE_PATH,
     CONTAINS,
     CONTAINS_ALL,
@@ -220,24 +230,31 @@ keys!(
     WORKSPACE_UNCHANGED,
     "workspace_unchanged",
     "passes if the run added, changed and removed nothing in its workspace",
-    Key::optional("except", Form::List(&Form::Text), "patterns of paths that may be different: `*`, `**`, `?`, `[…]`"),
+    Key::optional("except", Form::List(&Form::Text), "patterns of paths that may differ: `*`, `**`, `?`, `[…]`"),
 );
-keys!(COST_USD, "cost_usd", "passes if the run cost no less and no more dollars", MIN, MAX);
+keys!(COST_USD, "cost_usd", "passes if the cost of the run, in dollars, is within the bounds", MIN, MAX);
 keys!(
     TOKENS,
     "tokens",
-    "passes if the run took no fewer and no more tokens",
+    "passes if the number of tokens is within the bounds",
     Key::optional(
         "of",
         Form::Choice(&["input", "output", "total", "reasoning", "cached_input", "cache_write"]),
-        "which tokens; all unless said",
-    ),
+        "which tokens",
+    )
+    .default("`total`"),
     MIN,
     MAX,
 );
-keys!(TURNS, "turns", "passes if the agent spoke no less and no more often", MIN, MAX);
-keys!(DURATION_SECONDS, "duration_seconds", "passes if the run took no fewer and no more seconds", MIN, MAX);
-keys!(HOOK_KIND, "hook", "passes if the author's code says so", HOOK_PATH, HOOK_IMPORT, HOOK_CALLABLE);
+keys!(TURNS, "turns", "passes if the number of messages of the agent is within the bounds", MIN, MAX);
+keys!(
+    DURATION_SECONDS,
+    "duration_seconds",
+    "passes if the duration of the run, in seconds, is within the bounds",
+    MIN,
+    MAX
+);
+keys!(HOOK_KIND, "hook", "passes if the author's Python function says so", HOOK_PATH, HOOK_IMPORT, HOOK_CALLABLE);
 
 static KINDS: [Kind; 22] = [
     Kind {
@@ -298,13 +315,14 @@ pub(super) fn schema() -> Value {
     Form::Either(&FORMS).schema()
 }
 
-/// What every kind of check is called, what it passes on, and the keys that it takes.
-pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str, Vec<(&'static str, bool, &'static str)>)> {
-    KINDS.iter().map(|it| {
-        let own = it.keys.keys.iter().filter(|key| key.name != "kind");
-        let doc = it.keys.find("kind").map_or("", |it| it.doc);
-        (it.name, doc, own.map(|key| (key.name, key.required, key.doc)).collect())
-    })
+/// The objects that checks are made of, one per kind.
+pub(super) fn objects() -> impl Iterator<Item = &'static Keys> {
+    KINDS.iter().map(|it| it.keys)
+}
+
+/// The names of all kinds of check.
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|it| it.name)
 }
 
 /// Reads a check.

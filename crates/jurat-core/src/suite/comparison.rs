@@ -92,17 +92,19 @@ impl TaskComparison {
 
 /// The keys of a comparison; they stand beside the kind of a task, or inside `assert`.
 pub(super) const KEYS: [Key; 5] = [
-    Key::optional("field_path", Form::Path, "where to look; a judge's path is relative to its reply")
+    Key::optional("field_path", Form::Path, "where the value is; in a task with `judge`, a path into the reply")
+        .default("the whole value")
         .or(&["context_path"]),
-    Key::optional("item_field_path", Form::Path, "where to look inside each item, when the value is a list")
+    Key::optional("item_field_path", Form::Path, "a path inside each item, when the value is a list")
         .or(&["item_context_path"]),
-    Key::optional("operator", Form::Defined("operator"), "the comparison"),
-    Key::optional("expected_value", Form::Any, "what to compare with; `${path}` alone is looked up in the context"),
+    Key::optional("operator", Form::Defined("operator"), "the comparison to make"),
     Key::optional(
-        "missing",
-        Form::Choice(&["error", "fail"]),
-        "what a path that finds nothing means; `error` unless said",
+        "expected_value",
+        Form::Any,
+        "what to compare with; a text that is only `${path}` is replaced by the value at that path",
     ),
+    Key::optional("missing", Form::Choice(&["error", "fail"]), "the result when the path finds nothing")
+        .default("`error`"),
 ];
 
 /// Reads the comparison among the keys of an object; `None` when there is none, or when it cannot be read.

@@ -102,13 +102,11 @@ static AGGREGATION: Keys = Keys {
         Key::optional(
             "method",
             Form::Choice(&["median", "mean", "majority_vote", "all_pass"]),
-            "how several replies become one; `median` unless said",
-        ),
-        Key::optional(
-            "pass_threshold",
-            Form::Number(0.0, 1.0),
-            "the least share of the scale that passes; without it the evaluation measures",
-        ),
+            "how several replies become one score",
+        )
+        .default("`median`"),
+        Key::optional("pass_threshold", Form::Number(0.0, 1.0), "the minimum share of the scale that passes")
+            .default("none: the evaluation is measured"),
     ],
 };
 
@@ -116,7 +114,7 @@ static REFERENCE: Keys = Keys {
     what: "an anchor",
     keys: &[
         Key::optional("anchor_id", Form::Text, "its name"),
-        Key::optional("label", Form::Text, "what it stands for, such as `a 3`"),
+        Key::optional("label", Form::Text, "the score that it is an example of, such as `a 3`"),
         Key::required("text", Form::Text, "the example"),
     ],
 };
@@ -124,14 +122,18 @@ static REFERENCE: Keys = Keys {
 static ANCHORS: Keys = Keys {
     what: "`anchors`",
     keys: &[
-        Key::optional("enabled", Form::Boolean, "whether judges see them; they do unless said"),
+        Key::optional("enabled", Form::Boolean, "whether judges see them").default("`true`"),
         Key::optional("references", Form::List(&Form::Object(&REFERENCE)), "examples of what scores mean"),
     ],
 };
 
 static CAP: Keys = Keys {
     what: "a cap",
-    keys: &[Key::required("cap", Form::Number(f64::NEG_INFINITY, f64::INFINITY), "the highest score that is left")],
+    keys: &[Key::required(
+        "cap",
+        Form::Number(f64::NEG_INFINITY, f64::INFINITY),
+        "the highest score that is possible then",
+    )],
 };
 
 static POLICY: Keys = Keys {
@@ -139,56 +141,66 @@ static POLICY: Keys = Keys {
     keys: &[Key::optional(
         "on_failed_check",
         Form::Either(&[Form::Choice(&["none", "fail"]), Form::Object(&CAP)]),
-        "what a failed check does to its dimensions: nothing, `{cap: 4}`, or `fail`; nothing unless said",
-    )],
+        "what a failed check does to the scores of its dimensions: nothing, a cap, or a failed evaluation",
+    )
+    .default("`none`")],
 };
 
 static LIMITS: Keys = Keys {
     what: "`limits` of an evaluation",
     keys: &[
-        Key::optional("text", Form::Integer(100), "characters of one text of the evidence; 8000 unless said"),
-        Key::optional("whole", Form::Integer(100), "characters of all events, and of all files; 120000 unless said"),
+        Key::optional("text", Form::Integer(100), "maximum characters of one text of the evidence").default("`8000`"),
+        Key::optional("whole", Form::Integer(100), "maximum characters of all events, and of all files")
+            .default("`120000`"),
     ],
 };
 
 static SECURITY: Keys = Keys {
-    what: "`security_policy`",
+    what: "`security_policy` of an evaluation",
     keys: &[
-        Key::optional("allow_local_python_hooks", Form::Boolean, "whether hooks may run the author's Python"),
-        Key::optional("network_access", Form::Text, "not used: agents say it, with `network`"),
-        Key::optional("redact_secrets", Form::Boolean, "not used: values of variables are kept nowhere"),
+        Key::optional("allow_local_python_hooks", Form::Boolean, "whether hooks may run the author's Python")
+            .default("`false`"),
+        Key::optional("network_access", Form::Text, "not used; use `network` of the agent"),
+        Key::optional("redact_secrets", Form::Boolean, "not used; values of environment variables are never stored"),
     ],
 };
 
 static EVALUATION: Keys = Keys {
     what: "`evaluation`",
     keys: &[
-        Key::optional("id", Form::Id, "the id of its task; `evaluation` unless said"),
+        Key::optional("id", Form::Id, "the id of its task").default("`evaluation`"),
         Key::DESCRIPTION.or(&["title"]),
         Key::optional(
             "judges",
             Form::List(&Form::Either(&[Form::Text, Form::Object(&JUDGE)])),
-            "who judges: roles, or judges with names; the role `judge` unless said",
-        ),
+            "the judges: roles under `models`, or objects",
+        )
+        .default("the role `judge`"),
         Key::optional(
             "judge_runs",
             Form::List(&Form::Object(&JUDGE_RUN)),
-            "which of them are asked, and how often; each once unless said",
+            "which of the judges are asked, and how many times",
+        )
+        .default("each judge once"),
+        Key::optional(
+            "aggregation",
+            Form::Object(&AGGREGATION),
+            "how several replies become one score, and what passes",
         ),
-        Key::optional("aggregation", Form::Object(&AGGREGATION), "how several replies become one, and what passes"),
-        Key::optional("policy", Form::Object(&POLICY), "what failed checks do to scores; nothing unless said"),
-        Key::optional("dimensions", Form::List(&Form::Text), "what is scored; all dimensions unless said"),
-        Key::optional("judge_system_prompt", Form::Text, "what judges are told to be"),
-        Key::optional("judge_system_prompt_path", Form::Text, "the file that says it"),
+        Key::optional("policy", Form::Object(&POLICY), "what failed checks do to scores"),
+        Key::optional("dimensions", Form::List(&Form::Text), "the dimensions that are scored")
+            .default("all dimensions"),
+        Key::optional("judge_system_prompt", Form::Text, "the system prompt of the judges"),
+        Key::optional("judge_system_prompt_path", Form::Text, "the file that holds the system prompt"),
         Key::optional("anchors", Form::Object(&ANCHORS), "examples of what scores mean"),
-        Key::optional("expectations", EXPECTATIONS_FORM, "what is expected of cases that do not say it themselves"),
-        Key::optional("rubric", RUBRIC_FORM, "what scores mean in cases that do not say it themselves"),
+        Key::optional("expectations", EXPECTATIONS_FORM, "expectations for cases that have none of their own"),
+        Key::optional("rubric", RUBRIC_FORM, "the rubric for cases that have none of their own"),
         Key::optional("limits", Form::Object(&LIMITS), "how much of the evidence judges see"),
-        Key::optional("max_retries", Form::Integer(0), "how many more requests one judgement may take; 3 unless said"),
+        Key::optional("max_retries", Form::Integer(0), "retries per judgement").default("`3`"),
         KEYS_OF_OUTCOMES[0],
-        Key::optional("security_policy", Form::Object(&SECURITY), "what code may run"),
-        Key::optional("schema_version", Form::Integer(1), "the version of the form, which is 1"),
-        Key::optional("evaluation_profile_id", Form::Text, "what the profile is called"),
+        Key::optional("security_policy", Form::Object(&SECURITY), "which code may run"),
+        Key::optional("schema_version", Form::Integer(1), "the version of the format, which is 1"),
+        Key::optional("evaluation_profile_id", Form::Text, "the name of the profile"),
         Key::METADATA,
     ],
 };

@@ -88,28 +88,37 @@ static EVALUATOR: Keys = Keys {
         Key::optional(
             "language",
             Form::Choice(&["python", "typescript", "javascript", "rust"]),
-            "the language of the code; by the file's name, else `python`, unless said; `rust` for a function of the program",
-        ),
-        Key::optional("entry", Form::Text, "the function that is called; `evaluate` unless said"),
-        Key::optional("outputs", Form::List(&Form::Object(&outputs::OUTPUT)), "what it puts out; anything unless said"),
-        Key::optional("limits", Form::Object(&code::LIMITS), "what one call may use"),
+            "the language of the code; `rust` for a function of the program that runs the suite",
+        )
+        .default("by the file's name, else `python`"),
+        Key::optional("entry", Form::Text, "the function that is called").default("`evaluate`"),
+        Key::optional(
+            "outputs",
+            Form::List(&Form::Object(&outputs::OUTPUT)),
+            "what it returns",
+        )
+        .default("anything"),
+        Key::optional("limits", Form::Object(&code::LIMITS), "limits of one call"),
         Key::optional(
             "deterministic",
             Form::Boolean,
-            "whether equal arguments always come to the same, so that results are used again; `true` unless said",
-        ),
+            "whether equal arguments always give the same result, so that results are reused from the cache",
+        )
+        .default("`true` for code, `false` for `call`"),
         Key::optional(
             "isolation",
             Form::Choice(&["process", "fork"]),
-            "whether calls share a process, or each has its own; `process` unless said",
-        ),
-        Key::optional("python", Form::Text, "the interpreter or the virtual environment that runs it"),
+            "`process`: calls share a worker process; `fork`: each call has its own",
+        )
+        .default("`process`"),
+        Key::optional("python", Form::Text, "the Python interpreter or virtual environment that runs it: a path relative to the suite, or a program on `PATH`").default("`python3` on `PATH`"),
         Key::optional("call", Form::Text, "a function of the program that runs the suite, by its name"),
         Key::optional(
             "parameters",
             Form::List(&Form::Text),
-            "what a function of the program takes, by name: `name?` has a default, `**` takes everything else; the common names unless said",
-        ),
+            "parameters of a function of the program: `name?` has a default, `**` takes everything else",
+        )
+        .default("the common names"),
         Key::optional("builtin", Form::Defined("builtin"), "a built-in evaluator: its name, or `{name: {parameters}}`"),
     ],
 };

@@ -80,24 +80,38 @@ impl Aggregate {
 
 pub(super) const PROMPT: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT_FILE)]);
 
-static PROMPT_FILE: Keys =
-    Keys { what: "a text in a file", keys: &[Key::required("file", Form::Text, "the file that holds the text")] };
+static PROMPT_FILE: Keys = Keys {
+    what: "a text in a file",
+    keys: &[Key::required("file", Form::Text, "the file that holds the text, relative to the file that names it")],
+};
 
 pub(super) static JUDGE: Keys = Keys {
     what: "a judge",
     keys: &[
-        Key::optional("model", Form::Text, "a role under `models`, or `provider/model`; the role `judge` unless said"),
-        Key::optional("system", PROMPT, "the system message; `${path}` is filled from the context"),
-        Key::required("prompt", PROMPT, "what is asked; `${path}` is filled from the context"),
-        Key::optional("output", Form::Defined("output"), "what it must answer: fields in short form, or a JSON Schema"),
-        Key::optional("max_retries", Form::Integer(0), "how many more requests one judgement may take; 3 unless said"),
-        Key::optional("panel", Form::List(&Form::Text), "several models, each asked"),
-        Key::optional("repeat", Form::Integer(1), "how often each is asked; once unless said"),
+        Key::optional("model", Form::Text, "the model that is asked: a role under `models`, or `provider/model`")
+            .default("the role `judge`"),
+        Key::optional("system", PROMPT, "the system prompt; `${path}` is replaced by a value of the context"),
+        Key::required("prompt", PROMPT, "what the judge is asked; `${path}` is replaced by a value of the context"),
+        Key::optional(
+            "output",
+            Form::Defined("output"),
+            "what the reply must be: fields in short form, or a JSON Schema",
+        )
+        .default("any text"),
+        Key::optional(
+            "max_retries",
+            Form::Integer(0),
+            "retries per judgement, after an error that may pass or a reply that does not fit `output`",
+        )
+        .default("`3`"),
+        Key::optional("panel", Form::List(&Form::Text), "several models, each of which is asked, in place of `model`"),
+        Key::optional("repeat", Form::Integer(1), "number of times each model is asked").default("`1`"),
         Key::optional(
             "aggregate",
             Form::Choice(&["majority", "mean", "median", "all", "any"]),
-            "how several answers become one",
-        ),
+            "how several replies become one result",
+        )
+        .default("`majority`"),
     ],
 };
 

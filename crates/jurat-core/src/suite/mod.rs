@@ -18,6 +18,7 @@ mod models;
 mod outcome;
 mod output;
 mod records;
+pub mod reference;
 mod rubric;
 mod scenario;
 pub mod schema;

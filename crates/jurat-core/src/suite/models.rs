@@ -37,8 +37,8 @@ const STRUCTURED: [&str; 4] = ["json_schema", "json_object", "prompt", "tool"];
 static PRICE: Keys = Keys {
     what: "a price",
     keys: &[
-        Key::required("input", Form::Number(0.0, f64::INFINITY), "dollars for a million input tokens"),
-        Key::required("output", Form::Number(0.0, f64::INFINITY), "dollars for a million output tokens"),
+        Key::required("input", Form::Number(0.0, f64::INFINITY), "dollars per million input tokens"),
+        Key::required("output", Form::Number(0.0, f64::INFINITY), "dollars per million output tokens"),
     ],
 };
 
@@ -46,27 +46,27 @@ static MODEL: Keys = Keys {
     what: "a model",
     keys: &[
         Key::required("model", Form::Text, "`provider/model`"),
-        Key::optional("base_url", Form::Text, "where the provider is, when not at its usual address"),
-        Key::optional("api_key_env", Form::Text, "the environment variable that holds the key"),
+        Key::optional("base_url", Form::Text, "the address of the endpoint").default("the provider's usual address"),
+        Key::optional("api_key_env", Form::Text, "the environment variable that holds the API key")
+            .default("the provider's usual variable"),
         Key::optional("headers", Form::Map(&Form::Text), "further headers of each request"),
         Key::optional("temperature", Form::Number(0.0, f64::INFINITY), "the sampling temperature"),
-        Key::optional("top_p", Form::Number(0.0, 1.0), "the share of probability sampled from"),
-        Key::optional("max_tokens", Form::Integer(1), "the most tokens of a reply"),
+        Key::optional(
+            "top_p",
+            Form::Number(0.0, 1.0),
+            "nucleus sampling: the share of probability that is sampled from",
+        ),
+        Key::optional("max_tokens", Form::Integer(1), "maximum number of output tokens of a reply"),
         Key::optional("seed", Form::Integer(0), "the seed of sampling"),
-        Key::optional("extra", Form::Map(&Form::Any), "further members of each request, as the provider has them"),
-        Key::optional("price", Form::Object(&PRICE), "what tokens cost, for budgets and reports"),
-        Key::optional(
-            "structured",
-            Form::Choice(&STRUCTURED),
-            "how the endpoint is sent the schema of a reply; default: as the provider documents it",
-        ),
-        Key::optional(
-            "timeout",
-            duration::FORM,
-            "how long a request may take, such as `15m`; default: `--request-timeout`",
-        ),
-        Key::optional("rpm", Form::Integer(1), "requests a minute"),
-        Key::optional("tpm", Form::Integer(1), "tokens a minute"),
+        Key::optional("extra", Form::Map(&Form::Any), "further members of each request, by the provider's names"),
+        Key::optional("price", Form::Object(&PRICE), "what tokens cost, for budgets and reports")
+            .default("the built-in prices"),
+        Key::optional("structured", Form::Choice(&STRUCTURED), "how the endpoint is sent the schema of a reply")
+            .default("as the provider documents it"),
+        Key::optional("timeout", duration::FORM, "how long a request may take, such as `15m`, or a number of seconds")
+            .default("`--request-timeout`"),
+        Key::optional("rpm", Form::Integer(1), "rate limit: requests per minute"),
+        Key::optional("tpm", Form::Integer(1), "rate limit: tokens per minute"),
     ],
 };
 

@@ -25,7 +25,7 @@ use jurat_format::value::{Content, Node, Span, Val};
 use crate::outcome::field::{RESULT_PARTS, TURN_PARTS};
 use crate::outcome::{Aggregation, Check, Nodes, ResultField, TurnField, TurnTest};
 
-pub(super) use schema::schema;
+pub(super) use schema::{objects, schema, written};
 pub(super) use write::write;
 
 pub(super) const FORM: Form = Form::Defined("outcome");

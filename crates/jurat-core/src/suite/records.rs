@@ -132,23 +132,23 @@ static RECORDS: Keys = Keys {
             Form::Either(&[Form::Text, Form::List(&Form::Text)]),
             "the file or files; `-` is standard input",
         ),
-        Key::optional(
-            "format",
-            Form::Choice(&["jsonl", "json", "csv", "parquet"]),
-            "the format, when the name does not say",
-        ),
-        Key::optional("id", Form::Path, "where a row's id stands; `id`, `record_id` or `case_id` unless said"),
+        Key::optional("format", Form::Choice(&["jsonl", "json", "csv", "parquet"]), "the format")
+            .default("by the ending of the file's name; `jsonl` for standard input"),
+        Key::optional("id", Form::Path, "the path of a row's id")
+            .default("`id`, `record_id` or `case_id`, else a hash of the row"),
         Key::optional(
             "types",
             Form::Map(&Form::Choice(&["number", "integer", "boolean", "json"])),
-            "CSV columns that are not text",
-        ),
-        Key::optional("tags", Form::List(&Form::Text), "words to select the rows by"),
+            "types of CSV columns",
+        )
+        .default("text"),
+        Key::optional("tags", Form::List(&Form::Text), "tags to select the rows by"),
         Key::optional(
             "as",
             Form::Choice(&["rows", "runs"]),
-            "what each row is: a row, or the artifact of an agent's run, known by its `run_id`; rows unless said",
-        ),
+            "what each row is: a row, or a recorded agent run (a run artifact), whose id is its `run_id`",
+        )
+        .default("`rows`"),
     ],
 };
 

@@ -28,28 +28,42 @@ use crate::template::{Metric, Rubric, Trait, TraitKind};
 static TRAIT: Keys = Keys {
     what: "a trait",
     keys: &[
-        Key::required("name", Form::Text, "its name; its value stands under it"),
-        Key::optional("description", Form::Text, "what it is about, in words for the model that rates"),
-        Key::optional("kind", Form::Choice(&KINDS), "how it is rated; follows from the other keys unless said"),
-        Key::optional("higher_is_better", Form::Boolean, "whether more of it is better; yes unless said"),
-        Key::optional("min", Form::Any, "the least score; 1 unless said").or(&["min_score"]),
-        Key::optional("max", Form::Any, "the highest score; 5 unless said").or(&["max_score"]),
+        Key::required("name", Form::Text, "its name, under which its value is found"),
+        Key::optional(
+            "description",
+            Form::Text,
+            "what it is about, in words for the model that rates; required for kinds that a model rates",
+        ),
+        Key::optional("kind", Form::Choice(&KINDS), "how it is rated").default("by the other keys"),
+        Key::optional("higher_is_better", Form::Boolean, "whether more of it is better; for reports").default("`true`"),
+        Key::optional("min", Form::Any, "the lowest score, for `score`").default("`1`").or(&["min_score"]),
+        Key::optional("max", Form::Any, "the highest score, for `score`").default("`5`").or(&["max_score"]),
         Key::optional(
             "classes",
             Form::Either(&[Form::Map(&Form::Text), Form::List(&Form::Text)]),
-            "the classes in order, each with what it means, or their names alone",
+            "the classes of a `literal` in order, each with its meaning, or their names alone",
         ),
-        Key::optional("pattern", Form::Text, "a regular expression, by the rules of Python's `re`"),
-        Key::optional("case_sensitive", Form::Boolean, "whether upper and lower case differ; yes unless said"),
-        Key::optional("invert", Form::Boolean, "whether the answer must not match").or(&["invert_result"]),
-        Key::optional("cel", Form::Text, "an expression over `raw_response`, `question`, `parsed` and `verify_result`"),
-        Key::optional("items", Form::List(&Form::Text), "what the answer should contain").or(&["tp_instructions"]),
-        Key::optional("unwanted", Form::List(&Form::Text), "what it should not contain").or(&["tn_instructions"]),
+        Key::optional("pattern", Form::Text, "for `regex`: a regular expression, by the rules of Python's `re`"),
+        Key::optional("case_sensitive", Form::Boolean, "for `regex`: whether upper and lower case differ")
+            .default("`true`"),
+        Key::optional("invert", Form::Boolean, "for `regex`: whether the answer must not match")
+            .default("`false`")
+            .or(&["invert_result"]),
+        Key::optional(
+            "cel",
+            Form::Text,
+            "for `cel`: an expression over `raw_response`, `question`, `parsed` and `verify_result`",
+        ),
+        Key::optional("items", Form::List(&Form::Text), "for `metric`: what the answer should contain")
+            .or(&["tp_instructions"]),
+        Key::optional("unwanted", Form::List(&Form::Text), "for `metric`: what it should not contain")
+            .or(&["tn_instructions"]),
         Key::optional(
             "metrics",
             Form::List(&Form::Choice(&["precision", "recall", "f1", "specificity", "accuracy"])),
-            "what is computed; `precision`, `recall` and `f1` unless said",
-        ),
+            "for `metric`: what is computed",
+        )
+        .default("`precision`, `recall` and `f1`"),
     ],
 };
 
@@ -72,7 +86,7 @@ static STORED: Keys = Keys {
         Key::optional("regex_traits", Form::List(&Form::Any), "regular expressions"),
         Key::optional("metric_traits", Form::List(&Form::Any), "metrics"),
         Key::optional("callable_traits", Form::List(&Form::Any), "code, which is never run"),
-        Key::optional("agentic_traits", Form::List(&Form::Any), "traits that an agent looks into"),
+        Key::optional("agentic_traits", Form::List(&Form::Any), "traits that need an agent; not supported"),
     ],
 };
 

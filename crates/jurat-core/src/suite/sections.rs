@@ -51,11 +51,18 @@ static SECTIONS: [Section; 23] = [
             suite.description = if at.is_main { text } else { suite.description.take() };
         },
     ),
-    section(Key::optional("include", Form::List(&Form::Text), "files whose sections are added to this one"), nothing),
-    section(Key::optional("models", models::FORM, "which model plays which role"), read_models),
-    section(Key::optional("tools", tools::FORM, "servers with tools that models may call"), read_tools),
     section(
-        Key::optional("records", records::FORM, "the rows to evaluate: files, `-`, or rows"),
+        Key::optional("include", Form::List(&Form::Text), "suite files whose sections are added to this one"),
+        nothing,
+    ),
+    section(Key::optional("models", models::FORM, "the model for each role"), read_models),
+    section(Key::optional("tools", tools::FORM, "tool servers (MCP) that models may call"), read_tools),
+    section(
+        Key::optional(
+            "records",
+            records::FORM,
+            "the rows to evaluate: files, `-` for standard input, or the rows themselves",
+        ),
         |reading, suite, at| {
             let records = records::read(reading, at.node);
             suite.lost.cases |= records.is_none();
@@ -68,9 +75,12 @@ static SECTIONS: [Section; 23] = [
             suite.records.extend(records);
         },
     ),
-    section(Key::optional("ask", ask::FORM, "makes each row a question to a model, whose answer is judged"), read_ask),
     section(
-        Key::optional("templates", Form::Map(&template::FORM), "what is read from answers, for scenarios that name it"),
+        Key::optional("ask", ask::FORM, "asks a model, the subject, about each row; the tasks judge its answers"),
+        read_ask,
+    ),
+    section(
+        Key::optional("templates", Form::Map(&template::FORM), "answer templates that scenarios use by name"),
         |reading, suite, at| {
             let named = named(reading, "templates", at.node, template::read);
             suite.lost.templates |= at.node.entries().is_none();
@@ -79,7 +89,7 @@ static SECTIONS: [Section; 23] = [
         },
     ),
     section(
-        Key::optional("rubrics", Form::Map(&rubric::FORM), "what answers are rated by, for scenarios that name it"),
+        Key::optional("rubrics", Form::Map(&rubric::FORM), "rubrics that scenarios use by name"),
         |reading, suite, at| {
             let named = named(reading, "rubrics", at.node, rubric::read);
             suite.lost.rubrics |= at.node.entries().is_none();
@@ -92,18 +102,32 @@ static SECTIONS: [Section; 23] = [
         |reading, suite, at| scenario::read(reading, suite, at.node),
     ),
     section(
-        Key::optional("evaluators", evaluators::FORM, "code that judges, and built-in evaluators, by name"),
+        Key::optional("evaluators", evaluators::FORM, "evaluators by name: your code, or built-in ones such as BLEU"),
         |reading, suite, at| evaluators::read(reading, suite, at.node),
     ),
-    section(Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "what is judged, as a graph"), read_tasks),
-    section(Key::optional("deterministic_checks", check::ENTRIES, "checks of runs, as tasks"), |reading, suite, at| {
-        suite.lost.tasks |= at.node.as_list().is_none();
-        for item in reading.list("`deterministic_checks`", "a list of checks", at.node) {
-            keep_task(suite, check::read_entry(reading, item));
-        }
-    }),
     section(
-        Key::optional("dimensions", Form::List(&Form::Id), "further dimensions that tasks may name"),
+        Key::optional(
+            "tasks",
+            Form::List(&Form::Object(&task::TASK)),
+            "what is judged; tasks may depend on each other",
+        ),
+        read_tasks,
+    ),
+    section(
+        Key::optional(
+            "deterministic_checks",
+            check::ENTRIES,
+            "checks in the form of personal-agent-eval; each becomes a task",
+        ),
+        |reading, suite, at| {
+            suite.lost.tasks |= at.node.as_list().is_none();
+            for item in reading.list("`deterministic_checks`", "a list of checks", at.node) {
+                keep_task(suite, check::read_entry(reading, item));
+            }
+        },
+    ),
+    section(
+        Key::optional("dimensions", Form::List(&Form::Id), "names of dimensions beyond the built-in ones"),
         |reading, suite, at| {
             let n_before = reading.n_errors();
             let items = reading.list("`dimensions`", "a list of names", at.node);
@@ -113,7 +137,7 @@ static SECTIONS: [Section; 23] = [
         },
     ),
     section(
-        Key::optional("group_by", Form::List(&Form::Path), "paths whose values make slices of the summary"),
+        Key::optional("group_by", Form::List(&Form::Path), "paths; the summary has one line per value found there"),
         |reading, suite, at| {
             let items = reading.list("`group_by`", "a list of paths", at.node);
             let paths: Vec<_> = items.iter().filter_map(|it| reading.path("a path in `group_by`", it)).collect();
@@ -121,19 +145,23 @@ static SECTIONS: [Section; 23] = [
         },
     ),
     section(
-        Key::optional("thresholds", Form::Object(&thresholds::THRESHOLDS), "what counts as good enough"),
+        Key::optional("thresholds", Form::Object(&thresholds::THRESHOLDS), "what the run must reach to pass"),
         |reading, suite, at| thresholds::read(reading, &mut suite.thresholds, at.node),
     ),
-    section(Key::optional("agents", agents::FORM, "those who are given cases, by name"), read_agents),
-    section(Key::optional("cases", agent_cases::FORM, "tasks that are given to agents"), |reading, suite, at| {
+    section(Key::optional("agents", agents::FORM, "agents by name"), read_agents),
+    section(Key::optional("cases", agent_cases::FORM, "cases for agents"), |reading, suite, at| {
         agent_cases::read(reading, suite, at.node);
     }),
     section(
-        Key::optional("evaluation", evaluation::FORM, "judges that score runs of agents, dimension by dimension"),
+        Key::optional("evaluation", evaluation::FORM, "judges that score agent runs by dimension"),
         |reading, suite, at| evaluation::read(reading, suite, at.node, at.key_span, at.is_main),
     ),
     section(
-        Key::optional("security_policy", Form::Object(&SECURITY_POLICY), "what code may run"),
+        Key::optional(
+            "security_policy",
+            Form::Object(&SECURITY_POLICY),
+            "which code may run; only the one in the main file counts, not those of included files",
+        ),
         |reading, suite, at| {
             let Some(fields) = Fields::read(reading, &SECURITY_POLICY, at.node) else { return };
             let allows = fields.get(HOOKS).and_then(|it| reading.boolean("`allow_local_python_hooks`", it));
@@ -142,7 +170,11 @@ static SECTIONS: [Section; 23] = [
         },
     ),
     section(
-        Key::optional("campaign", campaign::FORM, "a suite, cases and profiles in the files of another program"),
+        Key::optional(
+            "campaign",
+            campaign::FORM,
+            "suite, cases and profiles in the file format of personal-agent-eval",
+        ),
         |reading, suite, at| campaign::read(reading, suite, at.node),
     ),
     reserved("limits", "limits of a run"),
@@ -330,5 +362,5 @@ const HOOKS: &str = "allow_local_python_hooks";
 
 static SECURITY_POLICY: Keys = Keys {
     what: "`security_policy`",
-    keys: &[Key::optional(HOOKS, Form::Boolean, "whether hooks may run the author's Python; they may not unless said")],
+    keys: &[Key::optional(HOOKS, Form::Boolean, "whether hooks may run the author's Python").default("`false`")],
 };

@@ -162,35 +162,44 @@ const ON: Form =
 
 /// The keys that say what a task does. A task has one; without any it is an assertion.
 const KINDS: [Key; 5] = [
-    Key::optional(
-        "assert",
-        Form::Object(&ASSERT),
-        "a comparison; may be left out when its keys stand in the task itself",
-    ),
-    Key::optional("judge", Form::Object(&judging::JUDGE), "a model asked"),
-    Key::optional("check", check::FORM, "a deterministic check of an agent's run"),
-    Key::optional("outcome", outcome::FORM, "a criterion over a scenario"),
-    Key::optional("evaluate", Form::Text, "an evaluator run: its name under `evaluators`"),
+    Key::optional("assert", Form::Object(&ASSERT), "a comparison; its keys may also stand in the task itself"),
+    Key::optional("judge", Form::Object(&judging::JUDGE), "a model that is asked to judge"),
+    Key::optional("check", check::FORM, "a deterministic check of an agent run"),
+    Key::optional("outcome", outcome::FORM, "a criterion over the whole of a scenario"),
+    Key::optional("evaluate", Form::Text, "the name of an entry of `evaluators`, which is called"),
 ];
 
 /// The keys that outcomes of scenarios share with tasks.
 pub(super) const KEYS_OF_OUTCOMES: [Key; 3] = [
-    Key::optional("depends_on", Form::List(&Form::Id), "the tasks whose outputs it reads, and whose gates it obeys"),
-    Key::optional("condition", Form::Boolean, "whether it is a gate that is never counted"),
-    Key::optional("required", Form::Boolean, "whether it is a gate that is counted"),
+    Key::optional(
+        "depends_on",
+        Form::List(&Form::Id),
+        "tasks whose output it reads; it is skipped when one of them is a gate that did not pass",
+    ),
+    Key::optional(
+        "condition",
+        Form::Boolean,
+        "whether it is a gate: when it fails, dependents are skipped; its own result is not counted",
+    )
+    .default("`false`"),
+    Key::optional("required", Form::Boolean, "whether it is a gate whose own result is counted too").default("`false`"),
 ];
 
 pub(super) static TASK: Keys = Keys {
     what: "a task",
     keys: &[
-        Key::required("id", Form::Id, "its name: letters, digits, `_` and `-`"),
+        Key::required("id", Form::Id, "its name: letters, digits, `_` and `-`; no digit or `-` first"),
         Key::DESCRIPTION,
         KINDS[0],
         KINDS[1],
         KINDS[2],
         KINDS[3],
         KINDS[4],
-        Key::optional("with", Form::Map(&Form::Any), "where arguments of the evaluator come from: paths or values"),
+        Key::optional(
+            "with",
+            Form::Map(&Form::Any),
+            "where arguments of the evaluator come from: parameter name → path, or `{value: …}`",
+        ),
         comparison::KEYS[0],
         comparison::KEYS[1],
         comparison::KEYS[2],
@@ -199,9 +208,9 @@ pub(super) static TASK: Keys = Keys {
         KEYS_OF_OUTCOMES[0],
         KEYS_OF_OUTCOMES[1],
         KEYS_OF_OUTCOMES[2],
-        Key::optional("on", ON, "which cases it applies to; all unless said"),
-        Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
-        Key::optional("dimensions", Form::List(&Form::Text), "what it says something about"),
+        Key::optional("on", ON, "which cases it applies to").default("all cases"),
+        Key::optional("tags", Form::List(&Form::Text), "tags; stored and not used"),
+        Key::optional("dimensions", Form::List(&Form::Text), "dimensions that its result counts for"),
     ],
 };
 

@@ -41,40 +41,27 @@ static TEMPLATE: Keys = Keys {
             Form::Either(&[Form::Map(&Form::Object(&FIELD)), Form::List(&Form::Object(&STORED_FIELD))]),
             "what is read from an answer, and what it must be, by name",
         ),
-        Key::optional(
-            "strategy",
-            Form::Defined("strategy"),
-            "how many fields must be right; all that are judged unless said",
-        )
-        .or(&["verify_strategy"]),
-        Key::optional("class_name", Form::Text, "what a peer calls the template; not used"),
+        Key::optional("strategy", Form::Defined("strategy"), "how many fields must be right")
+            .default("all that are judged")
+            .or(&["verify_strategy"]),
+        Key::optional("class_name", Form::Text, "the name of the template in Karenina; not used"),
     ],
 };
 
 const TYPE: Key = Key::optional(
     "type",
     Form::Any,
-    "`string`, `number`, `[string]`, `{enum: […]}`, `any` or a JSON Schema; as the ground truth unless said",
-);
-const DESCRIPTION: Key =
-    Key::optional("description", Form::Text, "what it is, in words for the model that reads answers");
-const GROUND_TRUTH: Key = Key::optional(
-    "ground_truth",
-    Form::Any,
-    "what it must be, or `{conditional: …}`; it is read and not judged without",
-);
-const VERIFY_WITH: Key = Key::optional(
-    "verify_with",
-    Form::Defined("operator"),
-    "how it is compared; follows from the ground truth unless said",
-);
-const WEIGHT: Key = Key::optional(
-    "weight",
-    Form::Number(f64::NEG_INFINITY, f64::INFINITY),
-    "how much it counts for partial credit; 1 unless said",
-);
-const EXTRACTION_HINT: Key =
-    Key::optional("extraction_hint", Form::Text, "how the model that reads answers should write the value");
+    "what the parser must reply: `string`, `number`, `integer`, `boolean`, `[string]`, `{enum: […]}`, `any`, an object of fields, or a JSON Schema",
+).default("the type of `ground_truth`");
+const DESCRIPTION: Key = Key::optional("description", Form::Text, "what the field is, in words for the parser");
+const GROUND_TRUTH: Key = Key::optional("ground_truth", Form::Any, "what it must be, or `{conditional: …}`")
+    .default("the field is read and not judged");
+const VERIFY_WITH: Key = Key::optional("verify_with", Form::Defined("operator"), "how it is compared")
+    .default("by the kind of the ground truth");
+const WEIGHT: Key =
+    Key::optional("weight", Form::Number(f64::NEG_INFINITY, f64::INFINITY), "its weight in the partial credit")
+        .default("`1`");
+const EXTRACTION_HINT: Key = Key::optional("extraction_hint", Form::Text, "how the parser should write the value");
 
 static FIELD: Keys =
     Keys { what: "a field", keys: &[TYPE, DESCRIPTION, GROUND_TRUTH, VERIFY_WITH, WEIGHT, EXTRACTION_HINT] };
@@ -91,11 +78,20 @@ static STORED_FIELD: Keys = Keys {
         WEIGHT,
         EXTRACTION_HINT,
         Key::optional("literal_values", Form::Any, "the values of a field of type `literal`"),
-        Key::optional("is_trace", Form::Any, "whether it looks at the raw answer, which its comparison says already"),
+        Key::optional(
+            "is_trace",
+            Form::Any,
+            "whether it looks at the raw answer; not used, because its comparison implies it",
+        ),
     ],
 };
 
 pub(super) const FORM: Form = Form::Either(&[Form::Object(&TEMPLATE), Form::Map(&Form::Object(&FIELD))]);
+
+/// The objects of a template that no [`Form`] leads to.
+pub(super) fn objects() -> [&'static Keys; 4] {
+    [&strategy::AT_LEAST, &strategy::TYPED, &truth::CONDITIONAL, &truth::CASE]
+}
 
 /// Reads a template.
 pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Template> {

@@ -213,8 +213,8 @@ const ANY_FORM: Form = Form::Number(f64::NEG_INFINITY, f64::INFINITY);
 static BOUND: Keys = Keys {
     what: "a bound",
     keys: &[
-        Key::optional("at_least", ANY_FORM, "the smallest number that is good enough"),
-        Key::optional("at_most", ANY_FORM, "the largest number that is good enough"),
+        Key::optional("at_least", ANY_FORM, "the smallest value that is accepted"),
+        Key::optional("at_most", ANY_FORM, "the largest value that is accepted"),
     ],
 };
 
@@ -243,7 +243,7 @@ const SCORES: [Key; 12] = figures(BOUND_FORM);
 static TASK: Keys = Keys {
     what: "the threshold of a task",
     keys: &[
-        Key::optional("pass_rate", SHARE_FORM, "the least pass rate of the task"),
+        Key::optional("pass_rate", SHARE_FORM, "the minimum pass rate of the task"),
         SCORES[0],
         SCORES[1],
         SCORES[2],
@@ -264,33 +264,43 @@ static LATENCY: Keys = Keys { what: "`latency`", keys: &figures(duration::FORM) 
 static COST: Keys = Keys {
     what: "`cost_usd`",
     keys: &[
-        Key::optional("total", AMOUNT_FORM, "what all answers together may cost at most"),
-        Key::optional("per_case", AMOUNT_FORM, "what the answers of a case may cost at most, on average"),
+        Key::optional("total", AMOUNT_FORM, "the maximum for all answers together, in dollars"),
+        Key::optional("per_case", AMOUNT_FORM, "the maximum average for the answers of a case, in dollars"),
     ],
 };
 
 pub(super) static THRESHOLDS: Keys = Keys {
     what: "`thresholds`",
     keys: &[
-        Key::optional("pass_rate", SHARE_FORM, "the least pass rate over the counted tasks of all cases"),
-        Key::optional("cases", SHARE_FORM, "the least share of judged cases that pass"),
+        Key::optional(
+            "pass_rate",
+            SHARE_FORM,
+            "the minimum share of counted task results, over all cases, that passed",
+        ),
+        Key::optional("cases", SHARE_FORM, "the minimum share of judged cases that passed"),
         Key::optional(
             "tasks",
             Form::Map(&Form::Either(&[SHARE_FORM, Form::Object(&TASK)])),
-            "by task: the least pass rate, or bounds of its pass rate and of figures of its score",
+            "by task: the minimum pass rate, or bounds for its pass rate and for statistics of its score",
         ),
-        Key::optional("weights", Form::Map(&AMOUNT_FORM), "how much tasks count in `pass_rate`; default: 1"),
+        Key::optional("weights", Form::Map(&AMOUNT_FORM), "by task: the weight of its results in `pass_rate`")
+            .default("`1` for each task"),
         Key::optional(
             "cost_usd",
             Form::Either(&[AMOUNT_FORM, Form::Object(&COST)]),
-            "what the answers may cost at most: all of them, or those of a case on average",
+            "the maximum cost: of all answers, or of a case on average",
         ),
-        Key::optional("latency", Form::Object(&LATENCY), "how long the subject may take for a case"),
+        Key::optional(
+            "latency",
+            Form::Object(&LATENCY),
+            "the maximum time that the subject takes for a case, by statistic, such as `p95: 3s`",
+        ),
         Key::optional(
             "max_errors",
             Form::Either(&[Form::Integer(0), Form::Percent]),
-            "how many cases may end with an error: a count, or a share such as `1%`; default: 0",
-        ),
+            "the maximum number of cases with an error, or their share",
+        )
+        .default("`0`"),
     ],
 };
 

@@ -19,7 +19,7 @@ static TOOL: Keys = Keys {
     what: "a tool to remove",
     keys: &[
         Key::required("server", Form::Text, "the server"),
-        Key::optional("tool", Form::Text, "the tool; all tools of the server unless said"),
+        Key::optional("tool", Form::Text, "the tool").default("all tools of the server"),
     ],
 };
 

@@ -134,7 +134,7 @@ const SECONDS: (f64, f64) = (0.001, 86_400.0);
 
 static FROM_ENV: Keys = Keys {
     what: "a variable",
-    keys: &[Key::required("from_env", Form::Text, "the variable of the environment that has the value")],
+    keys: &[Key::required("from_env", Form::Text, "the environment variable that holds the value")],
 };
 
 static SERVER: Keys = Keys {
@@ -143,24 +143,34 @@ static SERVER: Keys = Keys {
         Key::optional(
             "command",
             Form::Either(&[Form::List(&Form::Text), Form::Text]),
-            "the program that is started, with its arguments",
+            "the program to start, with its arguments; a text is the program alone",
         ),
         Key::optional("args", Form::List(&Form::Text), "further arguments of the program"),
         Key::optional(
             "env",
             Form::Map(&Form::Either(&[Form::Text, Form::Object(&FROM_ENV)])),
-            "variables of the program; `${NAME}` is taken from the environment",
+            "environment variables of the program; `${NAME}` in a value is replaced from jurat's environment",
         ),
-        Key::optional("cwd", Form::Text, "the folder that the program starts in; that of this file unless said"),
-        Key::optional("url", Form::Text, "the address of a server that runs already"),
+        Key::optional("cwd", Form::Text, "the working directory of the program").default("the directory of this file"),
+        Key::optional(
+            "url",
+            Form::Text,
+            "the address of a server that is already running; not together with `command`",
+        ),
         Key::optional(
             "headers",
             Form::Map(&Form::Text),
-            "further headers of each request; `${NAME}` is taken from the environment",
+            "further headers of each request; `${NAME}` is replaced from jurat's environment",
         ),
-        Key::optional("timeout", Form::Number(SECONDS.0, SECONDS.1), "seconds that one call may take; 60 unless said"),
-        Key::optional("reuse", Form::Boolean, "whether other runs may take over what its tools returned"),
-        Key::optional("per_case", Form::Boolean, "whether each case gets a server of its own"),
+        Key::optional("timeout", Form::Number(SECONDS.0, SECONDS.1), "timeout of one call, in seconds").default("`60`"),
+        Key::optional(
+            "reuse",
+            Form::Boolean,
+            "whether results of its tools may be reused from the cache by other runs",
+        )
+        .default("`false`"),
+        Key::optional("per_case", Form::Boolean, "whether each case gets a server process of its own")
+            .default("`false`"),
     ],
 };
 

@@ -299,7 +299,7 @@ pub static ENTRIES: &[Entry] = &[
                 name: "smooth_value",
                 takes: Takes::Number,
                 default: Some("null"),
-                doc: "the value for `floor` (0.1 unless said) and `add-k` (1 unless said)",
+                doc: "the value for `floor` (default: 0.1) and `add-k` (default: 1)",
             },
             Param {
                 name: "max_order",
@@ -333,7 +333,7 @@ pub static ENTRIES: &[Entry] = &[
                 name: "measure",
                 takes: Takes::Choice(&["fmeasure", "precision", "recall"]),
                 default: Some("\"fmeasure\""),
-                doc: "which figure is the score",
+                doc: "which metric is the score",
             },
         ],
         gives: SHARE,

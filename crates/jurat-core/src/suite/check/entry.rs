@@ -18,7 +18,7 @@ static ENTRY: Keys = Keys {
     keys: &[
         Key::required("check_id", Form::Text, "its name: lower-case letters, digits, `_` and `-`"),
         Key::DESCRIPTION,
-        Key::optional("dimensions", Form::List(&Form::Text), "what it says something about"),
+        Key::optional("dimensions", Form::List(&Form::Text), "dimensions that its result counts for"),
         Key::optional("declarative", FORM, "what it checks"),
         Key::optional("hook", Form::Object(&HOOK), "the author's code that decides").or(&["python_hook"]),
         KEYS_OF_OUTCOMES[0],

@@ -16,16 +16,13 @@ pub(super) static JUDGE: Keys = Keys {
     keys: &[
         Key::required("judge_id", Form::Text, "its name"),
         Key::optional("type", Form::Text, "what it is: `llm`, or `llm_probe`"),
-        Key::optional(
-            "model",
-            Form::Text,
-            "a role under `models`, or `provider/model`; the role of its own name unless said",
-        )
-        .or(&["judge_model", "model_id"]),
+        Key::optional("model", Form::Text, "the model: a role under `models`, or `provider/model`")
+            .default("the role of its own name")
+            .or(&["judge_model", "model_id"]),
         Key::optional(
             "request_options",
             Form::Map(&Form::Any),
-            "settings of a `provider/model`: `temperature`, `max_tokens` and others as the provider has them",
+            "settings of a `provider/model`: `temperature`, `max_tokens` and others, by the provider's names",
         ),
     ],
 };
@@ -35,7 +32,7 @@ pub(super) static JUDGE_RUN: Keys = Keys {
     keys: &[
         Key::optional("judge_run_id", Form::Text, "its name"),
         Key::required("judge_id", Form::Text, "one of `judges`"),
-        Key::optional("repetitions", Form::Integer(1), "how often it is asked; once unless said"),
+        Key::optional("repetitions", Form::Integer(1), "number of times it is asked").default("`1`"),
         Key::optional("sample_size", Form::Integer(1), "not used: every case is judged"),
     ],
 };

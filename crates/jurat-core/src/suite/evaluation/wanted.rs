@@ -13,7 +13,7 @@ static EXPECTATION: Keys = Keys {
     what: "an expectation",
     keys: &[
         Key::required("text", Form::Text, "what is expected"),
-        Key::optional("weight", Form::Number(0.0, f64::INFINITY), "how much it matters beside others; 1 unless said"),
+        Key::optional("weight", Form::Number(0.0, f64::INFINITY), "its weight").default("`1`"),
         Key::METADATA,
     ],
 };
@@ -23,24 +23,24 @@ const EXPECTED: Form = Form::List(&Form::Either(&[Form::Text, Form::Object(&EXPE
 static EXPECTATIONS: Keys = Keys {
     what: "`expectations`",
     keys: &[
-        Key::optional("hard_expectations", EXPECTED, "what must be met").or(&["hard"]),
-        Key::optional("soft_expectations", EXPECTED, "what should be met").or(&["soft"]),
+        Key::optional("hard_expectations", EXPECTED, "expectations that must be met").or(&["hard"]),
+        Key::optional("soft_expectations", EXPECTED, "expectations that should be met").or(&["soft"]),
     ],
 };
 
 static SCALE: Keys = Keys {
     what: "`scale`",
     keys: &[
-        Key::optional("min", Form::Number(f64::NEG_INFINITY, f64::INFINITY), "the worst score; 0 unless said"),
-        Key::optional("max", Form::Number(f64::NEG_INFINITY, f64::INFINITY), "the best score; 10 unless said"),
-        Key::optional("anchors", Form::Map(&Form::Text), "what some of the scores mean"),
+        Key::optional("min", Form::Number(f64::NEG_INFINITY, f64::INFINITY), "the lowest score").default("`0`"),
+        Key::optional("max", Form::Number(f64::NEG_INFINITY, f64::INFINITY), "the highest score").default("`10`"),
+        Key::optional("anchors", Form::Map(&Form::Text), "what some of the scores mean: score → text"),
     ],
 };
 
 static CRITERION: Keys = Keys {
     what: "a criterion",
     keys: &[
-        Key::required("name", Form::Text, "what is looked at"),
+        Key::required("name", Form::Text, "what judges look at"),
         Key::required("what_good_looks_like", Form::Text, "what good looks like"),
         Key::required("what_bad_looks_like", Form::Text, "what bad looks like"),
     ],
@@ -49,10 +49,10 @@ static CRITERION: Keys = Keys {
 static RUBRIC: Keys = Keys {
     what: "the rubric of a case",
     keys: &[
-        Key::optional("version", Form::Any, "which version of it this is"),
-        Key::optional("scale", Form::Object(&SCALE), "what scores are between; 0 and 10 unless said"),
-        Key::optional("criteria", Form::List(&Form::Object(&CRITERION)), "what is looked at"),
-        Key::optional("scoring_instructions", Form::Text, "how scores are given"),
+        Key::optional("version", Form::Any, "its version; stored and not used"),
+        Key::optional("scale", Form::Object(&SCALE), "the range of scores").default("from 0 to 10"),
+        Key::optional("criteria", Form::List(&Form::Object(&CRITERION)), "what judges look at"),
+        Key::optional("scoring_instructions", Form::Text, "instructions for scoring"),
     ],
 };
 

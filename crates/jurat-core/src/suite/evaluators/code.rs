@@ -41,10 +41,10 @@ const ENTRY: &str = "evaluate";
 const MEMORY: Form = Form::Either(&[Form::Text, Form::Integer(1)]);
 
 pub(super) static LIMITS: Keys = Keys {
-    what: "`limits`",
+    what: "`limits` of an evaluator",
     keys: &[
-        Key::optional("timeout", duration::FORM, "how long one call may take; 30s unless said"),
-        Key::optional("memory", MEMORY, "how much memory its process may have, for example `512MiB`; 1GiB unless said"),
+        Key::optional("timeout", duration::FORM, "timeout of one call").default("`30s`"),
+        Key::optional("memory", MEMORY, "memory of its process, such as `512MiB`").default("`1GiB`"),
     ],
 };
 

@@ -13,7 +13,7 @@ static VALUE: Keys = Keys {
     what: "a label",
     keys: &[
         Key::required("label", Form::Text, "the label that is returned"),
-        Key::optional("score", Form::Number(f64::NEG_INFINITY, f64::INFINITY), "the score that goes with it"),
+        Key::optional("score", Form::Number(f64::NEG_INFINITY, f64::INFINITY), "the score of this label"),
     ],
 };
 
@@ -23,22 +23,19 @@ pub(super) static OUTPUT: Keys = Keys {
     what: "an output",
     keys: &[
         Key::required("name", Form::Text, "its name; with several outputs, results are called `{evaluator}.{name}`"),
-        Key::optional(
-            "type",
-            Form::Choice(&["categorical", "continuous", "freeform"]),
-            "what may be returned; `categorical` with `values`, else `continuous`, unless said",
-        ),
-        Key::optional("description", Form::Text, "what it says; shown in reports"),
+        Key::optional("type", Form::Choice(&["categorical", "continuous", "freeform"]), "what may be returned")
+            .default("`categorical` with `values`, else `continuous`"),
+        Key::optional("description", Form::Text, "what it means; shown in reports"),
         Key::optional(
             "optimization_direction",
             Form::Choice(&["maximize", "minimize", "none", "MAXIMIZE", "MINIMIZE", "NONE"]),
-            "which scores are better",
+            "which scores are better; for reports",
         )
         .or(&["direction"]),
         Key::optional("values", Form::List(&Form::Object(&VALUE)), "the labels of a categorical output"),
-        Key::optional("lower_bound", NUMBER, "the least score"),
-        Key::optional("upper_bound", NUMBER, "the greatest score"),
-        Key::optional("thresholds", Form::List(&NUMBER), "scores of a free output at which something changes"),
+        Key::optional("lower_bound", NUMBER, "the minimum score"),
+        Key::optional("upper_bound", NUMBER, "the maximum score"),
+        Key::optional("thresholds", Form::List(&NUMBER), "scores of a freeform output at which its meaning changes"),
     ],
 };
 

@@ -23,7 +23,7 @@ const VERIFY_WITH: Key = Key::required("verify_with", Form::Any, "the comparison
 const EXPRESSION: Key = Key::required("expression", Form::Text, "the expression");
 
 static COMPOSITION: Keys = Keys { what: "a composition", keys: &[TYPE, CONDITIONS] };
-static AT_LEAST: Keys = Keys { what: "an `at_least_n`", keys: &[TYPE, N, CONDITIONS] };
+static AT_LEAST: Keys = Keys { what: "an `at_least_n` with `type`", keys: &[TYPE, N, CONDITIONS] };
 static NOT: Keys =
     Keys { what: "a `not`", keys: &[TYPE, Key::required("condition", Form::Defined("outcome"), "the outcome")] };
 static TURN_CHECK: Keys = Keys { what: "a `turn_check`", keys: &[TYPE, SCOPE, FIELD, EXPECTED, VERIFY_WITH] };

@@ -1,6 +1,6 @@
-//! The JSON Schema of an outcome, from the tables that read it.
+//! The JSON Schema of an outcome and its rows in the reference, from the tables that read it.
 
-use jurat_format::form::object;
+use jurat_format::form::{Form, Key, Keys, object};
 use jurat_format::value::{Val, Value};
 
 use super::long::TYPES;
@@ -31,4 +31,18 @@ pub(in crate::suite) fn schema() -> Value {
         Val::Map(schema)
     });
     Val::Map(object([("anyOf", short.chain(long).collect())]))
+}
+
+/// Every way to write an outcome with one key.
+pub(in crate::suite) fn written() -> impl Iterator<Item = Key> {
+    SHORT.iter().map(|it| Key::optional(it.name, it.form, it.doc))
+}
+
+/// The objects that outcomes are made of, short and long.
+pub(in crate::suite) fn objects() -> impl Iterator<Item = &'static Keys> {
+    let short = SHORT.iter().filter_map(|it| match it.form {
+        Form::Object(keys) => Some(keys),
+        _ => None,
+    });
+    short.chain(TYPES.iter().map(|(_, keys)| *keys))
 }

@@ -39,63 +39,78 @@ pub(super) static SHORT: [Short; 17] = [
         form: OUTCOMES,
         read: |reading, it| parts(reading, "`any_of`", &it.value).map(Check::AnyOf),
     },
-    Short { name: "at_least_n", doc: "at least so many of these hold", form: Form::Object(&AT_LEAST), read: at_least },
+    Short { name: "at_least_n", doc: "at least `n` of these hold", form: Form::Object(&AT_LEAST), read: at_least },
     Short {
         name: "not",
         doc: "this does not hold",
         form: Form::Defined("outcome"),
         read: |reading, it| negated(reading, &it.value),
     },
-    Short { name: "first_turn", doc: "fields of the first turn", form: FIELDS, read: turns },
-    Short { name: "last_turn", doc: "fields of the last turn", form: FIELDS, read: turns },
+    Short { name: "first_turn", doc: "fields of the first turn have these values", form: FIELDS, read: turns },
+    Short { name: "last_turn", doc: "fields of the last turn have these values", form: FIELDS, read: turns },
     Short {
         name: "turn_at",
-        doc: "fields of the turn at `index`; negative ones count from the end",
+        doc: "fields of the turn at `index` have these values; a negative index counts from the end",
         form: FIELDS,
         read: turns,
     },
-    Short { name: "any_turn", doc: "fields, each of some turn; `node` narrows", form: FIELDS, read: turns },
+    Short {
+        name: "any_turn",
+        doc: "each field has its value in some turn; `node` limits it to turns at that node",
+        form: FIELDS,
+        read: turns,
+    },
     Short {
         name: "all_turns",
-        doc: "fields of every turn, of which there must be one; `node` narrows",
+        doc: "fields of every turn have these values, and there is at least one turn; `node` limits it to turns at that node",
         form: FIELDS,
         read: turns,
     },
-    Short { name: "status_is", doc: "how the scenario ended", form: Form::Choice(&STATUSES), read: status },
+    Short {
+        name: "status_is",
+        doc: "the scenario ended with this status",
+        form: Form::Choice(&STATUSES),
+        read: status,
+    },
     Short {
         name: "turn_count_eq",
-        doc: "how many turns it took",
+        doc: "the scenario took exactly this number of turns",
         form: Form::Integer(0),
         read: |reading, it| count(reading, it).map(turn_count_eq),
     },
     Short {
         name: "turn_count_gte",
-        doc: "how many turns it took at least",
+        doc: "the scenario took at least this number of turns",
         form: Form::Integer(0),
         read: |reading, it| count(reading, it).map(turn_count_gte),
     },
-    Short { name: "result", doc: "fields of the result as a whole", form: FIELDS, read: result },
+    Short {
+        name: "result",
+        doc: "fields of the result of the whole scenario have these values",
+        form: FIELDS,
+        read: result,
+    },
     Short {
         name: "cross_turn",
-        doc: "a field of one turn compared with a field of another",
+        doc: "a field of one turn compares as required with a field of another",
         form: Form::Object(&CROSS_TURN),
         read: |reading, it| cross_turn(reading, &CROSS_TURN, &it.value).map(Check::CrossTurn),
     },
     Short {
         name: "count_turns",
-        doc: "how many turns there are of these",
+        doc: "a number: how many turns match; without a bound it is measured",
         form: Form::Object(&COUNT_TURNS),
         read: |reading, it| aggregation(reading, AggregationKind::Count, &COUNT_TURNS, &it.value),
     },
     Short {
         name: "first_match_index",
-        doc: "the index of the first of these turns; -1 when there is none",
+        doc: "a number: the index of the first turn that matches, -1 when there is none; without a bound it is measured",
         form: Form::Object(&FIRST_MATCH_INDEX),
         read: |reading, it| aggregation(reading, AggregationKind::FirstIndex, &FIRST_MATCH_INDEX, &it.value),
     },
     Short {
         name: "cel",
-        doc: "an expression over `result`",
+        doc: "an expression over `result` is true",
         form: Form::Text,
         read: |reading, it| of_result(reading, "`cel`", &it.value),
     },
@@ -245,9 +260,9 @@ const fn compared_keys() -> [Key; 6] {
         Key::required(
             "comparison",
             Form::Choice(&["eq", "neq", "contains", "gt", "gte", "lt", "lte"]),
-            "how the target must stand to the source",
+            "how the target must compare with the source",
         ),
-        Key::optional("normalize", Form::List(&Form::Any), "what is done to both first, in order"),
+        Key::optional("normalize", Form::List(&Form::Any), "normalisers that are applied to both first, in order"),
     ]
 }
 
@@ -335,9 +350,9 @@ fn normalisers(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Normaliser> {
 }
 
 const NODE: Key =
-    Key::optional("node", Form::Either(&[Form::Text, Form::List(&Form::Text)]), "the node they were at, or several")
+    Key::optional("node", Form::Either(&[Form::Text, Form::List(&Form::Text)]), "the node of the turns, or several")
         .or(&["node_id"]);
-const VERIFY_RESULT: Key = Key::optional("verify_result", Form::Boolean, "whether their answers were right");
+const VERIFY_RESULT: Key = Key::optional("verify_result", Form::Boolean, "whether the answers of the turns were right");
 const BOUND: Form = Form::Integer(i64::MIN);
 const GTE: Key = Key::optional("gte", BOUND, "the number must be at least this");
 const GT: Key = Key::optional("gt", BOUND, "the number must be more than this");
@@ -352,7 +367,7 @@ static FIRST_MATCH_INDEX: Keys =
 
 /// The keys of a stored aggregation.
 pub(super) static STORED_AGGREGATION: Keys =
-    Keys { what: "an aggregation", keys: &[super::long::TYPE, NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
+    Keys { what: "an aggregation over turns", keys: &[super::long::TYPE, NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
 
 pub(super) fn aggregation(
     reading: &mut Reading<'_>,

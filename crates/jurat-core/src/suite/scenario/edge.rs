@@ -32,15 +32,15 @@ static EDGE: Keys = Keys {
     keys: &[
         Key::required("from", Form::Text, "the node it leaves").or(&["source"]),
         Key::required("to", Form::Text, "the node it goes to, or `__end__`").or(&["target"]),
-        Key::optional("when", WHEN, "when it is taken; without it, the edge is taken when no other is")
-            .or(&["condition"]),
-        Key::optional("condition_source", Form::Text, "the text of code that is its condition, for display"),
+        Key::optional("when", WHEN, "the condition").default("taken when no other edge is").or(&["condition"]),
+        Key::optional("condition_source", Form::Text, "source text of code for the condition; shown, never run"),
         Key::optional(
             "handover",
             Form::Choice(&["transcript_prepend", "transcript_append", "transcript_materialize"]),
-            "what the next turn is told of those before it; the conversation itself unless said",
-        ),
-        Key::optional("handover_source", Form::Text, "the text of code that hands over, for display"),
+            "how the next turn gets the turns before it",
+        )
+        .default("the conversation itself, as messages"),
+        Key::optional("handover_source", Form::Text, "source text of code for the handover; shown, never run"),
     ],
 };
 

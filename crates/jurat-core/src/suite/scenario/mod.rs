@@ -166,9 +166,9 @@ impl Suite {
 static SCENARIO: Keys = Keys {
     what: "a scenario",
     keys: &[
-        Key::optional("name", Form::Text, "its name, when it stands in a list"),
+        Key::optional("name", Form::Text, "its name, when scenarios are a list"),
         Key::DESCRIPTION,
-        Key::optional("entry", Form::Text, "the node it starts with").or(&["entry_node"]),
+        Key::optional("entry", Form::Text, "the node that it starts with").or(&["entry_node"]),
         Key::optional(
             "nodes",
             Form::Either(&[Form::Map(&node::FORM), Form::List(&node::FORM)]),
@@ -177,24 +177,28 @@ static SCENARIO: Keys = Keys {
         Key::optional(
             "edges",
             Form::List(&edge::FORM),
-            "where a conversation goes on; the first edge of a node whose condition holds is taken",
+            "the next node of each node; the first edge whose condition holds is taken. `a -> b` is short for `{from: a, to: b}`",
         ),
-        Key::optional("outcomes", outcome::FORM, "what is concluded about the whole conversation")
-            .or(&["outcome_criteria"]),
+        Key::optional("outcomes", outcome::FORM, "criteria over the whole conversation").or(&["outcome_criteria"]),
         Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "tasks that apply to this scenario alone"),
         Key::optional(
             "rubric",
             Form::Either(&[Form::Text, rubric::FORM]),
             "the traits that every turn is rated by, or the name of an entry of `rubrics`",
         ),
-        Key::optional("system", Form::Text, "the system message of the subject"),
-        Key::optional("models", node::MODELS_FORM, "who answers and who reads answers, where it is not the suite's")
+        Key::optional("system", Form::Text, "the system prompt of the subject"),
+        Key::optional("models", node::MODELS_FORM, "the models for subject and parser")
+            .default("the roles `subject` and `parser`")
             .or(&["model_override"]),
-        Key::optional("tools", Form::List(&Form::Text), "the servers whose tools the subject may use"),
-        Key::optional("turn_limit", Form::Integer(1), "how many turns it may take; 20 unless said"),
-        Key::optional("turn_timeout", duration::FORM, "how long one turn may take"),
-        Key::optional("timeout", duration::FORM, "how long it may take as a whole"),
-        Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
+        Key::optional(
+            "tools",
+            Form::List(&Form::Text),
+            "names under `tools` of the servers whose tools the subject may use",
+        ),
+        Key::optional("turn_limit", Form::Integer(1), "maximum number of turns").default("`20`"),
+        Key::optional("turn_timeout", duration::FORM, "timeout of one turn"),
+        Key::optional("timeout", duration::FORM, "timeout of the whole conversation"),
+        Key::optional("tags", Form::List(&Form::Text), "tags to select it by"),
         Key::METADATA,
     ],
 };

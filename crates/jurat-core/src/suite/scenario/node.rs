@@ -42,15 +42,15 @@ impl PartialEq for NodeText {
 static NODE: Keys = Keys {
     what: "a node",
     keys: &[
-        Key::optional("id", Form::Text, "its name, when it stands in a list").or(&["node_id"]),
+        Key::optional("id", Form::Text, "its id, when nodes are a list").or(&["node_id"]),
         Key::DESCRIPTION,
         Key::required(
             "question",
             Form::Either(&[Form::Text, Form::Object(&QUESTION)]),
             "what is asked, or an object with `question` and `raw_answer`",
         ),
-        Key::optional("raw_answer", Form::Text, "what would be right, in words"),
-        Key::optional("examples", EXAMPLES, "questions and answers that are put before this one")
+        Key::optional("raw_answer", Form::Text, "the right answer, in words"),
+        Key::optional("examples", EXAMPLES, "few-shot examples: questions and answers that are placed before this one")
             .or(&["few_shot_examples"]),
         Key::optional(
             "template",
@@ -60,19 +60,27 @@ static NODE: Keys = Keys {
         Key::optional(
             "rubric",
             Form::Either(&[Form::Text, rubric::FORM]),
-            "the traits that its turns are rated by, in place of the scenario's, or the name of an entry of `rubrics`",
-        ),
-        Key::optional("models", MODELS_FORM, "who answers and who reads answers here").or(&["model_override"]),
-        Key::optional("system", Form::Text, "the system message of the subject, in place of the scenario's"),
-        Key::optional("tools", Form::List(&Form::Text), "the servers whose tools the subject may use here"),
-        Key::optional("tool_filter", tool_filter::FORM, "tools that the subject may not use here"),
+            "the traits that its turns are rated by, or the name of an entry of `rubrics`",
+        )
+        .default("that of the scenario"),
+        Key::optional("models", MODELS_FORM, "the models for subject and parser at this node")
+            .default("those of the scenario")
+            .or(&["model_override"]),
+        Key::optional("system", Form::Text, "the system prompt of the subject").default("that of the scenario"),
         Key::optional(
-            "state_update",
-            Form::Object(&UPDATE),
-            "how the accumulated state changes after a turn, as `{cel: …}`",
+            "tools",
+            Form::List(&Form::Text),
+            "names under `tools` of the servers whose tools the subject may use at this node",
+        )
+        .default("those of the scenario"),
+        Key::optional("tool_filter", tool_filter::FORM, "tools that the subject may not use at this node"),
+        Key::optional("state_update", Form::Object(&UPDATE), "how the accumulated state changes after a turn"),
+        Key::optional(
+            "state_update_source",
+            Form::Text,
+            "source text of code that changes the state; shown, never run",
         ),
-        Key::optional("state_update_source", Form::Text, "the text of code that changes the state, for display"),
-        Key::optional("agent_identity", Form::Text, "who answers, as transcripts call it"),
+        Key::optional("agent_identity", Form::Text, "the name of the subject in transcripts; not `__user__`"),
         Key::METADATA,
     ],
 };
@@ -82,22 +90,22 @@ pub(super) const FORM: Form = Form::Object(&NODE);
 static QUESTION: Keys = Keys {
     what: "a question",
     keys: &[
-        Key::required("question", Form::Text, "what is asked"),
-        Key::optional("raw_answer", Form::Text, "what would be right, in words"),
-        Key::optional("examples", EXAMPLES, "questions and answers that are put before this one")
+        Key::required("question", Form::Text, "the question"),
+        Key::optional("raw_answer", Form::Text, "the right answer, in words"),
+        Key::optional("examples", EXAMPLES, "few-shot examples: questions and answers that are placed before this one")
             .or(&["few_shot_examples"]),
-        Key::optional("keywords", Form::Any, "words to find it by").or(&["tags"]),
-        Key::optional("date_created", Form::Any, "when it was written"),
-        Key::optional("date_modified", Form::Any, "when it was changed"),
-        Key::optional("answer_template", Form::Any, "the source of a template class of the peer; never run"),
-        Key::optional("answer_notes", Form::Any, "notes about the answer"),
-        Key::optional("author", Form::Any, "who wrote it"),
-        Key::optional("sources", Form::Any, "where it comes from"),
-        Key::optional("custom_metadata", Form::Any, "whatever its author wants to keep with it"),
-        Key::optional("question_rubric", Form::Any, "a rubric of the peer"),
-        Key::optional("question_dynamic_rubric", Form::Any, "a rubric of the peer"),
-        Key::optional("workspace_path", Form::Any, "a directory of the peer"),
-        Key::optional("id", Form::Any, "the id that the peer gives it"),
+        Key::optional("keywords", Form::Any, "keywords; stored and not used").or(&["tags"]),
+        Key::optional("date_created", Form::Any, "when it was written; stored and not used"),
+        Key::optional("date_modified", Form::Any, "when it was changed; stored and not used"),
+        Key::optional("answer_template", Form::Any, "the source of a template class of Karenina; never run"),
+        Key::optional("answer_notes", Form::Any, "notes about the answer; stored and not used"),
+        Key::optional("author", Form::Any, "its author; stored and not used"),
+        Key::optional("sources", Form::Any, "its sources; stored and not used"),
+        Key::optional("custom_metadata", Form::Any, "any further values; stored and not used"),
+        Key::optional("question_rubric", Form::Any, "a rubric of Karenina; stored and not used"),
+        Key::optional("question_dynamic_rubric", Form::Any, "a rubric of Karenina; stored and not used"),
+        Key::optional("workspace_path", Form::Any, "a directory of Karenina; stored and not used"),
+        Key::optional("id", Form::Any, "the id that Karenina gives it"),
     ],
 };
 
@@ -106,10 +114,7 @@ const OWN: [&str; 4] = ["question", "raw_answer", "examples", "id"];
 
 static EXAMPLE: Keys = Keys {
     what: "an example",
-    keys: &[
-        Key::required("question", Form::Text, "what is asked"),
-        Key::required("answer", Form::Text, "what would be answered"),
-    ],
+    keys: &[Key::required("question", Form::Text, "the question"), Key::required("answer", Form::Text, "the answer")],
 };
 
 const EXAMPLES: Form = Form::List(&Form::Object(&EXAMPLE));
@@ -117,8 +122,12 @@ const EXAMPLES: Form = Form::List(&Form::Object(&EXAMPLE));
 static MODELS: Keys = Keys {
     what: "`models` of a scenario",
     keys: &[
-        Key::optional("subject", Form::Any, "who answers: a role, or `provider/model`").or(&["answering_model"]),
-        Key::optional("parser", Form::Any, "who reads answers: a role, or `provider/model`").or(&["parsing_model"]),
+        Key::optional("subject", Form::Any, "the model that answers: a role, or `provider/model`")
+            .default("the role `subject`")
+            .or(&["answering_model"]),
+        Key::optional("parser", Form::Any, "the model that reads answers into templates: a role, or `provider/model`")
+            .default("the role `parser`")
+            .or(&["parsing_model"]),
     ],
 };
 

@@ -46,10 +46,10 @@ impl PartialEq for OutcomeText {
 static OUTCOME: Keys = Keys {
     what: "an outcome",
     keys: &[
-        Key::optional("name", Form::Text, "its name, when it stands in a list").or(&["id"]),
+        Key::optional("name", Form::Text, "its name, when outcomes are a list").or(&["id"]),
         Key::optional("description", Form::Text, "what it asserts; shown in reports"),
         Key::optional("check", outcome::FORM, "how it is decided"),
-        Key::optional("evaluate_source", Form::Text, "the text of code that decides it, for display"),
+        Key::optional("evaluate_source", Form::Text, "source text of code that decides it; shown, never run"),
         task::KEYS_OF_OUTCOMES[0],
         task::KEYS_OF_OUTCOMES[1],
         task::KEYS_OF_OUTCOMES[2],

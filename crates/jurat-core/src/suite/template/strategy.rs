@@ -28,19 +28,19 @@ const WAYS: [(&str, Way); 8] = [
     ("FieldCheck", Way::Field),
 ];
 
-static AT_LEAST: Keys = Keys {
-    what: "`at_least_n`",
+pub(super) static AT_LEAST: Keys = Keys {
+    what: "`at_least_n` of a strategy",
     keys: &[
         Key::required("n", Form::Integer(0), "how many must be right"),
-        Key::required("conditions", Form::List(&Form::Defined("strategy")), "of which"),
+        Key::required("conditions", Form::List(&Form::Defined("strategy")), "the list of strategies"),
     ],
 };
 
-static TYPED: Keys = Keys {
-    what: "a strategy",
+pub(super) static TYPED: Keys = Keys {
+    what: "a strategy with `type`",
     keys: &[
-        Key::required("type", Form::Text, "how the conditions are put together"),
-        Key::optional("conditions", Form::List(&Form::Defined("strategy")), "what is put together"),
+        Key::required("type", Form::Text, "`AllOf`, `AnyOf`, `AtLeastN` or `FieldCheck`"),
+        Key::optional("conditions", Form::List(&Form::Defined("strategy")), "the list of strategies that are combined"),
         Key::optional("n", Form::Integer(0), "how many must be right"),
         Key::optional("field", Form::Text, "the field that must be right").or(&["field_name"]),
     ],

@@ -16,13 +16,13 @@ pub(super) static CONDITIONAL: Keys = Keys {
     what: "a conditional ground truth",
     keys: &[
         Key::required("source", Form::Text, "a path that starts with `node_results.`"),
-        Key::required("cases", Form::Map(&Form::Any), "what holds for each value found there, by its text"),
-        Key::required("default", Form::Any, "what holds for any other value, and when there is none"),
-        Key::optional("__conditional__", Form::Boolean, "how a peer marks it"),
+        Key::required("cases", Form::Map(&Form::Any), "the ground truth for each value found there, by its text"),
+        Key::required("default", Form::Any, "the ground truth for any other value, and when there is none"),
+        Key::optional("__conditional__", Form::Boolean, "how Karenina marks it"),
     ],
 };
 
-static CASE: Keys = Keys {
+pub(super) static CASE: Keys = Keys {
     what: "a case of a ground truth",
     keys: &[Key::required("value", Form::Any, "what the field must be"), VERIFY_WITH],
 };
