@@ -12,17 +12,17 @@ use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
 use crate::format::{Format, FormatOption, style};
 
-/// Reports everything that is wrong with suites, without running them
+/// Reports all problems of suites, without running them
 ///
 /// Reads the definition, what it includes, its prompts, and up to 100 sample rows of its data, and looks for the models, scripts, programs and files that
 /// a run needs. Nothing is started or sent. A key that is not set is a note: the suite may be run elsewhere.
 #[derive(Args)]
 pub(crate) struct Check {
-    /// The suites; `jurat.yaml` in the current directory when none is named
+    /// The suites [default: jurat.yaml]
     files: Vec<PathBuf>,
     #[command(flatten)]
     profiles: ProfileOptions,
-    /// Warnings count as errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

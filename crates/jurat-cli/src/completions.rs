@@ -8,7 +8,7 @@ use clap_complete::{Shell, generate};
 use crate::exit::Exit;
 use crate::failure::told;
 
-/// Prints a script with which a shell completes this command
+/// Prints a completion script for a shell
 ///
 /// Bash: put it into `~/.local/share/bash-completion/completions/jurat`. Zsh: into a file `_jurat` of a directory in `$fpath`. Fish: into
 /// `~/.config/fish/completions/jurat.fish`.

@@ -19,13 +19,13 @@ use crate::variant::{VariantOptions, known};
 
 /// Explains why a case, or one of its tasks, ended as it did
 ///
-/// Without a task, says of each in a line how it ended and why. With one, says everything that its verdict rests on: what was
-/// compared, what it could read and what it could not, the gates above it, what was asked and every reply.
+/// Without a task, prints one line for each task: its verdict and the reason. With a task, prints everything that its verdict is based on: what was
+/// compared, what it could read and what it could not, the gates above it, every request and every reply.
 #[derive(Args)]
 pub(crate) struct Explain {
-    /// The case
+    /// The case: its id, the beginning of it, or `FILE:ROW`
     case: String,
-    /// The task; all of them when none is named
+    /// The task [default: all tasks]
     task: Option<String>,
     /// The run: a file, the beginning of its name, or `latest`
     #[arg(long, default_value = LATEST)]

@@ -12,7 +12,7 @@ use crate::failure::{Failure, told};
 use crate::results_file::{ColumnsOption, Results, To};
 use crate::run_name::{LATEST, run_file};
 
-/// Writes a run for other programs: as a table, as tests, as a summary or as a recording
+/// Writes a run to a file for other programs: a table, a JUnit report, a summary or a recording
 ///
 /// JSON lines, CSV and Parquet have a row for each task of each case, with the data that was judged. Effects are the requests and responses of
 /// models, one per line, for `jurat run --replay FILE`. None of them holds keys, because runs do not.

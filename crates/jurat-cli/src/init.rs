@@ -16,10 +16,10 @@ use crate::format::{Format, FormatOption};
 
 /// Writes a small suite that runs at once, without a network and without a key
 ///
-/// Files that are there already are left alone: then nothing is written.
+/// Existing files are never overwritten: when one of the files exists, nothing is written.
 #[derive(Args)]
 pub(crate) struct Init {
-    /// Where to; it is made if it is not there
+    /// Directory to write to; created if it does not exist
     #[arg(default_value = ".")]
     directory: PathBuf,
     /// What the suite evaluates
@@ -33,11 +33,11 @@ pub(crate) struct Init {
 enum Kind {
     /// Answers that were recorded earlier
     Records,
-    /// Answers of a model that is asked
+    /// Answers of a model, asked by the run
     Ask,
     /// Conversations with a model
     Scenarios,
-    /// Answers that code of your own looks at
+    /// Answers that your own code evaluates
     Evaluators,
 }
 

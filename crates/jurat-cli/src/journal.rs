@@ -19,10 +19,10 @@ use crate::failure::{Failure, told};
 use crate::format::{Format, FormatOption, style};
 use crate::progress::width;
 
-/// Says what the journal holds, and removes answers from it
+/// Prints what the journal (the response cache) holds, and removes responses from it
 ///
-/// The journal keeps every answer that was paid for, by what was asked, so that no run pays for it again. Nothing is removed
-/// but by this command.
+/// The journal stores every response that was paid for, by the content of its request, so that no run pays for it again. Only this command removes
+/// responses.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Journal {
@@ -38,19 +38,19 @@ enum What {
     Clean(Clean),
 }
 
-/// Says how many answers there are, of whom, and from when
+/// Prints the number of cached responses, by model and age
 #[derive(Args)]
 struct Stats {
     #[command(flatten)]
     format: FormatOption,
 }
 
-/// Removes answers
+/// Removes cached responses
 #[derive(Args)]
 struct Clean {
     #[command(flatten)]
     which: Which,
-    /// Says that all answers are meant to go
+    /// Confirm that all responses are to be removed
     #[arg(long, requires = "all")]
     yes: bool,
     #[command(flatten)]
@@ -60,13 +60,13 @@ struct Clean {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Which {
-    /// Those that are older, such as `30d`
+    /// Remove responses older than this (e.g. `30d`)
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     older_than: Option<Duration>,
-    /// Those of this model
+    /// Remove responses of this model
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// All of them; needs `--yes`, because runs will pay for them again
+    /// Remove all responses; needs `--yes`, because runs will pay for them again
     #[arg(long)]
     all: bool,
 }

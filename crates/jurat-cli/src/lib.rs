@@ -36,7 +36,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser, Subcommand};
 use jurat_sandbox::Program;
 
-/// Evaluates language models and agents: write down what should happen, see what did, and why.
+/// Tests language models, prompts and agents: write what should happen as data, see what passed, what failed and why.
 #[derive(Parser)]
 #[command(name = "jurat", version, after_help = exit::HELP)]
 struct Jurat {

@@ -12,10 +12,10 @@ use crate::failure::{Failure, told};
 use crate::format::{Format, FormatOption};
 use crate::run_name::run_file;
 
-/// Copies the rows that a run left in their files into the run
+/// Copies all rows of a run into its run file, so that it needs no other file
 ///
-/// Rows that passed stay in the file they came from, and a run only says where. After this it needs no other file: it can be moved,
-/// sent and kept. Rows are compared with what the run saw; when a file has changed, nothing is copied.
+/// A run file refers to rows that passed by file and row number. After this it holds all rows and can be moved, sent and archived. Rows are compared
+/// with those that the run read; when a file has changed, nothing is copied.
 #[derive(Args)]
 pub(crate) struct Pack {
     /// The run: a file, the beginning of its name, or `latest`

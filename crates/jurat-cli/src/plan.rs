@@ -16,10 +16,10 @@ use crate::failure::{Failure, told};
 use crate::format::style;
 use crate::progress::width;
 
-/// Says what a run would do: stages, cases, the most calls and the most money
+/// Prints what a run would do: stages, cases, the maximum number of requests and the maximum cost
 ///
-/// Reads the data and looks at what the journal has. Nobody is asked, no key is needed and nothing is written. Bounds hold for all
-/// retries; what gates lead past costs nothing.
+/// Reads the data and looks up cached responses in the journal. No request is made, no key is needed and nothing is written. The maximum includes all
+/// retries; tasks that a gate skips are not counted.
 #[derive(Args)]
 pub(crate) struct Plan {
     /// The suite
@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     profiles: ProfileOptions,
     #[command(flatten)]
     asking: AskingOptions,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
     format: PlanFormat,
     /// Short for `--format json`
@@ -39,15 +39,15 @@ pub(crate) struct Plan {
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
 enum PlanFormat {
-    /// For people
+    /// Text for people
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
-    /// The graph, as Mermaid draws it in Markdown
+    /// The graph, as a Mermaid diagram for Markdown
     Mermaid,
-    /// The graph, for Graphviz
+    /// The graph, as a DOT file for Graphviz
     Dot,
-    /// The graph, for browsers
+    /// The graph, as an SVG image
     Svg,
 }
 

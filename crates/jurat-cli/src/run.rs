@@ -40,7 +40,7 @@ use crate::{interrupt, progress, saved};
 
 /// Runs suites and prints their results
 ///
-/// Every response is stored before it is used: an interrupted run is resumed when the same command is given again, and no response is paid for
+/// Every response is stored before it is used: the same command resumes an interrupted run, and no response is paid for
 /// twice. Models are `provider/model`: openai, openai-responses, anthropic, gemini, ollama, or `script/FILE` (canned replies) and `exec/CMD` (a
 /// program).
 #[derive(Args)]
@@ -68,7 +68,7 @@ pub(crate) struct Run {
     /// Run the rows with this tag; may be repeated
     #[arg(long = "tag", value_name = "TAG", help_heading = "Which cases")]
     tags: Vec<String>,
-    /// Run only the cases that ended so in an earlier run; several are separated by commas
+    /// Run only the cases with these verdicts in an earlier run; separate several by commas
     #[arg(
         long,
         value_enum,

@@ -8,12 +8,12 @@ use jurat_core::suite::schema::suite_schema;
 
 use crate::exit::Exit;
 
-/// Prints the JSON Schema of suites, so that editors complete and check them
+/// Prints the JSON Schema of suites, for completion and checks in editors
 ///
 /// Save it and name it in the first line of a suite: `# yaml-language-server: $schema=suite.schema.json`
 #[derive(Args)]
 pub(crate) struct Schema {
-    /// Prints the schema of what tasks see of a case instead: of a row, of what asking about it adds to it, of a conversation, of an agent's run
+    /// Print the schema of the evidence that tasks read, for cases of this kind
     #[arg(long, value_enum, value_name = "KIND")]
     evidence: Option<Evidence>,
 }
@@ -23,11 +23,11 @@ pub(crate) struct Schema {
 enum Evidence {
     /// A row of `records`
     Record,
-    /// A row with what came of `ask`
+    /// A row with the response to `ask`
     Probe,
     /// A conversation
     Scenario,
-    /// The run of an agent
+    /// An agent run
     Run,
 }
 

@@ -22,7 +22,7 @@ use crate::variant::VariantOptions;
 
 /// Shows a run: as a whole, one case, or the cases with a certain verdict
 ///
-/// Runs are stored in `.jurat`. A run that is still in progress is shown as far as it has come.
+/// Runs are stored in `.jurat`. A run that is still in progress is shown up to the cases that are complete.
 #[derive(Args)]
 pub(crate) struct Show {
     /// The run (a file, the beginning of its name, or `latest`), or a case of the latest run
@@ -67,15 +67,15 @@ pub(crate) struct Show {
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
 enum GraphFormat {
-    /// For people
+    /// Text for people
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
-    /// As Mermaid draws it in Markdown
+    /// A Mermaid diagram for Markdown
     Mermaid,
-    /// For Graphviz
+    /// A DOT file for Graphviz
     Dot,
-    /// For browsers
+    /// An SVG image
     Svg,
 }
 
