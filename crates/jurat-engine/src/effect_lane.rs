@@ -11,26 +11,21 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use jurat_core::case::{CaseState, ProbeState};
-use jurat_core::effect::{Asker, Outcome, Request, StepSite};
-use jurat_core::evidence::{probe, run};
+use jurat_core::case::{Case, Room};
 use jurat_core::plan::Plan;
-use jurat_core::scenario::{End, Traversal};
-use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
+use jurat_core::verdict::{CaseVerdict, StopReason};
 use jurat_format::value::{Val, parse_json};
-use jurat_host::Sight;
 use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
 
-use crate::agents;
+use crate::case_source::{CaseSource, OpenCase};
 use crate::clock::Clock;
-use crate::effects::{At, Effects};
+use crate::drive::{Live, Logged, Until, drive};
+use crate::effects::Effects;
 use crate::kept::{Done, Keeping};
-use crate::perform::{Act, Memory, Perform, Surroundings};
-use crate::record_lane::OpenCase;
+use crate::perform::Perform;
 use crate::rows::{Rows, id_text};
-use crate::scenarios::{with_case_name, with_name};
 use crate::variants::Asked;
 use crate::{CaseLabel, Progress, RunError, Stop};
 
@@ -132,259 +127,125 @@ impl EffectLane<'_> {
     }
 
     /// Takes one case to its end and returns its place.
-    async fn case(&self, case: OpenCase) -> Result<u64, RunError> {
+    async fn case(&self, open: OpenCase) -> Result<u64, RunError> {
         let started = Instant::now();
-        if self.only.is_some_and(|it| !it.contains(case.case_ix)) {
-            return Ok(case.case_ix);
+        if self.only.is_some_and(|it| !it.contains(open.case_ix)) {
+            return Ok(open.case_ix);
         }
-        // The row was read before, when it was found to have something to ask.
-        let row = parse_json(&case.text).map(|it| it.value).unwrap_or(Val::Null);
-        if let Some(ix) = case.scenario {
-            Box::pin(self.scenario(&case, ix, started)).await?;
-            return Ok(case.case_ix);
+        match open.source {
+            CaseSource::Row | CaseSource::Probe => self.row(&open, started).await?,
+            CaseSource::Scenario(_) | CaseSource::Agent(_) => Box::pin(self.defined(&open, started)).await?,
         }
-        if let Some(ix) = case.agent {
-            Box::pin(self.agent(&case, ix, started)).await?;
-            return Ok(case.case_ix);
-        }
-        let id = id_text(&case.id);
-        let source = case.place.source;
-        let variant = match self.variants {
-            // What is not asked of a subject has none, though scenarios beside it have.
-            [] => None,
-            _ if self.plan.ask.is_none() => None,
-            variants => variants.get((case.case_ix % variants.len() as u64) as usize),
-        };
-        let name = CaseLabel { id: &id, variant };
-        match &self.plan.ask {
-            None => {
-                let base = match self.rows.base(source, row.borrowed()) {
-                    Ok(base) => base,
-                    Err(verdict) => return self.without_base(&case, &row, &verdict, started),
-                };
-                let state = self.rows.started(self.plan, &base, &case.id, (source, &base));
-                let state = self.judged(state, &case, name).await?;
-                self.put(&case, &base, &state, started)?;
-            }
-            Some(ask) => {
-                let asked = &self.asked[(case.case_ix % self.asked.len() as u64) as usize];
-                let base = match self.rows.base(source, row.borrowed()) {
-                    Ok(base) => base,
-                    Err(verdict) => return self.without_base(&case, &row, &verdict, started),
-                };
-                let begin = || ProbeState::start(ask, asked.prompt, &asked.model, &base, asked.replicate);
-                // One answer is looked up by itself; what tools had done by then may be gone.
-                let told = if ask.tools.is_empty() { None } else { self.told(begin(), &case, name)? };
-                let probe = match told {
-                    Some(told) => told,
-                    None => Box::pin(self.held(begin(), None, &case, name)).await?,
-                };
-                match probe.end() {
-                    Some(Ok(answer)) => {
-                        let evidence = probe::evidence(ask, base.borrowed(), answer);
-                        let state = self.rows.started(self.plan, &evidence, &case.id, (source, &base));
-                        let state = self.judged(state, &case, name).await?;
-                        self.put(&case, &evidence, &state, started)?;
-                    }
-                    Some(Err(verdict)) => {
-                        let state = self.rows.without_evidence(self.plan, &case.id, (source, &base), verdict);
-                        self.put(&case, &base, &state, started)?;
-                    }
-                    None => unreachable!("a row is asked about to the end"),
-                }
-            }
-        }
-        Ok(case.case_ix)
+        Ok(open.case_ix)
     }
 
-    /// A case of which there is nothing to see.
-    fn without_base(
-        &self,
-        case: &OpenCase,
-        row: &Val<'_>,
-        verdict: &Verdict,
-        started: Instant,
-    ) -> Result<u64, RunError> {
-        let state = self.rows.without_evidence(self.plan, &case.id, (case.place.source, row), verdict);
-        self.put(case, row, &state, started)?;
-        Ok(case.case_ix)
-    }
-
-    /// Asks what is to be asked, all that may be asked at a time, until every task is done.
-    async fn judged<'s>(
-        &self,
-        mut state: CaseState<'s>,
-        case: &OpenCase,
-        name: CaseLabel<'_>,
-    ) -> Result<CaseState<'s>, RunError> {
-        let memory = &Memory::default();
-        let around = Around { case, name, evidence: state.evidence(), memory };
-        let mut asked: Vec<StepSite> = Vec::new();
-        let mut running = None;
-        loop {
-            let mut ready: Vec<(StepSite, Request, u32)> = state
-                .steps()
-                .filter(|it| !asked.contains(&it.site))
-                .take(if self.most_open == 1 { 1 } else { usize::MAX })
-                .map(|it| (it.site, it.request.into(), it.max_requests))
-                .collect();
-            // A set of one would be looked at twice whenever something comes, and needs room while the case waits for its turn.
-            if asked.is_empty()
-                && ready.len() == 1
-                && let Some((site, request, max_requests)) = ready.pop()
-            {
-                let outcome = self.outcome(around, site, &request, max_requests).await?;
-                state.apply(site, outcome);
-                continue;
-            }
-            if asked.is_empty() && ready.is_empty() {
-                return Ok(state);
-            }
-            let running = running.get_or_insert_with(FuturesUnordered::new);
-            for (site, request, max_requests) in ready {
-                asked.push(site);
-                running.push(async move { (site, self.outcome(around, site, &request, max_requests).await) });
-            }
-            if let Some((site, outcome)) = running.next().await {
-                state.apply(site, outcome?);
-                asked.retain(|it| *it != site);
-            }
-        }
-    }
-
-    /// What a step of a case comes to.
-    async fn outcome(
-        &self,
-        around: Around<'_>,
-        site: StepSite,
-        request: &Request,
-        max_requests: u32,
-    ) -> Result<Outcome, RunError> {
-        let Around { case, name, evidence, memory } = around;
-        let at = At { case_ix: case.case_ix, name, site, node: None, clock: None };
-        match request {
-            Request::Model(request) => self.effects.outcome(at, request, max_requests).await,
-            Request::Deed(deed) => {
-                let surroundings = self.surroundings(site, case, evidence, memory);
-                let (callable, tools, patience) = (None, None, PATIENCE);
-                let (surroundings, stop) = (Some(&surroundings), self.stop);
-                let act = Act { deed, callable, tools, surroundings, patience, stop };
-                Box::pin(self.effects.done(at, act)).await
-            }
-        }
-    }
-
-    /// What a check sees around it: files beside its definition and beside the rows that runs come from, and the evidence.
-    fn surroundings<'e>(
-        &self,
-        site: StepSite,
-        case: &OpenCase,
-        evidence: &'e Val<'e>,
-        memory: &'e Memory,
-    ) -> Surroundings<'e> {
-        let task = site.asker.task().and_then(|it| self.plan.tasks.get(it.index()));
-        let check = task.and_then(|it| it.work.check());
-        let definition = check.map(|it| it.home().to_owned()).unwrap_or_default();
-        let run = match case.agent.map(|ix| &self.plan.cases[ix]) {
-            Some(agent) => match &agent.artifact {
-                Some(artifact) => artifact.parent().map(Path::to_owned),
-                None => agents::directory_of(evidence, self.kept),
-            },
-            None => self.rows.home(case.place.source).map(Path::to_owned),
-        };
-        let run = run.unwrap_or_else(|| definition.clone());
-        let source = check.map(|it| it.source.clone()).unwrap_or_default();
-        Surroundings { sight: Sight { definition, run }, source, evidence, memory }
-    }
-
-    /// Has an agent run a case, then judges what it left.
-    async fn agent(&self, case: &OpenCase, ix: usize, started: Instant) -> Result<(), RunError> {
-        let agent = &*self.plan.cases[ix];
-        let place = (case.case_ix % self.asked.len().max(1) as u64) as usize;
-        let asked = &self.asked[place];
-        let name = CaseLabel { id: &agent.id, variant: self.variants.get(place) };
-        // The subject may be several models; any other role is one.
-        let model = agent.agent.asks().map(|it| if it == "subject" { asked.model.as_str() } else { it });
-        let deed = agents::deed(agent, model, asked.replicate);
-        let at = At { case_ix: case.case_ix, name, site: SUBJECT, node: None, clock: None };
-        let patience = agent.agent.limits.time.saturating_add(PATIENCE);
-        let act = Act { deed: &deed, callable: None, tools: None, surroundings: None, patience, stop: self.stop };
-        let outcome = self.effects.done(at, act).await?;
-        let evidence = match outcome {
-            Outcome::Returned(returned) => run::evidence(returned.value).map_err(Verdict::error),
-            Outcome::Fault(fault) => Err(Verdict::error(format!("the agent could not be run: {}", fault.message))),
-            Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
-            Outcome::Answer(_) => Err(Verdict::error("a model is no agent")),
-        };
-        match &evidence {
-            Ok(evidence) => {
-                let text = evidence.to_json();
-                let state = with_case_name(agent, |case| CaseState::start_for(self.plan, evidence, case));
-                let state = self.judged(state, case, name).await?;
-                self.put_text(case, &text, evidence, &state, started)
-            }
+    /// A row, about which a model may be asked.
+    async fn row(&self, open: &OpenCase, started: Instant) -> Result<(), RunError> {
+        // It was read before, when it was found to have something to ask.
+        let row = parse_json(&open.text).map(|it| it.value).unwrap_or(Val::Null);
+        let (id, source) = (id_text(&open.id), open.place.source);
+        let label = CaseLabel { id: &id, variant: self.variant(open) };
+        let base = match self.rows.base(source, row.borrowed()) {
+            Ok(base) => base,
             Err(verdict) => {
-                let state = with_case_name(agent, |case| CaseState::without_evidence(self.plan, case, verdict));
-                self.put_text(case, "{}", &Val::Null, &state, started)
-            }
-        }
-    }
-
-    /// Talks to a subject along a graph, then judges what happened.
-    async fn scenario(&self, case: &OpenCase, ix: usize, started: Instant) -> Result<(), RunError> {
-        let ready = &self.plan.scenarios[ix];
-        let place = (case.case_ix % self.asked.len().max(1) as u64) as usize;
-        let asked = &self.asked[place];
-        let name = CaseLabel { id: &ready.scenario.name, variant: self.variants.get(place) };
-        let traversal = || Traversal::start(ready, asked.model.as_str(), asked.name.as_str(), asked.replicate);
-        // A conversation that was done is not held again. One that was interrupted is, from its first turn, unless all that it did
-        // stands: its tools may not be in the state that they were left in.
-        let talked = match self.told(traversal(), case, name)? {
-            Some(told) => told,
-            None => {
-                let clock = Clock::start(ready.scenario.turn_timeout, ready.scenario.timeout);
-                self.held(traversal(), Some(&clock), case, name).await?
+                let case =
+                    Case::without_evidence(self.plan, self.rows.case_name(self.plan, &id, (source, &row)), &verdict);
+                return self.put(open, &open.text, &row, &case, started);
             }
         };
-        match talked.end() {
-            Some(End::Execution(execution)) => {
-                let evidence = execution.to_value();
-                let text = evidence.to_json();
-                let state = with_name(&ready.scenario, |case| CaseState::start_for(self.plan, &evidence, case));
-                let state = self.judged(state, case, name).await?;
-                self.put_text(case, &text, &evidence, &state, started)
+        let room = Room::default();
+        let begin = || {
+            let name = self.rows.case_name(self.plan, &id, (source, &base));
+            match &self.plan.ask {
+                Some(ask) => {
+                    let asked = self.asked(open);
+                    Case::of_probe(self.plan, (ask, asked.prompt), asked.subject(), &base, name, &room)
+                }
+                None => Case::of_evidence(self.plan, &base, name),
             }
-            Some(End::NotRun(reason)) => {
-                let verdict = Verdict::NotRun(*reason);
-                let state = with_name(&ready.scenario, |case| CaseState::without_evidence(self.plan, case, &verdict));
-                self.put_text(case, "{}", &Val::Null, &state, started)
-            }
-            None => unreachable!("a conversation is held to its end"),
-        }
+        };
+        let has_tools = self.plan.ask.as_ref().is_some_and(|it| !it.tools.is_empty());
+        let case = self.driven(&begin, open, label, has_tools).await?;
+        self.put(open, &open.text, room.evidence().unwrap_or(&base), &case, started)
     }
 
-    fn put(&self, case: &OpenCase, base: &Val<'_>, state: &CaseState<'_>, started: Instant) -> Result<(), RunError> {
-        self.put_text(case, &case.text, base, state, started)
+    /// A case that stands in the definition: a conversation, or a task for an agent.
+    async fn defined(&self, open: &OpenCase, started: Instant) -> Result<(), RunError> {
+        let (id, room, asked) = (id_text(&open.id), Room::default(), self.asked(open).subject());
+        let label = CaseLabel { id: &id, variant: self.variant(open) };
+        let begin = || match open.source {
+            CaseSource::Agent(ix) => Case::of_agent(self.plan, &self.plan.cases[ix], asked, &room),
+            CaseSource::Scenario(ix) => Case::of_scenario(self.plan, &self.plan.scenarios[ix], asked, &room),
+            CaseSource::Row | CaseSource::Probe => unreachable!("rows do not stand in the definition"),
+        };
+        let is_talk = matches!(open.source, CaseSource::Scenario(_));
+        let case = self.driven(&begin, open, label, is_talk).await?;
+        let text = room.evidence().map_or_else(|| "{}".to_owned(), Val::to_json);
+        self.put(open, &text, room.evidence().unwrap_or(&Val::Null), &case, started)
     }
 
-    fn put_text(
+    /// Takes a case to its end. `is_talk` says that its evidence takes several steps, which are taken together or not at all.
+    async fn driven<'p>(
         &self,
-        case: &OpenCase,
+        begin: &dyn Fn() -> Case<'p>,
+        open: &OpenCase,
+        label: CaseLabel<'_>,
+        is_talk: bool,
+    ) -> Result<Case<'p>, RunError> {
+        let mut case = begin();
+        let mut live = Live::new(self, open, label);
+        if case.tasks().is_none() && !(is_talk && self.is_logged(&mut case, open, label).await?) {
+            case = begin();
+            live.tools =
+                self.own_tools.filter(|_| !matches!(open.source, CaseSource::Agent(_))).and_then(Perform::own_tools);
+            if let CaseSource::Scenario(ix) = open.source {
+                let scenario = &self.plan.scenarios[ix].scenario;
+                live.clock = Some(Clock::start(scenario.turn_timeout, scenario.timeout));
+            }
+            Box::pin(drive(&mut case, &live, Until::Evidence)).await?;
+            if let Some(tools) = live.tools.take() {
+                tools.close().await;
+            }
+        }
+        drive(&mut case, &live, Until::End).await?;
+        Ok(case)
+    }
+
+    /// Whether the log of this run has all of the evidence; the case then has it.
+    async fn is_logged(&self, case: &mut Case<'_>, open: &OpenCase, label: CaseLabel<'_>) -> Result<bool, RunError> {
+        if !self.effects.has_log() {
+            return Ok(false);
+        }
+        let logged = Logged::new(self, open, label);
+        Box::pin(drive(case, &logged, Until::Evidence)).await?;
+        let is_whole = case.tasks().is_some();
+        if is_whole {
+            logged.count();
+        }
+        Ok(is_whole)
+    }
+
+    fn asked(&self, open: &OpenCase) -> &Asked {
+        &self.asked[(open.case_ix % self.asked.len().max(1) as u64) as usize]
+    }
+
+    /// The variant that a case is. A row that is not asked about has none, though scenarios beside it have.
+    fn variant(&self, open: &OpenCase) -> Option<&Variant> {
+        let place = (open.case_ix % self.variants.len().max(1) as u64) as usize;
+        self.variants.get(place).filter(|_| open.source != CaseSource::Row)
+    }
+
+    fn put(
+        &self,
+        open: &OpenCase,
         text: &str,
         base: &Val<'_>,
-        state: &CaseState<'_>,
+        case: &Case<'_>,
         started: Instant,
     ) -> Result<(), RunError> {
-        let done = Done {
-            case_ix: case.case_ix,
-            id: &case.id,
-            place: case.place,
-            text,
-            base,
-            state,
-            took: started.elapsed(),
-            is_scenario: case.scenario.is_some() || case.agent.is_some(),
-        };
+        let Some(state) = case.tasks() else { unreachable!("a case is taken to its end") };
+        let (case_ix, id, place, source) = (open.case_ix, &open.id, open.place, open.source);
+        let done = Done { case_ix, id, place, text, base, state, took: started.elapsed(), source };
         let verdict = self.keeping.put(&mut self.block.borrow_mut(), &done);
         self.progress.done.fetch_add(1, Ordering::Relaxed);
         self.progress.count(verdict);
@@ -396,17 +257,5 @@ impl EffectLane<'_> {
     }
 }
 
-/// What the steps of a case have around them.
-#[derive(Clone, Copy)]
-struct Around<'c> {
-    case: &'c OpenCase,
-    name: CaseLabel<'c>,
-    evidence: &'c Val<'c>,
-    memory: &'c Memory,
-}
-
 /// How long a tool may take where nothing else says: its server has a limit of its own.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3600);
-
-/// The question of a case to its subject.
-pub(crate) const SUBJECT: StepSite = StepSite { asker: Asker::Case, seat: 0, turn: 0 };

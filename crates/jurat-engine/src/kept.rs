@@ -10,6 +10,7 @@ use jurat_format::value::{FieldPath, Val};
 use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, Variant};
 
+use crate::case_source::CaseSource;
 use crate::slice::Slice;
 use crate::tally::Tally;
 
@@ -33,7 +34,7 @@ pub(crate) struct Done<'d> {
     pub(crate) base: &'d Val<'d>,
     pub(crate) state: &'d CaseState<'d>,
     pub(crate) took: Duration,
-    pub(crate) is_scenario: bool,
+    pub(crate) source: CaseSource,
 }
 
 impl Keeping<'_> {
@@ -103,8 +104,7 @@ impl Keeping<'_> {
             let value = group(path, done.base);
             block.slice(&Slice::Group { path: path.to_string(), value }.to_string());
         }
-        let is_asked = self.plan.ask.is_some() || done.is_scenario;
-        if self.variants.len() > 1 && is_asked {
+        if self.variants.len() > 1 && done.source != CaseSource::Row {
             let variant = &self.variants[(done.case_ix % self.variants.len() as u64) as usize];
             let Variant { prompt, subject, .. } = variant.clone();
             block.slice(&Slice::Subject { prompt, subject }.to_string());

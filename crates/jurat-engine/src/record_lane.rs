@@ -10,28 +10,15 @@ use jurat_core::case::CaseState;
 use jurat_core::verdict::{CaseVerdict, StopReason};
 use jurat_format::value::Val;
 use jurat_store::records::{RowAt, RowId};
-use jurat_store::run::{BlockBuilder, CaseRanges, RowPlace, RunWriter};
+use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter};
 use tokio::sync::mpsc::Sender;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::case_source::{CaseSource, OpenCase};
 use crate::kept::{Done, Keeping, place};
 use crate::rows::{Batch, Rows, id_text};
 use crate::variants::{Asked, of_first_prompt};
 use crate::{Progress, Rerun, RunError, Stop};
-
-/// A case with something to ask.
-#[derive(Debug, Clone)]
-pub(crate) struct OpenCase {
-    pub(crate) case_ix: u64,
-    pub(crate) id: RowId<'static>,
-    pub(crate) place: RowPlace,
-    /// The row; the cases of one row share it.
-    pub(crate) text: Arc<str>,
-    /// The scenario, by its place, when it is one.
-    pub(crate) scenario: Option<usize>,
-    /// The task for an agent, by its place, when it is one.
-    pub(crate) agent: Option<usize>,
-}
 
 /// How many ids are kept for finding a second row with the same one at once. Whoever repeats ids mostly does so from the beginning.
 const MOST_IDS: usize = 7_000;
@@ -152,12 +139,15 @@ impl RecordLane<'_> {
                 Ok(base) => base,
                 Err(verdict) => {
                     let row = self.rows.parsed(at, text)?;
-                    let state = self.rows.without_evidence(plan, &id, (at.source, &row), &verdict);
+                    let id_text = id_text(&id);
+                    let name = self.rows.case_name(plan, &id_text, (at.source, &row));
+                    let state = CaseState::without_evidence(plan, &name, &verdict);
                     self.put(block, row_ix, at, text, (&id, &row, &state), started);
                     return Ok(());
                 }
             };
-            let state = self.rows.started(plan, &base, &id, (at.source, &base));
+            let id_text = id_text(&id);
+            let state = CaseState::over(plan, &base, &self.rows.case_name(plan, &id_text, (at.source, &base)));
             if state.is_done() {
                 self.put(block, row_ix, at, text, (&id, &base, &state), started);
                 return Ok(());
@@ -165,15 +155,14 @@ impl RecordLane<'_> {
         }
         let n_variants = self.keeping.variants.len().max(1) as u64;
         let text: Arc<str> = text.into();
-        let n_cases = if plan.ask.is_some() { n_variants } else { 1 };
-        let wanted = (0..n_cases).filter(|it| plan.ask.is_none() || self.is_wanted(&id, *it));
+        let (n_cases, source) = if plan.ask.is_some() { (n_variants, CaseSource::Probe) } else { (1, CaseSource::Row) };
+        let wanted = (0..n_cases).filter(|it| source == CaseSource::Row || self.is_wanted(&id, *it));
         opened.extend(wanted.map(|variant| OpenCase {
             case_ix: row_ix * n_variants + variant,
             id: id.clone(),
             place: place(at),
             text: text.clone(),
-            scenario: None,
-            agent: None,
+            source,
         }));
         Ok(())
     }
@@ -209,7 +198,7 @@ impl RecordLane<'_> {
             base,
             state,
             took: started.elapsed(),
-            is_scenario: false,
+            source: CaseSource::Row,
         };
         let verdict = self.keeping.put(block, &done);
         self.progress.count(verdict);

@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use jurat_compare::expression::{Expression, ExpressionError};
-use jurat_core::case::CaseState;
 use jurat_core::evidence::fault::of_run;
 use jurat_core::evidence::run;
 use jurat_core::plan::{CaseName, Plan, row_tags};
@@ -195,32 +194,10 @@ impl<'r> Rows<'r> {
         of_section.chain(row_tags(row)).collect()
     }
 
-    /// A row at the beginning of its way, with the tasks that are for it.
-    pub(crate) fn started<'p>(
-        &self,
-        plan: &'p Plan,
-        base: &'p Val<'p>,
-        id: &RowId<'_>,
-        (source, row): (u32, &Val<'_>),
-    ) -> CaseState<'p> {
-        if !plan.narrows() {
-            return CaseState::start(plan, base);
-        }
-        let tags = self.tags(source, row);
-        CaseState::start_for(plan, base, &CaseName { id: &id_text(id), kind: CaseKind::Records, tags: &tags })
-    }
-
-    /// The same for a row whose subject gave no evidence.
-    pub(crate) fn without_evidence<'p>(
-        &self,
-        plan: &'p Plan,
-        id: &RowId<'_>,
-        (source, row): (u32, &Val<'_>),
-        verdict: &Verdict,
-    ) -> CaseState<'p> {
-        let tags = self.tags(source, row);
-        let case = CaseName { id: &id_text(id), kind: CaseKind::Records, tags: &tags };
-        CaseState::without_evidence(plan, &case, verdict)
+    /// What a row is known by when tasks are chosen for it.
+    pub(crate) fn case_name<'n>(&'n self, plan: &Plan, id: &'n str, (source, row): (u32, &'n Val<'_>)) -> CaseName<'n> {
+        let tags = if plan.narrows() { self.tags(source, row) } else { Vec::new() };
+        CaseName { id, kind: CaseKind::Records, tags }
     }
 
     /// The id of a row.

@@ -21,14 +21,14 @@ use jurat_store::run::{
 };
 
 use crate::breaker::Breaker;
+use crate::case_source::{OpenCase, Scenarios};
 use crate::effect_lane::{AT_A_TIME, EffectLane};
 use crate::effects::{Effects, Source};
 use crate::kept::Keeping;
 use crate::perform::Perform;
-use crate::record_lane::{OpenCase, RecordLane};
+use crate::record_lane::RecordLane;
 use crate::recording::Recording;
 use crate::rows::{Rows, Selection};
-use crate::scenarios::Scenarios;
 use crate::tally::Tally;
 use crate::variants::{Asked, of_first_prompt};
 use crate::{Progress, RunError, Stop};

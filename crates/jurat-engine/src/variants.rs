@@ -1,5 +1,6 @@
 //! What each row is made into: every prompt, of every subject, as often as it is repeated.
 
+use jurat_core::case;
 use jurat_core::plan::PlannedAsk;
 use jurat_store::run::Variant;
 
@@ -13,6 +14,12 @@ pub(crate) struct Asked {
     /// What people call it.
     pub(crate) name: String,
     pub(crate) replicate: u32,
+}
+
+impl Asked {
+    pub(crate) fn subject(&self) -> case::Asked<'_> {
+        case::Asked { model: &self.model, name: &self.name, replicate: self.replicate }
+    }
 }
 
 /// Somebody who is asked about each row.

@@ -1,341 +1,206 @@
-//! One case on its way through its task graph: what may be asked now, and what follows from what came back.
+//! One case from its source to its verdict: its evidence is gathered, then its tasks judge it.
 //!
-//! No clock, no IO. Any order in which outcomes arrive gives the same verdicts, the ones that all outcomes together give.
+//! A pure state machine: no clock, no IO. It says which requests may be made now and takes in their outcomes. Running, resuming, replaying and
+//! reading back differ only in where the outcomes come from.
 
-mod checked;
-mod evaluated;
-mod judged;
+mod agent;
 mod probe;
-mod scored;
-mod task;
+mod tasks;
 
+use std::cell::OnceCell;
+
+use jurat_format::value::Val;
+
+use agent::AgentRun;
 pub use probe::{ProbeAnswer, ProbeState};
-use task::TaskState;
+pub use tasks::{CaseState, Ready, ReadyRequest};
 
-use jurat_format::value::{Context, Val, Value};
+use crate::agent::AgentCase;
+use crate::effect::{Asker, Outcome, StepSite};
+use crate::evidence::{probe as asked, run};
+use crate::plan::{CaseName, Plan, PlannedAsk};
+use crate::scenario::{End, ReadyScenario, Step, Traversal};
+use crate::verdict::Verdict;
 
-use crate::effect::{Asker, Deed, ModelRequest, Outcome, Request, StepSite};
-use crate::evaluator::Evaluation;
-use crate::evidence::fault::fault;
-use crate::judge::{Ballot, ReplyForm};
-use crate::plan::{CaseName, Plan, PlannedTask, TaskIx, Work};
-use crate::suite::{ExpectedValue, Gate, TaskComparison};
-use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
-
-/// A case and how far it has come.
-#[derive(Debug, Clone)]
-pub struct CaseState<'p> {
+/// One case and how far it has come.
+#[derive(Debug)]
+pub struct Case<'p> {
     plan: &'p Plan,
-    base: &'p Val<'p>,
-    /// Its id, where somebody looks at it.
-    id: Option<String>,
-    tasks: Vec<TaskState>,
-    /// What the case ends with whatever its tasks conclude, because its evidence is missing or incomplete.
-    fault: Option<Verdict>,
+    name: CaseName<'p>,
+    phase: Phase<'p>,
 }
 
-/// A request that may be made now.
+/// Where a case keeps the evidence that it gathers. It outlives the case, whose tasks borrow from it.
+#[derive(Debug, Default)]
+pub struct Room<'p> {
+    answer: OnceCell<ProbeAnswer>,
+    evidence: OnceCell<Val<'p>>,
+}
+
+/// The model that is asked, by the name that requests have, and by the name that people read; and how often it was asked before.
 #[derive(Debug, Clone, Copy)]
-pub struct Ready<'s> {
-    /// Which one it is.
-    pub site: StepSite,
-    /// What to ask.
-    pub request: ReadyRequest<'s>,
-    /// How many requests it may take.
-    pub max_requests: u32,
+pub struct Asked<'a> {
+    pub model: &'a str,
+    pub name: &'a str,
+    pub replicate: u32,
 }
 
-/// What may be asked now, and of whom.
-#[derive(Debug, Clone, Copy)]
-pub enum ReadyRequest<'s> {
-    /// A model.
-    Model(&'s ModelRequest),
-    /// Somebody else.
-    Deed(&'s Deed),
+#[derive(Debug)]
+enum Phase<'p> {
+    /// A model is asked about a row.
+    Probe { state: Box<ProbeState<'p>>, ask: &'p PlannedAsk, row: &'p Val<'p>, room: &'p Room<'p> },
+    /// A conversation is held.
+    Scenario { traversal: Box<Traversal<'p>>, room: &'p Room<'p> },
+    /// An agent works.
+    Agent { run: Box<AgentRun>, room: &'p Room<'p> },
+    /// The evidence is there, or it is known why there is none.
+    Tasks(CaseState<'p>),
 }
 
-impl From<ReadyRequest<'_>> for Request {
-    fn from(request: ReadyRequest<'_>) -> Request {
-        match request {
-            ReadyRequest::Model(request) => Request::Model(Box::new(request.clone())),
-            ReadyRequest::Deed(deed) => Request::Deed(Box::new(deed.clone())),
-        }
-    }
-}
-
-static TRUE: Value = Val::Bool(true);
-static FALSE: Value = Val::Bool(false);
-static NOTHING: Value = Val::Null;
-
-impl<'p> CaseState<'p> {
-    /// A case over this evidence; everything that needs no request is settled at once.
-    pub fn start(plan: &'p Plan, base: &'p Val<'p>) -> CaseState<'p> {
-        let mut state =
-            CaseState { plan, base, id: None, tasks: vec![TaskState::Waiting; plan.tasks.len()], fault: None };
-        state.settle();
-        state
+impl<'p> Case<'p> {
+    /// A case whose evidence is there: a row that holds what is judged, or what an earlier run has gathered.
+    pub fn of_evidence(plan: &'p Plan, evidence: &'p Val<'p>, name: CaseName<'p>) -> Case<'p> {
+        let tasks = CaseState::over(plan, evidence, &name);
+        Case { plan, name, phase: Phase::Tasks(tasks) }
     }
 
-    /// Like [`CaseState::start`], without the tasks that do not apply to the case. Evidence that a fault left incomplete is not judged.
-    pub fn start_for(plan: &'p Plan, base: &'p Val<'p>, case: &CaseName<'_>) -> CaseState<'p> {
-        let mut state = CaseState::waiting(plan, base, case, fault(case.kind, base));
-        state.settle();
-        state
+    /// A case that has no evidence.
+    pub fn without_evidence(plan: &'p Plan, name: CaseName<'p>, verdict: &Verdict) -> Case<'p> {
+        let tasks = CaseState::without_evidence(plan, &name, verdict);
+        Case { plan, name, phase: Phase::Tasks(tasks) }
     }
 
-    /// A case whose subject gave no evidence: what its tasks would have read is not there.
-    pub fn without_evidence(plan: &'p Plan, case: &CaseName<'_>, verdict: &Verdict) -> CaseState<'p> {
-        let mut state = CaseState::waiting(plan, &NOTHING, case, Some(verdict.clone()));
-        state.settle();
-        state
+    /// A row about which a model is asked.
+    pub fn of_probe(
+        plan: &'p Plan,
+        (ask, prompt): (&'p PlannedAsk, usize),
+        asked: Asked<'_>,
+        row: &'p Val<'p>,
+        name: CaseName<'p>,
+        room: &'p Room<'p>,
+    ) -> Case<'p> {
+        let state = Box::new(ProbeState::start(ask, prompt, asked.model, row, asked.replicate));
+        let mut case = Case { plan, name, phase: Phase::Probe { state, ask, row, room } };
+        case.advance();
+        case
     }
 
-    /// A case before its first task. With a fault, tasks that wait for nothing end with it; the others follow from them.
-    fn waiting(plan: &'p Plan, base: &'p Val<'p>, case: &CaseName<'_>, fault: Option<Verdict>) -> CaseState<'p> {
-        let state = |task: &PlannedTask| match &fault {
-            _ if !task.on.has(case) => TaskState::Absent,
-            Some(verdict) if task.depends_on.is_empty() => {
-                TaskState::Done(Ballot { verdict: verdict.clone(), output: None, said: Vec::new() })
-            }
-            _ => TaskState::Waiting,
+    /// A conversation along a graph.
+    pub fn of_scenario(plan: &'p Plan, ready: &'p ReadyScenario, asked: Asked<'_>, room: &'p Room<'p>) -> Case<'p> {
+        let traversal = Box::new(Traversal::start(ready, asked.model, asked.name, asked.replicate));
+        let name = CaseName::of_scenario(&ready.scenario);
+        let mut case = Case { plan, name, phase: Phase::Scenario { traversal, room } };
+        case.advance();
+        case
+    }
+
+    /// A task for an agent. The subject may be several models; any other role is one.
+    pub fn of_agent(plan: &'p Plan, agent: &'p AgentCase, asked: Asked<'_>, room: &'p Room<'p>) -> Case<'p> {
+        let name = CaseName::of_agent_case(agent);
+        let run = Box::new(AgentRun::start(agent, asked));
+        Case { plan, name, phase: Phase::Agent { run, room } }
+    }
+
+    /// The requests that may be made now, given every outcome so far, without those that were made already.
+    pub fn steps(&self, made: &[StepSite]) -> Vec<Step> {
+        let is_new = |site: StepSite| !made.contains(&site);
+        let mut steps = match &self.phase {
+            Phase::Probe { state, .. } => state.steps().into_iter().map(Step::from).collect(),
+            Phase::Scenario { traversal, .. } => traversal.steps(),
+            Phase::Agent { run, .. } => run.steps(),
+            // A panel may have many seats: what was asked of the others is not copied.
+            Phase::Tasks(state) => return state.steps().filter(|it| is_new(it.site)).map(Step::from).collect(),
         };
-        let tasks = plan.tasks.iter().map(state).collect();
-        CaseState { plan, base, id: id_for(plan, case), tasks, fault }
-    }
-
-    /// What its tasks look at.
-    pub fn evidence(&self) -> &'p Val<'p> {
-        self.base
-    }
-
-    /// The requests that may be made now, given every outcome so far.
-    pub fn steps(&self) -> impl Iterator<Item = Ready<'_>> {
-        (0..).zip(&self.tasks).flat_map(|(task, state)| state.steps(TaskIx(task)))
+        steps.retain(|it| is_new(it.site));
+        steps
     }
 
     /// Takes in one outcome. Outcomes of requests that are not open change nothing.
     pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
-        let Asker::Task(ix) = site.asker else { return };
-        let Some(state) = self.tasks.get_mut(ix.index()).filter(|it| it.is_asking()) else { return };
-        let state = std::mem::replace(state, TaskState::Waiting);
-        let state = self.continued(&self.plan.tasks[ix.index()], state, site, outcome);
-        let is_done = state.ballot().is_some();
-        self.tasks[ix.index()] = state;
-        if is_done {
-            self.settle();
+        match &mut self.phase {
+            Phase::Probe { state, .. } => state.apply(site, outcome),
+            Phase::Scenario { traversal, .. } => traversal.apply(site, outcome),
+            Phase::Agent { run, .. } => run.apply(site, outcome),
+            Phase::Tasks(state) => return state.apply(site, outcome),
         }
+        self.advance();
     }
 
-    /// The state of a task after an outcome of one of its requests.
-    fn continued(&self, task: &PlannedTask, state: TaskState, site: StepSite, outcome: Outcome) -> TaskState {
-        let outputs = self.outputs(task);
-        let context = Context { base: self.base, outputs: &outputs };
-        match (&task.work, state) {
-            (Work::Judge(judge), TaskState::Asking(slots)) => {
-                judged::apply(judge, task.then.as_ref(), slots, (site, outcome), context)
-            }
-            (Work::Evaluation(evaluation), TaskState::Asking(slots)) => {
-                scored::apply(self, evaluation, slots, (site, outcome), context)
-            }
-            (Work::Evaluate(evaluate), TaskState::Asking(slots)) => {
-                evaluated::embedded(task, evaluate, slots, (site, outcome), context)
-            }
-            (Work::Evaluate(evaluate), TaskState::Doing(_)) => evaluated::called(task, evaluate, outcome, context),
-            (Work::Check(check), TaskState::Doing(_)) => checked::returned(check, task, outcome, context),
-            (_, state) => state,
-        }
-    }
-
-    /// What a reply to a task's judges must be.
-    pub fn form(&self, task: TaskIx) -> Option<&ReplyForm> {
-        match &self.plan.tasks.get(task.index())?.work {
-            Work::Judge(judge) => Some(&judge.form),
-            Work::Evaluation(evaluation) => Some(&evaluation.brief(self.id.as_deref()).form),
-            Work::Assert | Work::Outcome(_) | Work::Check(_) | Work::Evaluate(_) => None,
-        }
-    }
-
-    /// The verdicts in the order of the plan's tasks; `None` for those that are not done, and for those that are not for this case.
-    pub fn verdicts(&self) -> impl ExactSizeIterator<Item = Option<&Verdict>> {
-        self.tasks.iter().map(|it| it.ballot().map(|it| &it.verdict))
-    }
-
-    /// What a task came to, once it is done.
-    pub fn ballot(&self, task: TaskIx) -> Option<&Ballot> {
-        self.tasks.get(task.index()).and_then(TaskState::ballot)
-    }
-
-    /// What each output of a task's evaluator came to, once it is done and has returned something.
-    pub fn evaluations(&self, task: TaskIx) -> &[Evaluation] {
-        match self.tasks.get(task.index()) {
-            Some(TaskState::Evaluated(_, evaluations)) => evaluations,
-            _ => &[],
-        }
-    }
-
-    /// The verdict of the case, once every task is done.
-    pub fn verdict(&self) -> Option<CaseVerdict> {
-        let judged = self.verdicts().zip(&self.plan.tasks).filter_map(|(verdict, task)| Some((verdict?, task.gate)));
-        let fault = self.fault.iter().map(|it| (it, Gate::None));
-        self.is_done().then(|| CaseVerdict::of(judged.chain(fault)))
-    }
-
-    /// The value that a task compared, as far as it was there; what an outcome measured, when it compares nothing.
-    pub fn compared(&self, task: TaskIx) -> Option<Value> {
-        let planned = self.plan.tasks.get(task.index())?;
-        if planned.work.outcome().is_some() && planned.then.is_none() {
-            let measured = |ballot: &&Ballot| ballot.verdict == Verdict::Measured;
-            return self.ballot(task).filter(measured).and_then(|it| it.output.clone());
-        }
-        let path = planned.then.as_ref()?.path.as_ref();
-        let ballot = self.ballot(task)?;
-        if planned.work.has_output() {
-            let reply = ballot.output.as_ref()?;
-            return path
-                .map_or(Some(reply.clone()), |path| path.find(reply).ok().map(|it| it.into_owned().into_owned()));
-        }
-        if matches!(ballot.verdict, Verdict::Skipped(_) | Verdict::NotRun(_)) {
-            return None;
-        }
-        let outputs = self.outputs(planned);
-        let context = Context { base: self.base, outputs: &outputs };
-        path.and_then(|path| context.find(path).ok().map(|it| it.into_owned().into_owned()))
-    }
-
-    /// What a task expected, whole: what its definition says, or what its `${path}` found.
-    pub fn expected(&self, task: TaskIx, comparison: &TaskComparison) -> Option<Value> {
-        match &comparison.expected.as_ref()?.value {
-            ExpectedValue::Literal(value) => Some(value.clone()),
-            ExpectedValue::Path(path) => {
-                let planned = self.plan.tasks.get(task.index())?;
-                let in_reply =
-                    self.ballot(task).and_then(|it| it.output.as_ref()).filter(|_| planned.work.has_output());
-                let in_reply = in_reply.and_then(|it| path.find(it).ok()).map(|it| it.into_owned().into_owned());
-                let outputs = self.outputs(planned);
-                let context = Context { base: self.base, outputs: &outputs };
-                in_reply.or_else(|| context.find(path).ok().map(|it| it.into_owned().into_owned()))
-            }
-        }
-    }
-
-    /// What a task could read of other tasks: the outputs of those it depends on, under their ids.
-    pub fn seen(&self, task: TaskIx) -> Vec<(&'p str, &Val<'p>)> {
-        self.plan.tasks.get(task.index()).map(|it| self.outputs(it)).unwrap_or_default()
-    }
-
-    /// Whether a task is not for this case.
-    pub fn is_absent(&self, task: TaskIx) -> bool {
-        matches!(self.tasks.get(task.index()), Some(TaskState::Absent))
-    }
-
-    /// Whether every task is done.
-    pub fn is_done(&self) -> bool {
-        self.tasks.iter().all(|it| matches!(it, TaskState::Absent) || it.ballot().is_some())
-    }
-
-    /// How many tasks ended how, so far.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for (task, verdict) in self.plan.tasks.iter().zip(self.verdicts()) {
-            if let Some(verdict) = verdict {
-                counts.add(verdict, task.gate);
-            }
-        }
-        counts
-    }
-
-    /// Runs every task whose dependencies are done. Stages are in order, so one pass reaches everything.
-    fn settle(&mut self) {
-        let plan = self.plan;
-        for ix in plan.stages.iter().flatten() {
-            if !matches!(self.tasks[ix.index()], TaskState::Waiting) {
-                continue;
-            }
-            let task = &plan.tasks[ix.index()];
-            let is_settled = |it: &TaskIx| !self.is_open(*it);
-            if task.depends_on.iter().all(|it| self.tasks[it.index()].ballot().is_some())
-                && task.work.sees().iter().all(is_settled)
-            {
-                self.tasks[ix.index()] = self.begun(task);
-            }
-        }
-    }
-
-    /// Whether a task is for this case and not done.
-    fn is_open(&self, task: TaskIx) -> bool {
-        let state = &self.tasks[task.index()];
-        !matches!(state, TaskState::Absent) && state.ballot().is_none()
-    }
-
-    fn begun(&self, task: &PlannedTask) -> TaskState {
-        if let Some(verdict) = self.held_back(task) {
-            return TaskState::Done(Ballot { verdict, output: None, said: Vec::new() });
-        }
-        let outputs = self.outputs(task);
-        let context = Context { base: self.base, outputs: &outputs };
-        match &task.work {
-            Work::Assert => judged::asserted(self.plan, task, context),
-            Work::Judge(judge) => judged::begin(judge, context),
-            Work::Outcome(check) => checked::outcome(check, task, context),
-            Work::Check(check) => checked::begin(check, task, self.plan.allows_hooks, context),
-            Work::Evaluate(evaluate) => evaluated::begin(task, evaluate, context),
-            Work::Evaluation(evaluation) => scored::begin(self, evaluation),
-        }
-    }
-
-    /// Why a task may not run, if it may not: the first dependency, in the author's order, that stands in its way.
-    fn held_back(&self, task: &PlannedTask) -> Option<Verdict> {
-        let mut stopped = None;
-        for ix in &task.depends_on {
-            let ballot = self.ballot(*ix)?;
-            match &ballot.verdict {
-                Verdict::Skipped(reason) => return Some(Verdict::Skipped(*reason)),
-                Verdict::Error(_) => return Some(Verdict::Skipped(SkipReason::Errored(*ix))),
-                Verdict::Failed(_) if self.plan.tasks[ix.index()].gate != Gate::None => {
-                    return Some(Verdict::Skipped(SkipReason::GateFailed(*ix)));
+    /// Goes on to the tasks once the evidence is there, or cannot be had.
+    fn advance(&mut self) {
+        let evidence = match &mut self.phase {
+            Phase::Probe { state, ask, row, room } => match state.end() {
+                Some(Ok(answer)) => {
+                    let answer = room.answer.get_or_init(|| answer.clone());
+                    Ok(room.evidence.get_or_init(|| asked::evidence(ask, row.borrowed(), answer)))
                 }
-                Verdict::NotRun(reason) => stopped = stopped.or(Some(Verdict::NotRun(*reason))),
-                Verdict::Passed | Verdict::Failed(_) | Verdict::Measured => {}
-            }
-        }
-        stopped.or_else(|| self.held_back_by_checks(task.work.sees()))
-    }
-
-    /// Why an evaluation may not run. Checks that failed or could not be decided are what judges have to see; only a gate among them stands in the way.
-    fn held_back_by_checks(&self, checks: &[TaskIx]) -> Option<Verdict> {
-        let mut stopped = None;
-        for ix in checks {
-            let Some(ballot) = self.ballot(*ix) else { continue };
-            let is_gate = self.plan.tasks[ix.index()].gate != Gate::None;
-            match &ballot.verdict {
-                Verdict::Failed(_) if is_gate => return Some(Verdict::Skipped(SkipReason::GateFailed(*ix))),
-                Verdict::Error(_) if is_gate => return Some(Verdict::Skipped(SkipReason::Errored(*ix))),
-                Verdict::Skipped(reason) if is_gate => return Some(Verdict::Skipped(*reason)),
-                Verdict::NotRun(reason) => stopped = stopped.or(Some(Verdict::NotRun(*reason))),
-                Verdict::Passed | Verdict::Failed(_) | Verdict::Measured | Verdict::Skipped(_) | Verdict::Error(_) => {}
-            }
-        }
-        stopped
-    }
-
-    /// What direct dependencies put into the context: a judge its reply, an outcome its value, an assertion whether it passed.
-    fn outputs(&self, task: &PlannedTask) -> Vec<(&'p str, &Val<'p>)> {
-        let plan = self.plan;
-        let output = |ix: &TaskIx| {
-            let ballot = self.ballot(*ix)?;
-            let value = match (&ballot.output, &ballot.verdict) {
-                (Some(output), _) => output,
-                (None, Verdict::Passed) => &TRUE,
-                (None, Verdict::Failed(_)) => &FALSE,
-                (None, _) => return None,
-            };
-            Some((plan.tasks[ix.index()].id.as_str(), value))
+                Some(Err(verdict)) => Err(verdict.clone()),
+                None => return,
+            },
+            Phase::Scenario { traversal, room } => match traversal.end() {
+                Some(End::Execution(execution)) => Ok(room.evidence.get_or_init(|| execution.to_value())),
+                Some(End::NotRun(reason)) => Err(Verdict::NotRun(*reason)),
+                None => return,
+            },
+            Phase::Agent { run, room } => match run.take_end() {
+                Some(Ok(artifact)) => match run::evidence(artifact) {
+                    Ok(evidence) => Ok(room.evidence.get_or_init(|| evidence)),
+                    Err(reason) => Err(Verdict::error(reason)),
+                },
+                Some(Err(verdict)) => Err(verdict),
+                None => return,
+            },
+            Phase::Tasks(_) => return,
         };
-        task.depends_on.iter().filter_map(output).collect()
+        self.phase = Phase::Tasks(match evidence {
+            Ok(evidence) => CaseState::over(self.plan, evidence, &self.name),
+            Err(verdict) => CaseState::without_evidence(self.plan, &self.name, &verdict),
+        });
+    }
+
+    /// Its tasks. Where the evidence is not there, they end with this.
+    pub fn into_tasks(self, missing: &Verdict) -> CaseState<'p> {
+        match self.phase {
+            Phase::Tasks(state) => state,
+            Phase::Probe { .. } | Phase::Scenario { .. } | Phase::Agent { .. } => {
+                CaseState::without_evidence(self.plan, &self.name, missing)
+            }
+        }
+    }
+
+    /// Its tasks, once its evidence is there or cannot be had.
+    pub fn tasks(&self) -> Option<&CaseState<'p>> {
+        if let Phase::Tasks(state) = &self.phase { Some(state) } else { None }
+    }
+
+    /// The turn that is under way, and its node, while a conversation is held.
+    pub fn turn(&self) -> Option<(u32, &'p str)> {
+        match &self.phase {
+            Phase::Scenario { traversal, .. } => Some((traversal.turn(), traversal.node_id())),
+            Phase::Probe { .. } | Phase::Agent { .. } | Phase::Tasks(_) => None,
+        }
+    }
+
+    /// Files that have to be there before the steps are performed, by path.
+    pub fn files(&self) -> &[(String, String)] {
+        if let Phase::Scenario { traversal, .. } = &self.phase { traversal.files() } else { &[] }
     }
 }
 
-/// The id of a case, where somebody looks at it.
-fn id_for(plan: &Plan, case: &CaseName<'_>) -> Option<String> {
-    plan.tasks.iter().any(|it| it.work.evaluation().is_some()).then(|| case.id.to_owned())
+impl<'p> Room<'p> {
+    /// The evidence that was gathered.
+    pub fn evidence(&self) -> Option<&Val<'p>> {
+        self.evidence.get()
+    }
+}
+
+impl From<Ready<'_>> for Step {
+    fn from(Ready { site, request, max_requests }: Ready<'_>) -> Step {
+        Step { site, request: request.into(), max_requests, callable: None }
+    }
+}
+
+/// Whether a request gathers evidence, or judges it.
+pub fn gathers(asker: Asker) -> bool {
+    asker.task().is_none()
 }

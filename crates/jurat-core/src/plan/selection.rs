@@ -12,17 +12,30 @@ use jurat_format::value::{Val, shown};
 
 use super::Samples;
 use super::graph::Graph;
+use crate::agent::AgentCase;
+use crate::scenario::Scenario;
 use crate::suite::{CaseKind, Selection, Suite, Task};
 
 /// What a case is known by when tasks are chosen for it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct CaseName<'c> {
     /// Its id.
     pub id: &'c str,
     /// What kind of case it is.
     pub kind: CaseKind,
     /// Its tags: those of its `records`, and those of its row ([`row_tags`]).
-    pub tags: &'c [&'c str],
+    pub tags: Vec<&'c str>,
+}
+
+impl<'c> CaseName<'c> {
+    pub fn of_scenario(scenario: &'c Scenario) -> CaseName<'c> {
+        let tags = scenario.tags.iter().map(String::as_str).collect();
+        CaseName { id: &scenario.name, kind: CaseKind::Scenarios, tags }
+    }
+
+    pub fn of_agent_case(case: &'c AgentCase) -> CaseName<'c> {
+        CaseName { id: &case.id, kind: CaseKind::Cases, tags: case.tags.iter().map(String::as_str).collect() }
+    }
 }
 
 /// The cases that a task applies to.

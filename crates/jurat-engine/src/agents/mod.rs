@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use jurat_core::agent::{Agent, AgentCase, AgentRun, Runner};
 use jurat_core::artifact::{self, RunArtifact};
-use jurat_core::effect::{Deed, Fault, FaultKind, Outcome, Printed, Returned};
+use jurat_core::effect::{Fault, FaultKind, Outcome, Printed, Returned};
 use jurat_core::scenario::Function;
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Map, Val, Value, parse_json};
@@ -188,19 +188,6 @@ impl Request {
         };
         Request { model: definition.get("model").and_then(Val::as_str).map(str::to_owned), replicate }
     }
-}
-
-/// What an agent is asked to do for a case, as an effect. `model` is the role that plays its model.
-pub(crate) fn deed(case: &AgentCase, model: Option<&str>, replicate: u32) -> Deed {
-    let mut definition = match case.to_value(None, replicate) {
-        Val::Map(members) => members,
-        _ => Map::default(),
-    };
-    if let Some(model) = model {
-        definition.insert("model".into(), Val::from(model.to_owned()));
-    }
-    let runner = case.agent.runner.name().to_owned();
-    Deed::Run { runner, case: case.id.clone(), definition: Val::Map(definition) }
 }
 
 /// Whether a run may stand for others: only one that succeeded does.

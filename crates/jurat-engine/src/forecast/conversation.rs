@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use jurat_core::plan::{Plan, TaskIx};
+use jurat_core::plan::{CaseName, Plan, TaskIx};
 use jurat_core::scenario::traversal::MAX_RETRIES;
 use jurat_core::scenario::{ReadyNode, ReadyScenario, Target};
 use jurat_core::tool::MOST_ROUNDS;
 
 use super::max_calls;
-use crate::scenarios::with_name;
 
 /// The most calls that a scenario makes, those of the judges that look at it included.
 pub(crate) fn most_calls(plan: &Plan, ready: &ReadyScenario) -> u64 {
@@ -24,7 +23,8 @@ pub(crate) fn most_calls(plan: &Plan, ready: &ReadyScenario) -> u64 {
 
 /// The judges that look at a scenario.
 pub(super) fn judges<'p>(plan: &'p Plan, ready: &ReadyScenario) -> impl Iterator<Item = TaskIx> + use<'p> {
-    let applies = |ix: usize| with_name(&ready.scenario, |name| plan.applies(TaskIx(ix as u32), name));
+    let name = CaseName::of_scenario(&ready.scenario);
+    let applies = |ix: usize| plan.applies(TaskIx(ix as u32), &name);
     let own: Vec<TaskIx> = (0..plan.tasks.len()).filter(|ix| applies(*ix)).map(|ix| TaskIx(ix as u32)).collect();
     own.into_iter().filter(|it| plan.tasks[it.index()].work.asks_models())
 }

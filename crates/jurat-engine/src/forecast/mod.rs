@@ -23,11 +23,11 @@ use jurat_report::plan::{CostBound, PlanReport};
 use jurat_store::journal::Journal;
 use jurat_store::records::RowAt;
 
+use crate::case_source::{CaseSource, Scenarios};
 use crate::launch::variants_of;
 use crate::record_lane::owned;
 use crate::requirements::require_roles;
-use crate::rows::Rows;
-use crate::scenarios::Scenarios;
+use crate::rows::{Rows, id_text};
 use crate::variants::{Asked, of_first_prompt};
 use crate::{Definition, LaunchError, Roles, RunError, Selection, Stop};
 
@@ -132,11 +132,14 @@ impl Forecast<'_> {
         let rows = self.rows;
         let mut failed = None;
         let scenarios = Scenarios { plan: self.plan, source: rows.n_sources() }.selected(selection)?;
-        for ix in scenarios.iter().filter_map(|it| it.scenario) {
-            self.scenario(ix)?;
+        for it in &scenarios {
+            if let CaseSource::Scenario(ix) = it.source {
+                self.scenario(ix)?;
+            }
         }
         let n_variants = of_first_prompt(self.asked).count().max(1) as u64;
-        self.n_scenario_cases += scenarios.iter().filter(|it| it.agent.is_some()).count() as u64 * n_variants;
+        self.n_scenario_cases +=
+            scenarios.iter().filter(|it| matches!(it.source, CaseSource::Agent(_))).count() as u64 * n_variants;
         rows.read(selection, scenarios.len() as u64, &mut std::io::empty(), &Stop::new(), &mut |batch| {
             self.n_rows += batch.chunk.rows.len() as u64;
             let walked = if asks { batch.iter().try_for_each(|(_, at, text)| self.row(at, text)) } else { Ok(()) };
@@ -186,7 +189,9 @@ impl Forecast<'_> {
         let id = owned(self.rows.id(at, &row, text)?);
         // What cannot be seen asks nobody.
         let Ok(base) = self.rows.base(at.source, row) else { return Ok(()) };
-        let start = |base| self.rows.started(self.plan, base, &id, (at.source, base));
+        let id_text = id_text(&id);
+        let name = self.rows.case_name(self.plan, &id_text, (at.source, &base));
+        let start = |base| CaseState::over(self.plan, base, &name);
         let Some(ask) = &self.plan.ask else {
             let state = start(&base);
             self.calls += self.open_calls(&state);
@@ -214,7 +219,7 @@ impl Forecast<'_> {
             probe.apply(step.site, outcome);
             let Some(Ok(answer)) = probe.end() else { continue };
             let evidence = probe::evidence(ask, base.borrowed(), answer);
-            let state = self.rows.started(self.plan, &evidence, &id, (at.source, &base));
+            let state = CaseState::over(self.plan, &evidence, &name);
             self.judged(state, evidence.to_json().len() as u64)?;
         }
         Ok(())

@@ -2,25 +2,25 @@
 
 use std::time::Duration;
 
-use jurat_core::case::{CaseState, ProbeState};
+use futures_util::FutureExt;
+use jurat_core::case::{Asked, Case, CaseState, Room};
 use jurat_core::effect::wire::read_outcome;
-use jurat_core::effect::{Outcome, StepSite, Usage};
+use jurat_core::effect::{Outcome, Usage};
 use jurat_core::evaluator::binding::found_by_name;
 use jurat_core::evaluator::{Evaluation, OutputConfig};
-use jurat_core::evidence::probe;
 use jurat_core::judge::Marks;
-use jurat_core::plan::TaskIx;
+use jurat_core::plan::{CaseName, TaskIx};
+use jurat_core::scenario::Step;
 use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
 use jurat_format::value::{Val, parse_json};
 use jurat_report::model::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
-use jurat_store::records::RowId;
 use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
 
 use super::exchange::exchange;
 use super::{RunView, ViewError};
-use crate::effect_lane::SUBJECT;
+use crate::RunError;
+use crate::drive::{Moment, Outcomes, Until, drive};
 use crate::rows::Rows;
-use crate::scenarios::{with_case_name, with_name};
 use crate::tally::taken;
 
 /// How much is told of each case.
@@ -138,65 +138,42 @@ impl RunView {
     ) -> Result<T, ViewError> {
         let text = self.reader.row_text(case)?;
         let row = parse_json(&text).map(|it| it.value).unwrap_or(Val::Null);
+        let (rows, source, room) = (Rows::of(&self.suite.records), case.row.place.source, Room::default());
+        let asked = Asked { model: SUBJECT, name: SUBJECT, replicate: 0 };
+        let recorded = Recorded(happened);
         if let Some(ready) = self.scenario(case) {
-            let outcome =
-                |site: StepSite| happened.iter().find(|it| it.effect.site == site).map(|it| it.outcome.clone());
-            let state = with_name(&ready.scenario, |name| CaseState::start_for(&self.plan, &row, name));
-            let state = concluded(state, outcome);
+            // What is stored is what its tasks saw.
+            let case = Case::of_evidence(&self.plan, &row, CaseName::of_scenario(&ready.scenario));
+            let state = recorded.concluded(case, "");
             return Ok(tell(Revisited { row: None, base: &row, state: &state, happened }));
         }
         if let Some(agent) = self.agent_case(case) {
-            let outcome =
-                |site: StepSite| happened.iter().find(|it| it.effect.site == site).map(|it| it.outcome.clone());
-            let evidence = match outcome(SUBJECT) {
-                // The row is what its tasks saw.
-                Some(Outcome::Returned(_)) => Ok(&row),
-                Some(Outcome::Fault(fault)) => {
-                    Err(Verdict::error(format!("the agent could not be run: {}", fault.message)))
-                }
-                Some(Outcome::NotRun(reason)) => Err(Verdict::NotRun(reason)),
-                Some(Outcome::Answer(_)) | None => Err(Verdict::error("the run does not say what the agent did")),
-            };
-            let state = with_case_name(agent, |name| match evidence {
-                Ok(evidence) => concluded(CaseState::start_for(&self.plan, evidence, name), outcome),
-                Err(verdict) => CaseState::without_evidence(&self.plan, name, &verdict),
-            });
-            return Ok(tell(Revisited { row: None, base: &row, state: &state, happened }));
+            let case = Case::of_agent(&self.plan, agent, asked, &room);
+            let state = recorded.concluded(case, "the run does not say what the agent did");
+            let base = room.evidence().unwrap_or(&row);
+            return Ok(tell(Revisited { row: None, base, state: &state, happened }));
         }
-        let rows = Rows::of(&self.suite.records);
-        let id = RowId::Given(case.id.as_str().into());
-        let source = case.row.place.source;
         let base = match rows.base(source, row.borrowed()) {
             Ok(base) => base,
             Err(verdict) => {
-                let state = rows.without_evidence(&self.plan, &id, (source, &row), &verdict);
+                let name = rows.case_name(&self.plan, &case.id, (source, &row));
+                let state = CaseState::without_evidence(&self.plan, &name, &verdict);
                 return Ok(tell(Revisited { row: Some(&row), base: &row, state: &state, happened }));
             }
         };
-        let place = (source, &base);
-        let outcome = |site: StepSite| happened.iter().find(|it| it.effect.site == site).map(|it| it.outcome.clone());
-        let Some(ask) = &self.plan.ask else {
-            let state = concluded(rows.started(&self.plan, &base, &id, place), outcome);
-            return Ok(tell(Revisited { row: Some(&row), base: &base, state: &state, happened }));
+        let name = rows.case_name(&self.plan, &case.id, (source, &base));
+        let begun = match &self.plan.ask {
+            None => Case::of_evidence(&self.plan, &base, name),
+            Some(ask) => {
+                let variant = self.variant(case.case_ix).cloned().unwrap_or_default();
+                let prompt = ask.prompts.iter().position(|(name, _)| *name == variant.prompt).unwrap_or(0);
+                let asked = Asked { replicate: variant.replicate, ..asked };
+                Case::of_probe(&self.plan, (ask, prompt), asked, &base, name, &room)
+            }
         };
-        let variant = self.variant(case.case_ix).cloned().unwrap_or_default();
-        let prompt = ask.prompts.iter().position(|(name, _)| *name == variant.prompt).unwrap_or(0);
-        let mut probe = ProbeState::start(ask, prompt, "subject", &base, variant.replicate);
-        while let Some((site, outcome)) = probe.steps().iter().find_map(|it| Some((it.site, outcome(it.site)?))) {
-            probe.apply(site, outcome);
-        }
-        let unknown = Verdict::error("the run does not say what the subject answered");
-        match probe.end().unwrap_or(Err(&unknown)) {
-            Ok(answer) => {
-                let evidence = probe::evidence(ask, base.borrowed(), answer);
-                let state = concluded(rows.started(&self.plan, &evidence, &id, place), outcome);
-                Ok(tell(Revisited { row: Some(&row), base: &evidence, state: &state, happened }))
-            }
-            Err(verdict) => {
-                let state = rows.without_evidence(&self.plan, &id, place, verdict);
-                Ok(tell(Revisited { row: Some(&row), base: &base, state: &state, happened }))
-            }
-        }
+        let state = recorded.concluded(begun, "the run does not say what the subject answered");
+        let base = room.evidence().unwrap_or(&base);
+        Ok(tell(Revisited { row: Some(&row), base, state: &state, happened }))
     }
 
     fn task_reports(&self, case: &StoredCase, revisited: &Revisited<'_>) -> Vec<TaskReport> {
@@ -311,15 +288,23 @@ fn dimension_report(task: &str, name: &str, output: &Val<'_>) -> Option<OutputRe
     })
 }
 
-/// Gives a case every outcome that was recorded for it.
-fn concluded<'s>(mut state: CaseState<'s>, outcome: impl Fn(StepSite) -> Option<Outcome>) -> CaseState<'s> {
-    loop {
-        let sites = state.steps().map(|it| it.site);
-        let next = sites.filter_map(|site| outcome(site).map(|outcome| (site, outcome))).next();
-        match next {
-            Some((site, outcome)) => state.apply(site, outcome),
-            None => return state,
-        }
+/// Outcomes as they were recorded. They are found by their sites, so that the names of models do not matter.
+struct Recorded<'h>(&'h [Happened]);
+
+const SUBJECT: &str = "subject";
+
+impl Outcomes for Recorded<'_> {
+    async fn outcome(&self, _: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {
+        Ok(self.0.iter().find(|it| it.effect.site == step.site).map(|it| it.outcome.clone()))
+    }
+}
+
+impl Recorded<'_> {
+    /// Takes a case as far as its outcomes were recorded. `missing` is said of a case whose evidence is not there.
+    fn concluded<'p>(&self, mut case: Case<'p>, missing: &str) -> CaseState<'p> {
+        let driven = drive(&mut case, self, Until::End).now_or_never();
+        debug_assert!(matches!(driven, Some(Ok(()))), "recorded outcomes are there at once");
+        case.into_tasks(&Verdict::error(missing))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a run says about its scenarios, counted from the evidence of each conversation while it passes.
 
-use jurat_core::plan::TaskIx;
+use jurat_core::plan::{CaseName, TaskIx};
 use jurat_core::scenario::{ReadyScenario, Status};
 use jurat_format::value::{Map, Val, parse_json};
 use jurat_report::scenario::{OutcomeTotal, ScenarioGraph, ScenarioTotal};
@@ -9,7 +9,6 @@ use jurat_store::run::{Code, Column, StoredCase};
 use super::{RunView, ViewError};
 use crate::options::RunOptions;
 use crate::scenario_graph::scenario_graph;
-use crate::scenarios::with_name;
 
 impl RunView {
     /// The graphs of the scenarios that were run, with how often each node and edge was taken.
@@ -64,7 +63,8 @@ impl<'v> Counting<'v> {
         graph.edges.iter_mut().for_each(|it| it.taken = Some(0));
         let own = &ready.scenario.outcomes;
         let tasks = (0..view.plan.tasks.len()).map(|ix| TaskIx(ix as u32));
-        let applies = |task: &TaskIx| with_name(&ready.scenario, |name| view.plan.applies(*task, name));
+        let name = CaseName::of_scenario(&ready.scenario);
+        let applies = |task: &TaskIx| view.plan.applies(*task, &name);
         let tasks: Vec<TaskIx> = tasks.filter(applies).collect();
         let is_other = |task: &&TaskIx| {
             let task = &view.plan.tasks[task.index()];

@@ -1,20 +1,42 @@
-//! Scenarios and tasks for agents on their way to being run: numbered before all rows, and only those that were selected.
+//! Cases before they are run: where each comes from.
 
 use std::sync::Arc;
 
 use jurat_core::agent::AgentCase;
-use jurat_core::plan::{CaseName, Plan};
+use jurat_core::plan::Plan;
 use jurat_core::scenario::Scenario;
-use jurat_core::suite::CaseKind;
 use jurat_format::value::{Map, Val};
 use jurat_store::records::RowId;
 use jurat_store::run::RowPlace;
 
 use crate::RunError;
-use crate::record_lane::OpenCase;
 use crate::rows::Selection;
 
-/// The scenarios of a plan, and its tasks for agents.
+/// Where the evidence of a case comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CaseSource {
+    /// A row that holds it.
+    Row,
+    /// A row about which a model is asked.
+    Probe,
+    /// The scenario with this index.
+    Scenario(usize),
+    /// The task for an agent with this index.
+    Agent(usize),
+}
+
+/// A case with something to ask.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenCase {
+    pub(crate) case_ix: u64,
+    pub(crate) id: RowId<'static>,
+    pub(crate) place: RowPlace,
+    /// The row; the cases of one row share it.
+    pub(crate) text: Arc<str>,
+    pub(crate) source: CaseSource,
+}
+
+/// The scenarios of a plan, and its tasks for agents. They are numbered before all rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scenarios<'s> {
     pub(crate) plan: &'s Plan,
@@ -34,8 +56,7 @@ impl Scenarios<'_> {
                     id: RowId::Given(ready.scenario.name.clone().into()),
                     place: RowPlace { source: self.source, number: ix as u64 + 1, bytes: None },
                     text: Arc::from(""),
-                    scenario: Some(ix),
-                    agent: None,
+                    source: CaseSource::Scenario(ix),
                 });
             }
         }
@@ -49,8 +70,7 @@ impl Scenarios<'_> {
                     id: RowId::Given(case.id.clone().into()),
                     place: RowPlace { source, number: ix as u64 + 1, bytes: None },
                     text: Arc::from(""),
-                    scenario: None,
-                    agent: Some(ix),
+                    source: CaseSource::Agent(ix),
                 });
             }
         }
@@ -98,16 +118,4 @@ fn is_selected(selection: &Selection, about: &About<'_>) -> Result<bool, RunErro
     let names = Val::Map(names.chain([("row", row.borrowed())]).collect::<Map<'_>>());
     let bad = |error| RunError::Filter { row: format!("{} `{}`", about.kind, about.id), error };
     filter.holds(&names).map_err(bad)
-}
-
-/// What a scenario is known by when tasks are chosen for it.
-pub(crate) fn with_name<T>(scenario: &Scenario, tell: impl FnOnce(&CaseName<'_>) -> T) -> T {
-    let tags: Vec<&str> = scenario.tags.iter().map(String::as_str).collect();
-    tell(&CaseName { id: &scenario.name, kind: CaseKind::Scenarios, tags: &tags })
-}
-
-/// What a task for an agent is known by when tasks are chosen for it.
-pub(crate) fn with_case_name<T>(case: &AgentCase, tell: impl FnOnce(&CaseName<'_>) -> T) -> T {
-    let tags: Vec<&str> = case.tags.iter().map(String::as_str).collect();
-    tell(&CaseName { id: &case.id, kind: CaseKind::Cases, tags: &tags })
 }

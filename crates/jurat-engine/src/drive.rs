@@ -1,0 +1,221 @@
+//! A case taken to its end: one loop, wherever its outcomes come from.
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use jurat_core::case::{Case, CaseState, gathers};
+use jurat_core::effect::{Deed, Outcome, Request, StepSite};
+use jurat_core::scenario::{Callable, Step};
+use jurat_format::value::Val;
+use jurat_host::Sight;
+use jurat_model::tool::Toolbox;
+
+use crate::case_source::{CaseSource, OpenCase};
+use crate::clock::Clock;
+use crate::effect_lane::{EffectLane, PATIENCE};
+use crate::effects::At;
+use crate::perform::{Act, Memory, Surroundings};
+use crate::{CaseLabel, RunError, agents};
+
+/// Where outcomes come from: calls, the run's log, or a record of what happened.
+pub(crate) trait Outcomes {
+    /// The outcome of a step. `None` when this source has none; the step then stays open.
+    async fn outcome(&self, moment: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError>;
+
+    /// Called before the steps of a case are taken.
+    fn prepare(&self, _: &Case<'_>) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// How many steps of the case may be taken at once.
+    fn at_once(&self) -> usize {
+        usize::MAX
+    }
+}
+
+/// What a case is at when a step is taken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment<'m> {
+    /// The node of the conversation.
+    node: Option<&'m str>,
+    /// What the tasks see.
+    evidence: Option<&'m Val<'m>>,
+}
+
+/// How far a case is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// Its evidence is gathered, or cannot be had.
+    Evidence,
+    /// No step is left that has an outcome.
+    End,
+}
+
+/// Takes a case on, all steps at once that may be taken, in whatever order their outcomes arrive.
+pub(crate) async fn drive<'p>(case: &mut Case<'p>, outcomes: &impl Outcomes, until: Until) -> Result<(), RunError> {
+    // Those that are being taken, and those that have no outcome.
+    let mut made: Vec<StepSite> = Vec::new();
+    let mut running = None;
+    loop {
+        let n_running = running.as_ref().map_or(0, FuturesUnordered::len);
+        if until == Until::Evidence && n_running == 0 && case.tasks().is_some() {
+            return Ok(());
+        }
+        outcomes.prepare(case)?;
+        let mut steps = case.steps(&made);
+        steps.truncate(outcomes.at_once());
+        let moment: Moment<'p> =
+            Moment { node: case.turn().map(|(_, node)| node), evidence: case.tasks().map(CaseState::evidence) };
+        // A set of one would be polled twice whenever something arrives, and needs room while the case waits for its turn.
+        if n_running == 0
+            && steps.len() == 1
+            && let Some(step) = steps.pop()
+        {
+            let site = step.site;
+            match outcomes.outcome(moment, step).await? {
+                Some(outcome) => case.apply(site, outcome),
+                None => made.push(site),
+            }
+            continue;
+        }
+        if n_running == 0 && steps.is_empty() {
+            return Ok(());
+        }
+        let running = running.get_or_insert_with(FuturesUnordered::new);
+        for step in steps {
+            let site = step.site;
+            made.push(site);
+            running.push(async move { (site, outcomes.outcome(moment, step).await) });
+        }
+        if let Some((site, outcome)) = running.next().await
+            && let Some(outcome) = outcome?
+        {
+            case.apply(site, outcome);
+            made.retain(|it| *it != site);
+        }
+    }
+}
+
+/// Outcomes by calling models, tools, code and agents, or from a recording that stands in for them.
+pub(crate) struct Live<'l> {
+    pub(crate) lane: &'l EffectLane<'l>,
+    pub(crate) case: &'l OpenCase,
+    pub(crate) name: CaseLabel<'l>,
+    /// The time that a conversation may take.
+    pub(crate) clock: Option<Clock>,
+    /// The tools that are the case's own.
+    pub(crate) tools: Option<Toolbox>,
+    pub(crate) memory: Memory,
+    turn: Cell<Option<u32>>,
+}
+
+impl<'l> Live<'l> {
+    pub(crate) fn new(lane: &'l EffectLane<'l>, case: &'l OpenCase, name: CaseLabel<'l>) -> Live<'l> {
+        let (clock, tools, memory, turn) = (None, None, Memory::default(), Cell::new(None));
+        Live { lane, case, name, clock, tools, memory, turn }
+    }
+
+    /// What a check sees around it: files beside its definition and beside the rows that runs come from, and the evidence.
+    fn surroundings<'e>(&'e self, site: StepSite, evidence: &'e Val<'e>) -> Surroundings<'e> {
+        let plan = self.lane.plan;
+        let task = site.asker.task().and_then(|it| plan.tasks.get(it.index()));
+        let check = task.and_then(|it| it.work.check());
+        let definition = check.map(|it| it.home().to_owned()).unwrap_or_default();
+        let run = match self.case.source {
+            CaseSource::Agent(ix) => match &plan.cases[ix].artifact {
+                Some(artifact) => artifact.parent().map(Path::to_owned),
+                None => agents::directory_of(evidence, self.lane.kept),
+            },
+            CaseSource::Row | CaseSource::Probe | CaseSource::Scenario(_) => {
+                self.lane.rows.home(self.case.place.source).map(Path::to_owned)
+            }
+        };
+        let run = run.unwrap_or_else(|| definition.clone());
+        let source = check.map(|it| it.source.clone()).unwrap_or_default();
+        Surroundings { sight: Sight { definition, run }, source, evidence, memory: &self.memory }
+    }
+
+    /// What is done for a step that gathers evidence.
+    async fn gathered(&self, at: At<'_>, deed: &Deed, callable: Option<&Callable>) -> Result<Outcome, RunError> {
+        let patience = match self.case.source {
+            CaseSource::Agent(ix) => self.lane.plan.cases[ix].agent.limits.time.saturating_add(PATIENCE),
+            _ => self.clock.as_ref().and_then(Clock::left).unwrap_or(PATIENCE),
+        };
+        let (tools, stop) = (self.tools.as_ref(), self.lane.stop);
+        self.lane.effects.done(at, Act { deed, callable, tools, surroundings: None, patience, stop }).await
+    }
+}
+
+impl Outcomes for Live<'_> {
+    async fn outcome(&self, moment: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {
+        let is_gathered = gathers(step.site.asker);
+        let clock = self.clock.as_ref().filter(|_| is_gathered);
+        let (case_ix, name, site) = (self.case.case_ix, self.name, step.site);
+        let at = At { case_ix, name, site, node: moment.node, clock };
+        let outcome = match (&step.request, moment.evidence) {
+            (Request::Model(request), _) => self.lane.effects.outcome(at, request, step.max_requests).await,
+            (Request::Deed(deed), Some(evidence)) if !is_gathered => {
+                let surroundings = self.surroundings(site, evidence);
+                let (surroundings, stop) = (Some(&surroundings), self.lane.stop);
+                let act = Act { deed, callable: None, tools: None, surroundings, patience: PATIENCE, stop };
+                Box::pin(self.lane.effects.done(at, act)).await
+            }
+            (Request::Deed(deed), _) => Box::pin(self.gathered(at, deed, step.callable.as_ref())).await,
+        };
+        outcome.map(Some)
+    }
+
+    /// Begins the time of a new turn, and writes the files that the subject reads in it.
+    fn prepare(&self, case: &Case<'_>) -> Result<(), RunError> {
+        let Some((turn, _)) = case.turn() else { return Ok(()) };
+        if self.turn.replace(Some(turn)).is_some_and(|it| it != turn) {
+            self.clock.iter().for_each(Clock::next_turn);
+        }
+        let Some(home) = self.lane.home else { return Ok(()) };
+        for (path, text) in case.files() {
+            let path = home.join(path);
+            if !path.exists() {
+                std::fs::create_dir_all(path.parent().unwrap_or(home))?;
+                std::fs::write(&path, text)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn at_once(&self) -> usize {
+        if self.lane.most_open == 1 { 1 } else { usize::MAX }
+    }
+}
+
+/// The evidence of a case from the log of this run. A conversation that was done is not held again. One that was interrupted is, from its first turn, unless
+/// all that it did is in the log: its tools may not be in the state that they were left in.
+pub(crate) struct Logged<'l> {
+    lane: &'l EffectLane<'l>,
+    case: &'l OpenCase,
+    name: CaseLabel<'l>,
+    found: RefCell<Vec<(StepSite, Outcome, bool)>>,
+}
+
+impl<'l> Logged<'l> {
+    pub(crate) fn new(lane: &'l EffectLane<'l>, case: &'l OpenCase, name: CaseLabel<'l>) -> Logged<'l> {
+        Logged { lane, case, name, found: RefCell::default() }
+    }
+
+    /// Counts what was found, once it is used.
+    pub(crate) fn count(&self) {
+        for (site, outcome, is_reused) in self.found.borrow().iter() {
+            self.lane.effects.count(self.case.case_ix, *site, outcome, *is_reused);
+        }
+    }
+}
+
+impl Outcomes for Logged<'_> {
+    async fn outcome(&self, _: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {
+        let at = At { case_ix: self.case.case_ix, name: self.name, site: step.site, node: None, clock: None };
+        let logged = self.lane.effects.logged(at, &step.request)?;
+        let Some((outcome @ (Outcome::Answer(_) | Outcome::Returned(_)), is_reused)) = logged else { return Ok(None) };
+        self.found.borrow_mut().push((step.site, outcome.clone(), is_reused));
+        Ok(Some(outcome))
+    }
+}
