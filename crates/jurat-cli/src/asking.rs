@@ -39,7 +39,7 @@ impl AskingOptions {
     }
 }
 
-fn role_and_model(text: &str) -> Result<(String, String), String> {
+pub(crate) fn role_and_model(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((role, model)) if !role.is_empty() && model.contains('/') => Ok((role.to_owned(), model.to_owned())),
         _ => Err("write `role=provider/model`, for example `judge=script/replies.jsonl`".to_owned()),

@@ -14,8 +14,8 @@ use crate::format::{Format, FormatOption, style};
 
 /// Reports all problems of suites, without running them
 ///
-/// Reads the definition, what it includes, its prompts, and up to 100 sample rows of its data, and looks for the models, scripts, programs and files that
-/// a run needs. Nothing is started or sent. A key that is not set is a note: the suite may be run elsewhere.
+/// Reads the definition, what it includes, its prompts, and up to 100 sample rows of its data, and looks for the models, scripts, programs, files and
+/// the sandbox that a run needs. Nothing that the suite names is started, and nothing is sent. A key that is not set or a missing sandbox is a note: the suite may be run elsewhere.
 #[derive(Args)]
 pub(crate) struct Check {
     /// The suites [default: jurat.yaml]

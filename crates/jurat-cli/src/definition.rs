@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
-use jurat_engine::{Conditions, Examined, Functions, HostFunctions};
+use jurat_engine::{Conditions, Examined, Functions, HostFunctions, Resources};
 use jurat_format::problem::{Problem, Severity};
 use jurat_format::source::Sources;
 use jurat_sandbox::Program;
@@ -61,16 +61,17 @@ pub(crate) fn require(examined: &mut Examined, models: &[(String, String)]) -> O
             return None;
         }
     };
-    examined.require(&Conditions {
-        models,
-        unsafe_host: false,
+    let resources = Resources {
         files: &Disk,
         env: &|name| env.get(name),
+        env_files: &env.looked_for(),
         functions: &Functions::new(),
         evaluators: &HostFunctions::new(),
         agents: &HostFunctions::new(),
         worker: Program::this().ok(),
-    });
+    };
+    let (unsafe_code, unsafe_host) = (false, false);
+    examined.require(&Conditions { models, unsafe_code, unsafe_host, resources: &resources });
     Some(())
 }
 

@@ -127,7 +127,11 @@ fn terminal_options(view: &RunView, drawing: Drawing<'_>, part: Part<'_>) -> Res
     })
 }
 
-fn cases<'v>(view: &'v RunView, shown: CasesShown<'v>) -> Box<dyn Iterator<Item = Result<CaseReport, ViewError>> + 'v> {
+/// The cases of a part of a run, with all their tasks.
+pub(crate) fn cases<'v>(
+    view: &'v RunView,
+    shown: CasesShown<'v>,
+) -> Box<dyn Iterator<Item = Result<CaseReport, ViewError>> + 'v> {
     let detailed = Detailed::Tasks;
     match shown {
         CasesShown::All => Box::new(view.cases(0..u64::MAX, detailed)),

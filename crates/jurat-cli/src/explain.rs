@@ -68,7 +68,7 @@ impl Explain {
                         Format::Json => write_json(&mut out, explanation)?,
                         Format::Text => {
                             out.write_all(if ix > 0 { b"\n\n" } else { b"" })?;
-                            write_text(&mut out, explanation, style(&io::stdout()))?;
+                            write_text(&mut out, explanation, style(&io::stdout()), window())?;
                         }
                     }
                 }
@@ -107,14 +107,14 @@ impl Explain {
 
     fn write_cases(&self, out: &mut dyn Write, view: &RunView, cases: &[StoredCase]) -> Result<(), Failure> {
         let report = view.report()?;
-        let width = if io::stdout().is_terminal() { width() } else { None };
+        let width = window();
         for case in cases {
             write_brief(out, &report, &view.case_report(case, Detailed::Tasks)?, style(&io::stdout()), width)?;
             if let Some(transcript) = view.transcript(case)? {
-                write_transcript(out, &transcript, style(&io::stdout()))?;
+                write_transcript(out, &transcript, style(&io::stdout()), width)?;
             }
             if let Some(run) = view.agent_run(case)? {
-                write_run(out, &run, style(&io::stdout()))?;
+                write_run(out, &run, style(&io::stdout()), width)?;
             }
             writeln!(out)?;
         }
@@ -143,6 +143,11 @@ impl Explain {
         }
         Ok(left)
     }
+}
+
+/// How wide the terminal is that is written to; nothing when it is none.
+fn window() -> Option<usize> {
+    if io::stdout().is_terminal() { width() } else { None }
 }
 
 /// What was said in those of the cases that are scenarios.

@@ -11,9 +11,9 @@ use jurat_report::model::RunReport;
 use jurat_report::{
     CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MOST_MARKDOWN_CASES, MarkdownWriter, Scope,
 };
-use jurat_store::run::Column as RunColumn;
+use jurat_store::run::{Column as RunColumn, StoredCase};
 
-use crate::drawing::write_cases;
+use crate::drawing::{self, CasesShown, write_cases};
 use crate::failure::Failure;
 
 /// What a run is written as.
@@ -98,6 +98,8 @@ impl ColumnsOption {
 pub(crate) struct Results<'r> {
     pub(crate) view: &'r RunView,
     pub(crate) report: &'r RunReport,
+    /// The cases that are written; nothing for all of them.
+    pub(crate) only: Option<&'r [StoredCase]>,
     pub(crate) scope: Scope,
     pub(crate) columns: &'r ColumnsOption,
 }
@@ -126,9 +128,9 @@ impl Results<'_> {
 
     /// Writes the run in a format.
     pub(crate) fn write(&self, to: To, mut out: Box<dyn Write + Send>) -> Result<(), Failure> {
-        let Results { view, report, scope, columns } = *self;
+        let Results { view, report, only, scope, columns } = *self;
         let mut writer: Box<dyn CaseWriter> = match to {
-            To::Effects => return write_effects(view, &mut out),
+            To::Effects => return write_effects(view, only, &mut out),
             To::Parquet => Box::new(ParquetWriter::new(out, report, columns.get(scope))?),
             To::Jsonl => Box::new(JsonLinesWriter::new(&mut out, report, columns.get(scope))),
             To::Csv => Box::new(CsvWriter::new(&mut out, report, columns.get(scope))?),
@@ -141,14 +143,23 @@ impl Results<'_> {
                 return Ok(());
             }
         };
-        write_cases(&mut *writer, view.cases(0..u64::MAX, Detailed::Tasks))?;
+        let cases = only.map_or(CasesShown::All, CasesShown::These);
+        write_cases(&mut *writer, drawing::cases(view, cases))?;
         Ok(())
     }
 }
 
-fn write_effects(view: &RunView, out: &mut dyn Write) -> Result<(), Failure> {
-    for line in view.effect_lines() {
-        writeln!(out, "{}", line?.to_json())?;
+fn write_effects(view: &RunView, only: Option<&[StoredCase]>, out: &mut dyn Write) -> Result<(), Failure> {
+    let Some(only) = only else {
+        for line in view.effect_lines() {
+            writeln!(out, "{}", line?.to_json())?;
+        }
+        return Ok(out.flush()?);
+    };
+    for case in only {
+        for line in view.effect_lines_of(case)? {
+            writeln!(out, "{}", line.to_json())?;
+        }
     }
     Ok(out.flush()?)
 }

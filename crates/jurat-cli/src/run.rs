@@ -17,7 +17,7 @@ use jurat_core::suite::RowSource;
 use jurat_engine::view::RunView;
 use jurat_engine::{
     BudgetLimits, Definition, EffectLines, Examined, Functions, HostFunctions, How, LaunchError, Launched, Progress,
-    Recording, Rerun, RerunOf, RunOptions, Selection, Stop, World, launch,
+    Recording, Rerun, RerunOf, Resources, RunOptions, Selection, Stop, World, launch,
 };
 use jurat_format::{codes, duration::parse_duration};
 use jurat_model::{Proxies, TransportOptions};
@@ -26,7 +26,7 @@ use jurat_sandbox::Program;
 use jurat_store::run::RunReader;
 use jurat_store::{Disk, Project};
 
-use crate::asking::{environment, print_notes};
+use crate::asking::{environment, print_notes, role_and_model};
 use crate::count::{at_least_one, count, dollars, repetitions};
 use crate::definition::{self, ProfileOptions, print_problems};
 use crate::drawing::{Drawing, draw};
@@ -180,13 +180,6 @@ impl From<Again> for RerunOf {
     }
 }
 
-fn role_and_model(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((role, model)) if !role.is_empty() && model.contains('/') => Ok((role.to_owned(), model.to_owned())),
-        _ => Err("write `role=provider/model`, for example `judge=script/replies.jsonl`".to_owned()),
-    }
-}
-
 impl Run {
     pub(crate) fn run(&self, worker: Option<Program>) -> Exit {
         if let Err(message) = self.can_be() {
@@ -287,7 +280,7 @@ impl Run {
         let recording = self.replay.as_ref().map(|it| recording(it, &project)).transpose()?;
         let env = environment(file)?;
         print_notes(&env);
-        let env = |name: &str| env.get(name);
+        let (env, env_files) = (|name: &str| env.get(name), env.looked_for());
         let rerun = self.rerun(definition, &project)?;
         if let Some(rerun) = rerun.as_ref().filter(|it| it.is_empty()) {
             let sentence = format!("nothing was judged: there is no case to run again ({})", rerun.words());
@@ -309,14 +302,18 @@ impl Run {
         };
         let shown = progress::Shown::start(&progress, !self.quiet && is_watched(self.format.get()));
         let mut stdin = io::stdin();
-        let mut world = World {
-            project: &project,
+        let resources = Resources {
             files: &Disk,
             env: &env,
+            env_files: &env_files,
             functions: &Functions::new(),
             evaluators: &HostFunctions::new(),
             agents: &HostFunctions::new(),
             worker,
+        };
+        let mut world = World {
+            project: &project,
+            resources,
             stdin: &mut stdin,
             random: RandomState::new().build_hasher().finish(),
         };
@@ -405,7 +402,7 @@ impl Run {
         let report = view.report().map_err(|error| error.to_string())?;
         let ended = (Exit::of_run(report.decision.conclusion), report.decision.sentence.clone());
         let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
-        let results = Results { view: &view, report: &report, scope, columns: &self.columns };
+        let results = Results { view: &view, report: &report, only: None, scope, columns: &self.columns };
         for ResultsFile { path, to } in &self.outputs {
             match results.write_file(*to, &several::own_file(path, file)) {
                 Ok(()) | Err(Failure::NobodyReads) => {}

@@ -7,10 +7,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use jurat_core::effect::{Endpoint, Outcome};
+use jurat_core::effect::{Endpoint, FaultClass, Outcome};
 use jurat_core::verdict::StopReason;
 
 use crate::Stop;
+use crate::agents::{endpoint_fault, may_stand};
 
 /// How many requests to an endpoint must fail in a row.
 const FAULTS: u32 = 5;
@@ -27,23 +28,36 @@ impl<'b> Breaker<'b> {
         Breaker { stop: (!keep_going).then_some(stop), in_a_row: RefCell::default() }
     }
 
-    /// Takes in what an endpoint answered, and stops the run when it fails every request.
+    /// Takes in what an endpoint answered, or how the run of an agent ended that asks it, and stops the run when it fails every request.
     pub(crate) fn note(&self, endpoint: &Arc<Endpoint>, outcome: &Outcome) {
         let Some(stop) = self.stop else { return };
         let mut in_a_row = self.in_a_row.borrow_mut();
-        match outcome {
-            Outcome::Fault(fault) if fault.class.is_fatal() => {
+        match class(outcome) {
+            Some(class) if class.is_fatal() => {
                 let n = in_a_row.entry(Arc::as_ptr(endpoint)).or_default();
                 *n += 1;
                 if *n >= FAULTS {
                     stop.close(StopReason::EndpointFault);
                 }
             }
-            Outcome::Answer(_) => {
+            None if has_answered(outcome) => {
                 in_a_row.remove(&Arc::as_ptr(endpoint));
             }
             // A fault of another kind says nothing about the next request.
-            Outcome::Fault(_) | Outcome::Returned(_) | Outcome::NotRun(_) => {}
+            _ => {}
         }
     }
+}
+
+/// What a fault of the endpoint means for further requests; nothing where the endpoint is not known to have failed.
+fn class(outcome: &Outcome) -> Option<FaultClass> {
+    match outcome {
+        Outcome::Fault(fault) => Some(fault.class),
+        _ => endpoint_fault(outcome).map(|(class, _)| class),
+    }
+}
+
+/// Whether the endpoint gave an answer. An agent that failed for reasons of its own may not have got one.
+fn has_answered(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Answer(_)) || may_stand(outcome)
 }

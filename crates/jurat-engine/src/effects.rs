@@ -23,6 +23,7 @@ use jurat_core::effect::{
 };
 use jurat_core::plan::Plan;
 use jurat_core::verdict::StopReason;
+use jurat_format::value::Val;
 use jurat_model::Turn;
 use jurat_store::journal::Journal;
 use jurat_store::run::RecordedEffect;
@@ -108,6 +109,8 @@ struct Found {
     is_logged: bool,
     /// Whether others may wait for it.
     is_shared: bool,
+    /// Whether judging ends with an error at it, which other runs must not repeat.
+    is_error: bool,
     /// The outcome as the journal has it, when it comes from there.
     copied: Option<String>,
 }
@@ -124,6 +127,7 @@ impl Found {
             attempt: 0,
             is_logged: false,
             is_shared: false,
+            is_error: false,
             copied: None,
         }
     }
@@ -131,7 +135,7 @@ impl Found {
     /// Whether other runs should find it: it cost something, or took long; of what others than models do, what they may take over.
     fn is_worth_keeping(&self) -> bool {
         match &self.outcome {
-            Outcome::Answer(answer) => self.is_paid || answer.latency > LONG,
+            Outcome::Answer(answer) => !self.is_error && (self.is_paid || answer.latency > LONG),
             Outcome::Returned(_) => self.is_paid,
             Outcome::Fault(_) | Outcome::NotRun(_) => false,
         }
@@ -154,10 +158,11 @@ impl Effects<'_> {
         request: &ModelRequest,
         max_requests: u32,
     ) -> Result<Outcome, RunError> {
-        let found = match &self.source {
+        let mut found = match &self.source {
             Source::Recording(recording) => self.replayed(*recording, at, request)?,
             Source::World { .. } => self.found(at, request, max_requests).await?,
         };
+        found.is_error = !found.is_reused && self.is_error(at, &found.outcome, max_requests);
         let asked = found.is_shared.then_some(found.key);
         let stored = request_json(&found.endpoint, request);
         let who = found.endpoint.model.clone();
@@ -257,7 +262,17 @@ impl Effects<'_> {
             },
         };
         self.progress.in_flight.fetch_sub(is_run, Ordering::Relaxed);
+        self.note_run(*perform, act.deed, &outcome);
         Ok(found(outcome, false, attempt))
+    }
+
+    /// The run of an agent shows whether the endpoint of its model can be asked.
+    fn note_run(&self, perform: &dyn Perform, deed: &Deed, outcome: &Outcome) {
+        let Deed::Run { definition, .. } = deed else { return };
+        let role = definition.get("model").and_then(Val::as_str);
+        if let Some(asked) = role.and_then(|it| perform.asked(it)) {
+            self.breaker.note(asked.endpoint, outcome);
+        }
     }
 
     /// To be called now and then: while nothing is looked for, nobody is kept waiting by this run's looking.
@@ -304,6 +319,7 @@ impl Effects<'_> {
                 attempt: 0,
                 is_logged: false,
                 is_shared: false,
+                is_error: false,
                 copied: None,
             },
             other => Found::of_deed(self.diverged(at, other.is_some()), EffectKey([0; 32]), true),
@@ -329,6 +345,7 @@ impl Effects<'_> {
             attempt,
             is_logged: false,
             is_shared: false,
+            is_error: false,
             copied: None,
         };
         let mut attempt = 0;
@@ -438,6 +455,7 @@ impl Effects<'_> {
             _ => None,
         };
         self.count(at.case_ix, at.site, &found.outcome, found.is_reused);
+        self.tally.note_price(&found.outcome, &stored.who);
         if found.is_logged {
             return Ok(found.outcome);
         }
@@ -473,6 +491,14 @@ impl Effects<'_> {
             Err(_) => return Err(RunError::WriterGone),
         }
         Ok(found.outcome)
+    }
+
+    /// Whether judging ends with an error at an answer. The next run asks for it again; what was asked again in this run stays useful, because another answer
+    /// followed from it.
+    fn is_error(&self, at: At<'_>, outcome: &Outcome, max_requests: u32) -> bool {
+        let (Outcome::Answer(answer), Some(task)) = (outcome, at.site.asker.task()) else { return false };
+        let form = self.plan.tasks.get(task.index()).and_then(|it| it.work.reply_form(Some(at.name.id)));
+        form.is_some_and(|it| it.ends_in_error(answer, max_requests))
     }
 
     /// Adds an outcome to what the run took.

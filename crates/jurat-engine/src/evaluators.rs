@@ -12,7 +12,7 @@ use jurat_core::suite::{Evaluator, EvaluatorCode, EvaluatorKind, Suite};
 use jurat_format::value::{Map, Val, Value, parse_json};
 use jurat_sandbox::{
     Arguments, CodeRunner as _, Failure, Interpreters, Output, Pool, PoolOptions, Prepared, Program, Refused, Return,
-    Source, look_for_interpreter,
+    Source, look_for_interpreter, missing_layers,
 };
 
 use crate::HostFunctions;
@@ -50,6 +50,13 @@ pub enum EvaluatorError {
         /// What is missing.
         why: &'static str,
     },
+}
+
+impl EvaluatorError {
+    fn no_workers(evaluator: &str) -> EvaluatorError {
+        let why = "call `jurat::serve_as_worker()` first thing in `main`";
+        EvaluatorError::NoWorkers { evaluator: evaluator.to_owned(), why }
+    }
 }
 
 /// Who runs the code of evaluators, and how carefully.
@@ -104,11 +111,7 @@ impl Evaluators {
                 continue;
             }
             if evaluators.pool.is_none() {
-                let no_workers = |why| EvaluatorError::NoWorkers { evaluator: name.to_string(), why };
-                let program = workers
-                    .program
-                    .clone()
-                    .ok_or_else(|| no_workers("call `jurat::serve_as_worker()` first thing in `main`"))?;
+                let program = workers.program.clone().ok_or_else(|| EvaluatorError::no_workers(name))?;
                 let options = PoolOptions { is_unsafe: workers.is_unsafe, ..PoolOptions::of(program) };
                 evaluators.pool = Some(Pool::new(options));
             }
@@ -167,21 +170,33 @@ impl Evaluators {
     }
 }
 
-/// The evaluators of a plan that cannot be run: functions that are not here, and code whose interpreter is not. Only files are looked at.
-pub(crate) fn missing(plan: &Plan, folder: &Path, functions: &HostFunctions) -> Vec<EvaluatorError> {
+/// The evaluators of a plan that cannot be run: functions that are not here, code whose interpreter is not, and code that this machine cannot isolate. Only
+/// files and the kernel are looked at.
+pub(crate) fn missing(plan: &Plan, folder: &Path, workers: &Workers, functions: &HostFunctions) -> Vec<EvaluatorError> {
     let called = plan.tasks.iter().filter_map(|it| it.work.evaluate());
     let missing = |PlannedEvaluate { name, runs, .. }: &PlannedEvaluate| match runs {
         Runs::Function(function) if !functions.contains_key(&*function.name) => {
             let function = function.name.to_string();
             Some(EvaluatorError::NoFunction { evaluator: name.to_string(), function })
         }
-        Runs::Code(code) if code.source.language == Language::Python => {
-            let why = look_for_interpreter(source(code, folder).python.as_deref()).err()?;
-            Some(EvaluatorError::Refused { evaluator: name.to_string(), refused: Refused::Interpreter(why) })
+        Runs::Code(_) if workers.program.is_none() => Some(EvaluatorError::no_workers(name)),
+        Runs::Code(code) => {
+            let refused = refused(code, folder, workers)?;
+            Some(EvaluatorError::Refused { evaluator: name.to_string(), refused })
         }
         _ => None,
     };
     called.filter_map(missing).collect()
+}
+
+fn refused(code: &Code, folder: &Path, workers: &Workers) -> Option<Refused> {
+    let unprotected = if workers.is_unsafe { Vec::new() } else { missing_layers() };
+    if !unprotected.is_empty() {
+        return Some(Refused::Unprotected(unprotected));
+    }
+    let is_python = code.source.language == Language::Python;
+    let interpreter = is_python.then(|| look_for_interpreter(source(code, folder).python.as_deref()))?;
+    interpreter.err().map(Refused::Interpreter)
 }
 
 /// What is wrong with the Python of a suite, as an interpreter of the user sees it. What the suite names as `python` is not started, and neither is what lies

@@ -21,7 +21,7 @@ use jurat_store::records::{
 };
 use jurat_store::{Campaign, CampaignError, Disk, Profiles};
 
-use crate::requirements::{Place, require};
+use crate::requirements::missing;
 use crate::roles::main_folder;
 use crate::{Conditions, Definition, evaluators, scripts};
 
@@ -70,14 +70,14 @@ impl Examined {
         self.problems.extend(wrong.into_iter().map(|(code, error)| unusable_code(&self.sources, &code, error)));
     }
 
-    /// Looks whether everything is there that a run needs, as the run itself does. Nothing is started or sent.
+    /// Looks whether everything is there that a run needs, as the run itself does. Nothing that the suite names is started, and nothing is sent.
     pub fn require(&mut self, conditions: &Conditions<'_>) {
         if self.has_errors() {
             return;
         }
         let Some(plan) = Plan::of_recorded(&self.suite, &self.samples) else { return };
         let definition = Definition { suite: &self.suite, sources: &self.sources, plan: &plan };
-        let missing = require(definition, conditions, Place::default()).err().unwrap_or_default();
+        let missing = missing(definition, conditions);
         // Planning has warned about roles without a model.
         self.problems.extend(missing.into_iter().filter(|it| it.code.name != codes::NO_MODEL.name));
     }

@@ -47,6 +47,9 @@ impl Keeping<'_> {
         if verdict != CaseVerdict::Passed {
             block.verdict(Column::CASE, Code::from(verdict));
         }
+        if let Some(fault) = done.state.fault_without_task() {
+            block.detail(Column::CASE, &Detail::of(fault));
+        }
         for (ix, task) in done.state.verdicts().enumerate() {
             let column = Column::from(TaskIx(ix as u32));
             match task {

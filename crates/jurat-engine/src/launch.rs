@@ -10,7 +10,7 @@ use jurat_core::effect::wire::request_json;
 use jurat_core::plan::Plan;
 use jurat_core::suite::{EvaluatorKind, Records, RowSource, Suite, TaskKind, unusable_code};
 use jurat_format::problem::Problem;
-use jurat_format::source::{Files, Sources};
+use jurat_format::source::Sources;
 use jurat_model::{Supervisor, Toolbox, TransportOptions};
 use jurat_sandbox::worker::SUPERVISE;
 use jurat_sandbox::{Program, Refused};
@@ -30,8 +30,8 @@ use crate::roles::main_folder;
 use crate::run::{Job, Mode, Ran, Target, now_ms, run};
 use crate::variants::{Asked, variants};
 use crate::{
-    BudgetLimits, Conditions, EvaluatorError, Functions, HostFunctions, ModelError, Models, Progress, Recording, Roles,
-    RunError, RunOptions, Selection, Stop, Subject, scripts,
+    BudgetLimits, Conditions, EvaluatorError, ModelError, Models, Progress, Recording, Resources, Roles, RunError,
+    RunOptions, Selection, Stop, Subject, scripts,
 };
 
 /// A definition that is ready to run.
@@ -77,18 +77,8 @@ pub struct How<'h> {
 pub struct World<'w> {
     /// Where runs are kept.
     pub project: &'w Project,
-    /// Where scripts are read from.
-    pub files: &'w dyn Files,
-    /// Variables.
-    pub env: &'w dyn Fn(&str) -> Option<String>,
-    /// The functions that play models.
-    pub functions: &'w Functions,
-    /// The functions that evaluate.
-    pub evaluators: &'w HostFunctions,
-    /// The functions that run cases.
-    pub agents: &'w HostFunctions,
-    /// What is started to run the code of evaluators.
-    pub worker: Option<Program>,
+    /// What this program provides.
+    pub resources: Resources<'w>,
     /// Rows may come from here.
     pub stdin: &'w mut (dyn Read + Send),
     /// What the name of the run ends in is drawn from it.
@@ -197,10 +187,11 @@ pub fn launch(
     let (models, journal) = match ready {
         None => (None, None),
         Some(ready) => {
-            let transport = TransportOptions { supervisor: supervisor(world.worker.as_ref()), ..how.transport.clone() };
-            let models = Models::new(ready, &suite.tools, world.env, transport, how.budget);
-            let workers = Workers { program: world.worker.clone(), is_unsafe: how.options.unsafe_code };
-            let evaluators = Evaluators::open(plan, &main_folder(sources), &workers, world.evaluators);
+            let transport =
+                TransportOptions { supervisor: supervisor(world.resources.worker.as_ref()), ..how.transport.clone() };
+            let models = Models::new(ready, &suite.tools, world.resources.env, transport, how.budget);
+            let workers = Workers { program: world.resources.worker.clone(), is_unsafe: how.options.unsafe_code };
+            let evaluators = Evaluators::open(plan, &main_folder(sources), &workers, world.resources.evaluators);
             let models = models.with(evaluators.map_err(|error| unusable_evaluator(definition, error))?);
             let journal = if asks { Some(world.project.usable_journal()?) } else { None };
             (Some(models), journal)
@@ -270,17 +261,13 @@ fn prepared(
 ) -> Result<(Roles, Option<Ready>), LaunchError> {
     let conditions = Conditions {
         models: &how.options.models,
+        unsafe_code: how.options.unsafe_code,
         unsafe_host: how.options.unsafe_host,
-        files: world.files,
-        env: world.env,
-        functions: world.functions,
-        evaluators: world.evaluators,
-        agents: world.agents,
-        worker: world.worker.clone(),
+        resources: &world.resources,
     };
     let unready = |problems: Vec<Problem>| LaunchError::Unready(problems.into_iter().map(Problem::as_error).collect());
     if how.replay.is_some() {
-        let roles = require_roles(definition, conditions.models, conditions.env);
+        let roles = require_roles(definition, conditions.models, world.resources.env);
         return Ok((roles.map_err(unready)?, None));
     }
     let place = Place {
@@ -288,7 +275,7 @@ fn prepared(
         programs: how.transport.concurrency.min(how.threads.get()),
         calls: how.transport.concurrency,
         proxies: how.transport.proxies.clone(),
-        supervisor: supervisor(world.worker.as_ref()),
+        supervisor: supervisor(world.resources.worker.as_ref()),
     };
     let Met { roles, models, tools, agents } = require(definition, &conditions, place).map_err(unready)?;
     Ok((roles, Some((models, agents, tools))))

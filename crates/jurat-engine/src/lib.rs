@@ -66,7 +66,7 @@ pub use progress::Progress;
 pub use recording::{
     BadLine, EffectLine, EffectLines, Recorded, RecordedRequest, Recording, RecordingError, open_recording,
 };
-pub use requirements::Conditions;
+pub use requirements::{Conditions, Resources, missing};
 pub use rerun::{Rerun, RerunError, RerunOf};
 pub use roles::{RoleModel, Roles};
 pub use rows::Selection;

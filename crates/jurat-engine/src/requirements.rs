@@ -1,44 +1,56 @@
-//! What a run needs before its first case: models that can be asked, scripts, programs, files, functions and variables that are there.
+//! What a run needs before its first case: models that can be asked, scripts, programs, files, functions and variables that are there, and a sandbox for code
+//! and agents.
 //!
-//! [`require`] decides it for every verb. Everything is looked at and nothing is started or sent, so `check` asks the same function as `run`. What depends
-//! on who runs the suite, and where, is a warning until it is run: a key that is not set, an option that is not given, a function of another program.
+//! [`require`] decides it for every verb. Nothing that a definition names is started, and nothing is sent, so `check` asks the same function as `run`. What
+//! depends on who runs the suite, and where, is a note until it is run: a key that is not set, an option that is not given, a sandbox that this machine does
+//! not have, a function of another program.
 
 use std::path::{Path, PathBuf};
 
 use jurat_core::plan::Plan;
 use jurat_core::suite::{AgentCaseText, ServerSpec, Suite};
 use jurat_format::codes;
-use jurat_format::problem::{Problem, listed_all};
+use jurat_format::problem::{Problem, listed, listed_all};
 use jurat_format::source::Files;
 use jurat_format::value::Span;
 use jurat_model::provider::names;
 use jurat_model::{OpenError, Proxies, ResolveError, Supervisor, Toolbox, ToolboxError, ToolboxOptions};
-use jurat_sandbox::Program;
+use jurat_sandbox::{Program, Refused};
 
 use crate::agents::{AgentError, Agents, Surroundings};
-use crate::evaluators;
+use crate::evaluators::{self, Workers};
 use crate::models::OpenModels;
 use crate::roles::{Unresolved, main_folder, place_of_setting};
 use crate::{Definition, EvaluatorError, Functions, HostFunctions, ModelError, Roles};
 
-/// Who runs a definition, and where.
+/// What the program that runs a definition provides.
+pub struct Resources<'r> {
+    /// Where scripts are read from.
+    pub files: &'r dyn Files,
+    /// Variables.
+    pub env: &'r dyn Fn(&str) -> Option<String>,
+    /// Where files with variables were looked for.
+    pub env_files: &'r [PathBuf],
+    /// The functions that are models.
+    pub functions: &'r Functions,
+    /// The functions that evaluate.
+    pub evaluators: &'r HostFunctions,
+    /// The functions that run cases.
+    pub agents: &'r HostFunctions,
+    /// What is started to run code and agents. To find out what is missing it only has to be there.
+    pub worker: Option<Program>,
+}
+
+/// How a definition is run, and with what.
 pub struct Conditions<'c> {
     /// `role=provider/model` from the command line.
     pub models: &'c [(String, String)],
+    /// Whether code of evaluators runs without a sandbox where the machine has none.
+    pub unsafe_code: bool,
     /// Whether agents run on the machine itself.
     pub unsafe_host: bool,
-    /// Where scripts are read from.
-    pub files: &'c dyn Files,
-    /// Variables.
-    pub env: &'c dyn Fn(&str) -> Option<String>,
-    /// The functions that are models.
-    pub functions: &'c Functions,
-    /// The functions that evaluate.
-    pub evaluators: &'c HostFunctions,
-    /// The functions that run cases.
-    pub agents: &'c HostFunctions,
-    /// What is started to run code and agents. Here it only has to be there.
-    pub worker: Option<Program>,
+    /// What there is.
+    pub resources: &'c Resources<'c>,
 }
 
 /// Where agents leave their files, and how much is done at a time.
@@ -59,31 +71,38 @@ pub(crate) struct Met {
     pub(crate) agents: Agents,
 }
 
-/// Makes ready what can be made ready without starting anything, or says everything that is missing.
+/// Everything that is missing for a run of this definition. The severities are those of `check`.
+pub fn missing(definition: Definition<'_>, conditions: &Conditions<'_>) -> Vec<Problem> {
+    require(definition, conditions, Place::default()).err().unwrap_or_default()
+}
+
+/// Makes ready what can be made ready without starting anything of the definition, or returns everything that is missing.
 pub(crate) fn require(
     definition: Definition<'_>,
     conditions: &Conditions<'_>,
     place: Place,
 ) -> Result<Met, Vec<Problem>> {
     let Definition { suite, plan, .. } = definition;
-    let mut missing = Missing { suite, problems: Vec::new() };
-    let roles = missing.roles(definition, conditions.models, conditions.env);
-    let (models, unresolved) = OpenModels::open(&roles, conditions.files, conditions.env, conditions.functions);
+    let Resources { files, env, env_files, functions, evaluators, ref worker, .. } = *conditions.resources;
+    let mut missing = Missing { suite, env_files, problems: Vec::new() };
+    let roles = missing.roles(definition, conditions.models, env);
+    let (models, unresolved) = OpenModels::open(&roles, files, env, functions);
     missing.models(&unresolved);
     let tool_options =
         ToolboxOptions { proxies: place.proxies, supervisor: place.supervisor, ..ToolboxOptions::default() };
-    let tools = missing.tools(&suite.tools, conditions.env, tool_options);
-    missing.evaluators(plan, &main_folder(definition.sources), conditions.evaluators);
+    let tools = missing.tools(&suite.tools, env, tool_options);
+    let workers = Workers { program: worker.clone(), is_unsafe: conditions.unsafe_code };
+    missing.evaluators(plan, &main_folder(definition.sources), &workers, evaluators);
     let surroundings = Surroundings {
-        worker: conditions.worker.clone(),
+        worker: worker.clone(),
         is_on_host: conditions.unsafe_host,
         kept: place.kept,
         suite: suite.name.as_ref().map_or("suite", |it| it.value.as_str()).to_owned(),
-        search: (conditions.env)("PATH").map(Into::into),
+        search: env("PATH").map(Into::into),
         programs: place.programs,
         calls: place.calls,
     };
-    let agents = missing.agents(plan, &roles, conditions, surroundings);
+    let agents = missing.agents(plan, &roles, conditions.resources, surroundings);
     match (missing.problems, tools, agents) {
         (problems, Some(tools), Some(agents)) if problems.is_empty() => Ok(Met { roles, models, tools, agents }),
         (problems, ..) => Err(problems),
@@ -96,7 +115,7 @@ pub(crate) fn require_roles(
     models: &[(String, String)],
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Roles, Vec<Problem>> {
-    let mut missing = Missing { suite: definition.suite, problems: Vec::new() };
+    let mut missing = Missing { suite: definition.suite, env_files: &[], problems: Vec::new() };
     let roles = missing.roles(definition, models, env);
     if missing.problems.is_empty() { Ok(roles) } else { Err(missing.problems) }
 }
@@ -104,6 +123,7 @@ pub(crate) fn require_roles(
 /// Problems as they are found.
 struct Missing<'m> {
     suite: &'m Suite,
+    env_files: &'m [PathBuf],
     problems: Vec<Problem>,
 }
 
@@ -123,7 +143,7 @@ impl Missing<'_> {
     /// Of thousands of models that cannot be asked the first hundred are enough to read.
     fn models(&mut self, unresolved: &[Unresolved]) {
         for unresolved in unresolved.iter().take(100) {
-            self.push(model_problem(self.suite, unresolved));
+            self.push(model_problem(self.suite, unresolved, self.env_files));
         }
     }
 
@@ -148,8 +168,8 @@ impl Missing<'_> {
         (self.problems.len() == n_before).then(|| Toolbox::open(servers, env, options).ok()).flatten()
     }
 
-    fn evaluators(&mut self, plan: &Plan, folder: &Path, functions: &HostFunctions) {
-        for error in evaluators::missing(plan, folder, functions).into_iter().take(100) {
+    fn evaluators(&mut self, plan: &Plan, folder: &Path, workers: &Workers, functions: &HostFunctions) {
+        for error in evaluators::missing(plan, folder, workers, functions).into_iter().take(100) {
             self.push(evaluator_problem(self.suite, &error));
         }
     }
@@ -158,12 +178,12 @@ impl Missing<'_> {
         &mut self,
         plan: &Plan,
         roles: &Roles,
-        conditions: &Conditions<'_>,
+        resources: &Resources<'_>,
         surroundings: Surroundings,
     ) -> Option<Agents> {
         let n_before = self.problems.len();
         let wires = Agents::check_wires(plan, roles);
-        let (agents, errors) = Agents::open(plan, surroundings, conditions.agents, conditions.env);
+        let (agents, errors) = Agents::open(plan, surroundings, resources.agents, resources.env);
         for (case, error) in wires.into_iter().chain(errors).take(100) {
             self.push(agent_problem(self.suite, &case, &error));
         }
@@ -171,10 +191,10 @@ impl Missing<'_> {
     }
 }
 
-fn model_problem(suite: &Suite, Unresolved { error, place }: &Unresolved) -> Problem {
+fn model_problem(suite: &Suite, Unresolved { error, place }: &Unresolved, env_files: &[PathBuf]) -> Problem {
     match error {
         ModelError::Resolve(error) | ModelError::Open(OpenError::Resolve(error)) => {
-            resolve_problem(suite, error, *place)
+            resolve_problem(suite, error, *place, env_files)
         }
         ModelError::Open(error) => placed(open_problem(error), suite, *place, "named here"),
         ModelError::NoModel { asker, role } => {
@@ -190,9 +210,14 @@ fn model_problem(suite: &Suite, Unresolved { error, place }: &Unresolved) -> Pro
     }
 }
 
-fn resolve_problem(suite: &Suite, error: &ResolveError, place: Option<Span>) -> Problem {
+fn resolve_problem(suite: &Suite, error: &ResolveError, place: Option<Span>, env_files: &[PathBuf]) -> Problem {
     let setting = place_of_setting(suite, error, place);
     match error {
+        ResolveError::MissingKey { model, variables } if !env_files.is_empty() => {
+            let (variables, files) = (listed(variables.iter().map(String::as_str)), shown_files(env_files));
+            let message = format!("`{model}` needs a key: set {variables} in the environment, or in {files}");
+            placed(Problem::new(&codes::UNSET_VARIABLE, message), suite, setting.or(place), "needs it")
+        }
         ResolveError::NoProvider { .. } => {
             placed(Problem::new(&codes::UNKNOWN_PROVIDER, error.to_string()), suite, place, "without a provider")
         }
@@ -217,6 +242,12 @@ fn resolve_problem(suite: &Suite, error: &ResolveError, place: Option<Span>) -> 
     }
 }
 
+/// The files that were looked for, as a list of which any will do.
+fn shown_files(files: &[PathBuf]) -> String {
+    let names: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
+    listed(names.iter().map(String::as_str))
+}
+
 /// Whether an address of the suite has a part that may be a secret.
 fn has_secrets(suite: &Suite) -> bool {
     let settings = suite.models.iter().flat_map(|it| &it.models).flat_map(|it| &it.settings);
@@ -239,6 +270,7 @@ fn open_problem(error: &OpenError) -> Problem {
 fn server_problem(server: &ServerSpec, error: &ToolboxError) -> Problem {
     let code = match error {
         ToolboxError::MissingVariable { .. } | ToolboxError::Header { .. } => &codes::UNSET_VARIABLE,
+        ToolboxError::NoProgram { .. } => &codes::NO_PROGRAM,
         ToolboxError::Address { .. } => &codes::WRONG_VALUE,
     };
     Problem::new(code, error.to_string()).at(server.name.span, "this server")
@@ -247,6 +279,7 @@ fn server_problem(server: &ServerSpec, error: &ToolboxError) -> Problem {
 fn evaluator_problem(suite: &Suite, error: &EvaluatorError) -> Problem {
     let (code, name) = match error {
         EvaluatorError::NoFunction { evaluator, .. } => (&codes::MISSING_FUNCTION, evaluator),
+        EvaluatorError::Refused { evaluator, refused: Refused::Unprotected(_) } => (&codes::NEEDS_OPTION, evaluator),
         EvaluatorError::Refused { evaluator, .. } | EvaluatorError::NoWorkers { evaluator, .. } => {
             (&codes::NO_PROGRAM, evaluator)
         }
@@ -268,7 +301,7 @@ fn agent_problem(suite: &Suite, case: &str, error: &AgentError) -> Problem {
             placed(Problem::new(&codes::NOT_FOUND, error.to_string()), suite, of_case, "this case")
         }
         AgentError::NotThere { .. } => at_agent(&codes::NOT_FOUND, error.to_string()),
-        AgentError::HostNetwork(_) => at_agent(&codes::NEEDS_OPTION, error.to_string()),
+        AgentError::HostNetwork(_) | AgentError::NoSandbox { .. } => at_agent(&codes::NEEDS_OPTION, error.to_string()),
         AgentError::NoVariable { .. } => at_agent(&codes::UNSET_VARIABLE, error.to_string()),
         AgentError::OtherWire { .. } => at_agent(&codes::BAD_MODEL, error.to_string()),
         AgentError::NoFunction { .. } => at_agent(&codes::MISSING_FUNCTION, error.to_string()),

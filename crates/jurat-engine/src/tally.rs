@@ -1,6 +1,6 @@
 //! What answers took, added up while they come. Whole numbers, so that the order in which they come does not show.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +17,9 @@ use crate::slice::Slice;
 /// How many labels of a task are counted by themselves; a task that writes free text has no end of them.
 const MOST_LABELS: usize = 100;
 const OTHERS: &str = "(others)";
+
+/// How many models without a price are named.
+const MOST_UNPRICED: usize = 10;
 
 /// The labels and scores that a task gave, as the summary has them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -88,52 +91,49 @@ impl Scores {
 pub(crate) struct Tally {
     whole: Mutex<Taken>,
     by_variant: Vec<Mutex<Taken>>,
+    unpriced_models: Mutex<BTreeSet<String>>,
     /// For each task.
     given: Vec<Mutex<Given>>,
 }
 
-/// What some answers took.
+/// What the answers of a run, or of a part of it, took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Taken {
-    pub(crate) answers: u64,
+    #[serde(flatten)]
+    pub(crate) all: Answers,
     /// Requests that this run made, failed ones included.
     pub(crate) requests: u64,
     pub(crate) failed_requests: u64,
-    input: u64,
-    output: u64,
-    cached: u64,
-    reasoning: u64,
-    nano_usd: u64,
-    /// Answers without a known cost.
-    pub(crate) unpriced: u64,
     /// How long the responses of subjects took, in microseconds, and how many there are.
     #[serde(default)]
     subject_micros: u64,
     #[serde(default)]
     subject_answers: u64,
-    /// Of all that, what was not reused; absent in runs of versions that did not count it.
+    /// Of all answers, those that were not reused; absent in runs of versions that did not count them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    live: Option<Live>,
+    live: Option<Answers>,
     /// Answers that were cut off at `max_tokens`.
     #[serde(default)]
     pub(crate) truncated: u64,
 }
 
-/// What the answers took that were requested in this run.
+/// What some answers took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Live {
-    answers: u64,
+pub(crate) struct Answers {
+    #[serde(rename = "answers")]
+    pub(crate) n: u64,
     input: u64,
     output: u64,
     cached: u64,
     reasoning: u64,
     nano_usd: u64,
-    unpriced: u64,
+    /// Those without a known cost.
+    pub(crate) unpriced: u64,
 }
 
-impl Live {
+impl Answers {
     fn add(&mut self, usage: &Usage, cost_usd: Option<f64>) {
-        self.answers += 1;
+        self.n += 1;
         self.input += usage.input;
         self.output += usage.output;
         self.cached += usage.cached;
@@ -144,8 +144,8 @@ impl Live {
         }
     }
 
-    fn merge(&mut self, other: &Live) {
-        self.answers += other.answers;
+    fn merge(&mut self, other: &Answers) {
+        self.n += other.n;
         self.input += other.input;
         self.output += other.output;
         self.cached += other.cached;
@@ -153,6 +153,25 @@ impl Live {
         self.nano_usd = self.nano_usd.saturating_add(other.nano_usd);
         self.unpriced += other.unpriced;
     }
+
+    pub(crate) fn usage(&self) -> Usage {
+        Usage { input: self.input, output: self.output, cached: self.cached, reasoning: self.reasoning }
+    }
+
+    /// What they cost, as far as that is known; `None` when it is known of none.
+    pub(crate) fn cost_usd(&self) -> Option<f64> {
+        (self.unpriced < self.n).then_some(self.nano_usd as f64 / 1e9)
+    }
+}
+
+/// The summary row of the whole run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Whole {
+    #[serde(flatten)]
+    pub(crate) taken: Taken,
+    /// Models that counted their tokens and have no price.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) unpriced_models: BTreeSet<String>,
 }
 
 /// Dollars in whole billionths, so that sums do not depend on their order.
@@ -161,18 +180,9 @@ fn nano(usd: f64) -> u64 {
 }
 
 impl Taken {
-    pub(crate) fn usage(&self) -> Usage {
-        Usage { input: self.input, output: self.output, cached: self.cached, reasoning: self.reasoning }
-    }
-
-    /// What they cost, as far as that is known; `None` when it is known of none.
-    pub(crate) fn cost_usd(&self) -> Option<f64> {
-        (self.unpriced < self.answers).then_some(self.nano_usd as f64 / 1e9)
-    }
-
     /// How many of the answers were reused.
     pub(crate) fn reused(&self) -> Option<u64> {
-        self.live.map(|it| self.answers.saturating_sub(it.answers))
+        self.live.map(|it| self.all.n.saturating_sub(it.n))
     }
 
     /// How long a response of the subject took on average, as it was recorded.
@@ -182,13 +192,8 @@ impl Taken {
 
     /// What this run spent itself.
     pub(crate) fn spent(&self) -> Option<Spent> {
-        let Live { answers, input, output, cached, reasoning, nano_usd, unpriced } = self.live?;
-        Some(Spent {
-            n_responses: answers,
-            usage: Usage { input, output, cached, reasoning },
-            cost_usd: (unpriced < answers).then_some(nano_usd as f64 / 1e9),
-            n_unpriced: unpriced,
-        })
+        let live = self.live?;
+        Some(Spent { n_responses: live.n, usage: live.usage(), cost_usd: live.cost_usd(), n_unpriced: live.unpriced })
     }
 
     fn add(&mut self, outcome: &Outcome, is_of_subject: bool, is_reused: bool) {
@@ -218,16 +223,20 @@ impl Taken {
             self.subject_micros = self.subject_micros.saturating_add(micros);
             self.subject_answers += 1;
         }
-        self.answers += 1;
         self.truncated += u64::from(matches!(outcome, Outcome::Answer(answer) if answer.finish == Finish::Length));
-        self.input += usage.input;
-        self.output += usage.output;
-        self.cached += usage.cached;
-        self.reasoning += usage.reasoning;
-        match cost_usd {
-            Some(cost) => self.nano_usd = self.nano_usd.saturating_add(nano(cost)),
-            None => self.unpriced += 1,
+        self.all.add(&usage, cost_usd);
+    }
+
+    fn merge(&mut self, other: &Taken) {
+        self.all.merge(&other.all);
+        self.requests += other.requests;
+        self.failed_requests += other.failed_requests;
+        self.subject_micros = self.subject_micros.saturating_add(other.subject_micros);
+        self.subject_answers += other.subject_answers;
+        if let Some(live) = &other.live {
+            self.live.get_or_insert_default().merge(live);
         }
+        self.truncated += other.truncated;
     }
 }
 
@@ -269,6 +278,11 @@ pub(crate) fn taken_by_run(artifact: &Val<'_>) -> (Usage, Option<f64>) {
     (counted, usage.get("cost_usd").and_then(Val::as_f64))
 }
 
+/// The model that an agent asked, by its artifact.
+fn model_of_run<'v>(artifact: &'v Val<'_>) -> Option<&'v str> {
+    artifact.get("request")?.get("requested_model")?.as_str()
+}
+
 /// The requests that an agent made to its model, by its artifact.
 fn requests_of_run(artifact: &Val<'_>) -> u32 {
     match artifact.get("runner_metadata").and_then(|it| it.get("requests")) {
@@ -282,6 +296,7 @@ impl Tally {
         Tally {
             whole: Mutex::default(),
             by_variant: (0..n_variants).map(|_| Mutex::default()).collect(),
+            unpriced_models: Mutex::default(),
             given: (0..n_tasks).map(|_| Mutex::default()).collect(),
         }
     }
@@ -321,15 +336,25 @@ impl Tally {
         }
     }
 
+    /// Notes the model of a response whose tokens are known and whose cost is not: it has no price.
+    pub(crate) fn note_price(&self, outcome: &Outcome, asked: &str) {
+        let Some((usage, None)) = taken(outcome) else { return };
+        let model = if let Outcome::Returned(run) = outcome { model_of_run(&run.value) } else { Some(asked) };
+        let Some(model) = model.filter(|it| !it.is_empty() && usage.total() > 0) else { return };
+        let mut models = self.unpriced_models.lock().unwrap_or_else(PoisonError::into_inner);
+        if models.len() < MOST_UNPRICED && !models.contains(model) {
+            models.insert(model.to_owned());
+        }
+    }
+
     /// The rows of the summary that say it.
     pub(crate) fn rows(&self, variants: &[Variant]) -> Vec<SummaryRow> {
         let read = |taken: &Mutex<Taken>| *taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let row = |slice: String, taken: &Taken| SummaryRow {
-            column: Column::CASE,
-            slice,
-            body: serde_json::to_string(taken).expect("numbers are JSON"),
-        };
-        let mut rows = vec![row(String::new(), &read(&self.whole))];
+        let row = |slice: String, body: String| SummaryRow { column: Column::CASE, slice, body };
+        let unpriced_models = self.unpriced_models.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let whole = Whole { taken: read(&self.whole), unpriced_models };
+        let whole = serde_json::to_string(&whole).expect("numbers and texts are JSON");
+        let mut rows = vec![row(String::new(), whole)];
         for (ix, given) in self.given.iter().enumerate() {
             let given = given.lock().unwrap_or_else(PoisonError::into_inner);
             if *given != Given::default() {
@@ -343,28 +368,9 @@ impl Tally {
             by_slice.entry(Slice::Subject { prompt, subject }.to_string()).or_default().merge(&read(taken));
         }
         if variants.len() > 1 {
-            rows.extend(by_slice.into_iter().map(|(slice, taken)| row(slice, &taken)));
+            let body = |taken: &Taken| serde_json::to_string(taken).expect("numbers are JSON");
+            rows.extend(by_slice.into_iter().map(|(slice, taken)| row(slice, body(&taken))));
         }
         rows
-    }
-}
-
-impl Taken {
-    fn merge(&mut self, other: &Taken) {
-        self.answers += other.answers;
-        self.requests += other.requests;
-        self.failed_requests += other.failed_requests;
-        self.input += other.input;
-        self.output += other.output;
-        self.cached += other.cached;
-        self.reasoning += other.reasoning;
-        self.nano_usd = self.nano_usd.saturating_add(other.nano_usd);
-        self.unpriced += other.unpriced;
-        self.subject_micros = self.subject_micros.saturating_add(other.subject_micros);
-        self.subject_answers += other.subject_answers;
-        if let Some(live) = &other.live {
-            self.live.get_or_insert_default().merge(live);
-        }
-        self.truncated += other.truncated;
     }
 }

@@ -62,7 +62,7 @@ impl Launched<'_> {
     }
 
     /// Looks for the program as the system would.
-    fn find(self) -> io::Result<()> {
+    pub(crate) fn find(self) -> io::Result<()> {
         if self.program.components().count() > 1 || self.program.is_absolute() {
             return is_program(self.program);
         }

@@ -43,6 +43,8 @@ pub struct Environment {
     files: Vec<File>,
     /// Files that were found and not read.
     foreign: Vec<PathBuf>,
+    /// Where files were looked for, the nearest first.
+    looked_for: Vec<PathBuf>,
 }
 
 /// A `.env` file.
@@ -66,7 +68,7 @@ impl Environment {
     /// An environment of the process's variables and those of a `.env` text.
     pub fn new(process: impl IntoIterator<Item = (String, String)>, file: &str) -> Environment {
         let file = File { path: PathBuf::from(NAME), variables: dotenv(file) };
-        Environment { process: process.into_iter().collect(), files: vec![file], foreign: Vec::new() }
+        Environment { process: process.into_iter().collect(), files: vec![file], ..Environment::default() }
     }
 
     /// The process's variables, and those of the `.env` beside a suite, above it up to the root of its project or repository, and in the current
@@ -94,6 +96,7 @@ impl Environment {
 
     fn read(&mut self, folder: &Path) -> Result<(), DotenvError> {
         let path = folder.join(NAME);
+        self.looked_for.push(path.clone());
         if !is_ours(&path) {
             self.foreign.push(path);
             return Ok(());
@@ -111,6 +114,13 @@ impl Environment {
         let in_file =
             || self.files.iter().filter(|it| self.may_set(it, name)).find_map(|it| found(&it.variables, name));
         found(&self.process, name).or_else(in_file).map(str::to_owned)
+    }
+
+    /// Where `.env` files were looked for, the nearest first, as a user in the current directory would write it.
+    pub fn looked_for(&self) -> Vec<PathBuf> {
+        let here = std::env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
+        let shown = |it: &PathBuf| it.strip_prefix(&here).unwrap_or(it).to_owned();
+        self.looked_for.iter().map(shown).collect()
     }
 
     /// What was found in `.env` files and is not used, and why.

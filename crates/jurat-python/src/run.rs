@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jurat::{Conclusion, Format};
+use jurat::Format;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -54,14 +54,7 @@ impl Run {
     /// How it ended, in one word.
     #[getter]
     fn conclusion(&self) -> &'static str {
-        match self.run().conclusion() {
-            Conclusion::Passed => "passed",
-            Conclusion::Failed => "failed",
-            Conclusion::Undecided => "undecided",
-            Conclusion::Limited => "limited",
-            Conclusion::Nothing => "nothing",
-            Conclusion::Interrupted => "interrupted",
-        }
+        self.run().conclusion().name()
     }
 
     /// The figures of the whole.

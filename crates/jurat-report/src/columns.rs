@@ -9,22 +9,55 @@ use jurat_format::value::Value;
 
 use crate::case_writer::Scope;
 use crate::json_text;
-use crate::model::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, gate_name};
+use crate::model::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict, gate_name};
 
-/// What there is to say about one task of one case.
+/// One task of one case, or a case that no task applies to.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'r> {
     case: &'r CaseReport,
-    task: &'r TaskReport,
+    task: Option<(&'r TaskReport, &'r TaskTotal)>,
     /// The output that it is about, where it is about one.
     output: Option<&'r OutputReport>,
-    total: &'r TaskTotal,
 }
 
 impl<'r> Row<'r> {
-    /// The task, unless the row is about one output of it: what the task took is told once.
+    fn task(&self) -> Option<&'r TaskReport> {
+        self.task.map(|(task, _)| task)
+    }
+
+    fn total(&self) -> Option<&'r TaskTotal> {
+        self.task.map(|(_, total)| total)
+    }
+
+    /// The task, unless the row is about one output of it: what the task took is reported once.
     fn whole(&self) -> Option<&'r TaskReport> {
-        if self.output.is_none() { Some(self.task) } else { None }
+        self.task().filter(|_| self.output.is_none())
+    }
+
+    fn name(&self) -> Option<&'r str> {
+        self.output.map(|it| it.name.as_str()).or(self.total().map(|it| it.id.as_str()))
+    }
+
+    fn verdict(&self) -> &'static str {
+        let of_task = self.output.map(OutputReport::verdict).or(self.task().map(|it| it.verdict));
+        of_task.map_or(self.case.verdict.name(), TaskVerdict::name)
+    }
+
+    fn label(&self) -> Option<&'r str> {
+        self.output.map_or_else(|| self.task()?.label.as_deref(), |it| it.label.as_deref())
+    }
+
+    fn score(&self) -> Option<f64> {
+        self.output.map_or_else(|| self.task()?.score, |it| it.score)
+    }
+
+    fn explanation(&self) -> Option<&'r str> {
+        self.output.map_or_else(|| self.task()?.explanation.as_deref(), |it| it.explanation.as_deref())
+    }
+
+    fn message(&self) -> Option<&'r str> {
+        let of_task = self.output.map(|it| &it.message).or(self.task().map(|it| &it.message));
+        Some(of_task.unwrap_or(&self.case.message).as_str()).filter(|it| !it.is_empty())
     }
 }
 
@@ -98,13 +131,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|it| it.name)
 }
 
-/// The rows of a case, in the order of its tasks. A task whose evaluator has several outputs has a row of its own, and behind it one for each of them.
+/// The rows of a case, in the order of its tasks. A task whose evaluator has several outputs has a row of its own, and behind it one for each of them. A case
+/// that no task applies to has one row.
 pub fn rows<'r>(run: &'r RunReport, case: &'r CaseReport) -> impl Iterator<Item = io::Result<Row<'r>>> {
     let rows = |task: &'r TaskReport| [None].into_iter().chain(task.outputs.iter().map(Some)).map(move |it| (task, it));
-    case.tasks
-        .iter()
-        .flat_map(rows)
-        .map(move |(task, output)| Ok(Row { case, task, output, total: total(run, case, task)? }))
+    let of_case = case.tasks.is_empty().then_some(Ok(Row { case, task: None, output: None }));
+    let of_task = move |(task, output)| Ok(Row { case, task: Some((task, total(run, case, task)?)), output });
+    of_case.into_iter().chain(case.tasks.iter().flat_map(rows).map(of_task))
 }
 
 /// A value as the JSON that all formats have for it.
@@ -132,31 +165,26 @@ static COLUMNS: &[Column] = &[
     column("subject", Kind::Text, |it| text(it.case.subject.as_deref())),
     column("replicate", Kind::Number, |it| number(it.case.replicate.map(u64::from))),
     column("case_verdict", Kind::Text, |it| Datum::Text(it.case.verdict.name())),
-    column("task", Kind::Text, |it| Datum::Text(it.output.map_or(&it.total.id, |it| &it.name))),
-    column("kind", Kind::Text, |it| Datum::Text(&it.total.kind)),
-    column("gate", Kind::Text, |it| text(Some(gate_name(it.total.gate)).filter(|it| !it.is_empty()))),
-    column("stage", Kind::Number, |it| Datum::Number(it.total.stage as u64)),
-    column("verdict", Kind::Text, |it| Datum::Text(it.output.map_or(it.task.verdict, OutputReport::verdict).name())),
-    column("path", Kind::Text, |it| text(it.whole().and(it.total.path.as_deref()))),
-    column("operator", Kind::Text, |it| text(it.whole().and(it.total.operator.as_deref()))),
+    column("task", Kind::Text, |it| text(it.name())),
+    column("kind", Kind::Text, |it| text(it.total().map(|it| it.kind.as_str()))),
+    column("gate", Kind::Text, |it| text(it.total().map(|it| gate_name(it.gate)).filter(|it| !it.is_empty()))),
+    column("stage", Kind::Number, |it| number(it.total().map(|it| it.stage as u64))),
+    column("verdict", Kind::Text, |it| Datum::Text(it.verdict())),
+    column("path", Kind::Text, |it| text(it.whole().and_then(|_| it.total()?.path.as_deref()))),
+    column("operator", Kind::Text, |it| text(it.whole().and_then(|_| it.total()?.operator.as_deref()))),
     column("expected", Kind::Value, |it| value(it.whole().and_then(|it| it.expected.as_ref()))),
     column("actual", Kind::Value, |it| value(it.whole().and_then(|it| it.actual.as_ref()))),
-    column("label", Kind::Text, |it| text(it.output.map_or(&it.task.label, |it| &it.label).as_deref())),
-    column("score", Kind::Float, |it| float(it.output.map_or(it.task.score, |it| it.score))),
-    column("explanation", Kind::Text, |it| {
-        text(it.output.map_or(&it.task.explanation, |it| &it.explanation).as_deref())
-    }),
-    column("message", Kind::Text, |it| {
-        let message = it.output.map_or(&it.task.message, |it| &it.message);
-        text(Some(message.as_str()).filter(|it| !it.is_empty()))
-    }),
+    column("label", Kind::Text, |it| text(it.label())),
+    column("score", Kind::Float, |it| float(it.score())),
+    column("explanation", Kind::Text, |it| text(it.explanation())),
+    column("message", Kind::Text, |it| text(it.message())),
     column("input_tokens", Kind::Number, |it| number(it.whole().and_then(|it| it.usage).map(|it| it.input))),
     column("output_tokens", Kind::Number, |it| number(it.whole().and_then(|it| it.usage).map(|it| it.output))),
     column("cost_usd", Kind::Float, |it| float(it.whole().and_then(|it| it.cost_usd))),
     column("latency_ms", Kind::Float, |it| float(it.whole().and_then(|it| it.latency).map(millis))),
     column("requests", Kind::Number, |it| Datum::Number(it.whole().map_or(0, |it| u64::from(it.n_requests))))
         .observed(),
-    column("reused", Kind::Flag, |it| Datum::Flag(it.task.reused)).observed(),
+    column("reused", Kind::Flag, |it| Datum::Flag(it.task().is_some_and(|it| it.reused))).observed(),
     column("case_duration_ms", Kind::Float, |it| Datum::Float(millis(it.case.took))).observed(),
     column("source", Kind::Text, |it| text(it.case.data.source.as_deref())),
     column("row_number", Kind::Number, |it| number(it.case.data.row_number)),

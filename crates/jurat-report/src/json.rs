@@ -225,6 +225,7 @@ fn write_case(members: &mut Members<'_>, case: &CaseReport, tasks: &[(&TaskTotal
     optional(case.data.source.as_deref(), |it| members.text("source", it));
     optional(case.data.row_number, |it| members.number("row_number", it));
     members.text("verdict", case.verdict.name());
+    optional(Some(&*case.message).filter(|it| !it.is_empty()), |it| members.text("message", it));
     members.object("counts", |it| write_counts(it, &case.counts));
     optional(case.data.row.as_ref(), |it| members.value("row", it));
     optional(case.data.input.as_ref(), |it| members.value("input", it));

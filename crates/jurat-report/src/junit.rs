@@ -1,13 +1,14 @@
 //! A run as JUnit XML, for continuous integration: a suite for the suite, a test case for each counted task of each case, and one for each threshold.
 //!
-//! A gate that only routes is no test, but one that could not be judged is shown, or its case would look sound. Measured tasks are tests
+//! A gate that only routes is no test, but one that could not be judged is shown, or its case would look sound; so is a case that could not be judged and has no
+//! task. Measured tasks are tests
 //! that passed; their figures are properties. A task that did not run is shown as skipped, with the reason. Characters that XML cannot
 //! hold are made visible.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
-use jurat_core::verdict::{Rule, RuleStanding};
+use jurat_core::verdict::{CaseVerdict, Rule, RuleStanding};
 use jurat_format::value::Value;
 
 use crate::case_writer::{CaseWriter, Scope};
@@ -51,9 +52,24 @@ impl<'r> JunitWriter<'r> {
     }
 }
 
+impl JunitWriter<'_> {
+    fn case_without_task(&mut self, case: &CaseReport, class: &str) -> io::Result<()> {
+        let mut test = Tag::new("testcase").with("classname", class).with("name", "case");
+        if self.scope.has_observed() {
+            test = test.with("time", seconds(case.took));
+        }
+        let message = if case.message.is_empty() { "error" } else { &case.message };
+        let error = Tag::new("error").with("message", message).with("type", "case");
+        writeln!(self.out, "    {}\n      {}\n    </testcase>", test.open(), error.empty())
+    }
+}
+
 impl CaseWriter for JunitWriter<'_> {
     fn case(&mut self, case: &CaseReport) -> io::Result<()> {
         let class = format!("{}.{}", self.run.suite, case_name(case));
+        if case.tasks.is_empty() && case.verdict == CaseVerdict::Error {
+            self.case_without_task(case, &class)?;
+        }
         for task in &case.tasks {
             let total = total(self.run, case, task)?;
             if !total.is_counted() && task.verdict != TaskVerdict::Error {
@@ -98,7 +114,8 @@ struct Sums {
 
 impl Sums {
     fn of(run: &RunReport) -> Sums {
-        let mut sums = Sums::default();
+        let n_cases = run.n_errors_without_task;
+        let mut sums = Sums { tests: n_cases, errors: n_cases, ..Sums::default() };
         for task in &run.tasks {
             let counts = &task.counts;
             sums.errors += counts.errored;

@@ -61,6 +61,9 @@ impl CaseWriter for MarkdownWriter<'_> {
         }
         self.n_shown += 1;
         writeln!(self.out, "#### {} {}\n", code(&case_name(case)), case.verdict.name().replace('_', " "))?;
+        if !case.message.is_empty() {
+            writeln!(self.out, "- {}", code(&case.message))?;
+        }
         for task in &case.tasks {
             let total = total(self.run, case, task)?;
             if let Some(line) = task_line(total, task) {
@@ -155,10 +158,10 @@ fn write_totals(text: &mut String, run: &RunReport) {
 }
 
 fn write_dimensions(text: &mut String, run: &RunReport) {
-    if run.dimensions.is_empty() {
+    let is_judged = run.dimensions.iter().any(|it| it.judged.is_some());
+    if run.dimensions.is_empty() || !(is_judged || run.names_dimensions) {
         return;
     }
-    let is_judged = run.dimensions.iter().any(|it| it.judged.is_some());
     let _ = match is_judged {
         true => writeln!(
             text,

@@ -36,6 +36,8 @@ pub struct RunReport {
     pub slices: Vec<SliceTotal>,
     /// What tasks say something about: the usual dimensions first; empty where no task says.
     pub dimensions: Vec<DimensionTotal>,
+    /// Whether the author names dimensions. Checks have some of their own, which people did not ask for.
+    pub names_dimensions: bool,
     /// What was asked of whom; empty for records, which were answered before.
     pub subjects: Vec<SubjectTotal>,
     /// The first rows on which prompts or subjects end differently.
@@ -62,6 +64,8 @@ pub struct RunReport {
     pub causes: Vec<Cause>,
     /// How many cases could not be judged for reasons beyond those that are counted one by one.
     pub n_other_errors: u64,
+    /// How many cases could not be judged and have no task whose verdict says so.
+    pub n_errors_without_task: u64,
     /// What came before the end. It decided what was judged, so a replay takes it from the recording.
     pub stopped: Option<StopReason>,
     /// Why not all cases are here, in words, when nobody stopped it.
@@ -270,6 +274,8 @@ pub struct CaseReport {
     pub replicate: Option<u32>,
     /// How it ended.
     pub verdict: CaseVerdict,
+    /// Why it could not be judged or was not run, where no task applies to it that would say so; else empty.
+    pub message: String,
     /// How many of its tasks ended how.
     pub counts: Counts,
     /// The digest of the evidence that was judged.
@@ -410,6 +416,7 @@ impl CaseReport {
             subject: None,
             replicate: None,
             verdict,
+            message: String::new(),
             counts: Counts::default(),
             evidence: None,
             usage: None,

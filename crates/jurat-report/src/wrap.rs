@@ -24,6 +24,59 @@ pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Vec<String> {
     }
 }
 
+/// Lines that are drawn already, each broken at words to fit a window of this width, where there is one. What does not fit stands under the text it belongs
+/// to: behind the same bar, under the text beside a name, or a little to the right.
+pub(crate) fn hanging(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return text.to_owned() };
+    let mut fitted = String::with_capacity(text.len() + text.len() / 8);
+    for line in text.split_inclusive('\n') {
+        let line_end = if line.ends_with('\n') { "\n" } else { "" };
+        let line = line.trim_end_matches('\n');
+        if shown_width(line) <= width {
+            fitted.push_str(line);
+        } else {
+            fitted.push_str(&hung(line, width).join("\n"));
+        }
+        fitted.push_str(line_end);
+    }
+    fitted
+}
+
+fn hung(line: &str, width: usize) -> Vec<String> {
+    let (first, next) = margins(line);
+    let rest = &line[first.len()..];
+    let mut lines = broken(rest, width.saturating_sub(first.width()).max(LEAST)).into_iter();
+    let begin = lines.next().map(|it| format!("{first}{it}"));
+    begin.into_iter().chain(lines.map(|it| format!("{next}{it}"))).collect()
+}
+
+/// What stands before the text of a line, and before the lines that continue it.
+fn margins(line: &str) -> (&str, String) {
+    if line.starts_with(BAR) {
+        return (BAR, BAR.to_owned());
+    }
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let name_end = line[indent..].find("  ").map(|it| indent + it).filter(|it| *it <= WIDEST_NAME);
+    let text = name_end.map(|it| it + line[it..].len() - line[it..].trim_start_matches(' ').len());
+    match text {
+        Some(at) => (&line[..at], " ".repeat(line[..at].width())),
+        None => (&line[..indent], " ".repeat(indent + 2)),
+    }
+}
+
+/// What stands before the texts of other people and models.
+pub(crate) const BAR: &str = "    │ ";
+
+/// How far to the right a name ends that has a text beside it.
+const WIDEST_NAME: usize = 14;
+
+/// How wide a text is on a terminal, without the orders that colour it.
+fn shown_width(text: &str) -> usize {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().map_or(0, UnicodeWidthStr::width);
+    first + parts.map(|it| it.split_once('m').map_or(0, |(_, rest)| rest.width())).sum::<usize>()
+}
+
 /// No text is squeezed into less than this.
 const LEAST: usize = 20;
 
@@ -31,11 +84,16 @@ fn broken(line: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut current = String::new();
     for word in line.split_inclusive(' ') {
-        if current.width() + word.trim_end().width() > width && !current.trim().is_empty() {
+        if shown_width(&current) + shown_width(word.trim_end()) > width && !current.trim().is_empty() {
             lines.push(std::mem::take(&mut current).trim_end().to_owned());
         }
+        // Names that are coloured are not broken.
+        if word.contains('\u{1b}') {
+            current.push_str(word);
+            continue;
+        }
         for it in word.chars() {
-            if current.width() + it.width().unwrap_or(0) > width && it != ' ' {
+            if shown_width(&current) + it.width().unwrap_or(0) > width && it != ' ' {
                 lines.push(std::mem::take(&mut current).trim_end().to_owned());
             }
             current.push(it);
@@ -62,6 +120,18 @@ mod tests {
         lines("0123456789012345678901234", Some(20), &["01234567890123456789", "01234"]);
         lines("日本語の名前です日本語の名前です", Some(20), &["日本語の名前です日本", "語の名前です"]);
         lines("", Some(20), &[]);
+    }
+
+    #[test]
+    fn what_does_not_fit_stands_under_its_text() {
+        let said = "a judge said that it is fine";
+        let text = format!("  found     {said}\n    │ {said}\n  {said}\n");
+        let expected = "  found     a judge said that it\n            is fine\n    │ a judge said that it is\n    │ fine\n  a judge said that it is fine\n";
+        assert_eq!(hanging(&text, Some(32)), expected);
+        assert_eq!(hanging(&text, None), text);
+        let coloured = "\u{1b}[1ma judge\u{1b}[0m said that it is fine\n";
+        assert_eq!(hanging(coloured, Some(28)), coloured);
+        assert_eq!(hanging(coloured, Some(24)), "\u{1b}[1ma judge\u{1b}[0m said that it is\n  fine\n");
     }
 
     #[test]

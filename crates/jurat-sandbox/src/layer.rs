@@ -68,6 +68,11 @@ impl fmt::Display for Layer {
     }
 }
 
+/// Why code of authors cannot be protected on this machine, one sentence for each required layer that it lacks. Nothing is started to find out.
+pub fn missing_layers() -> Vec<String> {
+    crate::worker::harden::missing_layers()
+}
+
 /// The protections that were in force.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InForce {

@@ -31,7 +31,7 @@ pub mod typescript;
 pub mod worker;
 
 pub use interpreter::{Interpreters, look_for_interpreter};
-pub use layer::{InForce, Layer};
+pub use layer::{InForce, Layer, missing_layers};
 pub use pending::Pending;
 pub use pool::{Pool, PoolOptions, Program};
 pub use returned::{Failure, Output, Return};

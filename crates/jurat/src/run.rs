@@ -236,7 +236,7 @@ impl Run {
             for task in &tasks {
                 if let Some(mut explained) = self.view.explain(&case, *task).map_err(unreadable)? {
                     explained.transcript = self.view.transcript(&case).map_err(unreadable)?;
-                    explanation::write_text(&mut text, &explained, Style::Plain).map_err(Error::Write)?;
+                    explanation::write_text(&mut text, &explained, Style::Plain, None).map_err(Error::Write)?;
                 }
             }
         }

@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 
 use jurat_compare::expression::Expression;
 use jurat_core::suite::RowSource;
-use jurat_engine::{Definition, Functions, How, Recording, Rerun, Selection, Stop, World, launch, open_recording};
+use jurat_engine::{
+    Definition, Functions, How, Recording, Rerun, Resources, Selection, Stop, World, launch, open_recording,
+};
 use jurat_model::dotenv::Environment;
 use jurat_model::{Proxies, TransportOptions};
 use jurat_report::ProgressLine;
@@ -286,17 +288,21 @@ impl Prepared {
         let Prepared { suite, project, environment, functions, filter, mut input, options } = self;
         let recording = options.replay.as_deref().map(|it| open_recording(it, &project)).transpose();
         let recording = recording.map_err(|error| Error::Read(Box::new(error)))?;
-        let env = |name: &str| environment.get(name);
+        let (env, env_files) = (|name: &str| environment.get(name), environment.looked_for());
         let rerun = rerun(&options, &suite, &project)?;
         let how = how(&options, filter, rerun, recording.as_deref(), &env);
-        let mut world = World {
-            project: &project,
+        let resources = Resources {
             files: &Disk,
             env: &env,
+            env_files: &env_files,
             functions: &functions,
             evaluators: &suite.0.evaluators,
             agents: &suite.0.agents,
             worker: worker::program(),
+        };
+        let mut world = World {
+            project: &project,
+            resources,
             stdin: &mut input,
             random: RandomState::new().build_hasher().finish(),
         };
@@ -363,7 +369,7 @@ fn rerun(options: &RunOptions, suite: &Suite, project: &Project) -> Result<Optio
 }
 
 /// Variables of the process, those of the `.env` files of the suite and the directory, and those that the run was given, which win.
-fn environment(suite: &Suite, directory: &Path, options: &RunOptions) -> Result<Environment, Error> {
+pub(crate) fn environment(suite: &Suite, directory: &Path, options: &RunOptions) -> Result<Environment, Error> {
     let process =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let given = options.variables.iter().map(|(name, value)| (name.clone(), value.clone()));

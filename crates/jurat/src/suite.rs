@@ -7,14 +7,20 @@ use std::sync::Arc;
 
 use jurat_core::plan::Plan;
 use jurat_core::scenario::Scenario;
-use jurat_engine::{Asking, Definition, Examined, Functions, HostFunctions, Selection, outline};
+use jurat_engine::{
+    Asking, Conditions, Definition, Examined, Functions, HostFunctions, LaunchError, Resources, Selection, missing,
+    outline,
+};
+use jurat_format::problem::Severity;
 use jurat_format::source::{Files, ReadError};
+use jurat_model::dotenv::Environment;
 use jurat_report::Style;
 use jurat_report::plan::{PlanReport, write_svg, write_text};
 use jurat_store::Disk;
 
 use crate::error::launch_error;
-use crate::{Error, Problems, Run, RunOptions, Running, SuiteBuilder};
+use crate::running::environment;
+use crate::{Error, Problems, Run, RunOptions, Running, SuiteBuilder, worker};
 
 /// A definition without errors: built in Rust, or read from a file. It is cheap to clone and can be run as often as you like.
 ///
@@ -183,8 +189,8 @@ impl Suite {
         plan.stages.iter().map(ids).collect()
     }
 
-    /// What a run would do, in words: the tasks stage by stage, what leads to what, whom they ask and how often at most. Neither data nor
-    /// models are looked at.
+    /// What a run would do, in words: the tasks stage by stage, what leads to what, which models they ask and how often at most. Data is not read and
+    /// models are not asked. It fails where `jurat check` reports an error: a program, a file or a script that a run needs is missing.
     ///
     /// ```
     /// # use jurat::{Assertion, Judge, Suite, compare::is_not_empty};
@@ -218,12 +224,36 @@ impl Suite {
     fn drawn(&self, draw: impl Fn(&mut dyn io::Write, &PlanReport) -> io::Result<()>) -> Result<String, Error> {
         let Ready { examined, plan, .. } = &*self.0;
         let definition = Definition { suite: &examined.suite, sources: &examined.sources, plan };
-        let asking =
-            Asking { models: &[], selection: &Selection::default(), repeat: 1, env: &|name| std::env::var(name).ok() };
-        let report = outline(definition, asking).map_err(|error| launch_error(error, &self.0.examined.sources))?;
+        let environment = environment(self, Path::new("."), &RunOptions::new())?;
+        let env = |name: &str| environment.get(name);
+        self.require(definition, &environment)?;
+        let asking = Asking { models: &[], selection: &Selection::default(), repeat: 1, env: &env };
+        let report = outline(definition, asking).map_err(|error| launch_error(error, &examined.sources))?;
         let mut text = Vec::new();
         draw(&mut text, &report).map_err(Error::Write)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Fails when something is missing that a run needs on every machine. A key that is not set is not such.
+    fn require(&self, definition: Definition<'_>, environment: &Environment) -> Result<(), Error> {
+        let Ready { functions, evaluators, agents, .. } = &*self.0;
+        let resources = Resources {
+            files: &Disk,
+            env: &|name| environment.get(name),
+            env_files: &environment.looked_for(),
+            functions,
+            evaluators,
+            agents,
+            worker: worker::program(),
+        };
+        let (unsafe_code, unsafe_host) = (false, false);
+        let conditions = Conditions { models: &[], unsafe_code, unsafe_host, resources: &resources };
+        let mut missing = missing(definition, &conditions);
+        missing.retain(|it| it.severity() == Severity::Error);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(launch_error(LaunchError::Unready(missing), definition.sources))
     }
 
     /// Runs it and waits for the end. It may be called wherever waiting is allowed; in asynchronous code use [`start`](Suite::start).

@@ -87,3 +87,33 @@ fn a_host_that_cannot_be_reached_stops_the_run_with_a_remedy() {
     let sentence = ended.stdout.lines().find(|it| it.starts_with("stopped: every request fails: ")).unwrap_or_default();
     assert!(sentence.contains("check `base_url`") && sentence.ends_with(" of 200 cases not run"), "{ended:?}");
 }
+
+/// A program that asks its model once.
+const ASK: &str = r#"
+import os, urllib.request
+body = b'{"model": "small", "messages": [{"role": "user", "content": "Hello."}]}'
+url = os.environ["JURAT_BASE_URL"] + "/v1/chat/completions"
+headers = {"content-type": "application/json", "authorization": "Bearer " + os.environ["JURAT_API_KEY"]}
+print(urllib.request.urlopen(urllib.request.Request(url, body, headers)).read())
+"#;
+
+/// Cases of agents whose endpoint fails every request: a program that asks it through the proxy, and a model that jurat asks itself.
+#[test]
+fn runs_of_agents_that_meet_such_a_fault_are_counted() {
+    for agent in ["{ runner: llm_probe }", "{ command: [python3, ./ask.py], model: subject, output: text }"] {
+        let endpoint = Endpoint::start(Script::new().reply(Reply::text("fine")).key(KEY));
+        let cases: String = (0..8).map(|n| format!("  - {{ id: c{n}, task: Say hello. }}\n")).collect();
+        let suite = format!(
+            "suite: agents\nmodels: {{ subject: {{ model: openai/small, base_url: '{}', api_key_env: JUDGE_KEY }} }}\n\
+             agents:\n  mine: {agent}\ncases:\n{cases}tasks: [{{ id: done, check: {{ kind: status_is, expected: success }} }}]\n",
+            endpoint.url()
+        );
+        let folder = Folder::with("suite.yaml", suite).and("ask.py", ASK);
+        let stopped = run(&folder, "sk-wrong-0123456789", &["-j", "1", "--json"]);
+        assert_eq!(stopped.code, Some(3), "{agent} {stopped:?}");
+        assert_eq!((n_cases(&stopped, "error"), n_cases(&stopped, "not_run")), (5, 3), "{agent} {}", stopped.stdout);
+        assert!(stopped.stdout.contains("\"sentence\":\"stopped: every request fails: "), "{}", stopped.stdout);
+        // Each run of an agent made at least one request, and all of them are counted.
+        assert!(stopped.stdout.contains(&format!("\"requests\":{},", endpoint.stats().requests)), "{}", stopped.stdout);
+    }
+}

@@ -66,12 +66,16 @@ impl Folder {
     }
 }
 
-/// A search path that has the programs of agents, for suites that are only looked at.
+/// Programs that are servers with tools in the documentation.
+const SERVERS: [&str; 2] = ["uvx", "node"];
+
+/// A search path that has the programs of agents and of servers with tools, for suites that are only looked at.
 pub(crate) fn path_with_agents() -> OsString {
     use std::os::unix::fs::PermissionsExt as _;
     static AGENTS: LazyLock<Folder> = LazyLock::new(|| {
         let programs = Runner::NAMED.iter().filter_map(|(_, runner)| runner.program());
-        let folder = programs.fold(Folder::empty(), |folder, name| folder.and(name, "#!/bin/sh\nexit 9\n"));
+        let folder =
+            programs.chain(SERVERS).fold(Folder::empty(), |folder, name| folder.and(name, "#!/bin/sh\nexit 9\n"));
         for program in fs::read_dir(folder.path()).expect("it can be listed") {
             let path = program.expect("it can be listed").path();
             fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("modes can be set");

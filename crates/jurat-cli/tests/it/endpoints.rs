@@ -33,11 +33,16 @@ fn keys_are_found_beside_the_suite_and_above_it() {
         assert_eq!((found.code, found.stderr.as_str()), (Some(0), ""), "{place}: {}", found.stdout);
         assert_eq!(endpoint.stats().requests, 1, "{place}");
     }
-    let nowhere = run(&Folder::with("suites/greetings/suite.yaml", suite("openai/m")), &[]);
+    let folder = Folder::with("suites/greetings/suite.yaml", suite("openai/m"));
+    let message =
+        |files: &str| format!("`openai/m` needs a key: set `OPENAI_API_KEY` in the environment, or in {files}");
+    let checked = folder.jurat(&["check", "suites/greetings/suite.yaml"]).stdout;
+    assert!(checked.contains(&message("`suites/greetings/.env` or `.env` (")), "{checked}");
+    // A run makes a project, up to whose root files are looked for.
+    let nowhere = run(&folder, &[]);
     assert_eq!(nowhere.code, Some(2));
-    let message = "`openai/m` needs a key: set `OPENAI_API_KEY` in the environment, or in a file `.env` beside the suite, above it up to \
-                   the root of the project, or in the current directory";
-    assert!(nowhere.stderr.contains(message), "{}", nowhere.stderr);
+    let files = "`suites/greetings/.env`, `suites/.env` or `.env`\n";
+    assert!(nowhere.stderr.contains(&message(files)), "{}", nowhere.stderr);
 }
 
 #[test]

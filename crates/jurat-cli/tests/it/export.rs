@@ -183,3 +183,79 @@ fn what_is_not_done_is_said_beside_the_export() {
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
 }
+
+/// A conversation whose model cannot be asked, in a suite whose only task is for rows.
+fn without_task() -> Folder {
+    let suite = "suite: talk\nrecords: [{ id: row, n: 1 }]\nmodels: { subject: script/none.jsonl }\n\
+                 scenarios:\n  greeting: { entry: hello, nodes: { hello: { question: Hello? } } }\n\
+                 tasks: [{ id: one, on: records, field_path: n, operator: equals, expected_value: 1 }]\n";
+    let folder = Folder::with("suite.yaml", suite).and("none.jsonl", "{\"fault\": \"status:503\", \"times\": \"*\"}\n");
+    let ended = folder.jurat(&["run", "suite.yaml"]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(ended.stdout.contains("503"), "{}", ended.stdout);
+    folder
+}
+
+#[test]
+fn a_case_without_tasks_that_cannot_be_judged_is_in_every_format() {
+    let folder = without_task();
+    let junit = said(&folder, &["export", "--to", "junit", "--results-only"]);
+    assert!(
+        junit.contains("<testsuite name=\"talk\" tests=\"2\" failures=\"0\" errors=\"1\" skipped=\"0\">"),
+        "{junit}"
+    );
+    assert!(
+        junit.contains("<testcase classname=\"talk.greeting\" name=\"case\"> <error message=\"")
+            || junit.contains("<testcase classname=\"talk.greeting\" name=\"case\">\n<error message=\""),
+        "{junit}"
+    );
+    let lines = said(&folder, &["export", "--to", "jsonl", "--columns", "record,case_verdict,task,verdict,message"]);
+    assert!(
+        lines.contains(
+            "{\"record\":\"greeting\",\"case_verdict\":\"error\",\"task\":null,\"verdict\":\"error\",\"message\":\""
+        ),
+        "{lines}"
+    );
+    let csv = said(&folder, &["export", "--to", "csv", "--columns", "record,task,verdict"]);
+    assert_eq!(csv, "record,task,verdict\ngreeting,,error\nrow,one,passed\n");
+    said(&folder, &["export", "-o", "rows.parquet"]);
+    let read = sample(&folder.path().join("rows.parquet"), Some(Format::Parquet), SampleLimits::default());
+    assert_eq!(read.expect("the file is Parquet").rows.len(), 2);
+    for format in ["json", "markdown"] {
+        let text = said(&folder, &["export", "--to", format, "--results-only"]);
+        let case = &text[text.rfind("greeting").unwrap_or(0)..];
+        assert!(case.contains("503"), "{format}: {text}");
+    }
+    let shown = said(&folder, &["show", "greeting"]);
+    assert!(shown.contains("greeting: error") && shown.contains("! case ") && shown.contains("503"), "{shown}");
+}
+
+#[test]
+fn one_case_is_exported_by_any_name_that_it_has() {
+    let folder = greetings_run();
+    let all = said(&folder, &["export", "--to", "jsonl", "--columns", "record,task"]);
+    let of = |id: &str| -> String {
+        all.lines().filter(|it| it.contains(&format!("\"{id}\""))).map(|it| format!("{it}\n")).collect()
+    };
+    let only = |names: &[&str]| {
+        let names = names.iter().flat_map(|it| ["--case", *it]);
+        let arguments = ["export", "--to", "jsonl", "--columns", "record,task"].into_iter().chain(names);
+        said(&folder, &arguments.collect::<Vec<_>>())
+    };
+    assert_eq!(only(&["r3"]), of("r3"));
+    assert_eq!(only(&["rows.jsonl:3"]), of("r3"));
+    // Cases are in the order of the run, and each is written once.
+    assert_eq!(only(&["r3", "r1", "rows.jsonl:3"]), of("r1") + &of("r3"));
+    let refusal = refused(&folder, &["export", "--to", "jsonl", "--case", "r"]);
+    assert!(refusal.contains("`r1`, `r2` and `r3`"), "{refusal}");
+    let effects = said(&folder, &["export", "--effects", "--case", "r1"]);
+    assert_eq!(effects.lines().count(), 1, "{effects}");
+    assert_eq!(
+        said(&folder, &["export", "--json", "--results-only", "--case", "r1"]),
+        said(&folder, &["show", "r1", "--json", "--results-only"])
+    );
+    assert_eq!(
+        refused(&folder, &["export", "--to", "junit", "--case", "r1"]),
+        "error: `junit` is about the whole run; `--case` is for `jsonl`, `csv`, `parquet`, `json` and `effects`"
+    );
+}

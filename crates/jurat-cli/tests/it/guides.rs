@@ -45,8 +45,10 @@ fn every_suite_of_the_reference_is_clean() {
         for suite in suites(&page) {
             n_suites += 1;
             let row = "{\"id\": \"r1\", \"answer\": \"Hello!\", \"question\": \"Hi?\", \"language\": \"en\"}\n";
-            let folder =
-                Folder::with("suite.yaml", suite).and("records.jsonl", row).and("prompts/tone.md", "Rate ${answer}");
+            let folder = Folder::with("suite.yaml", suite)
+                .and("records.jsonl", row)
+                .and("prompts/tone.md", "Rate ${answer}")
+                .and("servers/notes/server.js", "");
             let folder = scripts(suite).fold(folder, |folder, name| folder.and(name, "{\"reply\": \"yes\"}\n"));
             let mut command = folder.command();
             let checked = ended(command.args(["check", "--strict", "suite.yaml"]).env("PATH", path_with_agents()));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use jurat_testkit::{Endpoint, Reply, Script};
+use jurat_testkit::{Endpoint, Reply, Script, When};
 
 use crate::command::{Folder, ended};
 use crate::kept::{greetings, greetings_run, refused, said, steady};
@@ -75,6 +75,38 @@ fn a_journal_is_counted_by_model_and_cleaned_on_command() {
     ended(folder.command().args(["run", "suite.yaml"]).env("PAID_KEY", KEY));
     assert_eq!(endpoint.stats().requests, 4);
     assert_eq!(said(&folder, &["journal", "clean", "--all", "--yes"]), "2 answers removed, 0 answers left\n");
+}
+
+#[test]
+fn a_model_is_cleaned_by_the_name_that_suites_have_for_it() {
+    let endpoint = endpoint();
+    let folder = paid(&endpoint);
+    assert_eq!(
+        refused(&folder, &["journal", "clean", "--model", "openai/large"]),
+        "error: the journal has no answers of `openai/large`; it has those of `small`"
+    );
+    assert_eq!(said(&folder, &["journal", "clean", "--model", "openai/small"]), "2 answers removed, 0 answers left\n");
+}
+
+/// A judge that replies so that it cannot be read, and then as it should.
+#[test]
+fn a_reply_that_cannot_be_used_is_asked_for_again() {
+    for unusable in [Reply::text(""), Reply::text("I think so."), Reply::text("{\"ok\": tr").cut_off()] {
+        let script = Script::new().rule(When::First(1), |_| true, unusable);
+        let endpoint = Endpoint::start(script.reply(Reply::text("{\"ok\": true}")));
+        let suite = format!(
+            "suite: paid\nrecords: [{{ id: a, n: 1 }}]\n\
+             models: {{ judge: {{ model: openai/small, base_url: '{}', api_key_env: PAID_KEY }} }}\n\
+             tasks:\n  - {{ id: tone, judge: {{ prompt: 'Rate ${{n}}', output: {{ ok: boolean }}, max_retries: 0 }}, field_path: ok, operator: equals, expected_value: true }}\n",
+            endpoint.url()
+        );
+        let folder = Folder::with("suite.yaml", suite);
+        let run = || ended(folder.command().args(["run", "suite.yaml"]).env("PAID_KEY", KEY));
+        let (first, second, third) = (run(), run(), run());
+        assert_eq!((first.code, second.code, third.code), (Some(3), Some(0), Some(0)), "{first:?}{second:?}");
+        // What could be used is used again.
+        assert_eq!(endpoint.stats().requests, 2);
+    }
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod pages;
 mod plan;
 mod readme;
 mod run;
+mod sandboxes;
 mod schema;
 mod show;
 mod snapshots;

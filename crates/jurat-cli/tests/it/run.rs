@@ -57,7 +57,7 @@ fn what_cannot_be_asked_is_said_before_anything_runs() {
     for (arguments, message) in [
         (
             vec!["run", "suite.yaml"],
-            "`openai/gpt-5-mini` needs a key: set `OPENAI_API_KEY` in the environment, or in a file `.env` beside the suite, above it up to the root of the project, or in the current directory",
+            "`openai/gpt-5-mini` needs a key: set `OPENAI_API_KEY` in the environment, or in `.env`",
         ),
         (
             vec!["run", "suite.yaml", "--model", "judge=script/none.jsonl"],

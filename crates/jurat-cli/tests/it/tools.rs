@@ -122,11 +122,21 @@ fn a_model_that_only_calls_tools_has_not_answered() {
 /// Nobody can tell what the model would have said.
 #[test]
 fn a_server_that_does_not_start_is_an_error_of_the_case() {
-    let folder = asking("./nowhere", "", &[ANSWER]);
+    let folder = asking("false", "", &[ANSWER]);
     let ended = folder.jurat(&["run", "suite.yaml", "--quiet"]);
     assert_eq!(ended.code, Some(3), "{}{}", ended.stdout, ended.stderr);
     let text = said(&folder, &["explain", "a", "said"]);
     assert!(text.starts_with("said of a: error\nthe tools of `kit` could not be listed: "), "{text}");
+}
+
+#[test]
+fn a_server_whose_program_is_not_there_is_refused() {
+    for verb in ["check", "plan", "run"] {
+        let ended = asking("./nowhere", "", &[ANSWER]).jurat(&[verb, "suite.yaml"]);
+        assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+        let message = "error[run::no_program]: the server `kit` cannot be started: there is no program `./nowhere`\n";
+        assert!(ended.stderr.starts_with(message), "{}", ended.stderr);
+    }
 }
 
 #[test]

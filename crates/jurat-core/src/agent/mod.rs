@@ -33,7 +33,7 @@ pub use definition::{
 pub use function::{FunctionReturn, asked_of_function, returned_by_function};
 pub use launch::{ConfigFile, Errand, Launch, ModelAt, Places, Wire};
 pub use probe::{Probe, ProbeStep, SHELL_SECONDS};
-pub use run::{AgentRun, Ending, Exchanges, Kept, Limit, Mechanism, TurnRun};
+pub use run::{AgentRun, Ending, EndpointFault, Exchanges, Kept, Limit, Mechanism, TurnRun};
 pub use runner::{Printed, Runner, SideFile, launch, read};
 pub use told::{Bounds, FaultSource, Told, ToldFault};
 pub use workspace::{FileKind, Followed, Walked, WalkedFile, Workspace, followed};

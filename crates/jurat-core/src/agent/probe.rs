@@ -118,6 +118,9 @@ impl<'p> Probe<'p> {
             Conclusion::Fault(fault) => {
                 let code = fault.kind.name().replace(':', "_");
                 self.told.fail(FaultSource::Provider, code, fault.message.clone());
+                if let Some(told) = &mut self.told.fault {
+                    told.class.get_or_insert(fault.class);
+                }
             }
             Conclusion::NotRun(_) => {}
         }

@@ -12,7 +12,7 @@ use crate::artifact::{
     Timing, Tokens, is_identifier,
 };
 use crate::check::is_blank;
-use crate::effect::Finish;
+use crate::effect::{FaultClass, Finish};
 use crate::evidence::fault::{CONFIGURATION, NOT_STARTED};
 
 /// The highest cost of a turn that a program is believed. What is higher is not known.
@@ -161,12 +161,23 @@ pub struct Exchanges {
     pub cost_usd: Option<f64>,
     /// The limit that was reached, after which requests were refused.
     pub spent: Option<Limit>,
-    /// What went wrong at the endpoint, when that was the last it did: a code and a sentence.
-    pub failed: Option<(String, String)>,
+    /// What went wrong at the endpoint, when that was the last it did.
+    pub failed: Option<EndpointFault>,
     /// The words of the model's refusal (perhaps none), when that was its last reply.
     pub refusal: Option<String>,
     /// How many replies were refusals.
     pub n_refusals: u64,
+}
+
+/// What went wrong at the endpoint of an agent's model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointFault {
+    /// One word.
+    pub code: String,
+    /// A sentence.
+    pub message: String,
+    /// What it means for further requests.
+    pub class: FaultClass,
 }
 
 /// What is kept of a run outside of its artifact.
@@ -379,12 +390,12 @@ impl AgentRun<'_> {
         if let Some(limit) = exchanges.and_then(|it| it.spent).filter(|_| !is_fine) {
             return limited(limit);
         }
-        if let Some((code, message)) = exchanges.and_then(|it| it.failed.clone()).filter(|_| !is_fine) {
-            return failed(RunStatus::ProviderError, &code, message, Some(true));
+        if let Some(fault) = exchanges.and_then(|it| it.failed.clone()).filter(|_| !is_fine) {
+            return provider_error(&fault.code, fault.message, Some(fault.class));
         }
         match (fault, &turn.ending) {
             (Some(fault), _) if fault.source == FaultSource::Provider => {
-                failed(RunStatus::ProviderError, &fault.code, fault.message.clone(), Some(true))
+                provider_error(&fault.code, fault.message.clone(), fault.class)
             }
             (Some(fault), _) if fault.source == FaultSource::Configuration => {
                 let (status, error) = failed(RunStatus::Invalid, &fault.code, fault.message.clone(), Some(false));
@@ -460,6 +471,13 @@ fn failed(status: RunStatus, code: &str, message: String, retryable: Option<bool
     let fault =
         RunFault { code: code.to_owned(), message, error_type: None, retryable, provider_code: None, metadata: None };
     (status, Some(fault))
+}
+
+/// A run whose model could not be asked. The kind of error is the class of the fault.
+fn provider_error(code: &str, message: String, class: Option<FaultClass>) -> (RunStatus, Option<RunFault>) {
+    let (status, error) = failed(RunStatus::ProviderError, code, message, Some(true));
+    let error_type = class.map(|it| it.name().to_owned());
+    (status, error.map(|it| RunFault { error_type, ..it }))
 }
 
 fn refused(words: &str) -> (RunStatus, Option<RunFault>) {

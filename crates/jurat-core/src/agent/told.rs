@@ -4,6 +4,7 @@ use jurat_format::value::{Map, Val, Value};
 
 use super::lines::Line;
 use crate::artifact::{Event, Happening, RunUsage, Tokens};
+use crate::effect::FaultClass;
 
 /// What a program told about a turn.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -52,6 +53,8 @@ pub struct ToldFault {
     pub code: String,
     /// A sentence.
     pub message: String,
+    /// What it means for further requests, where the model was asked by jurat itself.
+    pub class: Option<FaultClass>,
 }
 
 /// Where a fault comes from.
@@ -160,7 +163,7 @@ impl Told {
     /// Notes what went wrong, unless something is known to have gone wrong already: the first fault is the cause.
     pub(super) fn fail(&mut self, source: FaultSource, code: impl Into<String>, message: impl Into<String>) {
         if self.fault.is_none() {
-            self.fault = Some(ToldFault { source, code: code.into(), message: message.into() });
+            self.fault = Some(ToldFault { source, code: code.into(), message: message.into(), class: None });
         }
     }
 

@@ -71,6 +71,12 @@ impl ReplyForm {
         }
     }
 
+    /// Whether asking a judge ends with an error at this answer, when this number of requests could be made for it.
+    pub fn ends_in_error(&self, answer: &Answer, max_requests: u32) -> bool {
+        let is_last = answer.finish == Finish::Length || max_requests <= answer.n_requests.max(1);
+        answer.finish == Finish::Refusal || (is_last && self.read_answer(answer).is_err())
+    }
+
     /// Reads a reply, or says what is wrong with it in words that its author, a model, can use.
     pub fn read(&self, text: &str) -> Result<Value, String> {
         let text = text.trim();

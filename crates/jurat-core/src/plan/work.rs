@@ -47,6 +47,15 @@ impl Work {
         }
     }
 
+    /// What a reply of its judges must be, for a case.
+    pub fn reply_form(&self, case: Option<&str>) -> Option<&ReplyForm> {
+        match self {
+            Work::Judge(judge) => Some(&judge.form),
+            Work::Evaluation(evaluation) => Some(&evaluation.brief(case).form),
+            Work::Assert | Work::Outcome(_) | Work::Check(_) | Work::Evaluate(_) => None,
+        }
+    }
+
     /// The models that it asks, and how.
     pub fn judge(&self) -> Option<&PlannedJudge> {
         match self {

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::agent::{
-    Agent, AgentCase, AgentRun, Ending, Errand, Exchanges, FaultSource, Kept, Limit, ModelAt, Places, Printed, Runner,
-    Told, ToldFault, TurnRun, Wire, launch, read,
+    Agent, AgentCase, AgentRun, Ending, EndpointFault, Errand, Exchanges, FaultSource, Kept, Limit, ModelAt, Places,
+    Printed, Runner, Told, ToldFault, TurnRun, Wire, launch, read,
 };
 use jurat_core::artifact::{Event, Happening, RunArtifact, Tokens};
+use jurat_core::effect::FaultClass;
 use jurat_format::value::{Map, Val, parse_json};
 use proptest::prelude::*;
 
@@ -216,8 +217,12 @@ fn said(response: &str) -> Told {
     Told { response: Some(response.to_owned()), ..Told::default() }
 }
 
+fn endpoint_fault(code: &str, class: FaultClass) -> EndpointFault {
+    EndpointFault { code: code.to_owned(), message: "away".to_owned(), class }
+}
+
 fn faulty(source: FaultSource) -> Told {
-    let fault = ToldFault { source, code: "code".to_owned(), message: "why".to_owned() };
+    let fault = ToldFault { source, code: "code".to_owned(), message: "why".to_owned(), class: None };
     Told { fault: Some(fault), ..Told::default() }
 }
 
@@ -242,8 +247,9 @@ fn how_a_run_ended_is_its_status() {
 /// What the proxy saw decides only where the agent itself did not come through.
 #[test]
 fn what_an_endpoint_did_wrong_counts_when_it_was_the_end() {
-    let failed =
-        || Some(Exchanges { failed: Some(("status_500".to_owned(), "away".to_owned())), ..Exchanges::default() });
+    let failed = || {
+        Some(Exchanges { failed: Some(endpoint_fault("status_500", FaultClass::ServerError)), ..Exchanges::default() })
+    };
     let spent = || Some(Exchanges { spent: Some(Limit::Requests), ..Exchanges::default() });
     concluded(Ending::Exited(0), said("done"), failed(), "success");
     concluded(Ending::Exited(1), faulty(FaultSource::Agent), failed(), "provider_error status_500");

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use jurat_core::agent::{Agent, AgentCase, AgentRun, Runner};
 use jurat_core::artifact::{self, RunArtifact};
-use jurat_core::effect::{Fault, FaultKind, Outcome, Printed, Returned};
+use jurat_core::effect::{Fault, FaultClass, FaultKind, Outcome, Printed, Returned};
 use jurat_core::scenario::Function;
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Map, Val, Value, parse_json};
@@ -127,7 +127,7 @@ impl Agents {
                     let (usage, cost_usd) = taken_by_run(&value);
                     models.budget().charge(usage, cost_usd);
                 }
-                let is_error = value.get("status").and_then(Val::as_str) != Some("success");
+                let is_error = status(&value) != Some("success");
                 let (latency, at_ms) = (started.elapsed(), crate::now_ms());
                 Outcome::Returned(Box::new(Returned { value, is_error, printed: Printed::default(), latency, at_ms }))
             }
@@ -190,9 +190,21 @@ impl Request {
     }
 }
 
+/// The fault of its endpoint that a run ended with, when there was one.
+pub(crate) fn endpoint_fault(outcome: &Outcome) -> Option<(FaultClass, &str)> {
+    let Outcome::Returned(returned) = outcome else { return None };
+    let error = returned.value.get("error").filter(|_| status(&returned.value) == Some("provider_error"))?;
+    let class = error.get("error_type").and_then(Val::as_str).and_then(FaultClass::named)?;
+    Some((class, error.get("message").and_then(Val::as_str).unwrap_or_default()))
+}
+
+fn status<'v>(artifact: &'v Val<'_>) -> Option<&'v str> {
+    artifact.get("status").and_then(Val::as_str)
+}
+
 /// Whether a run may stand for others: only one that succeeded does.
 pub(crate) fn may_stand(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Returned(it) if it.value.get("status").and_then(Val::as_str) == Some("success"))
+    matches!(outcome, Outcome::Returned(it) if status(&it.value) == Some("success"))
 }
 
 /// An artifact that was recorded.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jurat_core::agent::{
-    Agent, AgentRun, Ending, Kept, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, TurnRun, plain_relative_path,
+    Agent, AgentRun, Ending, Exchanges, Kept, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, TurnRun,
+    plain_relative_path,
 };
 use jurat_core::artifact::RunUsage;
 use jurat_core::effect::{ModelRequest, Outcome, Printed, Returned};
@@ -53,12 +54,12 @@ pub(super) async fn run(
     let _ends = EndsWhenDropped(place.flag.clone());
     let offers = offers(tools, &case.agent, case.agent.limits.time).await?;
     let mut probe = Probe::new(case, role, request.replicate, offers);
-    let mut turns = Vec::new();
+    let (mut turns, mut n_requests) = (Vec::new(), 0);
     for turn in 0..case.turns.len() {
         let (message, started) = (case.message(turn), Instant::now());
         probe.begin(message.clone());
         let left = case.agent.limits.time.saturating_sub(began.elapsed());
-        let talk = talk(&mut probe, models, tools, &place, &case.id);
+        let talk = talk(&mut probe, models, tools, &place, (&case.id, &mut n_requests));
         let ending = match tokio::time::timeout(left, talk).await {
             Ok(Ok(())) => Ending::Exited(0),
             // What was spent before is told.
@@ -86,7 +87,7 @@ pub(super) async fn run(
         suite: &surroundings.suite,
         model: Some((&name, None)),
         turns,
-        exchanges: None,
+        exchanges: Some(Exchanges { n_requests, ..Exchanges::default() }),
         kept: Kept { directory: folders.name.clone(), ..kept },
         began_ms,
         ended_ms: crate::now_ms().max(began_ms),
@@ -108,16 +109,27 @@ async fn offers(tools: &Toolbox, agent: &Agent, patience: Duration) -> Result<Ve
     listing.failure().map_or_else(|| Ok(listing.offers(&agent.tool_filter)), Err)
 }
 
-/// Asks and calls until the turn is over.
-async fn talk(probe: &mut Probe<'_>, models: &Models, tools: &Toolbox, place: &Place, case: &str) -> Result<(), Halt> {
+/// Asks and calls until the turn is over, and counts the requests to the model.
+async fn talk(
+    probe: &mut Probe<'_>,
+    models: &Models,
+    tools: &Toolbox,
+    place: &Place,
+    (case, n_requests): (&str, &mut u64),
+) -> Result<(), Halt> {
     loop {
         let outcome = match probe.step() {
             ProbeStep::Done => return Ok(()),
-            ProbeStep::Ask(request) => match asked(models, &request, case).await {
-                Outcome::NotRun(reason) => return Err(Halt::Stopped(reason)),
-                Outcome::Returned(_) => return Err("the subject is no model".into()),
-                outcome => outcome,
-            },
+            ProbeStep::Ask(request) => {
+                let outcome = asked(models, &request, case).await;
+                *n_requests += match &outcome {
+                    Outcome::NotRun(reason) => return Err(Halt::Stopped(*reason)),
+                    Outcome::Returned(_) => return Err("the subject is no model".into()),
+                    Outcome::Answer(answer) => u64::from(answer.n_requests),
+                    Outcome::Fault(fault) => u64::from(fault.n_requests),
+                };
+                outcome
+            }
             ProbeStep::Use(tool, arguments) => {
                 let (text, is_error) = place.used(tool, &arguments).await;
                 returned(text, is_error)

@@ -11,7 +11,7 @@ use jurat_core::scenario::Function;
 use jurat_format::value::{Map, Val, Value};
 use jurat_host::program::{self, FoundProgram, ProgramError};
 use jurat_host::workspace;
-use jurat_sandbox::Program;
+use jurat_sandbox::{Program, jail};
 use tokio::sync::Semaphore;
 
 use super::{Agents, Ready};
@@ -89,6 +89,14 @@ pub enum AgentError {
         /// The function.
         function: String,
     },
+    /// This machine cannot isolate it.
+    #[error("agent `{agent}`: {why}")]
+    NoSandbox {
+        /// The agent.
+        agent: String,
+        /// What failed and what to change.
+        why: String,
+    },
     /// The program that asks cannot put up walls.
     #[error(
         "agents run behind walls that this program cannot put up: call `jurat::serve_as_worker()` first thing in `main`"
@@ -116,15 +124,15 @@ pub(crate) struct Surroundings {
 }
 
 impl Agents {
-    /// Makes those of a plan ready, as far as that is possible, and says what is wrong with the others, by their cases. Programs and files are looked at,
-    /// nothing is started. What functions are given and return is in the form of [`jurat_core::agent`].
+    /// Makes those of a plan ready, as far as that is possible, and returns what is wrong with the others, by their cases. Programs and files are looked at,
+    /// and no program of an agent is started. What functions are given and return is in the form of [`jurat_core::agent`].
     pub(crate) fn open(
         plan: &Plan,
         surroundings: Surroundings,
         functions: &HostFunctions,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> (Agents, Vec<(String, AgentError)>) {
-        let (mut by_case, mut errors) = (BTreeMap::new(), Vec::new());
+        let (mut by_case, mut errors) = (BTreeMap::new(), Agents::check_sandbox(plan, &surroundings));
         let mut found = Programs::default();
         for case in &plan.cases {
             match one(case, &surroundings, functions, env, &mut found) {
@@ -134,6 +142,16 @@ impl Agents {
         }
         let [programs, calls] = [surroundings.programs, surroundings.calls].map(|it| Semaphore::new(it.max(1)));
         (Agents { by_case, surroundings, programs, calls }, errors)
+    }
+
+    /// The agents that this machine cannot isolate, by their cases.
+    fn check_sandbox(plan: &Plan, surroundings: &Surroundings) -> Vec<(String, AgentError)> {
+        let Some(worker) = surroundings.worker.as_ref().filter(|_| !surroundings.is_on_host) else { return Vec::new() };
+        let cases: Vec<&Arc<AgentCase>> = plan.cases.iter().filter(|it| needs_namespaces(it)).collect();
+        let why = if cases.is_empty() { None } else { unavailable(worker) };
+        let Some(why) = why else { return Vec::new() };
+        let error = |agent: &str| AgentError::NoSandbox { agent: agent.to_owned(), why: why.clone() };
+        cases.iter().map(|it| (it.id.clone(), error(&it.agent.name))).collect()
     }
 
     /// The agents that cannot ask the models that they are given, by their cases.
@@ -153,6 +171,24 @@ impl Agents {
 
 /// Programs that were looked for, by who needs them.
 type Programs = BTreeMap<String, Option<FoundProgram>>;
+
+/// Whether a case runs a program in namespaces.
+fn needs_namespaces(case: &AgentCase) -> bool {
+    let agent = &case.agent;
+    let runs_programs = match agent.runner {
+        Runner::Recorded | Runner::Call => false,
+        Runner::LlmProbe => !agent.tools.is_empty(),
+        _ => true,
+    };
+    runs_programs && agent.isolation == Isolation::Namespaces
+}
+
+/// Why programs cannot be run in namespaces here. The only way to know is to start one: jurat itself, which runs a shell that does nothing.
+fn unavailable(worker: &Program) -> Option<String> {
+    let folder = tempfile::tempdir();
+    let probed = folder.map_err(jail::JailError::from).and_then(|it| jail::probe(worker.clone(), it.path()));
+    probed.err().map(|it| it.to_string())
+}
 
 fn one(
     case: &Arc<AgentCase>,
@@ -192,8 +228,11 @@ fn program_of(case: &AgentCase, surroundings: &Surroundings) -> Result<Option<Fo
     let agent = &case.agent;
     let Some(name) = agent.program.as_deref().or(agent.runner.program()) else { return Ok(None) };
     // What is in an image is found there.
-    if matches!(agent.isolation, Isolation::Container { .. }) {
-        return Ok(None);
+    if let Isolation::Container { engine, .. } = &agent.isolation {
+        let found = program::find(engine, Path::new(""), surroundings.search.as_deref());
+        let remedy = "install it, or name another engine of containers with `engine`".to_owned();
+        let no_engine = |error| AgentError::NoProgram { agent: agent.name.clone(), error, remedy };
+        return if surroundings.is_on_host { Ok(None) } else { found.map(|_| None).map_err(no_engine) };
     }
     let program = program::find(name, &agent.folder, surroundings.search.as_deref());
     program.map(Some).map_err(|error| AgentError::NoProgram {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jurat_core::agent::{
-    AgentCase, AgentRun, Ending, Errand, Exchanges, Launch, Limit, ModelAt, Network, Places, Printed, Runner, SideFile,
-    Told, TurnRun, Walked, Wire, launch, read,
+    AgentCase, AgentRun, Ending, EndpointFault, Errand, Exchanges, Launch, Limit, ModelAt, Network, Places, Printed,
+    Runner, SideFile, Told, TurnRun, Walked, Wire, launch, read,
 };
 use jurat_core::artifact::Tokens;
 use jurat_core::verdict::StopReason;
@@ -538,7 +538,7 @@ pub(super) fn exchanges(record: &Record) -> Exchanges {
         spent: record.spent.map(limit_of_spent),
         failed: record.failure.as_ref().map(|it| {
             let code = it.status.map_or_else(|| "no_reply".to_owned(), |it| format!("status_{it}"));
-            (code, it.message.clone())
+            EndpointFault { code, message: it.message.clone(), class: it.class }
         }),
         refusal: record.refusal().map(str::to_owned),
         n_refusals: record.n_refusals(),

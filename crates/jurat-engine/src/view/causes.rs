@@ -24,6 +24,8 @@ const EXAMPLES: usize = 3;
 pub(super) struct Causes {
     pub(super) causes: Vec<Cause>,
     pub(super) n_other: u64,
+    /// Cases that no task applies to.
+    pub(super) n_without_task: u64,
 }
 
 /// One reason while cases are counted.
@@ -37,15 +39,15 @@ struct Group {
 
 /// Counts the reasons of all cases of a run that could not be judged.
 pub(super) fn causes(view: &RunView) -> Result<Causes, ViewError> {
-    let mut grouping = Grouping { view, groups: Vec::new(), by_reason: HashMap::new(), n_other: 0 };
+    let mut grouping = Grouping { view, groups: Vec::new(), by_reason: HashMap::new(), n_other: 0, n_without_task: 0 };
     for case in view.reader.errors() {
         grouping.add(&case?);
     }
-    let Grouping { mut groups, n_other, .. } = grouping;
+    let Grouping { mut groups, n_other, n_without_task, .. } = grouping;
     // Equal counts stay in the order of input.
     groups.sort_by_key(|it| std::cmp::Reverse(it.n_cases));
     let causes = groups.into_iter().map(|it| cause(view, it)).collect::<Result<_, _>>()?;
-    Ok(Causes { causes, n_other })
+    Ok(Causes { causes, n_other, n_without_task })
 }
 
 struct Grouping<'v> {
@@ -53,6 +55,7 @@ struct Grouping<'v> {
     groups: Vec<Group>,
     by_reason: HashMap<String, usize>,
     n_other: u64,
+    n_without_task: u64,
 }
 
 impl Grouping<'_> {
@@ -60,6 +63,7 @@ impl Grouping<'_> {
     fn add(&mut self, case: &CaseErrors) {
         let mut counted: Vec<usize> = Vec::new();
         let mut is_other = false;
+        self.n_without_task += u64::from(case.reasons.iter().all(|(column, _)| column.task().is_none()));
         for (column, message) in &case.reasons {
             let Some(ix) = self.group(message, case) else {
                 is_other = true;

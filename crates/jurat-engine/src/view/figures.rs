@@ -2,7 +2,7 @@
 //! answers. Only what some threshold asks for is read, and none of it is held in memory.
 
 use jurat_core::effect::wire::read_outcome;
-use jurat_core::effect::{Asker, Outcome, Seat};
+use jurat_core::effect::{Asker, FaultClass, Outcome, Seat};
 use jurat_core::plan::TaskIx;
 use jurat_core::statistics::quantile;
 use jurat_core::suite::Statistic;
@@ -13,6 +13,7 @@ use jurat_store::run::{Column, StoredEffect};
 
 use super::{RunView, ViewError};
 use crate::RunError;
+use crate::agents::endpoint_fault;
 
 /// Whether a run passed, by the thresholds of its suite.
 pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, ViewError> {
@@ -47,18 +48,27 @@ pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, V
 fn first_fatal_fault(view: &RunView) -> Result<Option<String>, ViewError> {
     for effect in view.reader.effects() {
         let outcome = read_outcome(&effect?.outcome).map_err(|it| ViewError::Run(RunError::from(it)))?;
-        if let Outcome::Fault(mut fault) = outcome
-            && fault.class.is_fatal()
-        {
+        if let Some((class, cause)) = fatal_fault(outcome) {
+            let remedy = class.remedy().map_or_else(String::new, |it| format!("; {it}"));
+            return Ok(Some(format!("every request fails: {cause}{remedy}")));
+        }
+    }
+    Ok(None)
+}
+
+/// A fault that every further request would meet, in words.
+fn fatal_fault(outcome: Outcome) -> Option<(FaultClass, String)> {
+    let (class, cause) = match outcome {
+        Outcome::Fault(mut fault) => {
             // Whether the request would have been made once more says nothing about the cause.
             if let Some(last) = fault.failed.pop() {
                 fault.message = last.message;
             }
-            let remedy = fault.class.remedy().map_or_else(String::new, |it| format!("; {it}"));
-            return Ok(Some(format!("every request fails: {}{remedy}", fault.cause())));
+            (fault.class, fault.cause())
         }
-    }
-    Ok(None)
+        of_agent => endpoint_fault(&of_agent).map(|(class, message)| (class, message.to_owned()))?,
+    };
+    class.is_fatal().then_some((class, cause))
 }
 
 /// The figures of a task's scores that thresholds ask for.

@@ -211,6 +211,12 @@ impl RunView {
         })
     }
 
+    /// The same of one case.
+    pub fn effect_lines_of(&self, case: &StoredCase) -> Result<Vec<EffectLine>, ViewError> {
+        let effects = self.reader.effects_of(case.case_ix)?;
+        effects.into_iter().filter_map(|it| self.effect_line(it).transpose()).collect()
+    }
+
     fn effect_line(&self, effect: StoredEffect) -> Result<Option<EffectLine>, ViewError> {
         let Some(case) = self.reader.case(effect.case_ix)? else { return Ok(None) };
         let variant = self.variant(effect.case_ix).cloned().unwrap_or_default();

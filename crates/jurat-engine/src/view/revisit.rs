@@ -58,6 +58,7 @@ impl RunView {
             subject: variant.and_then(|it| named(&it.subject)),
             replicate: variant.filter(|_| self.is_repeated()).map(|it| it.replicate + 1),
             counts: self.counts(case),
+            message: case.detail(Column::CASE).and_then(|it| it.message.as_deref()).unwrap_or_default().to_owned(),
             took: case.took.unwrap_or_default(),
             ..CaseReport::new(self.case_name(case), verdict)
         };

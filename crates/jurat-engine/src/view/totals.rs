@@ -1,6 +1,6 @@
 //! The run as a whole, from what its writer counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,23 +9,25 @@ use jurat_core::plan::TaskIx;
 use jurat_core::statistics::{Interval, mean_interval};
 use jurat_core::suite::{Gate, Task, TaskKind};
 use jurat_core::verdict::{Counts, Decision, StopReason};
+use jurat_format::problem::listed_all;
 use jurat_report::model::{
     CaseCounts, DimensionTotal, JudgedScore, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal,
 };
 use jurat_store::run::{Code, Column, Ended, StoredSummary};
+use serde::de::DeserializeOwned;
 
 use super::causes::{Causes, causes};
 use super::disagreements::disagreements;
 use super::{RunView, ViewError};
 use crate::options::RunOptions;
 use crate::slice::Slice;
-use crate::tally::{Given, Scores, Taken};
+use crate::tally::{Given, Scores, Taken, Whole};
 
 pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
     let summary = view.reader.summary()?;
     let whole: Vec<&StoredSummary> = summary.iter().filter(|it| it.slice.is_empty()).collect();
-    let taken = whole.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it));
-    let all = taken.unwrap_or_default();
+    let of_run: Option<Whole> = whole.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it));
+    let all = of_run.as_ref().map(|it| it.taken.all).unwrap_or_default();
     let tasks = view.suite.tasks.iter().enumerate().map(|(ix, task)| task_total(view, ix, task, &whole)).collect();
     let mut report = RunReport {
         suite: view.reader.head().suite.clone(),
@@ -34,6 +36,8 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         repeat: view.reader.head().variants.iter().map(|it| it.replicate + 1).max().unwrap_or(1),
         tasks,
         dimensions: dimensions(view, &whole),
+        names_dimensions: !view.suite.dimensions.is_empty()
+            || view.suite.tasks.iter().any(|it| !it.dimensions.is_empty()),
         slices: slices(view, &summary),
         subjects: subjects(view, &summary),
         disagreements: Vec::new(),
@@ -48,15 +52,17 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         decision: Decision::default(),
         causes: Vec::new(),
         n_other_errors: 0,
+        n_errors_without_task: 0,
         stopped: None,
         fault: fault(view)?,
-        observed: observed(view, taken.as_ref())?,
+        observed: observed(view, of_run.as_ref())?,
     };
     report.stopped = stopped(view.reader.state()?.finish.map(|it| it.ended), &report.counts, &report.cases);
     (report.disagreements, report.n_disagreements) = disagreements(view, &report.subjects)?;
     if report.cases.error > 0 {
-        let Causes { causes, n_other } = causes(view)?;
+        let Causes { causes, n_other, n_without_task } = causes(view)?;
         (report.causes, report.n_other_errors) = (causes, n_other);
+        report.n_errors_without_task = n_without_task;
     }
     report.decision = super::figures::decision(view, &report)?;
     Ok(report)
@@ -174,7 +180,7 @@ pub(super) fn cases(slice: &[&StoredSummary]) -> CaseCounts {
 }
 
 /// What the answers of a slice took.
-fn taken(summary: &StoredSummary) -> Option<Taken> {
+fn taken<T: DeserializeOwned>(summary: &StoredSummary) -> Option<T> {
     summary.body.as_deref().and_then(|it| serde_json::from_str(it).ok())
 }
 
@@ -214,15 +220,16 @@ fn subjects(view: &RunView, summary: &[StoredSummary]) -> Vec<SubjectTotal> {
         }
         let own = Slice::Subject { prompt: variant.prompt.clone(), subject: variant.subject.clone() };
         let Some((_, rows)) = found.iter().find(|(slice, _)| *slice == own) else { continue };
-        let taken = rows.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it)).unwrap_or_default();
+        let taken: Taken =
+            rows.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it)).unwrap_or_default();
         totals.push(SubjectTotal {
             prompt,
             subject,
             counts: counts(&gates(view), rows),
             cases: cases(rows),
             tasks: task_counts(view, rows),
-            usage: taken.usage(),
-            cost_usd: taken.cost_usd(),
+            usage: taken.all.usage(),
+            cost_usd: taken.all.cost_usd(),
             latency: taken.mean_latency(),
         });
     }
@@ -242,7 +249,8 @@ fn task_counts(view: &RunView, slice: &[&StoredSummary]) -> Vec<Counts> {
     (0..view.plan.tasks.len()).map(of_task).collect()
 }
 
-fn observed(view: &RunView, taken: Option<&Taken>) -> Result<Observed, ViewError> {
+fn observed(view: &RunView, whole: Option<&Whole>) -> Result<Observed, ViewError> {
+    let taken = whole.map(|it| &it.taken);
     let state = view.reader.state()?;
     let stats = view.reader.effect_stats()?;
     let options = RunOptions::of(view.reader.head());
@@ -254,7 +262,7 @@ fn observed(view: &RunView, taken: Option<&Taken>) -> Result<Observed, ViewError
         started_at_ms: view.reader.head().created_at_ms,
         wall: state.finish.map_or(Duration::ZERO, |it| it.wall),
         // Requests without a response are recorded, too, and counted until the run has ended.
-        n_answers: taken.map_or(stats.asked, |it| it.answers),
+        n_answers: taken.map_or(stats.asked, |it| it.all.n),
         n_reused: taken.and_then(Taken::reused).unwrap_or(stats.reused),
         spent: taken.and_then(Taken::spent),
         oldest_reused_ms: stats.oldest_reused_ms,
@@ -267,7 +275,14 @@ fn observed(view: &RunView, taken: Option<&Taken>) -> Result<Observed, ViewError
         resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
         replay_of: options.replay_of,
         unsafe_code: options.unsafe_code,
-        notes: options.unsafe_host.then(|| ON_HOST.to_owned()).into_iter().chain(taken.and_then(truncated)).collect(),
+        notes: [
+            options.unsafe_host.then(|| ON_HOST.to_owned()),
+            taken.and_then(truncated),
+            whole.and_then(|it| unpriced(&it.unpriced_models)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
     })
 }
 
@@ -276,6 +291,16 @@ fn truncated(taken: &Taken) -> Option<String> {
     let were = if taken.truncated == 1 { "response was" } else { "responses were" };
     let cut_off = || format!("{} {were} cut off at `max_tokens`; raise it, or judge with care", taken.truncated);
     (taken.truncated > 0).then(cut_off)
+}
+
+/// Which models have no price, and how to give one.
+fn unpriced(models: &BTreeSet<String>) -> Option<String> {
+    let names = listed_all(models.iter().map(String::as_str));
+    let example = "`models: { judge: { model: …, price: { input: 0.25, output: 2 } } }`";
+    let sentence = format!(
+        "the price of {names} is not known; write it into the suite, in dollars for a million tokens, for example {example}"
+    );
+    (!models.is_empty()).then_some(sentence)
 }
 
 /// What a reader of such a run must know.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_core::effect::{Finish, Usage};
+use jurat_core::effect::{FaultClass, Finish, Usage};
 
 /// What passed through a proxy.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -117,6 +117,8 @@ impl Spent {
 pub struct ProviderFailure {
     /// The status, when there was a reply.
     pub status: Option<u16>,
+    /// What it means for further requests.
+    pub class: FaultClass,
     /// What went wrong, in words, without keys.
     pub message: String,
 }

@@ -292,8 +292,11 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
                         shared.settle(exchange, Settled::Nothing);
                     }
                     let message = http.secrets.scrubbed(message);
-                    shared.fail(operation, None, &message);
-                    refused(502, &format!("the model cannot be asked: {message}"))
+                    // What was sent may have been lost on a connection that was there.
+                    let kind = if was_sent { FaultKind::Cut } else { FaultKind::Connect };
+                    let answer = refused(502, &format!("the model cannot be asked: {message}"));
+                    shared.fail(operation, ProviderFailure { status: None, class: kind.into(), message });
+                    answer
                 }
                 Ok((connection, response)) => {
                     let place = (exchange, begun, set_aside);
@@ -326,7 +329,8 @@ async fn pass_back(
     if is_plain(&head.headers).is_err() {
         // A key in it could not be seen, nor its tokens counted.
         let answer = refusal(Some(operation), 502, "the model's reply is compressed, although that was not asked for");
-        shared.fail(operation, Some(502), "the reply is compressed, although that was not asked for");
+        let message = "the reply is compressed, although that was not asked for".to_owned();
+        shared.fail(operation, ProviderFailure { status: Some(502), class: FaultKind::Garbled.into(), message });
         shared.conclude_given(exchange, operation, &answer, begun.elapsed());
         return given(answer);
     }
@@ -397,12 +401,15 @@ fn given(given: Given) -> Reply {
     response
 }
 
-/// The status of a reply that cannot be used, and what is wrong with it.
-fn explained(failure: Failure, status: u16) -> (Option<u16>, String) {
+/// What is wrong with a reply that cannot be used.
+fn explained(failure: Failure, status: u16) -> ProviderFailure {
+    let unreadable = |kind: FaultKind, message| ProviderFailure { status: Some(status), class: kind.into(), message };
     match failure {
-        Failure::Api(error) => (Some(error.status), error.message),
-        Failure::Garbled(message) => (Some(status), message),
-        Failure::Cut => (Some(status), "the reply ended before it was complete".to_owned()),
+        Failure::Api(error) => {
+            ProviderFailure { status: Some(error.status), class: error.class, message: error.message }
+        }
+        Failure::Garbled(message) => unreadable(FaultKind::Garbled, message),
+        Failure::Cut => unreadable(FaultKind::Cut, "the reply ended before it was complete".to_owned()),
     }
 }
 
@@ -486,7 +493,8 @@ impl Shared {
                     FaultKind::Status(status) => status,
                     _ => 502,
                 };
-                self.fail(operation, Some(status), &fault.message);
+                let (class, message) = (fault.class, fault.message.clone());
+                self.fail(operation, ProviderFailure { status: Some(status), class, message });
                 Err((status, fault.message))
             }
             other => Err((502, format!("the model was not asked: {other:?}"))),
@@ -573,13 +581,13 @@ impl Shared {
     }
 
     /// Writes down that the provider failed.
-    fn fail(&self, operation: &Operation, status: Option<u16>, message: &str) {
+    fn fail(&self, operation: &Operation, failure: ProviderFailure) {
         if !operation.is_asking() {
             return;
         }
         let record = &mut self.state().record;
         record.n_failures += 1;
-        record.failure = Some(ProviderFailure { status, message: message.to_owned() });
+        record.failure = Some(failure);
     }
 
     fn conclude_given(&self, exchange: usize, operation: &Operation, given: &Given, duration: Duration) {
@@ -607,7 +615,7 @@ impl Shared {
             Ok(read) => (read, None),
             Err(failure) => (ReplyRead::default(), Some(explained(failure, status))),
         };
-        let failure = failure.map(|(status, message)| (status, self.shown(message.as_bytes())));
+        let failure = failure.map(|it| ProviderFailure { message: self.shown(it.message.as_bytes()), ..it });
         let is_refused = failure.is_some() && status >= 400;
         let settled = match usage {
             Some(it) => Settled::Answer { usage, cost_usd: self.price().map(|price| cost(&it, &price)) },
@@ -620,7 +628,7 @@ impl Shared {
         let Some(it) = record.exchanges.get_mut(exchange) else { return };
         (it.status, it.reply, it.usage, it.duration) = (Some(status), reply, usage, duration);
         (it.finish, it.refusal) = (finish, refusal.map(|it| self.shown(it.as_bytes())));
-        it.error = failure.as_ref().map(|(_, message)| message.clone()).or_else(|| note.map(str::to_owned));
+        it.error = failure.as_ref().map(|it| it.message.clone()).or_else(|| note.map(str::to_owned));
         let is_asking = Operation::read(&Method::POST, it.path.split('?').next().unwrap_or_default())
             .is_some_and(|it| it.is_asking());
         if !is_asking {
@@ -632,11 +640,11 @@ impl Shared {
                 record.cost_usd =
                     record.cost_usd.zip(price(&self.options)).map(|(sum, price)| sum + cost(&usage, &price));
             }
-            (None, Some((status, message))) => {
+            (None, Some(failure)) => {
                 // That a request is wrong is the agent's own doing.
-                if !matches!(status, Some(400 | 413 | 422)) {
+                if !matches!(failure.status, Some(400 | 413 | 422)) {
                     record.n_failures += 1;
-                    record.failure = Some(ProviderFailure { status, message });
+                    record.failure = Some(failure);
                 }
                 return;
             }

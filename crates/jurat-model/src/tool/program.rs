@@ -20,7 +20,7 @@ use super::server::Launch;
 use super::session::Surroundings;
 use super::tail::Tail;
 use super::verbatim::Verbatim;
-use crate::child::{Launched, Started, read_line};
+use crate::child::{Started, read_line};
 
 /// How long a program that closed its output has to end, so that its status can be told.
 const TO_END: Duration = Duration::from_secs(1);
@@ -57,9 +57,7 @@ impl Program {
     /// Starts a program. Once its input is closed it has the grace of the surroundings to end by itself.
     pub(super) fn start(launch: &Launch, surroundings: &Surroundings, seen: &Arc<Seen>) -> std::io::Result<Program> {
         let supervisor = surroundings.supervisor.as_ref();
-        let search = launch.variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-        let Launch { program, arguments, folder, .. } = launch;
-        let mut command = Launched { program, arguments, folder, search }.command(supervisor)?;
+        let mut command = launch.launched().command(supervisor)?;
         command.env_clear().envs(launch.variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;

@@ -1,6 +1,7 @@
 //! A server as it is opened: its definition with the variables filled in.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use ::http::header::{HeaderName, HeaderValue, USER_AGENT};
 use ::http::{HeaderMap, Uri};
 use jurat_core::suite::{Reach, ServerSpec};
 
+use crate::child::Launched;
 use crate::model::filled;
 use crate::provider::placeholders;
 use crate::transport::Target;
@@ -48,6 +50,29 @@ impl std::fmt::Debug for Launch {
     }
 }
 
+impl Launch {
+    /// What is started, as the system looks for it. Of variables that are given twice the last counts.
+    pub(super) fn launched(&self) -> Launched<'_> {
+        let Launch { program, arguments, folder, variables } = self;
+        let search = variables.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+        Launched { program, arguments, folder, search }
+    }
+
+    /// Looks whether its program and its folder are there. The program is named as it was `written`.
+    fn look(&self, written: &str) -> Result<(), String> {
+        if !self.folder.as_os_str().is_empty() && !self.folder.is_dir() {
+            return Err(format!("there is no folder `{}` to start it in", self.folder.display()));
+        }
+        self.launched().find().map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory if written.contains('/') => {
+                format!("there is no program `{written}`")
+            }
+            ErrorKind::NotFound | ErrorKind::NotADirectory => format!("there is no program `{written}` in PATH"),
+            _ => format!("`{written}` is not a program that may be started: {error}"),
+        })
+    }
+}
+
 /// Where requests go, and what they have besides.
 #[derive(Debug, Clone)]
 pub(super) struct Address {
@@ -81,6 +106,14 @@ pub enum ToolboxError {
         /// The header.
         header: String,
     },
+    /// Its program is not there, or the folder that it starts in is not.
+    #[error("the server `{server}` cannot be started: {why}")]
+    NoProgram {
+        /// The server.
+        server: String,
+        /// What is missing.
+        why: String,
+    },
     /// Its address is none.
     #[error("the server `{server}` cannot be asked: `{url}` is no address")]
     Address {
@@ -106,12 +139,14 @@ impl Server {
                 let (program, arguments) =
                     command.split_first().map_or(("", &[][..]), |(it, rest)| (it.as_str(), rest));
                 let folder = cwd.as_ref().map_or_else(|| spec.folder.clone(), |it| spec.folder.join(it));
-                Way::Program(Launch {
+                let launch = Launch {
                     program: located(program, &spec.folder),
                     arguments: arguments.to_vec(),
                     variables: all,
                     folder,
-                })
+                };
+                launch.look(program).map_err(|why| ToolboxError::NoProgram { server: server.clone(), why })?;
+                Way::Program(launch)
             }
             Reach::Http { url, headers } => {
                 let target = Target::read(url);

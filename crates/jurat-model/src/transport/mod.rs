@@ -333,6 +333,17 @@ struct Failures<'a> {
     failed: Vec<Attempt>,
 }
 
+/// Why a run was stopped, after "because".
+fn stopped_words(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Budget => "the budget of the run is used up",
+        StopReason::Deadline => "the time of the run is over",
+        StopReason::FailFast => "the run stops at the first failure (`--fail-fast`)",
+        StopReason::Interrupted => "the run was interrupted",
+        StopReason::EndpointFault => "the run was stopped: its endpoint fails every request",
+    }
+}
+
 impl Failures<'_> {
     fn push(&mut self, error: Failed, took: Duration) {
         let Failed { kind, class, message, retry_after, .. } = error;
@@ -353,7 +364,7 @@ impl Failures<'_> {
         if self.failed.is_empty() {
             return Outcome::NotRun(reason);
         }
-        self.fault(&format!("; it was not asked again: {}", reason.name()))
+        self.fault(&format!("; it was not asked again, because {}", stopped_words(reason)))
     }
 
     fn fault(self, note: &str) -> Outcome {

@@ -101,7 +101,7 @@ fn what_is_not_allowed_is_not_asked() {
     assert_eq!(asked(yes(), 0), ("not run: budget".to_owned(), String::new()));
     let (outcome, lines) = asked(failing(Fault::status(503)), 1);
     assert!(outcome.starts_with("status:503 after 1: HTTP 503 from 127.0.0.1:"), "{outcome}");
-    assert!(outcome.ends_with("; it was not asked again: budget"), "{outcome}");
+    assert!(outcome.ends_with("; it was not asked again, because the budget of the run is used up"), "{outcome}");
     assert_eq!(lines, "nothing");
 }
 

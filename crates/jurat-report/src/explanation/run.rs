@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use jurat_format::value::Val;
 
 use super::json::VERSION;
-use super::text::{ROOM, Writer};
+use super::text::{ROOM, Writer, fitted};
 use crate::Style;
 use crate::json_text::object;
 use crate::visible::visible_line;
@@ -18,8 +18,12 @@ const MOST_LINES: usize = 12;
 /// How much of a diff is shown.
 const MOST_DIFF_LINES: usize = 60;
 
-/// Writes the evidence of an agent's run as text.
-pub fn write_run(out: &mut dyn Write, evidence: &Val<'_>, style: Style) -> io::Result<()> {
+/// Writes the evidence of an agent's run as text, in a window of this width when there is one.
+pub fn write_run(out: &mut dyn Write, evidence: &Val<'_>, style: Style, width: Option<usize>) -> io::Result<()> {
+    fitted(out, width, |out| write_lines(out, evidence, style))
+}
+
+fn write_lines(out: &mut dyn Write, evidence: &Val<'_>, style: Style) -> io::Result<()> {
     let mut writer = Writer { out, style };
     writer.title("the run")?;
     let identity = evidence.get("identity").unwrap_or(&Val::Null);
@@ -191,7 +195,7 @@ mod tests {
     fn written(evidence: &str) -> String {
         let mut out = Vec::new();
         let evidence = parse_json(evidence).expect("JSON").value;
-        write_run(&mut out, &evidence, Style::default()).expect("memory");
+        write_run(&mut out, &evidence, Style::default(), None).expect("memory");
         String::from_utf8(out).expect("text")
     }
 

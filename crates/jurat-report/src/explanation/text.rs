@@ -16,6 +16,7 @@ use crate::model::{TaskVerdict, gate_name};
 use crate::style::Meaning;
 use crate::visible::{visible, visible_line};
 use crate::words::{self, cut, variant_name};
+use crate::wrap::{BAR, hanging};
 
 /// How much of a value is shown on a line.
 pub(super) const ROOM: usize = 200;
@@ -23,9 +24,33 @@ pub(super) const ROOM: usize = 200;
 /// How much of a prompt or a reply is shown.
 const ROOM_FOR_TEXTS: usize = 4000;
 
-/// Writes an explanation as text.
-pub fn write_text(out: &mut dyn Write, explanation: &Explanation, style: Style) -> io::Result<()> {
-    let mut writer = Writer { out: &mut *out, style };
+/// Writes an explanation as text, in a window of this width when there is one.
+pub fn write_text(
+    out: &mut dyn Write,
+    explanation: &Explanation,
+    style: Style,
+    width: Option<usize>,
+) -> io::Result<()> {
+    fitted(out, width, |out| write_explanation(out, explanation, style))?;
+    explanation.transcript.as_ref().map_or(Ok(()), |it| write_transcript(out, it, style, width))
+}
+
+/// Writes lines so that they fit a window of this width, when there is one.
+pub(super) fn fitted(
+    out: &mut dyn Write,
+    width: Option<usize>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if width.is_none() {
+        return write(out);
+    }
+    let mut text = Vec::new();
+    write(&mut text)?;
+    out.write_all(hanging(&String::from_utf8_lossy(&text), width).as_bytes())
+}
+
+fn write_explanation(out: &mut dyn Write, explanation: &Explanation, style: Style) -> io::Result<()> {
+    let mut writer = Writer { out, style };
     writer.head(explanation)?;
     writer.gates(explanation)?;
     if let Some(operands) = &explanation.operands {
@@ -49,7 +74,7 @@ pub fn write_text(out: &mut dyn Write, explanation: &Explanation, style: Style) 
             writer.tools(explanation)?;
         }
     }
-    explanation.transcript.as_ref().map_or(Ok(()), |it| write_transcript(out, it, style))
+    Ok(())
 }
 
 pub(super) struct Writer<'w> {
@@ -276,7 +301,7 @@ impl Writer<'_> {
             None => (text, 0),
         };
         for line in visible(shown).split('\n') {
-            writeln!(self.out, "{}", format!("    │ {line}").trim_end())?;
+            writeln!(self.out, "{}", format!("{BAR}{line}").trim_end())?;
         }
         if n_more > 0 {
             let more = words::counted(n_more as u64, "more character");

@@ -56,7 +56,7 @@ impl Listing<'_> {
         let room = self.width.map_or(ROOM_FOR_NAMES, |it| it.saturating_sub(verdict.len() + 2).max(WIDEST_NAME));
         let name = self.style.meant(Meaning::Name, &one_line(&case_name(case), room));
         writeln!(out, "{name}: {}", self.marked(case_meaning(case.verdict), &verdict))?;
-        let mut entries = Vec::new();
+        let mut entries: Vec<Entry> = fault(case).into_iter().collect();
         for task in &case.tasks {
             entries.extend(self.task(total(self.run, case, task)?, task));
         }
@@ -125,6 +125,14 @@ impl Listing<'_> {
         paragraphs.extend(task.explanation.as_deref().map(reason));
         paragraphs
     }
+}
+
+/// Why a case without tasks could not be judged or was not run.
+fn fault(case: &CaseReport) -> Option<Entry> {
+    let message = Some(case.message.trim_end()).filter(|it| !it.is_empty())?;
+    let mark = if case.verdict == CaseVerdict::NotRun { "–" } else { "!" };
+    let meaning = Some(Meaning::Unknown);
+    Some(Entry { mark, meaning, name: "case".to_owned(), paragraphs: vec![shortened(message)] })
 }
 
 /// How a task ended, in words.

@@ -41,7 +41,7 @@ pub(super) fn dimensions(run: &RunReport) -> Table {
     let judged = is_judged.then_some(judged).into_iter().flatten();
     let mut table = Table::new([Column::text("dimension")].into_iter().chain(judged).chain(count_columns()).collect());
     let used = Used::of(run.dimensions.iter().map(|it| &it.counts));
-    for it in &run.dimensions {
+    for it in run.dimensions.iter().filter(|_| is_judged || run.names_dimensions) {
         let score = Cell::from(it.score().map_or_else(String::new, |it| format!("{it:.1}")));
         let (mean, interval) = judged_words(it);
         let judged = is_judged.then(|| [Cell::from(mean), Cell::from(interval), score]).into_iter().flatten();

@@ -19,7 +19,7 @@ use crate::sample::{self, HOSTILE};
 
 fn told(explanation: &Explanation) -> String {
     let mut out = Vec::new();
-    write_text(&mut out, explanation, Style::Plain).expect("memory can be written");
+    write_text(&mut out, explanation, Style::Plain, None).expect("memory can be written");
     String::from_utf8(out).expect("text is UTF-8")
 }
 

@@ -347,7 +347,7 @@ fn decided() -> jurat_core::outcome::Trace {
 
 fn told(transcript: &Transcript) -> String {
     let mut out = Vec::new();
-    write_transcript(&mut out, transcript, Style::Plain).expect("memory can be written");
+    write_transcript(&mut out, transcript, Style::Plain, None).expect("memory can be written");
     String::from_utf8(out).expect("text is UTF-8")
 }
 

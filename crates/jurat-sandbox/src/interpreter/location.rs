@@ -79,6 +79,8 @@ impl Location {
 
     /// Whether it can be started, by its file. Messages name it as it was written.
     fn is_startable(&self, written: &Path) -> Result<(), String> {
+        // `././venv`, a path of a definition in the current directory, is `./venv`.
+        let written: PathBuf = written.components().collect();
         let shown = written.display();
         if !self.program.exists() {
             return Err(format!("`{shown}` cannot be started: there is no such file"));

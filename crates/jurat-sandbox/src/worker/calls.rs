@@ -50,6 +50,16 @@ pub(crate) fn copy_filter() -> Result<BpfProgram, Box<dyn Error>> {
     program(forbidden, SeccompAction::Allow, not_permitted())
 }
 
+/// Whether this kernel has filters of system calls, as far as it says so without installing one.
+#[allow(unsafe_code)]
+pub(super) fn filters_are_supported() -> io::Result<()> {
+    let action = libc::SECCOMP_RET_ERRNO;
+    // SAFETY: the kernel reads one number through the pointer, which is valid for the call, and changes nothing.
+    let result =
+        unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, std::ptr::from_ref(&action)) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Closes every descriptor but the standard ones and those of a channel.
 pub(super) fn close_others(mut channel: [RawFd; 2]) -> io::Result<()> {
     channel.sort_unstable();

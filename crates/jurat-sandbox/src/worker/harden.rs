@@ -11,8 +11,12 @@ use crate::{InForce, Layer};
 
 #[cfg(not(target_os = "linux"))]
 pub(super) use elsewhere::give_up;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use elsewhere::missing_layers;
 #[cfg(target_os = "linux")]
 pub(super) use linux::give_up;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::missing_layers;
 
 /// What is still needed of the file system.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +43,7 @@ mod linux {
 
     use landlock::{
         ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
-        RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
+        RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
     };
     use rustix::process::{Resource, Rlimit};
     use rustix::thread::{CapabilitySet, CapabilitySets};
@@ -88,6 +92,13 @@ mod linux {
         Ok(in_force)
     }
 
+    /// The required layers that this kernel lacks, one sentence each. The kernel is asked; nothing is given up.
+    pub(crate) fn missing_layers() -> Vec<String> {
+        let landlock = rules().err().map(|error| missing(Layer::Landlock, error));
+        let seccomp = calls::filters_are_supported().err().map(|error| missing(Layer::Seccomp, error));
+        landlock.into_iter().chain(seccomp).collect()
+    }
+
     /// Whoever is root keeps the right to read what others own: which files that is about is Landlock's business, and an interpreter may be another's.
     fn drop_privileges() -> Step {
         rustix::thread::set_no_new_privs(true)?;
@@ -120,17 +131,21 @@ mod linux {
         Ok(())
     }
 
-    /// What the oldest kernel with Landlock can do is required; newer kernels add walls behind those of the list of calls.
-    fn landlock(place: &Place<'_>) -> Step {
-        let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
-        let mut rules = Ruleset::default()
+    /// Rules that allow nothing. What the oldest kernel with Landlock can do is required; newer kernels add walls behind those of the list of calls.
+    fn rules() -> Result<RulesetCreated, RulesetError> {
+        Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_all(ABI::V1))?
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(AccessFs::from_all(ABI::V5))?
             .handle_access(AccessNet::from_all(ABI::V4))?
             .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-            .create()?;
+            .create()
+    }
+
+    fn landlock(place: &Place<'_>) -> Step {
+        let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
+        let mut rules = rules()?;
         for path in place.readable.iter().map(AsRef::<Path>::as_ref).chain(place.executable) {
             // What is not there cannot be read either.
             let Ok(descriptor) = PathFd::new(path) else { continue };
@@ -151,12 +166,17 @@ mod elsewhere {
 
     /// Gives up nothing.
     pub(crate) fn give_up(_: &Channel, orders: &Orders, _: &Place<'_>) -> Result<InForce, Vec<String>> {
-        let missing = Layer::REQUIRED.map(|it| missing(it, "only Linux has it")).to_vec();
+        let missing = missing_layers();
         if !orders.is_unsafe {
             return Err(missing);
         }
         let own = [Layer::Environment, Layer::Names, Layer::OneSource];
         let layers = own.into_iter().filter(|it| orders.layers.contains(it)).collect();
         Ok(InForce { layers, missing })
+    }
+
+    /// The required layers that this system lacks, one sentence each.
+    pub(crate) fn missing_layers() -> Vec<String> {
+        Layer::REQUIRED.map(|it| missing(it, "only Linux has it")).to_vec()
     }
 }

@@ -11,7 +11,7 @@ pub(crate) mod calls;
 mod copy;
 #[cfg(target_os = "linux")]
 mod exec_once;
-mod harden;
+pub(crate) mod harden;
 mod javascript;
 #[cfg(target_os = "linux")]
 pub(crate) mod parent;

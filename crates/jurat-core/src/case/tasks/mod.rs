@@ -154,11 +154,7 @@ impl<'p> CaseState<'p> {
 
     /// What a reply to a task's judges must be.
     pub fn form(&self, task: TaskIx) -> Option<&ReplyForm> {
-        match &self.plan.tasks.get(task.index())?.work {
-            Work::Judge(judge) => Some(&judge.form),
-            Work::Evaluation(evaluation) => Some(&evaluation.brief(self.id.as_deref()).form),
-            Work::Assert | Work::Outcome(_) | Work::Check(_) | Work::Evaluate(_) => None,
-        }
+        self.plan.tasks.get(task.index())?.work.reply_form(self.id.as_deref())
     }
 
     /// The verdicts in the order of the plan's tasks; `None` for those that are not done, and for those that are not for this case.
@@ -177,6 +173,11 @@ impl<'p> CaseState<'p> {
             Some(TaskState::Evaluated(_, evaluations)) => evaluations,
             _ => &[],
         }
+    }
+
+    /// Why the case could not be judged, when no task of it has that as its verdict because none is for this case.
+    pub fn fault_without_task(&self) -> Option<&Verdict> {
+        self.fault.as_ref().filter(|_| self.verdicts().all(|it| it.is_none()))
     }
 
     /// The verdict of the case, once every task is done.

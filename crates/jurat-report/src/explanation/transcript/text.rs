@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use jurat_core::scenario::{END, TurnFailure};
 use jurat_format::value::Value;
 
-use super::super::text::{ROOM, Writer, facts};
+use super::super::text::{ROOM, Writer, facts, fitted};
 use super::super::{Conversation, Purpose};
 use super::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
 use crate::Style;
@@ -13,8 +13,17 @@ use crate::style::Meaning;
 use crate::visible::visible_line;
 use crate::words::{self, counted, cut};
 
-/// Writes a transcript as text.
-pub fn write_transcript(out: &mut dyn Write, transcript: &Transcript, style: Style) -> io::Result<()> {
+/// Writes a transcript as text, in a window of this width when there is one.
+pub fn write_transcript(
+    out: &mut dyn Write,
+    transcript: &Transcript,
+    style: Style,
+    width: Option<usize>,
+) -> io::Result<()> {
+    fitted(out, width, |out| write_lines(out, transcript, style))
+}
+
+fn write_lines(out: &mut dyn Write, transcript: &Transcript, style: Style) -> io::Result<()> {
     let mut writer = Writer { out, style };
     writer.ending(transcript)?;
     for (ix, turn) in transcript.turns.iter().enumerate() {
