@@ -1,8 +1,10 @@
 //! Endpoints as a user sets them up: `.env` files, variables in models, and what a run says when they fail.
 
-use jurat_testkit::{Endpoint, Fault, Reply, Script, When};
+use jurat_testkit::{Endpoint, Fault, Reply, Script, Usage, When};
 
 use crate::command::{Ended, Folder, ended};
+
+const KEY: &str = "sk-of-the-project";
 
 /// A suite with one judge.
 fn suite(model: &str) -> String {
@@ -12,7 +14,7 @@ fn suite(model: &str) -> String {
 }
 
 fn polite() -> Endpoint {
-    Endpoint::start(Script::new().key("sk-of-the-project").reply(Reply::text("polite")))
+    Endpoint::start(Script::new().key(KEY).reply(Reply::text("polite")))
 }
 
 fn run(folder: &Folder, variables: &[(&str, &str)]) -> Ended {
@@ -79,6 +81,22 @@ fn models_and_addresses_may_be_variables() {
         "{}",
         missing.stderr
     );
+}
+
+#[test]
+fn a_model_without_a_price_is_named_with_how_to_give_it() {
+    let usage = Usage { input: 10, output: 5, cached: 0, reasoning: 0 };
+    let endpoint = Endpoint::start(Script::new().key(KEY).reply(Reply::text("polite").usage(usage)));
+    let (url, variable) = (endpoint.url(), ("OPENAI_API_KEY", KEY));
+    let judged = |price: &str| {
+        let suite = suite(&format!("{{ model: openai/m, base_url: '{url}'{price} }}"));
+        run(&Folder::with("suites/greetings/suite.yaml", suite), &[variable]).stdout
+    };
+    let (unknown, known) = (judged(""), judged(", price: { input: 1, output: 2 }"));
+    let note =
+        "note: the price of `m` is not known; write it into the suite, in dollars for a million tokens, for example";
+    assert!(unknown.contains("spent an unknown amount") && unknown.contains(note), "{unknown}");
+    assert!(known.contains("spent $0.00002") && !known.contains("note: "), "{known}");
 }
 
 #[test]

@@ -206,9 +206,9 @@ fn numbers<const N: usize>(members: [(&'static str, Option<f64>); N]) -> Map<'st
 const SHARE: (f64, f64) = (0.0, 1.0);
 const AMOUNT: (f64, f64) = (0.0, f64::INFINITY);
 const ANY: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
-const SHARE_FORM: Form = Form::Number(0.0, 1.0);
-const AMOUNT_FORM: Form = Form::Number(0.0, f64::INFINITY);
-const ANY_FORM: Form = Form::Number(f64::NEG_INFINITY, f64::INFINITY);
+const SHARE_FORM: Form = Form::Number(SHARE.0, SHARE.1);
+const AMOUNT_FORM: Form = Form::Number(AMOUNT.0, AMOUNT.1);
+const ANY_FORM: Form = Form::Number(ANY.0, ANY.1);
 
 static BOUND: Keys = Keys {
     what: "a bound",

@@ -296,10 +296,6 @@ fn servers_that_cannot_be_opened_say_why() {
     run(async {
         for (spec, expected) in [
             (
-                r#"{"s": {"command": ["./no-such-program"]}}"#.to_owned(),
-                "tool: the server `s` cannot be started: `…/no-such-program`: No such file or directory (os error 2)",
-            ),
-            (
                 spec_of(
                     &["--last-words", "cannot read tk-0123456789abcdef"],
                     r#", "env": {"KEY": {"from_env": "TOKEN"}}"#,
@@ -362,7 +358,7 @@ fn programs_see_little_of_the_environment() {
 fn what_the_environment_lacks_is_said_before_anything_is_started() {
     for (spec, expected) in [
         (
-            r#"{"s": {"command": ["x"], "env": {"KEY": {"from_env": "NOT_SET"}}}}"#,
+            r#"{"s": {"command": ["sh"], "env": {"KEY": {"from_env": "NOT_SET"}}}}"#,
             "`KEY` of the server `s` needs `NOT_SET`: set it in the environment or in a file `.env`",
         ),
         (
@@ -373,6 +369,27 @@ fn what_the_environment_lacks_is_said_before_anything_is_started() {
         let error = Toolbox::open(&specs(spec), &variable, options()).expect_err("a variable is missing");
         assert!(matches!(error, ToolboxError::MissingVariable { .. }));
         assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn a_program_or_a_folder_that_is_not_there_is_named_before_anything_is_started() {
+    for (spec, why) in [
+        (r#"{"s": {"command": ["no-such-program"]}}"#, "there is no program `no-such-program` in PATH"),
+        (r#"{"s": {"command": ["./no-such-program"]}}"#, "there is no program `./no-such-program`"),
+        (r#"{"s": {"command": ["/etc/passwd/x"]}}"#, "there is no program `/etc/passwd/x`"),
+        (
+            r#"{"s": {"command": ["/etc/passwd"]}}"#,
+            "`/etc/passwd` is not a program that may be started: Permission denied (os error 13)",
+        ),
+        (
+            r#"{"s": {"command": ["sh"], "cwd": "no-such-folder"}}"#,
+            "there is no folder `no-such-folder` to start it in",
+        ),
+        (r#"{"s": {"command": ["sh"], "env": {"PATH": "/nowhere"}}}"#, "there is no program `sh` in PATH"),
+    ] {
+        let error = Toolbox::open(&specs(spec), &variable, options()).expect_err("it is not there");
+        assert_eq!(error.to_string(), format!("the server `s` cannot be started: {why}"));
     }
 }
 

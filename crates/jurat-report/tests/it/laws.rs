@@ -195,7 +195,8 @@ proptest! {
     #[test]
     fn json_lines_are_lines_of_json(run in run(), case in case()) {
         let text = document("jsonl", &run, std::slice::from_ref(&case), Scope::ResultsOnly);
-        prop_assert_eq!(text.lines().count(), case.tasks.len());
+        // A case that no task applies to has a line, too.
+        prop_assert_eq!(text.lines().count(), case.tasks.len().max(1));
         for (line, task) in text.lines().zip(&case.tasks) {
             let read = parse_json(line).map_err(|error| TestCaseError::fail(format!("{error}: {line}")))?.value;
             prop_assert_eq!(read.get("record").and_then(Val::as_str), Some(&*case.id));
@@ -210,7 +211,7 @@ proptest! {
         let mut reader = csv::ReaderBuilder::new().flexible(false).from_reader(text.as_bytes());
         let names = reader.headers().expect("there is a header").clone();
         let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows are whole");
-        prop_assert_eq!(rows.len(), case.tasks.len());
+        prop_assert_eq!(rows.len(), case.tasks.len().max(1));
         for (row, task) in rows.iter().zip(&case.tasks) {
             let cell = |name: &str| &row[names.iter().position(|it| it == name).expect("the column is there")];
             for (name, text) in [

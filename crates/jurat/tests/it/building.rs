@@ -291,3 +291,21 @@ proptest! {
         prop_assert_eq!(judge.prompt.prompt.text(), format!("${{id}} {prompt}"));
     }
 }
+
+#[test]
+fn a_plan_names_what_a_run_would_refuse() {
+    let directory = TempDir::new().expect("the system has a place for temporary files");
+    let planned = |server: &str| {
+        let suite = format!(
+            "suite: desk\nrecords: [{{ id: a, n: 1 }}]\ntools: {{ desk: {{ command: [{server}] }} }}\n\
+             tasks: [{{ id: one, field_path: n, operator: equals, expected_value: 1 }}]\n"
+        );
+        let file = directory.path().join("suite.yaml");
+        std::fs::write(&file, suite).expect("files can be written");
+        Suite::load(&file).expect("it is a suite").plan()
+    };
+    assert!(planned("sh").is_ok());
+    let error = planned("no-such-server").expect_err("a program is missing").to_string();
+    let message = "the server `desk` cannot be started: there is no program `no-such-server` in PATH";
+    assert!(error.contains(message), "{error}");
+}
