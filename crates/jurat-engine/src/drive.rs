@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 
+use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_core::case::{Case, CaseState, gathers};
 use jurat_core::effect::{Deed, Outcome, Request, StepSite};
@@ -95,6 +96,11 @@ pub(crate) async fn drive<'p>(case: &mut Case<'p>, outcomes: &impl Outcomes, unt
             made.retain(|it| *it != site);
         }
     }
+}
+
+/// The same with a source that has its outcomes at once.
+pub(crate) fn drive_now(case: &mut Case<'_>, outcomes: &impl Outcomes, until: Until) -> Result<(), RunError> {
+    drive(case, outcomes, until).now_or_never().unwrap_or_else(|| unreachable!("the source never waits"))
 }
 
 /// Outcomes by calling models, tools, code and agents, or from a recording that stands in for them.

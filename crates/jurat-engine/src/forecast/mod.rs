@@ -8,15 +8,15 @@ mod bound;
 mod conversation;
 mod outline;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use jurat_core::case::{CaseState, ProbeState, ReadyRequest};
+use jurat_core::case::{Case, CaseState, ReadyRequest, Room};
 use jurat_core::effect::wire::read_outcome;
-use jurat_core::effect::{ModelRequest, Outcome, Request, StepSite};
-use jurat_core::evidence::probe;
+use jurat_core::effect::{ModelRequest, Outcome, Request};
 use jurat_core::plan::{EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
-use jurat_core::scenario::Traversal;
+use jurat_core::scenario::Step;
 use jurat_core::suite::RowSource;
 use jurat_format::problem::Problem;
 use jurat_report::plan::{CostBound, PlanReport};
@@ -24,6 +24,7 @@ use jurat_store::journal::Journal;
 use jurat_store::records::RowAt;
 
 use crate::case_source::{CaseSource, Scenarios};
+use crate::drive::{Moment, Outcomes, Until, drive_now};
 use crate::launch::variants_of;
 use crate::record_lane::owned;
 use crate::requirements::require_roles;
@@ -160,19 +161,12 @@ impl Forecast<'_> {
         for variant in of_first_prompt(self.asked) {
             let asked = &self.asked[variant as usize];
             self.n_scenario_cases += 1;
-            let mut talked = Traversal::start(ready, asked.model.as_str(), asked.name.as_str(), asked.replicate);
-            let mut n_known = 0;
-            'turns: while talked.end().is_none() {
-                for step in talked.steps() {
-                    let Request::Model(request) = &step.request else { break 'turns };
-                    let Some(outcome) = self.known(request)? else { break 'turns };
-                    n_known += 1;
-                    talked.apply(step.site, outcome);
-                }
-            }
+            let room = Room::default();
+            let mut case = Case::of_scenario(self.plan, ready, asked.subject(), &room);
+            let n_known = self.follow(&mut case, Until::Evidence)?;
             let most = conversation::most_calls(self.plan, ready);
             self.calls += most;
-            let is_talked = talked.end().is_some();
+            let is_talked = case.tasks().is_some();
             let of_judges = || conversation::judges(self.plan, ready).map(|it| max_calls(self.plan, it)).sum::<u64>();
             self.calls_left += if is_talked { of_judges() } else { most.saturating_sub(n_known) };
             let is_paid = self.players.values().any(|it| !it.is_local());
@@ -191,56 +185,53 @@ impl Forecast<'_> {
         let Ok(base) = self.rows.base(at.source, row) else { return Ok(()) };
         let id_text = id_text(&id);
         let name = self.rows.case_name(self.plan, &id_text, (at.source, &base));
-        let start = |base| CaseState::over(self.plan, base, &name);
         let Some(ask) = &self.plan.ask else {
-            let state = start(&base);
-            self.calls += self.open_calls(&state);
-            return self.judged(state, text.len() as u64);
+            let mut case = Case::of_evidence(self.plan, &base, name);
+            self.calls += case.tasks().map_or(0, |it| self.open_calls(it));
+            self.follow(&mut case, Until::End)?;
+            self.left(&case, text.len() as u64);
+            return Ok(());
         };
-        let unanswered = start(&base);
+        let unanswered = CaseState::over(self.plan, &base, &name);
         for asked in self.asked {
-            let mut probe = ProbeState::start(ask, asked.prompt, &asked.model, &base, asked.replicate);
+            let room = Room::default();
+            let mut case = Case::of_probe(self.plan, (ask, asked.prompt), asked.subject(), &base, name.clone(), &room);
             // What cannot be asked leaves nothing to judge.
-            let Some(step) = probe.steps().into_iter().next() else { continue };
+            let Some(step) = case.steps(&[]).into_iter().next() else { continue };
             let n_calls = most_calls_of_ask(ask) + self.every_call(&unanswered);
             self.calls += n_calls;
-            let Request::Model(request) = &step.request else {
-                // What servers have is asked in every run, and what follows depends on what their tools return.
-                self.calls_left += n_calls;
-                if self.players.values().any(|it| !it.is_local()) {
-                    self.bounds.unknown("what answers with tools cost depends on what the tools return".to_owned());
+            self.follow(&mut case, Until::End)?;
+            match (&step.request, room.evidence()) {
+                (_, Some(evidence)) => self.left(&case, evidence.to_json().len() as u64),
+                (Request::Model(request), None) if case.tasks().is_none() => {
+                    self.unanswered(ask, &unanswered, request, step.max_requests, text.len() as u64);
                 }
-                continue;
-            };
-            let Some(outcome @ Outcome::Answer(_)) = self.known(request)? else {
-                self.unanswered(ask, &unanswered, request, step.max_requests, text.len() as u64);
-                continue;
-            };
-            probe.apply(step.site, outcome);
-            let Some(Ok(answer)) = probe.end() else { continue };
-            let evidence = probe::evidence(ask, base.borrowed(), answer);
-            let state = CaseState::over(self.plan, &evidence, &name);
-            self.judged(state, evidence.to_json().len() as u64)?;
+                (Request::Model(_), None) => {}
+                // What servers have is asked in every run, and what follows depends on what their tools return.
+                (Request::Deed(_), None) => {
+                    self.calls_left += n_calls;
+                    if self.players.values().any(|it| !it.is_local()) {
+                        self.bounds.unknown("what answers with tools cost depends on what the tools return".to_owned());
+                    }
+                }
+            }
         }
         Ok(())
     }
 
-    /// Follows what the journal has as deep as it goes, and counts what is left.
-    fn judged(&mut self, mut state: CaseState<'_>, n_bytes: u64) -> Result<(), RunError> {
-        let mut unknown: Vec<StepSite> = Vec::new();
-        loop {
-            let next = state.steps().find(|it| !unknown.contains(&it.site)).map(|it| (it.site, it.request.into()));
-            let Some((site, request)) = next else { break };
-            let known = match &request {
-                Request::Model(request) => self.known(request)?,
-                Request::Deed(_) => None,
-            };
-            match known {
-                Some(outcome) => state.apply(site, outcome),
-                None => unknown.push(site),
-            }
-        }
-        self.calls_left += self.open_calls(&state);
+    /// Takes a case as far as the journal goes, and says how many of its answers it found.
+    fn follow(&mut self, case: &mut Case<'_>, until: Until) -> Result<u64, RunError> {
+        let journalled = Journalled { journal: self.journal, players: &self.players, n_found: Cell::new(0) };
+        drive_now(case, &journalled, until)?;
+        let n_found = journalled.n_found.get();
+        self.in_journal += n_found;
+        Ok(n_found)
+    }
+
+    /// Counts what is left of a case.
+    fn left(&mut self, case: &Case<'_>, n_bytes: u64) {
+        let Some(state) = case.tasks() else { return };
+        self.calls_left += self.open_calls(state);
         for step in state.steps() {
             if let ReadyRequest::Model(request) = step.request
                 && let Some(player) = self.players.get(request.model.as_str())
@@ -248,10 +239,9 @@ impl Forecast<'_> {
                 self.bounds.request(player, step.site.asker.task(), request, step.max_requests);
             }
         }
-        for task in waiting(self.plan, &state) {
+        for task in waiting(self.plan, state) {
             self.bounds.unbound(&self.players, task, n_bytes, None);
         }
-        Ok(())
     }
 
     /// What is left of a case whose subject has not answered: everything.
@@ -276,17 +266,6 @@ impl Forecast<'_> {
         }
     }
 
-    /// The answer of the journal.
-    fn known(&mut self, request: &ModelRequest) -> Result<Option<Outcome>, RunError> {
-        let player = self.players.get(request.model.as_str()).filter(|it| !it.is_local());
-        let (Some(journal), Some(player)) = (self.journal, player) else { return Ok(None) };
-        let Some(answer) = journal.get(&player.key.of(request), None)? else { return Ok(None) };
-        // A run asks again where an answer cannot be read.
-        let outcome = read_outcome(&answer.outcome).ok();
-        self.in_journal += u64::from(outcome.is_some());
-        Ok(outcome)
-    }
-
     /// The most calls that a case still makes.
     fn open_calls(&self, state: &CaseState<'_>) -> u64 {
         let of_models = state.steps().filter(|it| matches!(it.request, ReadyRequest::Model(_)));
@@ -297,6 +276,26 @@ impl Forecast<'_> {
     /// The most calls of all judges that are for a case.
     fn every_call(&self, state: &CaseState<'_>) -> u64 {
         judges(self.plan, state).map(|it| max_calls(self.plan, it)).sum()
+    }
+}
+
+/// Outcomes that the journal has.
+struct Journalled<'j> {
+    journal: Option<&'j Journal>,
+    players: &'j BTreeMap<&'j str, Player<'j>>,
+    n_found: Cell<u64>,
+}
+
+impl Outcomes for Journalled<'_> {
+    async fn outcome(&self, _: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {
+        let Request::Model(request) = &step.request else { return Ok(None) };
+        let player = self.players.get(request.model.as_str()).filter(|it| !it.is_local());
+        let (Some(journal), Some(player)) = (self.journal, player) else { return Ok(None) };
+        let Some(answer) = journal.get(&player.key.of(request), None)? else { return Ok(None) };
+        // A run asks again where an answer cannot be read.
+        let outcome = read_outcome(&answer.outcome).ok();
+        self.n_found.set(self.n_found.get() + u64::from(outcome.is_some()));
+        Ok(outcome)
     }
 }
 

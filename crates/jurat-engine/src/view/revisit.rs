@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use jurat_core::case::{Asked, Case, CaseState, Room};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Outcome, Usage};
@@ -19,7 +18,7 @@ use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
 use super::exchange::exchange;
 use super::{RunView, ViewError};
 use crate::RunError;
-use crate::drive::{Moment, Outcomes, Until, drive};
+use crate::drive::{Moment, Outcomes, Until, drive_now};
 use crate::rows::Rows;
 use crate::tally::taken;
 
@@ -145,12 +144,12 @@ impl RunView {
         if let Some(ready) = self.scenario(case) {
             // What is stored is what its tasks saw.
             let case = Case::of_evidence(&self.plan, &row, CaseName::of_scenario(&ready.scenario));
-            let state = recorded.concluded(case, "");
+            let state = recorded.concluded(case, "")?;
             return Ok(tell(Revisited { row: None, base: &row, state: &state, happened }));
         }
         if let Some(agent) = self.agent_case(case) {
             let case = Case::of_agent(&self.plan, agent, asked, &room);
-            let state = recorded.concluded(case, "the run does not say what the agent did");
+            let state = recorded.concluded(case, "the run does not say what the agent did")?;
             let base = room.evidence().unwrap_or(&row);
             return Ok(tell(Revisited { row: None, base, state: &state, happened }));
         }
@@ -172,7 +171,7 @@ impl RunView {
                 Case::of_probe(&self.plan, (ask, prompt), asked, &base, name, &room)
             }
         };
-        let state = recorded.concluded(begun, "the run does not say what the subject answered");
+        let state = recorded.concluded(begun, "the run does not say what the subject answered")?;
         let base = room.evidence().unwrap_or(&base);
         Ok(tell(Revisited { row: Some(&row), base, state: &state, happened }))
     }
@@ -302,10 +301,9 @@ impl Outcomes for Recorded<'_> {
 
 impl Recorded<'_> {
     /// Takes a case as far as its outcomes were recorded. `missing` is said of a case whose evidence is not there.
-    fn concluded<'p>(&self, mut case: Case<'p>, missing: &str) -> CaseState<'p> {
-        let driven = drive(&mut case, self, Until::End).now_or_never();
-        debug_assert!(matches!(driven, Some(Ok(()))), "recorded outcomes are there at once");
-        case.into_tasks(&Verdict::error(missing))
+    fn concluded<'p>(&self, mut case: Case<'p>, missing: &str) -> Result<CaseState<'p>, RunError> {
+        drive_now(&mut case, self, Until::End)?;
+        Ok(case.into_tasks(&Verdict::error(missing)))
     }
 }
 
