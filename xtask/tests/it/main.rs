@@ -5,12 +5,10 @@
 //! * [`purity`]: what the core may not touch.
 //! * [`unsafety`]: where `unsafe` may stand.
 //! * [`file_names`]: what a file may not be called.
-//! * [`documents`]: where links of pages lead, and which words pages and help do not use.
 //!
 //! Each rule is a function from text to complaints, tried on small snippets and then on this repository. [`tokens`] reads
 //! Rust as far as they need it, and [`repository`] finds the files.
 
-mod documents;
 mod file_names;
 mod layers;
 mod modules;

@@ -9,6 +9,7 @@ mod commands;
 mod completions;
 mod console;
 mod conversations;
+mod documents;
 mod ending;
 mod endpoints;
 mod evaluators;

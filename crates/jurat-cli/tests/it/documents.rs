@@ -1,10 +1,11 @@
-//! The pages of this repository: their links lead somewhere, and they are written in the words of `docs/glossary.md`.
+//! The pages of this repository and the help of the command: links lead somewhere, and the words are those of `docs/glossary.md`.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::repository::root;
+use crate::command::{Folder, root};
+use crate::commands::verb;
 
 /// The directories and files that hold pages for users.
 const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs", "examples"];
@@ -12,18 +13,18 @@ const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "doc
 /// The Markdown files of [`PAGES`], relative to the root, in order.
 fn pages() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    PAGES.iter().for_each(|it| collect(&root().join(it), "md", &mut found));
+    PAGES.iter().for_each(|it| collect(&root().join(it), &mut found));
     found.sort();
     assert!(found.len() > 100, "only {} pages: this test looks in the wrong place", found.len());
     found
 }
 
-/// The files with this extension at or below a path, relative to the root.
-fn collect(path: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+/// The pages at or below a path, relative to the root.
+fn collect(path: &Path, found: &mut Vec<PathBuf>) {
     if path.is_dir() {
         let entries = fs::read_dir(path).expect("directories of pages can be listed");
-        entries.for_each(|it| collect(&it.expect("pages can be listed").path(), extension, found));
-    } else if path.extension().is_some_and(|it| it == extension) {
+        entries.for_each(|it| collect(&it.expect("pages can be listed").path(), found));
+    } else if path.extension().is_some_and(|it| it == "md") {
         found.push(path.strip_prefix(root()).expect("it was found under the root").to_owned());
     }
 }
@@ -150,32 +151,30 @@ fn pages_are_written_in_the_words_of_the_glossary() {
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
 }
 
-/// The help of the command is what stands in doc comments of its arguments.
 #[test]
 fn help_is_written_in_the_words_of_the_glossary() {
-    let mut files = Vec::new();
-    collect(&root().join("crates/jurat-cli/src"), "rs", &mut files);
-    let mut found = Vec::new();
-    for file in files {
-        let text = text(&file);
-        for (number, help) in helps(&text) {
-            found.extend(
-                dialect(&file, help).map(|(word, write)| format!("{}:{number}: `{word}`: {write}", file.display())),
-            );
-        }
-    }
+    let folder = Folder::empty();
+    let all = folder.jurat(&["--help"]).stdout;
+    let verbs = all.lines().skip_while(|it| *it != "Commands:").skip(1).take_while(|it| !it.is_empty());
+    let verbs: Vec<&str> = verbs.filter_map(verb).filter(|it| *it != "help").collect();
+    assert!(verbs.len() > 8, "{verbs:?}");
+    let helps = verbs.iter().map(|it| folder.jurat(&[*it, "--help"]).stdout).chain([all.clone()]);
+    let found: Vec<String> = helps.flat_map(|help| dialect_of_help(&help)).collect();
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
 }
 
-/// Doc comments in front of what clap derives from: public fields of options, verbs and their values.
-fn helps(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let is_clap = text.contains("use clap::");
-    text.lines().enumerate().filter(move |_| is_clap).filter_map(|(ix, line)| {
-        line.trim_start()
-            .strip_prefix("/// ")
-            .filter(|it| !it.ends_with('.') || it.contains("; "))
-            .map(|it| (ix + 1, it))
-    })
+fn dialect_of_help(help: &str) -> Vec<String> {
+    let title = help.lines().next().unwrap_or_default();
+    let words = help.lines().flat_map(|line| dialect(Path::new("--help"), line).collect::<Vec<_>>());
+    words.map(|(word, write)| format!("{title}: `{word}`: {write}")).collect()
+}
+
+#[test]
+fn the_first_page_and_every_guide_lead_to_the_glossary() {
+    let is_guide = |it: &PathBuf| it.starts_with("docs/guides") || it == Path::new("README.md");
+    let without: Vec<PathBuf> =
+        pages().into_iter().filter(is_guide).filter(|it| !text(it).contains("glossary.md)")).collect();
+    assert!(without.is_empty(), "no link to docs/glossary.md: {without:?}");
 }
 
 fn dialect<'l>(page: &'l Path, line: &'l str) -> impl Iterator<Item = (&'static str, &'static str)> + 'l {
