@@ -4,6 +4,9 @@
 
 use super::{Codec, Failure, Reply, anthropic_messages, gemini_generate, ollama_chat, openai_chat, openai_responses};
 
+/// The largest event that is read.
+const MAX_EVENT: usize = 64 << 20;
+
 /// Reads a reply that comes in pieces.
 #[derive(Debug)]
 pub struct StreamDecoder {
@@ -93,7 +96,10 @@ impl Lines {
             self.end_line(each)?;
         }
         self.line.extend_from_slice(bytes);
-        Ok(())
+        match self.line.len() + self.data.len() > MAX_EVENT {
+            true => Err(Failure::Garbled(format!("an event has more than {} MiB", MAX_EVENT >> 20))),
+            false => Ok(()),
+        }
     }
 
     fn finish(&mut self, each: Each<'_>) -> Result<(), Failure> {

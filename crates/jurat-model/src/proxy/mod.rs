@@ -11,6 +11,7 @@
 //!
 //! Only what asks models is passed on: the key is worth more than that, and an agent must not have more of it.
 
+mod events;
 mod members;
 mod names;
 mod operation;

@@ -2,11 +2,14 @@
 
 use bytes::Bytes;
 
+use super::events::EventScrubber;
 use crate::transport::secret::{HIDDEN, Secrets};
 
 /// Replaces secrets in bytes that come in pieces. The end of a piece that may be the beginning of a secret is held back.
 #[derive(Debug)]
 pub(super) struct Scrubber {
+    /// Looks at the strings of events first, when the reply is a stream of them.
+    events: Option<EventScrubber>,
     secrets: Vec<Vec<u8>>,
     held: Vec<u8>,
 }
@@ -16,7 +19,14 @@ impl Scrubber {
         let mut secrets: Vec<Vec<u8>> = secrets.long_enough().map(|it| it.as_bytes().to_vec()).collect();
         // One may be the beginning of another.
         secrets.sort_unstable_by_key(|it| std::cmp::Reverse(it.len()));
-        Scrubber { secrets, held: Vec::new() }
+        Scrubber { events: None, secrets, held: Vec::new() }
+    }
+
+    /// The same for a stream of server-sent events.
+    pub(super) fn of_events(secrets: &Secrets) -> Scrubber {
+        let scrubber = Scrubber::new(secrets);
+        let events = (!scrubber.is_idle()).then(|| EventScrubber::new(secrets.long_enough()));
+        Scrubber { events, ..scrubber }
     }
 
     /// Whether everything passes as it is.
@@ -26,7 +36,7 @@ impl Scrubber {
 
     /// Whether everything so far was passed on.
     pub(super) fn holds_nothing(&self) -> bool {
-        self.held.is_empty()
+        self.held.is_empty() && self.events.as_ref().is_none_or(EventScrubber::holds_nothing)
     }
 
     /// What of the bytes so far can be passed on.
@@ -35,7 +45,10 @@ impl Scrubber {
             return bytes.clone();
         }
         let mut all = std::mem::take(&mut self.held);
-        all.extend_from_slice(bytes);
+        match &mut self.events {
+            None => all.extend_from_slice(bytes),
+            Some(events) => all.append(&mut events.push(bytes)),
+        }
         let (clean, held) = self.replaced(&all, false);
         self.held = held.to_vec();
         Bytes::from(clean)
@@ -43,7 +56,10 @@ impl Scrubber {
 
     /// What was held back, when nothing more comes.
     pub(super) fn finish(&mut self) -> Bytes {
-        let held = std::mem::take(&mut self.held);
+        let mut held = std::mem::take(&mut self.held);
+        if let Some(events) = &mut self.events {
+            held.append(&mut events.finish());
+        }
         Bytes::from(self.replaced(&held, true).0)
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::request::Parts;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Either, Full, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -226,6 +226,7 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     let model = shared.model();
     let asked = operation.as_ref().map(|it| {
         is_plain(&head.headers)?;
+        is_of_events(it, &head.uri)?;
         passed(it, &body, model.filter(|_| !shared.options.keeps_model))
     });
     let readable = asked.as_ref().and_then(|it| it.as_ref().ok());
@@ -315,6 +316,17 @@ fn is_plain(headers: &HeaderMap) -> Result<(), String> {
     }
 }
 
+/// Whether the reply to a request is whole or a stream of events. Gemini's other stream, a JSON array in pieces, is neither counted nor searched for keys.
+fn is_of_events(operation: &Operation, uri: &Uri) -> Result<(), String> {
+    let has_alt = || uri.query().is_some_and(|it| it.split('&').any(|it| it == "alt=sse"));
+    match operation {
+        Operation::Generate { is_streamed: true, .. } if !has_alt() => {
+            Err("a stream must be one of server-sent events: add `alt=sse` to the query".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Passes a reply back as it comes, without keys. What is an error comes whole, because providers like to say which key was wrong.
 async fn pass_back(
     shared: Arc<Shared>,
@@ -340,7 +352,7 @@ async fn pass_back(
         let codec = operation.codec().filter(|_| operation.is_asking());
         let reading = Reading::of(codec, is_streamed);
         let status = head.status.as_u16();
-        let scrubber = Scrubber::new(&http.secrets);
+        let scrubber = if is_streamed { Scrubber::of_events(&http.secrets) } else { Scrubber::new(&http.secrets) };
         let place = (exchange, begun, set_aside);
         Response::new(Either::Left(Tap::new(body, connection, shared, place, status, reading, scrubber)))
     } else {

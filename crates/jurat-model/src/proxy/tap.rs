@@ -118,11 +118,26 @@ impl Tap {
         }
     }
 
-    fn take(&mut self, bytes: &Bytes) {
-        let room = self.shared.options.recorded_bytes.saturating_sub(self.kept.len());
-        self.kept.extend_from_slice(&bytes[..room.min(bytes.len())]);
+    /// Reads a part of the reply, and returns what of it can be passed on.
+    fn take(&mut self, bytes: &Bytes) -> Bytes {
         self.n_bytes += bytes.len() as u64;
         self.reading.take(bytes);
+        let clean = self.scrubber.push(bytes);
+        self.record(&clean);
+        clean
+    }
+
+    /// The record has what is passed on: a key that is spread over events could not be found in it later.
+    fn record(&mut self, clean: &Bytes) {
+        let room = self.shared.options.recorded_bytes.saturating_sub(self.kept.len());
+        self.kept.extend_from_slice(&clean[..room.min(clean.len())]);
+    }
+
+    /// What was held back, when nothing more comes.
+    fn rest(&mut self) -> Bytes {
+        let rest = self.scrubber.finish();
+        self.record(&rest);
+        rest
     }
 
     /// Writes down what passed, once.
@@ -165,20 +180,20 @@ impl Body for Tap {
                 Some(Ok(frame)) => {
                     // What follows a body is not passed on: nothing in it is for the agent.
                     let Ok(bytes) = frame.into_data() else { continue };
-                    self.take(&bytes);
-                    self.scrubber.push(&bytes)
+                    self.take(&bytes)
                 }
                 Some(Err(error)) => {
+                    self.rest();
                     self.conclude(End::Cut);
                     return Poll::Ready(Some(Err(error)));
                 }
                 None => {
+                    let rest = self.rest();
                     self.conclude(End::Complete);
-                    let rest = self.scrubber.finish();
                     return Poll::Ready((!rest.is_empty()).then(|| Ok(Frame::data(rest))));
                 }
             };
-            if self.inner.is_end_stream() {
+            if self.inner.is_end_stream() && self.scrubber.holds_nothing() {
                 self.conclude(End::Complete);
             }
             if !passed.is_empty() {
@@ -201,6 +216,7 @@ impl Drop for Tap {
     fn drop(&mut self) {
         // A reply without a body is never asked for a piece.
         let end = if self.inner.is_end_stream() { End::Complete } else { End::NotWaitedFor };
+        self.rest();
         self.conclude(end);
     }
 }

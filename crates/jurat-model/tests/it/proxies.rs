@@ -505,6 +505,53 @@ fn the_key_is_handed_back_to_no_agent() {
     }
 }
 
+/// A stream of events, each a chunk of its own, with these pieces of an answer's text.
+fn streamed(pieces: &[&str]) -> Vec<u8> {
+    let event = |piece: &&str| {
+        format!(
+            "data: {{\"model\":\"gpt-oss\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{piece}\"}}}}]}}\n\n"
+        )
+    };
+    let end = r#"data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":2}}"#;
+    let events = pieces.iter().map(event).chain([format!("{end}\n\ndata: [DONE]\n\n")]);
+    let chunks = events.map(|it| format!("{:x}\r\n{it}\r\n", it.len())).chain(["0\r\n\r\n".to_owned()]);
+    let head =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n";
+    [head.to_owned()].into_iter().chain(chunks).collect::<String>().into_bytes()
+}
+
+/// The texts of an answer's events, one after the other.
+fn said(stream: &str) -> String {
+    stream.split("\"content\":\"").skip(1).filter_map(|it| it.split('"').next()).collect()
+}
+
+#[test]
+fn a_key_that_is_echoed_over_several_events_is_handed_back_to_no_agent() {
+    let (path, body) = question("openai", true);
+    let halves = (0..=KEY.len()).map(|it| vec![&KEY[..it], &KEY[it..]]);
+    let thirds = (1..KEY.len() - 1).map(|it| vec![&KEY[..it], &KEY[it..=it], &KEY[it + 1..]]);
+    let bytes = (0..KEY.len()).map(|it| &KEY[it..=it]).collect();
+    for pieces in halves.chain(thirds).chain([bytes]) {
+        let server = Raw::saying(streamed(&[&["yes, "], &pieces[..], &["."]].concat()));
+        let proxy = started(to_raw(&server));
+        let (status, text) = ask(&proxy, path, DUMMY, &body);
+        assert_eq!((status, said(&text).as_str()), (200, "yes, [secret]."), "{pieces:?}: {text}");
+        let record = proxy.finish();
+        assert_eq!((record.usage.output, &record.failure), (2, &None), "{pieces:?}");
+        assert_eq!(said(&record.exchanges[0].reply.text), "yes, [secret].", "{pieces:?}");
+    }
+}
+
+#[test]
+fn a_stream_that_is_not_of_events_is_not_asked_for() {
+    let server = Raw::saying(answer("200 OK", "", "[]"));
+    let proxy = started(ProxyOptions::to(Upstream::Model(Arc::new(model("gemini", &server.url())))));
+    let (path, body) = question("gemini", true);
+    let (status, text) = ask(&proxy, &path.replace("alt=sse&", ""), DUMMY, &body);
+    assert!(status == 400 && text.contains("`alt=sse`"), "{status} {text}");
+    assert_eq!(server.seen().len(), 0);
+}
+
 #[test]
 fn a_port_answers_only_those_who_have_its_key() {
     let server = Raw::start(|_, stream| stream.write_all(&answer("200 OK", "", PARIS)).expect("it is read"));
