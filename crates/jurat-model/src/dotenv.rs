@@ -109,8 +109,11 @@ impl Environment {
         Ok(())
     }
 
-    /// The value of a variable.
+    /// The value of a variable, or the answer to [`objection_to`].
     pub fn get(&self, name: &str) -> Option<String> {
+        if let Some((address, secret)) = name.split_once(OBJECTION) {
+            return self.objection(address, secret);
+        }
         let in_file =
             || self.files.iter().filter(|it| self.may_set(it, name)).find_map(|it| found(&it.variables, name));
         found(&self.process, name).or_else(in_file).map(str::to_owned)
@@ -121,6 +124,20 @@ impl Environment {
         let here = std::env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
         let shown = |it: &PathBuf| it.strip_prefix(&here).unwrap_or(it).to_owned();
         self.looked_for.iter().map(shown).collect()
+    }
+
+    /// Why a secret must not be sent to the address in a variable: a file chose the address, and the secret is not from that file.
+    fn objection(&self, address: &str, secret: &str) -> Option<String> {
+        let of_file = |it: &&File| found(&it.variables, address).is_some() && self.may_set(it, address);
+        let file = self.files.iter().find(of_file).filter(|_| found(&self.process, address).is_none())?;
+        let is_foreign = self.source_of(secret).is_some_and(|it| it != Some(&file.path));
+        is_foreign.then(|| {
+            let path = file.path.display();
+            format!(
+                "`{address}` in `{path}` would receive the value of `{secret}`, which is not from that file; set both in that \
+                 file, or `{address}` in the environment"
+            )
+        })
     }
 
     /// What was found in `.env` files and is not used, and why.
@@ -150,6 +167,15 @@ impl Environment {
         }
         self.files.iter().find(|it| found(&it.variables, name).is_some()).map(|it| Some(it.path.as_path()))
     }
+}
+
+/// Stands between two names in [`objection_to`]. No variable has it in its name.
+const OBJECTION: char = '\0';
+
+/// The name under which an [`Environment`] says why a secret must not be sent to the address in a variable. Environments are passed as functions from names to
+/// values, so this question is a name too; other environments have no value for it, and object to nothing.
+pub(crate) fn objection_to(address: &str, secret: &str) -> String {
+    format!("{address}{OBJECTION}{secret}")
 }
 
 /// What such a file is called.

@@ -123,7 +123,7 @@ impl Model {
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Model, OpenError> {
         resolved.has_what_it_needs(env)?;
-        let ResolvedModel { name, mut endpoint, key_env, price, rpm, tpm, timeout } = resolved;
+        let ResolvedModel { name, mut endpoint, key_env, price, rpm, tpm, timeout, .. } = resolved;
         let mut lane = blake3::Hasher::new();
         for text in [&endpoint.codec, &endpoint.address] {
             lane.update(&(text.len() as u64).to_le_bytes());

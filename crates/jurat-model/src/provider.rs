@@ -12,6 +12,7 @@ use jurat_format::problem::{listed, listed_all, nearest};
 use jurat_format::value::{Val, Value};
 
 use crate::codec::{Codec, Structured, Unsupported};
+use crate::dotenv::objection_to;
 use crate::model::filled;
 use crate::price::{Price, list_price};
 use crate::transport::secret::Secrets;
@@ -29,6 +30,8 @@ pub struct ResolvedModel {
     pub endpoint: Endpoint,
     /// The environment variable that holds the key.
     pub key_env: Option<String>,
+    /// The environment variables that its address was taken from.
+    pub address_env: Vec<String>,
     /// What tokens cost: the author's price, else the provider's list price.
     pub price: Option<Price>,
     /// The most requests a minute.
@@ -65,6 +68,14 @@ pub enum ResolveError {
         model: String,
         /// The variables that may hold it.
         variables: Vec<String>,
+    },
+    /// The address is from a file of the project, the key is not.
+    #[error("`{model}` is not asked: {reason}")]
+    ForeignKey {
+        /// The model.
+        model: String,
+        /// Which file, and what to do.
+        reason: String,
     },
     /// A header needs a variable that is not there.
     #[error("the header `{header}` of `{model}` needs `{variable}`: set it in the environment or in a file `.env`")]
@@ -151,9 +162,12 @@ pub fn describe(
     let Some(http) = &provider.http else {
         return provider.local(spec, model, written);
     };
-    let given = match written.base_url.take() {
-        Some(base_url) => Some(expanded_address(&base_url, &env)?),
-        None => http.base_url_env.and_then(env),
+    let (given, address_env) = match written.base_url.take() {
+        Some(base_url) => {
+            let variables = placeholders(&base_url).map(str::to_owned).collect();
+            (Some(expanded_address(&base_url, &env)?), variables)
+        }
+        None => (http.base_url_env.and_then(env), http.base_url_env.map(str::to_owned).into_iter().collect()),
     };
     let is_usual = given.is_none();
     let address = http.address(spec, given.as_deref().unwrap_or(http.base_url))?;
@@ -193,6 +207,7 @@ pub fn describe(
         name: spec.to_owned(),
         endpoint,
         key_env,
+        address_env,
         price: written.price.or_else(list_price),
         rpm: written.rpm,
         tpm: written.tpm,
@@ -230,6 +245,12 @@ fn expanded_address(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<
 pub(crate) fn keys_sent_to(base_url_env: &str) -> &'static [&'static str] {
     let mut https = PROVIDERS.iter().filter_map(|it| it.http.as_ref());
     https.find(|it| it.base_url_env == Some(base_url_env)).map_or(&[], |it| it.key_env)
+}
+
+/// Whether an address is taken from a variable without being asked to by the suite.
+pub(crate) fn is_address(variable: &str) -> bool {
+    let mut https = PROVIDERS.iter().filter_map(|it| it.http.as_ref());
+    https.any(|it| it.base_url_env == Some(variable)) || variable.ends_with("_BASE_URL")
 }
 
 /// The names of all providers.
@@ -281,6 +302,9 @@ impl ResolvedModel {
                 usual.map_or_else(|| vec![variable.clone()], |it| it.key_env.iter().map(|&it| it.to_owned()).collect());
             return Err(ResolveError::MissingKey { model: self.name.clone(), variables });
         }
+        if let Some(reason) = self.objection(env) {
+            return Err(ResolveError::ForeignKey { model: self.name.clone(), reason });
+        }
         if let Some(variable) = placeholders(&self.endpoint.address).find(|it| !is_there(it)) {
             let (written, variable) = (self.endpoint.address.clone(), variable.to_owned());
             return Err(ResolveError::MissingPlaceholder { setting: "base_url", written, variable });
@@ -295,6 +319,15 @@ impl ResolvedModel {
             }
         }
         Ok(())
+    }
+
+    /// Why the environment does not let a secret be sent to the address, if so.
+    fn objection(&self, env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let in_headers = self.endpoint.headers.iter().flat_map(|(_, value)| placeholders(value));
+        let secrets: Vec<&str> =
+            self.key_env.as_deref().into_iter().chain(in_headers).chain(placeholders(&self.endpoint.address)).collect();
+        let addresses = self.address_env.iter().filter(|it| is_address(it));
+        addresses.flat_map(|it| secrets.iter().map(move |secret| objection_to(it, secret))).find_map(|it| env(&it))
     }
 }
 
@@ -409,7 +442,16 @@ impl Provider {
             headers: Vec::new(),
         };
         let Written { price, rpm, tpm, timeout, .. } = written;
-        Ok(ResolvedModel { name: spec.to_owned(), endpoint, key_env: None, price, rpm, tpm, timeout })
+        Ok(ResolvedModel {
+            name: spec.to_owned(),
+            endpoint,
+            key_env: None,
+            address_env: Vec::new(),
+            price,
+            rpm,
+            tpm,
+            timeout,
+        })
     }
 }
 

@@ -66,6 +66,35 @@ fn a_project_cannot_send_a_key_of_the_user_elsewhere() {
 }
 
 #[test]
+fn a_project_cannot_send_another_secret_of_the_user_elsewhere() {
+    let judges = [
+        ("OPENAI_BASE_URL", "{ model: openai/m, api_key_env: MY_KEY }"),
+        ("OPENAI_BASE_URL", "{ model: openai-responses/m, headers: { authorization: 'Bearer ${MY_KEY}' } }"),
+        ("ANTHROPIC_BASE_URL", "{ model: anthropic/m, api_key_env: MY_KEY }"),
+        ("GOOGLE_GEMINI_BASE_URL", "{ model: gemini/m, api_key_env: MY_KEY }"),
+        ("OLLAMA_HOST", "{ model: ollama/m, api_key_env: MY_KEY }"),
+        ("OTHER_BASE_URL", "{ model: openai/m, base_url: '${OTHER_BASE_URL}', api_key_env: MY_KEY }"),
+    ];
+    for (variable, judge) in judges {
+        let endpoint = polite();
+        let file = format!("{variable}={}\n", endpoint.url());
+        let folder = Folder::with("suites/greetings/suite.yaml", suite(judge)).and(".env", &file);
+        let refused = run(&folder, &[("MY_KEY", "sk-of-the-user-0123")]);
+        assert_eq!((refused.code, endpoint.stats().requests), (Some(2), 0), "{judge}: {}", refused.stderr);
+        let reason = "would receive the value of `MY_KEY`, which is not from that file; set both in that file, or";
+        assert!(refused.stderr.contains(reason) && refused.stderr.contains(variable), "{judge}: {}", refused.stderr);
+        let mut command = folder.command();
+        let checked =
+            ended(command.args(["check", "suites/greetings/suite.yaml"]).env("MY_KEY", "sk-of-the-user-0123"));
+        assert!(checked.stdout.contains(reason) || checked.stderr.contains(reason), "{judge}: {}", checked.stdout);
+        let own = Folder::with("suites/greetings/suite.yaml", suite(judge))
+            .and(".env", format!("{file}MY_KEY=sk-of-the-project"));
+        let asked = run(&own, &[]);
+        assert_eq!((asked.code, endpoint.stats().requests), (Some(0), 1), "{judge}: {}{}", asked.stdout, asked.stderr);
+    }
+}
+
+#[test]
 fn models_and_addresses_may_be_variables() {
     let endpoint = polite();
     let suite = suite("{ model: '${JUDGE}', base_url: '${GATEWAY}', api_key_env: GATEWAY_KEY }");
