@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jurat_compare::expression::Interrupt;
 use jurat_core::agent::AgentCase;
 use jurat_core::plan::Plan;
 use jurat_core::scenario::Scenario;
@@ -9,8 +10,8 @@ use jurat_format::value::{Map, Val};
 use jurat_store::records::RowId;
 use jurat_store::run::RowPlace;
 
-use crate::RunError;
 use crate::rows::Selection;
+use crate::{RunError, Stop};
 
 /// Where the evidence of a case comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,14 @@ pub(crate) struct Scenarios<'s> {
 
 impl Scenarios<'_> {
     /// Those that are selected, each once.
-    pub(crate) fn selected(&self, selection: &Selection) -> Result<Vec<OpenCase>, RunError> {
+    pub(crate) fn selected(&self, selection: &Selection, stop: &Stop) -> Result<Vec<OpenCase>, RunError> {
+        let _entered = stop.evaluations().enter();
+        let selected = self.all_selected(selection);
+        // Which ones are selected is not known.
+        if Interrupt::was_noticed() { Ok(Vec::new()) } else { selected }
+    }
+
+    fn all_selected(&self, selection: &Selection) -> Result<Vec<OpenCase>, RunError> {
         let mut selected = Vec::new();
         for (ix, ready) in self.plan.scenarios.iter().enumerate() {
             let is_room = selection.limit.is_none_or(|it| (selected.len() as u64) < it);

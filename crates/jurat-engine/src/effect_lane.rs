@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use jurat_compare::expression::Interrupt;
 use jurat_core::case::{Case, Room};
 use jurat_core::plan::Plan;
 use jurat_core::verdict::{CaseVerdict, StopReason};
@@ -243,6 +244,13 @@ impl EffectLane<'_> {
         case: &Case<'_>,
         started: Instant,
     ) -> Result<(), RunError> {
+        // An expression of this case, or of another on this thread, may have been interrupted: it is judged when the run is resumed.
+        let not_run =
+            Interrupt::was_noticed().then(|| case.not_run(self.stop.reason().unwrap_or(StopReason::Interrupted)));
+        let (case, text, base) = match &not_run {
+            Some(not_run) => (not_run, "{}", &Val::Null),
+            None => (case, text, base),
+        };
         let Some(state) = case.tasks() else { unreachable!("a case is taken to its end") };
         let (case_ix, id, place, source) = (open.case_ix, &open.id, open.place, open.source);
         let done = Done { case_ix, id, place, text, base, state, took: started.elapsed(), source };

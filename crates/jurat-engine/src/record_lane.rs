@@ -6,6 +6,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use jurat_compare::expression::Interrupt;
 use jurat_core::case::CaseState;
 use jurat_core::verdict::{CaseVerdict, StopReason};
 use jurat_format::value::Val;
@@ -67,6 +68,7 @@ impl RecordLane<'_> {
         let n_variants = self.keeping.variants.len().max(1) as u64;
         let mut block = BlockBuilder::new(self.keeping.plan.tasks.len(), n_variants);
         let mut opened = Vec::new();
+        let _entered = self.stop.evaluations().enter();
         loop {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(batch) = next else { break };
@@ -189,6 +191,10 @@ impl RecordLane<'_> {
         (id, base, state): (&RowId<'_>, &Val<'_>, &CaseState<'_>),
         started: Instant,
     ) {
+        // The row is judged when the run is resumed.
+        if Interrupt::was_noticed() {
+            return;
+        }
         let n_variants = self.keeping.variants.len().max(1) as u64;
         let done = Done {
             case_ix: row_ix * n_variants,

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use jurat_compare::expression::{Expression, ExpressionError};
+use jurat_compare::expression::{Expression, ExpressionError, Interrupt};
 use jurat_core::evidence::fault::of_run;
 use jurat_core::evidence::run;
 use jurat_core::plan::{CaseName, Plan, row_tags};
@@ -117,10 +117,13 @@ impl<'r> Rows<'r> {
     ) -> Result<(), RunError> {
         let (mut n_rows, mut n_selected) = (self.first, n_before);
         let mut failed = None;
+        let _entered = stop.evaluations().enter();
         read_all_within(self.records, stdin, self.limits, &mut |chunk| {
             let first = n_rows;
             n_rows += chunk.rows.len() as u64;
             let batch = match self.selected(selection, chunk, first) {
+                // Which rows are selected is not known.
+                _ if Interrupt::was_noticed() => return ControlFlow::Break(()),
                 Ok(batch) => batch,
                 Err(error) => {
                     failed = Some(error);
@@ -159,6 +162,9 @@ impl<'r> Rows<'r> {
         for (ix, (at, text)) in chunk.iter().enumerate() {
             if self.is_selected(selection, at, text)? {
                 kept.push(ix);
+            }
+            if Interrupt::was_noticed() {
+                break;
             }
         }
         let places = kept.iter().map(|ix| first + *ix as u64).collect();

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -239,7 +239,7 @@ impl Going<'_> {
             let waiting = std::sync::Arc::new(Mutex::new(waiting));
             let (rows, fail, selection, deadline) = (&rows, &fail, job.selection, job.deadline);
             let scenarios = Scenarios { plan: job.plan, source: rows.n_sources() };
-            let opened = match scenarios.selected(selection) {
+            let opened = match scenarios.selected(selection, stop) {
                 Ok(opened) => opened,
                 Err(error) => {
                     fail(error);
@@ -247,6 +247,17 @@ impl Going<'_> {
                 }
             };
             let n_scenarios = opened.len() as u64;
+            let (ended, end) = sync_channel::<()>(0);
+            if let Some(deadline) = deadline {
+                // The threads that judge cannot look at the clock while they evaluate an expression.
+                scope.spawn(move || {
+                    let is_late =
+                        end.recv_timeout(deadline.saturating_sub(started.elapsed())) == Err(RecvTimeoutError::Timeout);
+                    if is_late {
+                        stop.close(StopReason::Deadline);
+                    }
+                });
+            }
             scope.spawn(move || {
                 let read = rows.read(selection, n_scenarios, stdin, stop, &mut |batch| {
                     if deadline.is_some_and(|it| started.elapsed() >= it) {
@@ -263,8 +274,9 @@ impl Going<'_> {
             let lane = std::sync::Arc::new(lane);
             for _ in 0..n_threads {
                 let (waiting, lane) = (waiting.clone(), lane.clone());
-                let opened = opened.clone();
+                let (opened, ended) = (opened.clone(), ended.clone());
                 scope.spawn(move || {
+                    let _ended = ended;
                     lane.begin(&opened).and_then(|()| lane.work(&waiting)).unwrap_or_else(fail);
                 });
             }
@@ -273,6 +285,8 @@ impl Going<'_> {
             if asks {
                 self.ask_all(rows, keeping, most_open, arriving).unwrap_or_else(fail);
             }
+            // The deadline is no longer waited for when the last of these is gone.
+            drop(ended);
         });
         if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
@@ -343,6 +357,7 @@ impl Going<'_> {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().max_io_events_per_tick(AT_A_TIME).build()?;
         let deadline = job.deadline.map(|it| tokio::time::Instant::from_std(started + it));
+        let _entered = stop.evaluations().enter();
         runtime.block_on(async {
             let watch = async {
                 match deadline {

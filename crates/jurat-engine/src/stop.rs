@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use jurat_compare::expression::Interrupt;
 use jurat_core::verdict::StopReason;
 use tokio::sync::Notify;
 
@@ -15,6 +16,8 @@ pub struct Stop {
     closed: AtomicU8,
     dropped: AtomicU8,
     changed: Notify,
+    /// Ends expressions that take long. They are evaluated on threads that notice nothing else meanwhile.
+    evaluations: Interrupt,
 }
 
 impl Stop {
@@ -55,6 +58,11 @@ impl Stop {
         read(&self.dropped)
     }
 
+    /// What ends expressions that take long, when the run is interrupted or out of time. What they would have concluded is computed again when the run is resumed.
+    pub(crate) fn evaluations(&self) -> &Interrupt {
+        &self.evaluations
+    }
+
     /// Waits until what is in flight is to be dropped.
     pub async fn dropped(&self) -> StopReason {
         loop {
@@ -80,6 +88,9 @@ impl Stop {
     fn set(&self, place: &AtomicU8, reason: StopReason) {
         let ix = StopReason::ALL.iter().position(|it| *it == reason).unwrap_or(0);
         place.store(ix as u8 + 1, Ordering::SeqCst);
+        if matches!(reason, StopReason::Interrupted | StopReason::Deadline) {
+            self.evaluations.raise();
+        }
         self.changed.notify_waiters();
     }
 }

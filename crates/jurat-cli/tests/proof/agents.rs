@@ -33,8 +33,13 @@ print(json.dumps({"type": "final", "text": "done"}))
 enum Way {
     Interrupted,
     InterruptedTwice,
+    /// By a signal of a supervisor or of a terminal that is closed, while the agent waits for an answer that never comes.
+    Ended(Signal),
     Killed,
 }
+
+const WAYS: [Way; 5] =
+    [Way::Interrupted, Way::InterruptedTwice, Way::Ended(Signal::TERM), Way::Ended(Signal::HUP), Way::Killed];
 
 fn suite(token: &str) -> String {
     format!(
@@ -79,7 +84,7 @@ fn n_entries(project: &Project, folder: &str) -> usize {
 #[track_caller]
 fn leaves_nothing(way: Way, place: &[&str]) {
     let told = format!("{way:?} {place:?}");
-    let token = format!("proof-{}-{way:?}-{}", std::process::id(), place.len());
+    let token = format!("proof-{}-{way:?}-{}", std::process::id(), place.len()).replace(['(', ')'], "-");
     let endpoint = Endpoint::start(Script::new().held());
     let project = Project::new(&suite(&token), "", &endpoint.url());
     project.write("agent.py", AGENT);
@@ -98,6 +103,7 @@ fn leaves_nothing(way: Way, place: &[&str]) {
             running.interrupt(Signal::INT);
             running.send(Signal::INT);
         }
+        Way::Ended(signal) => running.interrupt(signal),
         Way::Killed => running.send(Signal::KILL),
     }
     let since = Instant::now();
@@ -109,6 +115,9 @@ fn leaves_nothing(way: Way, place: &[&str]) {
     if way == Way::InterruptedTwice {
         println!("{told}: the second Ctrl-C took {took:?}");
         assert!(took < Duration::from_secs(1), "{told}: {took:?}");
+    }
+    if let Way::Ended(_) = way {
+        assert!(took < Duration::from_secs(9), "{told}: {took:?}");
     }
     if way != Way::Killed {
         assert_eq!(n_entries(&project, "tmp"), 0, "{told}");
@@ -127,14 +136,14 @@ fn leaves_nothing(way: Way, place: &[&str]) {
 
 #[test]
 fn nothing_is_left_behind_walls() {
-    for way in [Way::Interrupted, Way::InterruptedTwice, Way::Killed] {
+    for way in WAYS {
         leaves_nothing(way, &[]);
     }
 }
 
 #[test]
 fn nothing_is_left_on_the_machine_itself() {
-    for way in [Way::Interrupted, Way::InterruptedTwice, Way::Killed] {
+    for way in WAYS {
         leaves_nothing(way, &["--unsafe-host"]);
     }
 }

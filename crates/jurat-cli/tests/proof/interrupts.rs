@@ -169,3 +169,91 @@ fn a_hangup_that_is_ignored_stays_ignored() {
     let ended = running.ended();
     assert_eq!((ended.code, timeless(&ended.stdout)), (Some(1), undisturbed()), "{}", ended.stderr);
 }
+
+/// A condition that takes seconds, however fast the machine is: loops inside loops, up to the bound of steps.
+fn costly(n_loops: usize) -> String {
+    let names = &["a", "b", "c", "d", "e", "f"][..n_loops];
+    let test = format!("{} >= 0", names.join(" + "));
+    names.iter().rev().fold(test, |inner, name| format!("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].all({name}, {inner})"))
+}
+
+/// A conversation whose second turn waits for a costly condition.
+fn conversation(condition: &str) -> String {
+    format!(
+        "suite: costly\nmodels: {{ subject: openai/subject }}\nscenarios:\n  s:\n    entry: a\n    \
+         nodes: {{ a: {{ question: A? }}, b: {{ question: B? }} }}\n    edges: [{{ from: a, to: b, when: {{ cel: '{condition}' }} }}, {{ from: a, to: __end__ }}]\n    \
+         outcomes: {{ n: {{ cel: 'result.turn_count == 2' }} }}\n"
+    )
+}
+
+#[test]
+fn an_expression_that_takes_long_is_interrupted_and_nothing_is_concluded_from_it() {
+    let endpoint = Endpoint::start(Script::new());
+    let project = Project::new(&conversation(&costly(4)), "", &endpoint.url());
+    let mut running = Running::start(&project);
+    endpoint.wait_until(|it| it.answers == 1);
+    running.interrupt(Signal::INT);
+    let ended = running.ended();
+    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    assert!(ended.stdout.contains(r#""verdict":"not_run""#), "{}", ended.stdout);
+    assert!(!ended.stdout.contains(r#""verdict":"error""#), "{}", ended.stdout);
+    let again = project.results(OPTIONS);
+    assert_eq!((again.code, endpoint.stats().requests), (Some(0), 2), "{} {}", again.stdout, again.stderr);
+}
+
+#[test]
+fn a_deadline_passes_while_an_expression_takes_long() {
+    let endpoint = Endpoint::start(Script::new());
+    let conversation = Project::new(&conversation(&costly(5)), "", &endpoint.url());
+    let filtered = "suite: rows\nrecords: rows.jsonl\ntasks: [{ id: t, field_path: output, operator: equals, expected_value: x }]\n";
+    let filtered = Project::new(filtered, &"{\"output\": \"x\"}\n".repeat(50), &endpoint.url());
+    for (project, filter) in [(conversation, "true".to_owned()), (filtered, costly(5))] {
+        let began = Instant::now();
+        let ended = project.results(&["--timeout", "100ms", "--filter", &filter]);
+        assert!(ended.stdout.contains(r#""stopped":"deadline""#), "{} {}", ended.stdout, ended.stderr);
+        assert!(!ended.stdout.contains(r#""verdict":"error""#), "{}", ended.stdout);
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    }
+}
+
+const ENDLESS: &str = "suite: endless\nrecords: [{ id: a, output: x }]\n\
+    evaluators: { loop: { source: \"def evaluate(output):\\n    while True: pass\\n\", limits: { timeout: 10m } } }\n\
+    tasks: [{ id: t, evaluate: loop }]\n";
+
+/// The time that the descendants of a process have used, in ticks of the system.
+fn ticks_below(parent: u32) -> i64 {
+    let entries = std::fs::read_dir("/proc").expect("the system lists processes").flatten();
+    let fields = entries.filter_map(|it| {
+        let text = std::fs::read_to_string(it.path().join("stat")).ok()?;
+        let numbers: Vec<i64> =
+            text.rsplit_once(") ")?.1.split(' ').skip(1).filter_map(|it| it.trim().parse().ok()).collect();
+        Some((it.file_name().to_str()?.parse::<i64>().ok()?, *numbers.first()?, *numbers.get(10)?))
+    });
+    let mut all: Vec<(i64, i64, i64)> = fields.collect();
+    let (mut family, mut n_ticks) = (vec![i64::from(parent)], 0);
+    while let Some(at) = all.iter().position(|(_, above, _)| family.contains(above)) {
+        let (id, _, ticks) = all.remove(at);
+        family.push(id);
+        n_ticks += ticks;
+    }
+    n_ticks
+}
+
+#[test]
+fn a_process_that_is_asked_to_end_does_so_whatever_an_evaluator_does() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let project = Project::new(ENDLESS, "", "http://127.0.0.1:9");
+        let mut command = project.command(&["run", "suite.yaml", "--json", "--results-only"]);
+        let mut running = Running::of(command.env("PATH", std::env::var_os("PATH").expect("there is a path")));
+        // Starting an interpreter takes less than this; only the loop takes more.
+        while ticks_below(running.child.id()) < 100 {
+            assert_eq!(running.child.try_wait().expect("it can be asked"), None, "the evaluator is running");
+            std::thread::yield_now();
+        }
+        let began = Instant::now();
+        running.interrupt(signal);
+        let ended = running.ended();
+        assert_eq!(ended.code, Some(130), "{} {}", ended.stdout, ended.stderr);
+        assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+    }
+}

@@ -7,15 +7,20 @@
 //! The interpreter can absorb an error (`error || true` is true), so the caller checks `is_exhausted` afterwards.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use cel::common::types::{CelBool, CelBytes, CelInt, CelList, CelMap, CelOptional, CelString};
 use cel::common::value::{CowVal, Val};
 use cel::{Context, ExecutionError, FunctionContext};
 use regex::{Regex, RegexBuilder};
 
+use super::interrupt::Interrupt;
+
 /// The steps of one evaluation. One is an element looked at, a call's argument, or 32 bytes of text.
 pub(super) const MAX_STEPS: usize = 1_000_000;
+
+/// After this many steps an evaluation looks whether it was interrupted.
+const STEPS_PER_LOOK: usize = 10_000;
 
 /// The bytes of text that cost one step.
 const BYTES_PER_STEP: usize = 32;
@@ -43,7 +48,12 @@ pub(super) const MATCHES: &str = "@matches";
 
 /// What an evaluation may still cost.
 #[derive(Clone)]
-pub(super) struct Meter(Arc<AtomicUsize>);
+pub(super) struct Meter(Arc<Left>);
+
+struct Left {
+    n_steps: AtomicUsize,
+    is_interrupted: AtomicBool,
+}
 
 /// Patterns that stand in an expression as literals, compiled once.
 pub(super) type Patterns = Arc<[Regex]>;
@@ -53,12 +63,21 @@ type Function = Box<dyn for<'c, 'v> Fn(&mut FunctionContext<'c, 'v>) -> Evaluate
 
 impl Meter {
     pub(super) fn new() -> Meter {
-        Meter(Arc::new(AtomicUsize::new(MAX_STEPS)))
+        Meter(Arc::new(Left { n_steps: AtomicUsize::new(MAX_STEPS), is_interrupted: AtomicBool::new(false) }))
+    }
+
+    /// Whether an evaluation was ended from outside.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.0.is_interrupted.load(Ordering::Relaxed)
     }
 
     /// Whether an evaluation was stopped because it cost too much.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == 0
+        self.n_left() == 0
+    }
+
+    fn n_left(&self) -> usize {
+        self.0.n_steps.load(Ordering::Relaxed)
     }
 
     /// Adds the functions that `metered` calls to a context.
@@ -86,14 +105,20 @@ impl Meter {
     }
 
     fn charge(&self, call: &FunctionContext<'_, '_>, cost: fn(&dyn Val, usize) -> usize) -> Result<(), ExecutionError> {
-        let left = self.0.load(Ordering::Relaxed);
+        let left = self.n_left();
         self.spend(call.args.first().map_or(1, |it| cost(it.as_ref(), left)))
     }
 
     /// Takes steps from what is left; what is left stays at zero once it was not enough.
     fn spend(&self, n_steps: usize) -> Result<(), ExecutionError> {
-        let left = self.0.load(Ordering::Relaxed).saturating_sub(n_steps);
-        self.0.store(left, Ordering::Relaxed);
+        let before = self.n_left();
+        let mut left = before.saturating_sub(n_steps);
+        let n_looks = |left: usize| (MAX_STEPS - left) / STEPS_PER_LOOK;
+        if n_looks(before) != n_looks(left) && Interrupt::is_noticed() {
+            self.0.is_interrupted.store(true, Ordering::Relaxed);
+            left = 0;
+        }
+        self.0.n_steps.store(left, Ordering::Relaxed);
         if left == 0 { Err(ExecutionError::function_error("evaluation", "too many steps")) } else { Ok(()) }
     }
 

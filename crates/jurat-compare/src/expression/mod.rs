@@ -2,8 +2,9 @@
 //!
 //! This is the only place that knows the interpreter. An expression is compiled once; where a yes or no is needed, anything else is
 //! an error, never taken for a no. Its text is bounded before it is parsed (`limits`), and every evaluation by a number of steps
-//! (`meter`). What is certain without data is known when it is compiled (`names`, `kind`).
+//! (`meter`), and can be ended from another thread (`interrupt`). What is certain without data is known when it is compiled (`names`, `kind`).
 
+mod interrupt;
 mod kind;
 mod limits;
 mod meter;
@@ -18,6 +19,7 @@ use std::sync::{Arc, LazyLock};
 use cel::objects::{Key, Map as CelMap};
 use cel::{Context, Env, ExecutionError, IdedExpr, ParseError, extensions};
 
+pub use self::interrupt::{Entered, Interrupt};
 use self::kind::Certain;
 use self::meter::{Meter, Patterns};
 
@@ -154,12 +156,15 @@ impl Expression {
         returned(&result).map_err(|kind| ExpressionError(format!("`{}` gives {kind}, which is no value", self.source)))
     }
 
-    /// What the interpreter gives; the outer error is that it cost too much.
+    /// What the interpreter gives; the outer error is that it cost too much or was interrupted.
     fn resolve(&self, mut context: Context<'_, '_>) -> Result<Result<cel::Value, ExecutionError>, ExpressionError> {
         let Some(patterns) = &self.patterns else { return Ok(cel::Value::resolve(&self.tree, &context)) };
         let meter = Meter::new();
         meter.add_to(&mut context, patterns);
         let result = cel::Value::resolve(&self.tree, &context);
+        if meter.is_interrupted() {
+            return Err(ExpressionError(format!("`{}` was interrupted", self.source)));
+        }
         if meter.is_exhausted() {
             return Err(ExpressionError(format!(
                 "`{}` was stopped after {} steps: loops inside loops, or long texts, make it too costly",
@@ -437,6 +442,25 @@ mod tests {
             let held = Expression::compile(source).and_then(|it| it.holds(&row));
             assert!(held == Ok(true) || source.contains("distinct"), "{source}: {held:?}");
         }
+    }
+
+    #[test]
+    fn an_interrupt_ends_costly_evaluations_on_its_thread() {
+        let costly = Expression::compile("items.all(a, items.all(b, a + b >= 0))").expect("it compiles");
+        let row = |n: i64| Val::Map([("items", (0..n).map(Val::I).collect::<Val<'_>>())].into_iter().collect());
+        let interrupt = Interrupt::default();
+        let entered = interrupt.enter();
+        assert_eq!(costly.holds(&row(100)), Ok(true));
+        interrupt.raise();
+        assert_eq!(costly.holds(&row(10)), Ok(true), "what is cheap is done");
+        assert!(!Interrupt::was_noticed());
+        let ended = costly.holds(&row(100)).map_err(|it| it.to_string());
+        assert_eq!(ended, Err(format!("`{}` was interrupted", costly.source())));
+        let absorbed = Expression::compile("items.all(a, items.all(b, a + b >= 0)) || true").expect("it compiles");
+        assert!(absorbed.holds(&row(100)).is_err(), "an interruption is no result");
+        assert!(Interrupt::was_noticed());
+        drop(entered);
+        assert_eq!((costly.holds(&row(100)), Interrupt::was_noticed()), (Ok(true), false));
     }
 
     #[test]

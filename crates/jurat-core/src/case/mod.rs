@@ -20,7 +20,7 @@ use crate::effect::{Asker, Outcome, StepSite};
 use crate::evidence::{probe as asked, run};
 use crate::plan::{CaseName, Plan, PlannedAsk};
 use crate::scenario::{End, ReadyScenario, Step, Traversal};
-use crate::verdict::Verdict;
+use crate::verdict::{StopReason, Verdict};
 
 /// One case and how far it has come.
 #[derive(Debug)]
@@ -156,6 +156,11 @@ impl<'p> Case<'p> {
             Ok(evidence) => CaseState::over(self.plan, evidence, &self.name),
             Err(verdict) => CaseState::without_evidence(self.plan, &self.name, &verdict),
         });
+    }
+
+    /// The same case as one that was not run.
+    pub fn not_run(&self, reason: StopReason) -> Case<'p> {
+        Case::without_evidence(self.plan, self.name.clone(), &Verdict::NotRun(reason))
     }
 
     /// Its tasks. Where the evidence is not there, they end with this.

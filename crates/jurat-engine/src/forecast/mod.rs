@@ -132,7 +132,8 @@ impl Forecast<'_> {
         let asks = self.plan.asks();
         let rows = self.rows;
         let mut failed = None;
-        let scenarios = Scenarios { plan: self.plan, source: rows.n_sources() }.selected(selection)?;
+        let stop = &Stop::new();
+        let scenarios = Scenarios { plan: self.plan, source: rows.n_sources() }.selected(selection, stop)?;
         for it in &scenarios {
             if let CaseSource::Scenario(ix) = it.source {
                 self.scenario(ix)?;
@@ -141,7 +142,7 @@ impl Forecast<'_> {
         let n_variants = of_first_prompt(self.asked).count().max(1) as u64;
         self.n_scenario_cases +=
             scenarios.iter().filter(|it| matches!(it.source, CaseSource::Agent(_))).count() as u64 * n_variants;
-        rows.read(selection, scenarios.len() as u64, &mut std::io::empty(), &Stop::new(), &mut |batch| {
+        rows.read(selection, scenarios.len() as u64, &mut std::io::empty(), stop, &mut |batch| {
             self.n_rows += batch.chunk.rows.len() as u64;
             let walked = if asks { batch.iter().try_for_each(|(_, at, text)| self.row(at, text)) } else { Ok(()) };
             match walked {
