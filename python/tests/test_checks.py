@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import select
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +76,39 @@ def test_a_check_that_is_none_is_refused() -> None:
         passed(check(kind="weather"))
     with pytest.raises(ValueError, match="run artifact"):
         checks.run({}, [check(kind="final_response_present")], base_dir=".")
+
+
+STUBBORN = """
+import os, signal, time
+
+def check(artifact):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.fork() == 0:
+        os.setsid()
+    with open(f"started.{os.getpid()}", "w"):
+        pass
+    while True:
+        time.sleep(1)
+"""
+
+CHECKING = """
+import json, sys
+from jurat import checks
+hook = {"check_id": "h", "dimensions": ["task"], "hook": {"path": "hook.py", "callable_name": "check"}}
+checks.run(json.loads(sys.argv[1]), [hook], base_dir=sys.argv[2], policy={"allow_local_python_hooks": True})
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs are supervised on Linux alone")
+def test_a_hook_ends_with_the_process_that_called_it(tmp_path: Path) -> None:
+    (tmp_path / "hook.py").write_text(STUBBORN)
+    caller = subprocess.Popen([sys.executable, "-c", CHECKING, json.dumps(ARTIFACT), str(tmp_path)])
+    started: list[Path] = []
+    while len(started) < 2:
+        assert caller.poll() is None
+        started = list(tmp_path.glob("started.*"))
+    handles = [os.pidfd_open(int(it.suffix[1:])) for it in started]
+    caller.kill()
+    caller.wait()
+    for handle in handles:
+        assert select.select([handle], [], [], 30)[0], "a hook is still running"

@@ -1,5 +1,6 @@
 //! Deterministic checks over the run of an agent, whoever ran it.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jurat_compare::Judgement;
@@ -12,9 +13,11 @@ use jurat_format::source::{Files, ReadError};
 use jurat_format::value::{Map, Val};
 use jurat_host::Sight;
 use jurat_host::hook::{self, Ender, HookCall};
+use jurat_sandbox::worker;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use crate::command::WORKER;
 use crate::error::named;
 use crate::json;
 
@@ -45,7 +48,7 @@ pub(crate) fn run_checks(
                     description: task.description.clone(),
                     source: check.source.clone(),
                     python: python.clone().into_os_string(),
-                    supervisor: Vec::new(),
+                    supervisor: supervisor(&python),
                     time_limit: hook::TIME_LIMIT,
                 };
                 match hook::call(&call, &Ender::new()) {
@@ -71,6 +74,15 @@ pub(crate) fn run_checks(
         });
     }
     Ok(results)
+}
+
+/// What starts a hook and ends it with this process: an interpreter with this package. Without the path of this interpreter there is none.
+fn supervisor(python: &Path) -> Vec<OsString> {
+    if !cfg!(target_os = "linux") || !python.is_absolute() {
+        return Vec::new();
+    }
+    let words = WORKER.into_iter().chain([worker::WORD, worker::SUPERVISE]).map(OsString::from);
+    [python.as_os_str().to_owned()].into_iter().chain(words).collect()
 }
 
 /// What a check came to.

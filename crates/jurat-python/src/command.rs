@@ -8,7 +8,7 @@ use jurat_sandbox::{Program, worker as sandbox_worker};
 use pyo3::prelude::*;
 
 /// How a worker of this package is started: `python -I -m jurat._worker`.
-const WORKER: [&str; 3] = ["-I", "-m", "jurat._worker"];
+pub(crate) const WORKER: [&str; 3] = ["-I", "-m", "jurat._worker"];
 
 /// Runs the command with these arguments, the name of the program first, and returns its exit code. `python` is the interpreter that workers run
 /// in.

@@ -38,12 +38,31 @@ ask: { prompt: \"${q}\", tools: [server] }
 tasks: [{ id: t, field_path: output, operator: contains, expected_value: yes }]
 ";
 
+const HOOK: &str = "\
+suite: stubborn
+security_policy: { allow_local_python_hooks: true }
+records: { path: runs.jsonl, as: runs }
+tasks: [{ id: t, check: { kind: hook, path: hook.py, callable_name: decide } }]
+";
+
+/// The same program as a hook.
+const HOOKED: &str = "\
+import runpy, sys
+def decide(artifact):
+    sys.argv = ['stubborn.py', 'hook']
+    runpy.run_path('stubborn.py', run_name='__main__')
+";
+
+const RUN: &str = r#"{"identity": {"run_id": "r", "case_id": "c", "suite_id": "s", "run_profile_id": "p", "runner_type": "command"}, "status": "success", "request": {"requested_model": "m"}, "trace": [], "output_artifacts": []}"#;
+
 #[test]
 fn programs_end_with_jurat_when_it_is_killed() {
-    for (name, suite) in [("judge", JUDGE), ("tools", TOOLS)] {
+    for (name, suite) in [("judge", JUDGE), ("tools", TOOLS), ("hook", HOOK)] {
         let folder = Folder::with("suite.yaml", suite);
         fs::write(folder.path().join("stubborn.py"), STUBBORN).expect("files can be written");
         fs::write(folder.path().join("replies.jsonl"), "{\"reply\": \"yes\"}\n").expect("files can be written");
+        fs::write(folder.path().join("hook.py"), HOOKED).expect("files can be written");
+        fs::write(folder.path().join("runs.jsonl"), RUN).expect("files can be written");
         let mut command = folder.command();
         command.args(["run", "suite.yaml"]).stdout(Stdio::null()).stderr(Stdio::null());
         let mut jurat = command.spawn().expect("the command starts");

@@ -53,6 +53,7 @@ fn write_lines(out: &mut dyn Write, evidence: &Val<'_>, style: Style) -> io::Res
     if let Some(cost) = usage.get("cost_usd").and_then(Val::as_f64) {
         writer.line("cost", &money(cost))?;
     }
+    writer.optional("polled", metadata.get("enforced_by").and_then(polled).as_deref())?;
     writer.optional("kept in", text(metadata, "directory").map(|it| format!(".jurat/agents/{it}")).as_deref())?;
     let events = evidence.get("trace").and_then(Val::as_list).unwrap_or_default();
     writer.title(&format!("what happened, {}", counted(events.len() as u64, "event")))?;
@@ -77,6 +78,17 @@ fn write_lines(out: &mut dyn Write, evidence: &Val<'_>, style: Style) -> io::Res
         }
     }
     Ok(())
+}
+
+/// The limits that the kernel did not enforce: what used more was ended, a moment later.
+fn polled(enforced_by: &Val<'_>) -> Option<String> {
+    let is_polled = |(_, by): &(&str, &Val<'_>)| by.as_str() == Some("polling");
+    let limits = enforced_by.as_map()?.iter().filter(is_polled).map(|(limit, _)| match limit {
+        "memory" => "memory (without buffers of sockets)".to_owned(),
+        other => other.replace('_', " "),
+    });
+    let limits: Vec<String> = limits.collect();
+    (!limits.is_empty()).then(|| limits.join(", "))
 }
 
 fn count(value: &Val<'_>, key: &str) -> Option<u64> {
@@ -216,6 +228,19 @@ mod tests {
         let expected = "  calls     read {\"path\": \"a\"}\n  calls     read {\"path\": \"b\"}\n  returned\n    │ B\n  \
                         returned  read {\"path\": \"a\"}\n    │ A\n  calls     read {\"path\": \"c\"}\n  returned\n    │ C\n";
         assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn limits_that_are_only_polled_are_named() {
+        let by = |memory: &str| {
+            format!(
+                r#"{{"runner_metadata":{{"enforced_by":{{"disk_space":"polling","file_size":"rlimit","memory":"{memory}"}}}}}}"#
+            )
+        };
+        let text = written(&by("polling"));
+        assert!(text.contains("  polled    disk space, memory (without buffers of sockets)\n"), "{text}");
+        let text = written(&by("cgroup"));
+        assert!(text.contains("  polled    disk space\n"), "{text}");
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) struct Orders {
     pub(crate) processes: u64,
     pub(crate) memory_bytes: u64,
     pub(crate) file_bytes: u64,
-    /// Bytes of files that no folder names any more.
+    /// The most bytes of files that no folder names any more. With what folders hold they may not be more either, which is looked at outside.
     pub(crate) disk_bytes: u64,
     /// The walls to put up.
     pub(crate) walls: BTreeSet<Wall>,
@@ -56,6 +56,8 @@ impl Orders {
 pub(crate) enum Said {
     /// The program runs.
     Started { enforced: Vec<(Limit, Mechanism)>, walls: BTreeSet<Wall> },
+    /// The bytes of files that no folder names any more, when they are other than before.
+    Unlinked { bytes: u64 },
     /// The walls cannot be put up.
     NoWalls { step: String, reason: String, errno: i32 },
     /// A folder cannot be used.

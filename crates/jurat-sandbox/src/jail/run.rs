@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ use super::spare;
 use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Network, Program, StopFlag, Wall, Walls};
 use super::{container, size};
 use crate::frame;
+#[cfg(target_os = "linux")]
+use crate::worker;
 
 /// Takes what a program writes, as it comes.
 pub trait Sink {
@@ -78,22 +81,31 @@ pub fn run(
     }
     let (over, n_looks) = mpsc::channel();
     let (end, ended) = mpsc::channel::<()>();
+    let unlinked = &AtomicU64::new(0);
     std::thread::scope(|scope| {
         if walls.has(Wall::Disk) {
-            scope.spawn(move || watch_size(&folders, walls, &over, &ended));
+            scope.spawn(move || watch_size(&folders, (walls, unlinked), &over, &ended));
         }
-        let result = Running::start(program, walls).and_then(|mut it| it.watch(stdout, stderr, stop, &n_looks));
+        let result =
+            Running::start(program, walls, unlinked).and_then(|mut it| it.watch(stdout, stderr, stop, &n_looks));
         drop(end);
         result
     })
 }
 
-/// Looks at the folders of a program until it has ended. Looking takes time with many files, so there are pauses in proportion.
-fn watch_size(folders: &[&Path], walls: &Walls, over: &mpsc::Sender<Limit>, ended: &mpsc::Receiver<()>) {
+/// Looks at the folders of a program until it has ended. Looking takes time with many files, so there are pauses in proportion. Files that were removed while open are on
+/// the disk as well.
+fn watch_size(
+    folders: &[&Path],
+    (walls, unlinked): (&Walls, &AtomicU64),
+    over: &mpsc::Sender<Limit>,
+    ended: &mpsc::Receiver<()>,
+) {
     let mut pause = Duration::from_millis(200);
     while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(pause) {
         let begun = Instant::now();
-        if let Some(limit) = size::excess(folders, walls.limits.disk_bytes, walls.limits.files) {
+        let room = walls.limits.disk_bytes.saturating_sub(unlinked.load(Ordering::Relaxed));
+        if let Some(limit) = size::excess(folders, room, walls.limits.files) {
             over.send(limit).unwrap_or_default();
             return;
         }
@@ -116,6 +128,8 @@ enum Kind {
 /// A program that runs.
 struct Running<'w> {
     walls: &'w Walls,
+    /// Bytes of files that were removed while open, as the first process reports them.
+    unlinked: &'w AtomicU64,
     name: String,
     child: Child,
     /// How the first process of the jail is spoken to. Containers have none.
@@ -137,20 +151,29 @@ struct Running<'w> {
 }
 
 impl<'w> Running<'w> {
-    fn start(program: &Program, walls: &'w Walls) -> Result<Running<'w>, JailError> {
+    fn start(program: &Program, walls: &'w Walls, unlinked: &'w AtomicU64) -> Result<Running<'w>, JailError> {
         let name = program.argv[0].to_string_lossy().into_owned();
         let begun = Instant::now();
         let mut running = match &walls.isolation {
             Isolation::Container { engine, image } => {
                 let (container, arguments) = container::arguments(program, walls, image);
-                let mut command = Command::new(engine);
+                find(engine).map_err(|error| not_started(engine.as_os_str(), &error))?;
+                let mut command = client(walls, engine, &container);
                 command.args(arguments).stdin(Stdio::piped());
                 let child = spawned(
                     &mut command,
                     std::env::vars_os().collect::<Vec<_>>().iter().map(|(name, value)| (name, value)),
                     engine.as_os_str(),
                 )?;
-                Running::of(walls, name, child, None, program.stdin.clone(), Kind::Container(container), begun)
+                Running::of(
+                    (walls, unlinked),
+                    name,
+                    child,
+                    None,
+                    program.stdin.clone(),
+                    Kind::Container(container),
+                    begun,
+                )
             }
             #[cfg(not(target_os = "linux"))]
             Isolation::Namespaces => return Err(super::probe::unavailable_here().into()),
@@ -159,7 +182,7 @@ impl<'w> Running<'w> {
                 let mut command = Command::new(&program.argv[0]);
                 command.args(&program.argv[1..]).current_dir(&program.work_dir).stdin(Stdio::piped());
                 let child = spawned(&mut command, program.env.iter(), &program.argv[0])?;
-                Running::of(walls, name, child, None, program.stdin.clone(), Kind::Direct, begun)
+                Running::of((walls, unlinked), name, child, None, program.stdin.clone(), Kind::Direct, begun)
             }
             #[cfg(target_os = "linux")]
             Isolation::Namespaces | Isolation::Host => {
@@ -171,7 +194,7 @@ impl<'w> Running<'w> {
                 let mut unsent = frame::framed(frame::JAIL, &orders);
                 unsent.extend(frame::framed(frame::INPUT, &program.stdin));
                 let mut running =
-                    Running::of(walls, name, worker.child, Some(worker.control), unsent, Kind::Jail, begun);
+                    Running::of((walls, unlinked), name, worker.child, Some(worker.control), unsent, Kind::Jail, begun);
                 running.cgroup = worker.cgroup;
                 if let Some(cgroup) = &mut running.cgroup {
                     cgroup.limit(&walls.limits, |it| walls.has(it));
@@ -184,7 +207,7 @@ impl<'w> Running<'w> {
     }
 
     fn of(
-        walls: &'w Walls,
+        (walls, unlinked): (&'w Walls, &'w AtomicU64),
         name: String,
         child: Child,
         control: Option<UnixStream>,
@@ -201,6 +224,7 @@ impl<'w> Running<'w> {
         let handle = None;
         Running {
             walls,
+            unlinked,
             name,
             child,
             control,
@@ -344,6 +368,7 @@ impl<'w> Running<'w> {
                     self.enforced.extend(enforced);
                     self.stood = walls.into_iter().collect();
                 }
+                Said::Unlinked { bytes } => self.unlinked.store(bytes, Ordering::Relaxed),
                 said => self.last = Some(said),
             }
         }
@@ -548,6 +573,35 @@ fn never_block(end: &impl std::os::fd::AsFd) {
     }
 }
 
+/// Looks for an engine as the system would: what starts it could say only in its output that there is none.
+fn find(engine: &Path) -> io::Result<()> {
+    if engine.components().count() > 1 {
+        return engine.metadata().map(drop);
+    }
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = std::env::split_paths(&search).any(|it| it.join(engine).is_file());
+    if is_there { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ENOENT)) }
+}
+
+fn not_started(program: &OsStr, error: &io::Error) -> JailError {
+    JailError::NotStarted { program: program.to_string_lossy().into_owned(), reason: error.to_string() }
+}
+
+/// The client of an engine, which ends with this process, and whose container does as well.
+#[cfg(target_os = "linux")]
+fn client(walls: &Walls, engine: &Path, container: &str) -> Command {
+    let removal = ["rm", "--force", container];
+    let mut command = Command::new(&walls.worker.path);
+    command.args(&walls.worker.arguments).arg(worker::SUPERVISE_CLIENT).arg(std::process::id().to_string());
+    command.arg((1 + removal.len()).to_string()).arg(engine).args(removal).arg("/").arg(engine);
+    command
+}
+
+#[cfg(not(target_os = "linux"))]
+fn client(_: &Walls, engine: &Path, _: &str) -> Command {
+    Command::new(engine)
+}
+
 fn spawned<'e>(
     command: &mut Command,
     env: impl Iterator<Item = (&'e OsString, &'e OsString)>,
@@ -555,11 +609,7 @@ fn spawned<'e>(
 ) -> Result<Child, JailError> {
     // Ctrl-C in a terminal is not for it: it is ended in order.
     command.env_clear().envs(env).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let not_started = |error: io::Error| JailError::NotStarted {
-        program: name.to_string_lossy().into_owned(),
-        reason: error.to_string(),
-    };
-    let child = command.spawn().map_err(not_started)?;
+    let child = command.spawn().map_err(|error| not_started(name, &error))?;
     child.stdin.as_ref().map(never_block).unwrap_or_default();
     Ok(child)
 }

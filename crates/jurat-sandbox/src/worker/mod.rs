@@ -38,6 +38,10 @@ pub(crate) const FORWARD: &str = "forward";
 /// What the program reads and writes is what the worker would.
 pub const SUPERVISE: &str = "__supervise";
 
+/// The same for a client of a container engine: between the id and the folder come a number of words, and that many words of the command that removes the container. It is
+/// run when the client did not end by itself.
+pub(crate) const SUPERVISE_CLIENT: &str = "__supervise_client";
+
 /// How workers call code. A change of what a call means changes the number, so that what came of calls before it is not used again.
 pub const REVISION: u32 = 2;
 
@@ -53,8 +57,8 @@ pub fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     {
         let mut words = std::env::args_os();
-        if words.by_ref().any(|it| it == SUPERVISE) {
-            return supervise::main(words);
+        if let Some(word) = words.find(|it| it == SUPERVISE || it == SUPERVISE_CLIENT) {
+            return supervise::main(words, word == SUPERVISE_CLIENT);
         }
     }
     share_one_heap();

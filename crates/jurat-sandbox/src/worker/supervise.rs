@@ -3,6 +3,8 @@
 //! The supervisor starts the program with its own standard input and output, and then lets go of them. It inherits everything that the program leaves behind, and
 //! ends all of it when the program ends, when it is asked to (`SIGTERM`), or when jurat ends, in whatever way. A death signal in the program itself would not do: the
 //! kernel ties it to the thread that started the program, and threads of jurat come and go.
+//!
+//! A container is not below the program that asked for it. Its supervisor is given a second command, which removes the container when the program did not end by itself.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,9 +12,10 @@ use std::io;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
 use super::parent;
@@ -21,17 +24,23 @@ use crate::jail::inside::Members;
 /// The status of a program that cannot be started, as shells have it.
 const NOT_STARTED: u8 = 127;
 
+/// How long the command that removes a container may take.
+const REMOVAL: Duration = Duration::from_secs(20);
+
 /// What is started, and for which process.
 struct Orders {
     parent: u32,
+    /// The command that is run when the program was ended; empty for none.
+    afterwards: Vec<OsString>,
     folder: PathBuf,
     program: OsString,
     arguments: Vec<OsString>,
 }
 
-/// Runs a program until it or jurat ends. The words are the id of the process that asks, the folder, the program and its arguments.
-pub(super) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
-    let Some(orders) = read(words) else { return ExitCode::FAILURE };
+/// Runs a program until it or jurat ends. The words are the id of the process that asks, the folder, the program and its arguments. For a client of containers
+/// (`is_client`) the number of words of the command that removes the container, and that command, come before the folder.
+pub(super) fn main(words: impl Iterator<Item = OsString>, is_client: bool) -> ExitCode {
+    let Some(orders) = read(words, is_client) else { return ExitCode::FAILURE };
     match supervise(&orders) {
         Ok(status) => end_like(status),
         Err(error) => {
@@ -41,9 +50,17 @@ pub(super) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn read(mut words: impl Iterator<Item = OsString>) -> Option<Orders> {
+fn read(mut words: impl Iterator<Item = OsString>, is_client: bool) -> Option<Orders> {
     let parent = words.next()?.to_str()?.parse().ok()?;
-    Some(Orders { parent, folder: words.next()?.into(), program: words.next()?, arguments: words.collect() })
+    let n_afterwards = if is_client { words.next()?.to_str()?.parse().ok()? } else { 0 };
+    let afterwards = words.by_ref().take(n_afterwards).collect();
+    Some(Orders {
+        parent,
+        afterwards,
+        folder: words.next()?.into(),
+        program: words.next()?,
+        arguments: words.collect(),
+    })
 }
 
 fn supervise(orders: &Orders) -> io::Result<Option<WaitStatus>> {
@@ -64,7 +81,25 @@ fn supervise(orders: &Orders) -> io::Result<Option<WaitStatus>> {
     rustix::stdio::dup2_stderr(&nothing)?;
     let status = watch(program, &asker, &signals);
     kill_all();
+    if status.is_none() {
+        remove_container(&orders.afterwards, &signals);
+    }
     Ok(status)
+}
+
+/// Runs the command that removes a container, for as long as that may take.
+fn remove_container(words: &[OsString], signals: &OwnedFd) {
+    let Some((program, arguments)) = words.split_first() else { return };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut command) = command.spawn() else { return };
+    let until = Instant::now() + REMOVAL;
+    while let (Ok(None), Some(left)) = (command.try_wait(), until.checked_duration_since(Instant::now())) {
+        let most = Timespec { tv_sec: left.as_secs().try_into().unwrap_or(1), tv_nsec: left.subsec_nanos().into() };
+        rustix::event::poll(&mut [PollFd::new(signals, PollFlags::IN)], Some(&most)).map(drop).unwrap_or_default();
+        is_asked(signals);
+    }
+    kill_all();
 }
 
 #[allow(unsafe_code)]

@@ -54,6 +54,11 @@ fn agents_end_with_their_owner() {
 }
 
 #[test]
+fn a_container_is_removed_with_its_owner() {
+    watched("contain agent");
+}
+
+#[test]
 fn supervised_programs_end_with_their_owner() {
     watched("kill supervised");
 }
@@ -85,6 +90,7 @@ fn started_anew() {
         Some(("drop", what)) => warden(|moment| drop_pool(what, moment)),
         Some(("kill", what)) => warden(|moment| kill_owner(what, moment)),
         Some(("ask", _)) => warden(ask_supervisor),
+        Some(("contain", _)) => warden_of_containers(),
         Some(("own", what)) => own(what),
         _ => panic!("there is no role `{role}`"),
     }
@@ -106,6 +112,28 @@ fn warden(end: impl Fn(u32)) {
     }
     is_over.store(true, Ordering::Relaxed);
     load.into_iter().for_each(|it| it.join().expect("it only counts"));
+}
+
+/// An engine whose containers are files, which clients make and only `rm` removes.
+const ENGINE: &str = r#"#!/bin/sh
+if [ "$1" = rm ]; then exec rm "$0.$3"; fi
+while [ "$1" != --name ]; do shift; done
+: > "$0.$2"
+while :; do :; done
+"#;
+
+fn warden_of_containers() {
+    let folder = tempfile::tempdir().expect("there is room for files");
+    let engine = folder.path().join("engine");
+    std::fs::write(&engine, ENGINE).expect("files can be written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&engine, mode).expect("modes can be changed");
+    let n_files = || std::fs::read_dir(folder.path()).expect("it is there").count();
+    warden(|moment| {
+        kill_owner(&format!("container {}", engine.display()), moment);
+        assert_childless(moment);
+        assert_eq!(n_files(), 1, "moment {moment}: a container is left");
+    });
 }
 
 fn assert_childless(moment: u32) {
@@ -191,6 +219,10 @@ fn own(what: &str) {
     match what {
         "agent namespaces" => own_agent(jail::Isolation::Namespaces),
         "agent host" => own_agent(jail::Isolation::Host),
+        what if what.starts_with("container ") => {
+            let engine = what["container ".len()..].into();
+            own_agent(jail::Isolation::Container { engine, image: "image".to_owned() });
+        }
         "supervised" => drop(supervised().spawn().expect("it can be started").wait()),
         code => {
             let pool = pool(&[]);

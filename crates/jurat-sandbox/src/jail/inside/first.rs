@@ -56,6 +56,7 @@ pub(super) fn look_after(
         forwards,
         memory: 0,
         processes: 0,
+        unlinked: 0,
         exit: None,
         stopped: None,
         kill_at: None,
@@ -102,6 +103,7 @@ struct First<'o> {
     forwards: Forwards,
     memory: u64,
     processes: u64,
+    unlinked: u64,
     exit: Option<RawExit>,
     stopped: Option<Limit>,
     /// When patience is over.
@@ -119,7 +121,7 @@ impl First<'_> {
             self.listen(control);
             self.bury();
             if Instant::now() >= look_at {
-                self.look();
+                self.look(control);
                 look_at = Instant::now() + LOOK;
             }
             if self.is_alone || self.kill_at.is_some_and(|it| Instant::now() >= it) {
@@ -175,7 +177,7 @@ impl First<'_> {
         }
     }
 
-    fn look(&mut self) {
+    fn look(&mut self, control: &mut File) {
         let members = Members::look();
         self.processes = self.processes.max(members.n_tasks);
         if self.orders.has(Wall::Count) && members.n_tasks > self.orders.processes {
@@ -187,8 +189,18 @@ impl First<'_> {
         if self.orders.has(Wall::Memory) && members.memory + detached > max && members.exact_memory() + detached > max {
             self.stopped = Some(Limit::Memory);
         }
-        if self.orders.has(Wall::Disk) && members.unlinked_bytes() > self.orders.disk_bytes {
+        if self.orders.has(Wall::Disk) {
+            self.look_at_unlinked(members.unlinked_bytes(), control);
+        }
+    }
+
+    /// Reports what no folder shows, so that it counts with what folders do.
+    fn look_at_unlinked(&mut self, bytes: u64, control: &mut File) {
+        if bytes > self.orders.disk_bytes {
             self.stopped = Some(Limit::Disk);
+        }
+        if std::mem::replace(&mut self.unlinked, bytes) != bytes {
+            say(control, &Said::Unlinked { bytes }).unwrap_or_default();
         }
     }
 
