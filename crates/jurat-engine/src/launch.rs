@@ -328,7 +328,7 @@ fn head(
     if !plan.cases.is_empty() {
         sources.push(SourceHead { name: "cases".to_owned(), file: None });
     }
-    let tasks = suite.tasks.iter().enumerate().map(|(ix, task)| TaskHead {
+    let tasks = suite.tasks.iter().zip(plan.stage_numbers()).map(|(task, stage)| TaskHead {
         id: task.id.value.clone(),
         kind: task.kind.name().to_owned(),
         gate: match task.gate {
@@ -336,11 +336,7 @@ fn head(
             jurat_core::suite::Gate::Condition => "condition".to_owned(),
             jurat_core::suite::Gate::Required => "required".to_owned(),
         },
-        stage: plan
-            .stages
-            .iter()
-            .position(|stage| stage.iter().any(|it| it.index() == ix))
-            .map_or(0, |it| it as u32 + 1),
+        stage: stage as u32,
         path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
         operator: match (&task.comparison, &task.kind) {
             (Some(comparison), _) => Some(comparison.operator.value.entry().snake_case()),

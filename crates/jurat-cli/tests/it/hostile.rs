@@ -17,16 +17,21 @@ const HEAD: &str = "suite: support\nrecords: [{ answer: Paid. }]\ntasks:\n";
 
 /// Checks a suite under limits.
 fn checked(folder: &Folder, suite: &str) -> Ended {
+    worked(folder, &["check", suite], MOST_SECONDS_OF_WORK)
+}
+
+/// Gives the command some work under limits.
+fn worked(folder: &Folder, words: &[&str], most_seconds: u32) -> Ended {
     let jurat = folder.command();
     let mut limited = if cfg!(target_os = "linux") {
-        let limits = format!("ulimit -t {MOST_SECONDS_OF_WORK}; ulimit -v {MOST_KIB_OF_MEMORY}; exec \"$0\" \"$@\"");
+        let limits = format!("ulimit -t {most_seconds}; ulimit -v {MOST_KIB_OF_MEMORY}; exec \"$0\" \"$@\"");
         let mut shell = Command::new("sh");
         shell.current_dir(folder.path()).args(["-c", &limits]).arg(jurat.get_program());
         shell
     } else {
         jurat
     };
-    ended(limited.args(["check", suite]))
+    ended(limited.args(words))
 }
 
 /// Checks that a suite is refused, and how.
@@ -157,6 +162,25 @@ fn seven_mebibytes_of_small_tasks() {
     let text = repeated(130_000, |n| format!("- {{ id: t{n}, field_path: answer, operator: is_string }}\n"));
     assert!(text.len() > 7 << 20);
     accepted(&format!("{HEAD}{text}"));
+}
+
+/// What each task costs does not depend on how many there are. Were all of them looked through for each, this would take twice the time.
+#[test]
+fn a_run_of_many_tasks() {
+    let text = repeated(60_000, |n| format!("- {{ id: t{n}, field_path: answer, operator: is_string }}\n"));
+    let folder = Folder::with("suite.yaml", format!("{HEAD}{text}"));
+    let Ended { code, stdout, stderr } = worked(&folder, &["run", "suite.yaml", "--json"], 30);
+    assert!(code == Some(0), "{code:?}: {}{}", start(&stdout), start(&stderr));
+}
+
+#[test]
+fn many_nodes() {
+    let nodes = repeated(60_000, |n| format!("      n{n}: {{ question: Why? }}\n"));
+    let edges = repeated(59_999, |n| format!("      - n{n} -> n{}\n", n + 1));
+    accepted(&format!(
+        "suite: quiz\nmodels: {{ subject: openai/gpt-5-mini }}\nscenarios:\n  s:\n    entry: n0\n    nodes:\n{nodes}    edges:\n{edges}    \
+         outcomes: {{ held: {{ status_is: completed }} }}\n"
+    ));
 }
 
 #[test]

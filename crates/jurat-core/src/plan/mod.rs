@@ -195,6 +195,15 @@ pub struct PlannedTask {
 }
 
 impl Plan {
+    /// The number of each task's stage, from 1, in the order the tasks were written.
+    pub fn stage_numbers(&self) -> Vec<usize> {
+        let mut numbers = vec![0; self.tasks.len()];
+        for (stage, number) in self.stages.iter().zip(1..) {
+            stage.iter().for_each(|it| numbers[it.index()] = number);
+        }
+        numbers
+    }
+
     /// The plan of a suite, or every problem it has. Warnings do not stand in the way; they are returned with the plan.
     pub fn build(suite: &Suite, samples: &Samples) -> Result<(Plan, Vec<Problem>), Vec<Problem>> {
         let problems = examine(suite, samples);

@@ -1,5 +1,7 @@
 //! A scenario made ready to run: names resolved, conditions compiled, what each answer is compared with decided.
 
+use std::collections::HashMap;
+
 use jurat_format::value::{Map, Val, Value};
 
 use super::route::{Route, Tested, route};
@@ -101,9 +103,12 @@ impl ReadyScenario {
             .position(|it| it.id == scenario.entry)
             .ok_or_else(|| NotReady::Entry { scenario: scenario.name.clone(), entry: scenario.entry.clone() })?;
         let identity = scenario.nodes[entry].agent_identity.clone();
+        let mut leaving: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (ix, edge) in scenario.edges.iter().enumerate() {
+            leaving.entry(&edge.source).or_default().push(ix);
+        }
         let node = |node: &super::Node| {
-            let own: Vec<usize> =
-                (0..).zip(&scenario.edges).filter(|(_, it)| it.source == node.id).map(|(ix, _)| ix).collect();
+            let own = leaving.get(node.id.as_str()).cloned().unwrap_or_default();
             let parser = node.models.parser.as_deref().or(scenario.models.parser.as_deref()).or(parser);
             let traits = node.rubric.as_ref().unwrap_or(&scenario.rubric).clone();
             let rubric = Rubric::new(traits).map_err(|error| NotReady::Rubric { node: node.id.clone(), error })?;

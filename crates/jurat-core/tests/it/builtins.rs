@@ -92,6 +92,25 @@ fn said(name: &str, settings: &str, arguments: &str, words: &str) {
 }
 
 #[test]
+fn texts_that_would_take_hours_are_refused() {
+    let refused = |name: &str, settings: &str, text: &str, parts: &str| {
+        let arguments = format!(r#"{{"output": "{text}", "reference": ["", "{text}"]}}"#);
+        let why = format!(
+            "error: the output has 20000 {parts} and the reference 20000, and at most 200000000 pairs of them are compared; \
+             cut the texts, or use `token_f1` or `chrf`"
+        );
+        said(name, settings, &arguments, &why);
+    };
+    refused("edit_distance", "{}", &"ä".repeat(20_000), "characters");
+    refused("edit_similarity", "{}", &"x".repeat(20_000), "characters");
+    refused("rouge", r#"{"variant": "rougeL"}"#, &"w ".repeat(20_000), "words");
+    refused("rouge", r#"{"variant": "rougeLsum"}"#, &"w ".repeat(20_000), "words");
+    // Words and runs of words are counted, which takes no longer than reading them.
+    let long = format!(r#"{{"output": "{0}", "reference": "{0}"}}"#, "w ".repeat(20_000));
+    said("rouge", r#"{"variant": "rouge1"}"#, &long, "1.0");
+}
+
+#[test]
 fn built_in_evaluators_say_what_they_found() {
     let same = r#"{"output": "Paris", "reference": "Paris"}"#;
     said("exact_match", "{}", same, "match");

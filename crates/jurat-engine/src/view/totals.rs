@@ -1,6 +1,6 @@
 //! The run as a whole, from what its writer counted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
     let whole: Vec<&StoredSummary> = summary.iter().filter(|it| it.slice.is_empty()).collect();
     let of_run: Option<Whole> = whole.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it));
     let all = of_run.as_ref().map(|it| it.taken.all).unwrap_or_default();
-    let tasks = view.suite.tasks.iter().enumerate().map(|(ix, task)| task_total(view, ix, task, &whole)).collect();
+    let tasks = task_totals(view, &whole);
     let mut report = RunReport {
         suite: view.reader.head().suite.clone(),
         suite_hash: view.reader.head().suite_hash.clone(),
@@ -77,21 +77,25 @@ pub(super) fn stopped(ended: Option<Ended>, counts: &Counts, cases: &CaseCounts)
     }
 }
 
-fn task_total(view: &RunView, ix: usize, task: &Task, whole: &[&StoredSummary]) -> TaskTotal {
-    let column = Column::from(TaskIx(ix as u32));
-    let of_task = whole.iter().find(|it| it.column == column);
+fn task_totals(view: &RunView, whole: &[&StoredSummary]) -> Vec<TaskTotal> {
+    let by_column: HashMap<Column, &StoredSummary> = whole.iter().map(|it| (it.column, *it)).collect();
+    let tasks = view.suite.tasks.iter().zip(view.plan.stage_numbers()).enumerate();
+    let of_task = |ix: usize| by_column.get(&Column::from(TaskIx(ix as u32))).copied();
+    tasks.map(|(ix, (task, stage))| task_total(task, stage, of_task(ix))).collect()
+}
+
+fn task_total(task: &Task, stage: usize, of_task: Option<&StoredSummary>) -> TaskTotal {
     let mut counts = Counts::default();
     if let Some(summary) = of_task {
         // In its own line a gate says how often it was open, though it is not counted in the sum.
         add(&mut counts, summary, if task.gate == Gate::Condition { Gate::None } else { task.gate });
     }
-    let marks = of_task.map(|it| given(it)).unwrap_or_default();
-    let stage = view.plan.stages.iter().position(|stage| stage.iter().any(|it| it.index() == ix));
+    let marks = of_task.map(given).unwrap_or_default();
     TaskTotal {
         id: task.id.value.clone(),
         kind: task.kind.name().to_owned(),
         gate: task.gate,
-        stage: stage.map_or(0, |it| it + 1),
+        stage,
         description: task.description.clone(),
         path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
         scenario: task.scope.as_ref().map(|it| it.value.clone()),

@@ -8,7 +8,7 @@ use super::chrf::Chrf;
 use super::rouge::{Rouge, Variant};
 use super::settings::{BadSetting, Settings};
 use super::token_f1::token_f1;
-use super::{Arguments, Found, What, document, edit};
+use super::{Arguments, Found, What, document, edit, extent, rouge};
 use crate::evaluator::Direction;
 use crate::judge::ReplySchema;
 
@@ -473,12 +473,13 @@ impl Rule {
             Rule::Regex { pattern } => hit(pattern.is_match(&output).map_err(|limit| limit.to_string())?),
             Rule::EditDistance(texts) => {
                 let output = texts.plain(&output);
-                let distances = references()?.iter().map(|it| edit::distance(&output, &texts.plain(it))).min();
-                score(distances.unwrap_or(0) as f64)
+                let distances: Vec<usize> = compared(*texts, &output, &references()?, edit::distance)?;
+                score(distances.into_iter().min().unwrap_or(0) as f64)
             }
             Rule::EditSimilarity(texts) => {
                 let output = texts.plain(&output);
-                score(references()?.iter().map(|it| edit::similarity(&output, &texts.plain(it))).fold(0.0, f64::max))
+                let similarities: Vec<f64> = compared(*texts, &output, &references()?, edit::similarity)?;
+                score(similarities.into_iter().fold(0.0, f64::max))
             }
             Rule::JsonEquality => {
                 let reference = arguments.document("reference")?;
@@ -499,7 +500,9 @@ impl Rule {
             Rule::Bleu(bleu) => score(bleu.score(&output, &borrowed(&references()?))),
             Rule::Chrf(chrf) => score(chrf.score(&output, &borrowed(&references()?))),
             Rule::Rouge { variant, measure } => {
-                let rouge = Rouge::score(*variant, &output, &borrowed(&references()?));
+                let references = references()?;
+                rouge::check(*variant, &output, &borrowed(&references))?;
+                let rouge = Rouge::score(*variant, &output, &borrowed(&references));
                 score(match measure {
                     Figure::Precision => rouge.precision,
                     Figure::Recall => rouge.recall,
@@ -510,6 +513,20 @@ impl Rule {
             Rule::Embedding { model } => return Err(format!("`{model}` has to be asked for embeddings first")),
         })
     }
+}
+
+/// An output beside each of its references, character by character.
+fn compared<T>(
+    texts: Texts,
+    output: &str,
+    references: &[impl AsRef<str>],
+    compare: fn(&str, &str) -> T,
+) -> Result<Vec<T>, String> {
+    let one = |reference: &str| {
+        extent::check("characters", output.chars().count(), reference.chars().count())?;
+        Ok(compare(output, reference))
+    };
+    references.iter().map(|it| one(&texts.plain(it.as_ref()))).collect()
 }
 
 impl Texts {

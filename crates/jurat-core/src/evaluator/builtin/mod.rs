@@ -8,6 +8,7 @@ mod catalogue;
 pub mod chrf;
 pub mod document;
 pub mod edit;
+mod extent;
 mod ngram;
 pub mod rouge;
 mod settings;

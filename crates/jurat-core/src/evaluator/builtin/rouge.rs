@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::ngram;
+use super::{extent, ngram};
 
 /// Which ROUGE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,18 @@ impl Rouge {
     }
 }
 
+/// Refuses texts with too many words to look for their longest common subsequence.
+pub(super) fn check(variant: Variant, output: &str, references: &[&str]) -> Result<(), String> {
+    let n_words = |text: &str| tokens(text).len();
+    match variant {
+        Variant::N(_) => Ok(()),
+        Variant::L | Variant::Lsum => {
+            let n_output = n_words(output);
+            references.iter().try_for_each(|it| extent::check("words", n_output, n_words(it)))
+        }
+    }
+}
+
 fn against(variant: Variant, output: &str, reference: &str) -> Rouge {
     match variant {
         Variant::N(n) => {
@@ -52,8 +64,7 @@ fn against(variant: Variant, output: &str, reference: &str) -> Rouge {
         }
         Variant::L => {
             let (output, reference) = (tokens(output), tokens(reference));
-            let length = lengths(&reference, &output).last().and_then(|it| it.last()).copied().unwrap_or(0);
-            Rouge::of(length, output.len(), reference.len())
+            Rouge::of(length(&reference, &output), output.len(), reference.len())
         }
         Variant::Lsum => {
             let lines = |text: &str| text.split('\n').filter(|it| !it.is_empty()).map(tokens).collect::<Vec<_>>();
@@ -90,8 +101,22 @@ fn summary(output: &[Vec<String>], reference: &[Vec<String>]) -> Rouge {
     Rouge::of(hits, output.iter().map(Vec::len).sum(), reference.iter().map(Vec::len).sum())
 }
 
+/// The length of the longest common subsequence. Of the lengths for all beginnings one line is needed at a time.
+fn length(left: &[String], right: &[String]) -> usize {
+    let mut line = vec![0; right.len() + 1];
+    for a in left {
+        let mut before = 0;
+        for (j, b) in right.iter().enumerate() {
+            let above = line[j + 1];
+            line[j + 1] = if a == b { before + 1 } else { above.max(line[j]) };
+            before = above;
+        }
+    }
+    line.last().copied().unwrap_or(0)
+}
+
 /// The lengths of the longest common subsequences of all beginnings.
-fn lengths(left: &[String], right: &[String]) -> Vec<Vec<usize>> {
+fn lengths(left: &[String], right: &[String]) -> Vec<Vec<u16>> {
     let mut table = vec![vec![0; right.len() + 1]; left.len() + 1];
     for (i, a) in left.iter().enumerate() {
         for (j, b) in right.iter().enumerate() {
