@@ -33,7 +33,7 @@ pub(crate) const CHORE: Chore = Chore {
             --quick    smaller sizes and fewer rounds, for a few minutes\n\
             --json     prints one JSON object\n\
             --jurat    measures this program instead of building one\n\
-            peers      measures the Python package beside a peer from PyPI; builds the release wheel first",
+            peers      measures the Python package beside a peer from PyPI; builds an optimised wheel first",
     run,
 };
 

@@ -13,7 +13,7 @@ use crate::program;
 pub(crate) const CHORE: Chore = Chore {
     name: "wheel",
     arguments: "",
-    about: "builds the wheel of the Python package as it is released, into `target/wheels`",
+    about: "builds the wheel of the Python package as it is published, into `target/wheels`; takes several minutes",
     run,
 };
 
@@ -22,7 +22,7 @@ const REQUIREMENTS: &str = "python/requirements.txt";
 fn run(arguments: Arguments) -> Result<(), Failure> {
     arguments.finish()?;
     let environment = environment()?;
-    let wheel = wheel(&environment, Build::Release)?;
+    let wheel = wheel(&environment, Build::Published)?;
     println!("{}", wheel.display());
     Ok(())
 }
@@ -45,22 +45,25 @@ pub(crate) fn test() -> Result<(), Failure> {
 enum Build {
     /// To be tested here: packed as quickly as can be.
     Dev,
-    /// To be released.
-    Release,
+    /// To be measured.
+    Measured,
+    /// To be published.
+    Published,
 }
 
 impl Build {
     fn profile(self) -> &'static str {
         match self {
             Build::Dev => "dev",
-            Build::Release => "release",
+            Build::Measured => "measured",
+            Build::Published => "dist",
         }
     }
 
     fn compression(self) -> &'static str {
         match self {
             Build::Dev => "stored",
-            Build::Release => "deflated",
+            Build::Measured | Build::Published => "deflated",
         }
     }
 }
@@ -85,10 +88,10 @@ fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
     wheels.next().ok_or_else(|| Failure::new(format!("maturin left no wheel in {}", directory.display())))
 }
 
-/// An environment that has the package as it is released.
-pub(crate) fn released() -> Result<PathBuf, Failure> {
+/// An environment that has the package, optimised as whole runs are measured.
+pub(crate) fn measured() -> Result<PathBuf, Failure> {
     let environment = environment()?;
-    let wheel = wheel(&environment, Build::Release)?;
+    let wheel = wheel(&environment, Build::Measured)?;
     install(&environment, &wheel)?;
     Ok(environment)
 }

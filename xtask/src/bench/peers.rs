@@ -43,7 +43,7 @@ pub(crate) fn peers(mut arguments: Arguments) -> Result<(), Failure> {
     let is_quick = arguments.flag("--quick");
     let n = if is_quick { 10_000 } else { 100_000 };
     arguments.finish()?;
-    let ours = python::released()?;
+    let ours = python::measured()?;
     let theirs = python::environment_of("scouter", &program::root().join("xtask/peers/requirements.txt"))?;
     let mut best: Vec<Option<Figures>> = vec![None; WHO.len()];
     for round in 1..=ROUNDS {

@@ -93,7 +93,7 @@ pub(super) fn run(mut arguments: Arguments) -> Result<(), Failure> {
     let jurat = match jurat {
         // It is started from other directories.
         Some(path) => path::absolute(&path).map_err(|error| Failure::new(format!("cannot find `{path}`: {error}")))?,
-        None => built(["build", "--release", "--locked", "--package", "jurat-cli"])?,
+        None => built(["build", "--profile", "measured", "--locked", "--package", "jurat-cli"])?,
     };
     let yardstick = Yardstick::build()?;
     let kit = Kit { jurat: Jurat::at(jurat)?, yardstick, scratch: Scratch::new()?, is_quick };

@@ -62,7 +62,7 @@ pub(super) struct Data {
 
 impl Yardstick {
     pub(super) fn build() -> Result<Yardstick, Failure> {
-        built(["build", "--release", "--locked", "--package", "yardstick"]).map(Yardstick)
+        built(["build", "--profile", "measured", "--locked", "--package", "yardstick"]).map(Yardstick)
     }
 
     /// Writes rows of a shape, so many percent of which fail, and the suite over them.
