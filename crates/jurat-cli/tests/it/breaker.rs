@@ -113,6 +113,11 @@ fn runs_of_agents_that_meet_such_a_fault_are_counted() {
         assert_eq!(stopped.code, Some(3), "{agent} {stopped:?}");
         assert_eq!((n_cases(&stopped, "error"), n_cases(&stopped, "not_run")), (5, 3), "{agent} {}", stopped.stdout);
         assert!(stopped.stdout.contains("\"sentence\":\"stopped: every request fails: "), "{}", stopped.stdout);
+        assert!(
+            stopped.stdout.contains("\"remedy\":\"check the API key and what it may access\""),
+            "{}",
+            stopped.stdout
+        );
         // Each run of an agent made at least one request, and all of them are counted.
         assert!(stopped.stdout.contains(&format!("\"requests\":{},", endpoint.stats().requests)), "{}", stopped.stdout);
     }

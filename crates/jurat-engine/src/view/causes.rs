@@ -13,6 +13,7 @@ use jurat_store::run::CaseErrors;
 
 use super::revisit::Happened;
 use super::{RunView, ViewError};
+use crate::agents::endpoint_fault;
 
 /// How many reasons are told apart.
 const MOST_CAUSES: usize = 50;
@@ -153,7 +154,10 @@ fn origin(group: &Group, happened: &[Happened]) -> Option<Origin> {
             key_env: fault.key_env.clone().filter(|_| fault.class == FaultClass::WrongKey),
             class: Some(fault.class),
         }),
-        _ => None,
+        of_agent => {
+            let (class, _) = endpoint_fault(of_agent).filter(|(_, message)| group.message.contains(*message))?;
+            Some(Origin { role: None, key_env: None, class: Some(class) })
+        }
     };
     let of_task = |it: &&Happened| group.tasks.iter().any(|task| it.effect.site.asker == Asker::Task(*task));
     let reply = || {
