@@ -404,17 +404,4 @@ fn not_before(fresh: bool, max_age: Option<Duration>, began_at_ms: u64, now_ms: 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_that_goes_on_finds_what_it_was_answered() {
-        let hour = Duration::from_secs(3600);
-        let (now, an_hour_ago, began_long_ago) = (10_000_000, 6_400_000, 1_000);
-        assert_eq!(not_before(false, None, now, now), None);
-        assert_eq!(not_before(true, None, now, now), Some(now));
-        assert_eq!(not_before(false, Some(hour), now, now), Some(an_hour_ago));
-        assert_eq!(not_before(false, Some(hour), began_long_ago, now), Some(began_long_ago));
-        assert_eq!(not_before(true, Some(hour), began_long_ago, now), Some(began_long_ago));
-    }
-}
+mod tests;
