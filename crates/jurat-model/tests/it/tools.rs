@@ -431,7 +431,7 @@ fn programs_end_with_us_even_if_they_do_not_want_to() {
 
 #[test]
 fn nothing_of_a_secret_is_shown_by_accident() {
-    let spec = r#"{"s": {"command": ["x"], "env": {"KEY": "${TOKEN}"}}, "t": {"url": "http://127.0.0.1:9/", "headers": {"x-key": "${TOKEN}"}}}"#;
+    let spec = r#"{"s": {"command": ["sh"], "env": {"KEY": "${TOKEN}"}}, "t": {"url": "http://127.0.0.1:9/", "headers": {"x-key": "${TOKEN}"}}}"#;
     let shown = format!("{:?}", toolbox(spec));
     assert!(!shown.contains("tk-0123456789abcdef"), "{shown}");
 }
