@@ -216,14 +216,19 @@ impl Session {
         let mut said = match answer {
             Ok(text) => content::said(tool, text.get()).map_err(|it| self.fault(&it))?,
             Err(Refused::Fault(fault)) => return Err(fault),
-            // These are about the way we talk. Every other error is the tool's: servers say so when it got arguments that it cannot use.
+            // The first three are about the way we talk, the last is a fault of the server: a tool that fails says so in a result with `isError`. Every
+            // other error is the tool's: servers say so when it got arguments that it cannot use.
             Err(Refused::Error(error))
                 if matches!(
                     error.code,
-                    ErrorCode::PARSE_ERROR | ErrorCode::INVALID_REQUEST | ErrorCode::METHOD_NOT_FOUND
+                    ErrorCode::PARSE_ERROR
+                        | ErrorCode::INVALID_REQUEST
+                        | ErrorCode::METHOD_NOT_FOUND
+                        | ErrorCode::INTERNAL_ERROR
                 ) =>
             {
-                return Err(self.fault(&format!("refused the call of `{tool}`: {}", shown(&error))));
+                let did = if error.code == ErrorCode::INTERNAL_ERROR { "failed in" } else { "refused" };
+                return Err(self.fault(&format!("{did} the call of `{tool}`: {}", shown(&error))));
             }
             Err(Refused::Error(error)) => Said::error(error.message.into_owned()),
         };

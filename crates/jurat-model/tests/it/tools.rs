@@ -104,7 +104,7 @@ async fn says_what_its_tools_say(toolbox: &Toolbox) {
         ("picture", "{}", r#"{"text":"[image: image/png, 8 bytes]\na point"}"#),
         ("fail", "{}", r#"error: {"text":"it failed"}"#),
         ("invalid", "{}", r#"error: {"text":"`a` must be a number"}"#),
-        ("internal", "{}", r#"error: {"text":"something broke"}"#),
+        ("internal", "{}", "tool: the server `s` failed in the call of `internal`: something broke (error -32603)"),
         ("refuse", "{}", "tool: the server `s` refused the call of `refuse`: not here (error -32601)"),
         ("garble", "{}", "tool: the server `s` answered the call of `garble` without a list of `content`"),
         ("ecko", "{}", "tool: the server `s` has no tool `ecko`; did you mean `echo`?"),
