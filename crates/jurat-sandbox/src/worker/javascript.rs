@@ -408,6 +408,11 @@ fn shortened(text: &str, most: usize) -> String {
 
 /// What the sandbox says when code uses something that other places have and this one has not.
 fn refusal_of(kind: &str, message: &str) -> Option<&'static str> {
+    if kind == "TypeError" && matches!(message, "object is not extensible" | "globalThis is not extensible") {
+        return Some(
+            "the sandbox freezes built-in objects and `globalThis`; declare a variable in the source: `let name = …`",
+        );
+    }
     let name = message.strip_suffix(" is not defined").filter(|_| kind == "ReferenceError")?;
     Some(match name.trim_matches('\'') {
         "fetch" | "XMLHttpRequest" | "WebSocket" | "EventSource" | "navigator" => {

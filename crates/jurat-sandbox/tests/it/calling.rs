@@ -388,6 +388,12 @@ fn what_the_sandbox_refuses_says_so_and_what_to_do() {
         "error: ReferenceError: process is not defined; the sandbox has no files, no variables and no programs; pass what is needed as an argument \
          (`with`) (line 1)",
     );
+    explained(
+        JavaScript,
+        "globalThis.zz = 1; return 1",
+        "error: TypeError: object is not extensible; the sandbox freezes built-in objects and `globalThis`; declare a variable in the source: \
+         `let name = …` (line 1)",
+    );
     // What is the code's own fault is left as it is.
     explained(Python, "raise FileNotFoundError('mine')", "error: FileNotFoundError: mine (line 2)");
     explained(JavaScript, "return nonsense", "error: ReferenceError: nonsense is not defined (line 1)");
