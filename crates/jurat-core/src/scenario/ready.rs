@@ -20,6 +20,8 @@ pub struct ReadyScenario {
     pub nodes: Vec<ReadyNode>,
     /// The node it starts with.
     pub entry: usize,
+    /// The places of its nodes by their ids.
+    places: HashMap<String, usize>,
 }
 
 /// A node made ready to run.
@@ -129,12 +131,14 @@ impl ReadyScenario {
             })
         };
         let nodes = scenario.nodes.iter().map(node).collect::<Result<_, NotReady>>()?;
-        Ok(ReadyScenario { nodes, entry, scenario })
+        // Of nodes with one id the first counts.
+        let places = scenario.nodes.iter().enumerate().rev().map(|(ix, it)| (it.id.clone(), ix)).collect();
+        Ok(ReadyScenario { nodes, entry, scenario, places })
     }
 
     /// The place of a node.
     pub fn index(&self, id: &str) -> Option<usize> {
-        self.nodes.iter().position(|it| it.id == id)
+        self.places.get(id).copied()
     }
 }
 
