@@ -17,7 +17,7 @@ pub(crate) struct AskingOptions {
     #[arg(long = "model", value_name = "ROLE=MODEL", value_parser = role_and_model)]
     pub(crate) models: Vec<(String, String)>,
     /// Take at most N rows
-    #[arg(long, value_name = "N", value_parser = count, help_heading = "Which cases")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true, help_heading = "Which cases")]
     pub(crate) limit: Option<u64>,
     /// Take the rows for which this CEL expression is true; it may use their fields, `row`, `id` and `tags`
     #[arg(long, value_name = "CEL", help_heading = "Which cases")]
@@ -26,7 +26,7 @@ pub(crate) struct AskingOptions {
     #[arg(long = "tag", value_name = "TAG", help_heading = "Which cases")]
     pub(crate) tags: Vec<String>,
     /// Number of times to run each case
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = repetitions, help_heading = "Which cases")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = repetitions, allow_negative_numbers = true, help_heading = "Which cases")]
     pub(crate) repeat: u32,
 }
 

@@ -4,7 +4,11 @@ use std::num::NonZeroUsize;
 
 /// A number of things, which may be none.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a number"))
+    text.parse().map_err(|_| match text.parse::<f64>() {
+        Ok(number) if number < 0.0 => "must not be negative".to_owned(),
+        Ok(number) if number.is_finite() => "must be a whole number".to_owned(),
+        _ => format!("`{text}` is not a number"),
+    })
 }
 
 /// A number of things, of which there is at least one.
@@ -27,5 +31,9 @@ const MOST_REPETITIONS: u32 = 10_000;
 /// An amount of US dollars.
 pub(crate) fn dollars(text: &str) -> Result<f64, String> {
     let usd: f64 = text.trim_start_matches('$').parse().map_err(|_| format!("`{text}` is not a number"))?;
-    if usd.is_finite() && usd >= 0.0 { Ok(usd) } else { Err(format!("`{text}` is not an amount of money")) }
+    if usd.is_finite() && usd >= 0.0 {
+        Ok(usd)
+    } else {
+        Err(if usd < 0.0 { "must not be negative".to_owned() } else { format!("`{text}` is not an amount of money") })
+    }
 }

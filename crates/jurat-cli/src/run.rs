@@ -60,7 +60,7 @@ pub(crate) struct Run {
     #[arg(long, conflicts_with = "replay")]
     watch: bool,
     /// Run at most N rows
-    #[arg(long, value_name = "N", value_parser = count, help_heading = "Which cases")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true, help_heading = "Which cases")]
     limit: Option<u64>,
     /// Run the rows for which this CEL expression is true; it may use their fields, `row`, `id` and `tags`
     #[arg(long, value_name = "CEL", help_heading = "Which cases")]
@@ -82,19 +82,19 @@ pub(crate) struct Run {
     #[arg(long, value_name = "RUN", requires = "rerun", help_heading = "Which cases")]
     from: Option<String>,
     /// Number of times to run each case
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = repetitions, help_heading = "Which cases")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = repetitions, allow_negative_numbers = true, help_heading = "Which cases")]
     repeat: u32,
     /// Maximum concurrent requests per endpoint; lowered automatically when the provider throttles [default: 16]
-    #[arg(short = 'j', long = "concurrency", value_name = "N", value_parser = at_least_one, help_heading = "Limits")]
+    #[arg(short = 'j', long = "concurrency", value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Limits")]
     concurrency: Option<NonZeroUsize>,
     /// Spend at most this amount in US dollars
-    #[arg(long, value_name = "USD", value_parser = dollars, help_heading = "Limits")]
+    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true, help_heading = "Limits")]
     budget_usd: Option<f64>,
     /// Use at most N tokens, input and output together
-    #[arg(long, value_name = "N", value_parser = count, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true, help_heading = "Limits")]
     budget_tokens: Option<u64>,
     /// Make at most N requests
-    #[arg(long, value_name = "N", value_parser = count, help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true, help_heading = "Limits")]
     budget_calls: Option<u64>,
     /// Stop after this time (e.g. `10m`)
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
@@ -412,6 +412,9 @@ impl Run {
         let is_json = self.format.get() == Format::Json;
         if report.cases.total() == 0 && report.is_complete() && !is_json {
             say(&format!("{}{}", report.decision.sentence, self.selection_words()));
+            // A run without a case has nothing to show. If its file cannot be removed, it is in the list of runs.
+            drop(view);
+            let _ = fs::remove_file(&launched.ran.path);
             return Ok(ended);
         }
         let drawing = Drawing { is_json, tasks: self.tasks, scope, run: None };

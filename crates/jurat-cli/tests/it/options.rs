@@ -143,6 +143,8 @@ fn an_empty_selection_is_no_run() {
         assert_eq!((code, stdout.as_str(), stderr), (Some(5), "", said));
     }
     assert_eq!(steady(&folder, &folder.jurat(&["show"]).stdout), before, "`latest` is the run with a case");
+    let runs = std::fs::read_dir(folder.path().join(".jurat/runs")).expect("it can be listed");
+    assert_eq!(runs.count(), 1, "runs without a case are not stored");
 }
 
 #[test]
@@ -173,6 +175,9 @@ fn values_that_make_no_sense_are_refused_in_plain_words() {
         (&["--limit", "abc"], "error: invalid value 'abc' for '--limit <N>': `abc` is not a number"),
         (&["--repeat", "0"], "error: invalid value '0' for '--repeat <N>': must be at least 1"),
         (&["--budget-usd", "much"], "error: invalid value 'much' for '--budget-usd <USD>': `much` is not a number"),
+        (&["--limit", "-3"], "error: invalid value '-3' for '--limit <N>': must not be negative"),
+        (&["--limit", "1.5"], "error: invalid value '1.5' for '--limit <N>': must be a whole number"),
+        (&["--budget-usd", "-1"], "error: invalid value '-1' for '--budget-usd <USD>': must not be negative"),
         (&["-v"], "error: unexpected argument '-v' found"),
         (&["--colour"], "error: unexpected argument '--colour' found"),
     ] {
