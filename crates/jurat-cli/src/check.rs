@@ -8,6 +8,7 @@ use jurat_engine::Examined;
 use jurat_format::problem::{Problem, Severity};
 use jurat_format::source::Sources;
 
+use crate::asking::role_and_model;
 use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
 use crate::format::{Format, FormatOption, style};
@@ -22,6 +23,9 @@ pub(crate) struct Check {
     files: Vec<PathBuf>,
     #[command(flatten)]
     profiles: ProfileOptions,
+    /// Model of a role, as `role=provider/model`, as it will be given to `run`; may be repeated
+    #[arg(long = "model", value_name = "ROLE=MODEL", value_parser = role_and_model)]
+    models: Vec<(String, String)>,
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
@@ -34,7 +38,7 @@ impl Check {
         let default = [PathBuf::from(definition::DEFAULT)];
         let files = if self.files.is_empty() { &default[..] } else { &self.files };
         let checked: Option<Vec<Examined>> =
-            files.iter().map(|it| definition::read_to_check(it, &self.profiles)).collect();
+            files.iter().map(|it| definition::read_to_check(it, &self.profiles, &self.models)).collect();
         let Some(checked) = checked else { return Exit::Wrong };
         let printed = match self.format.get() {
             Format::Text => self.print_text(&checked),

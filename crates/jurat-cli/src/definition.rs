@@ -41,13 +41,13 @@ pub(crate) fn read(file: &Path, profiles: &ProfileOptions) -> Option<Examined> {
 }
 
 /// The same, with the code of its evaluators parsed, and with everything looked for that a run needs.
-pub(crate) fn read_to_check(file: &Path, profiles: &ProfileOptions) -> Option<Examined> {
+pub(crate) fn read_to_check(file: &Path, profiles: &ProfileOptions, models: &[(String, String)]) -> Option<Examined> {
     let mut examined = read(file, profiles)?;
     // A program that does not know where it is has no workers; `run` says so.
     if let Ok(worker) = Program::this() {
         examined.parse_code(worker);
     }
-    require(&mut examined, &[])?;
+    require(&mut examined, models)?;
     Some(examined)
 }
 

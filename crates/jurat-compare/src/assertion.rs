@@ -13,7 +13,7 @@ use super::{Bound, Comparison, Operator};
 pub struct Assertion {
     /// Where to look; the whole context when absent.
     pub path: Option<FieldPath>,
-    /// Where to look inside each item, when what is found is a list.
+    /// Where to look inside each item of the list that is found.
     pub item_path: Option<FieldPath>,
     /// What to compare with.
     pub expected: Expected,
@@ -119,7 +119,8 @@ impl Assertion {
     fn compare_found(&self, comparison: &Comparison<'_>, found: &Val<'_>) -> Judgement {
         match (&self.item_path, found) {
             (Some(item_path), Val::List(items)) => self.compare_each(comparison, item_path, items),
-            _ => comparison.judge(found),
+            (Some(item_path), other) => no_items(item_path, other),
+            (None, _) => comparison.judge(found),
         }
     }
 
@@ -161,6 +162,12 @@ fn read_reply<'r>(reply: &'r Val<'_>, kind: Kind) -> Result<Val<'r>, Inapplicabl
         format!("needs a reply that is {kind}, found {found}; say what the judge answers with `output`")
     };
     read.map(|it| it.value).ok_or_else(|| Inapplicable { fault: Fault::Content, reason: reason() })
+}
+
+/// Only the author can have said that there are items.
+fn no_items(item_path: &FieldPath, found: &Val<'_>) -> Judgement {
+    let needs = format!("a list, because `item_field_path: {item_path}` looks inside items");
+    Judgement::Error(Box::new(Inapplicable::kind(needs, found)))
 }
 
 fn not_found(path: &FieldPath, missing: &Missing) -> Judgement {

@@ -80,6 +80,9 @@ impl Test for Comparison<'_> {
         let is_word = |it: Option<char>| it.is_some_and(in_word);
         let is_bounded = is_word(self.part.chars().next()) && is_word(self.part.chars().next_back());
         (matches!(self.place, Operator::ContainsWord) && !is_bounded).then(|| {
+            if self.part.is_empty() {
+                return "an empty text is never a whole word; write the word".to_owned();
+            }
             let part = shown(&Val::from(&*self.part));
             format!("{part} does not begin and end with a letter, a digit or `_`, so it is never a whole word; use `contains`")
         })

@@ -78,8 +78,11 @@ impl Examined {
         let Some(plan) = Plan::of_recorded(&self.suite, &self.samples) else { return };
         let definition = Definition { suite: &self.suite, sources: &self.sources, plan: &plan };
         let missing = missing(definition, conditions);
-        // Planning has warned about roles without a model.
-        self.problems.extend(missing.into_iter().filter(|it| it.code.name != codes::NO_MODEL.name));
+        // Planning only warned about roles without a model, because one may be given when the suite is run. Now it is known whether it is.
+        self.problems.retain(|it| it.code.name != codes::NO_MODEL.name);
+        self.problems.extend(
+            missing.into_iter().map(|it| if it.code.name == codes::NO_MODEL.name { it.as_error() } else { it }),
+        );
     }
 
     /// Whether anything stands in the way of running it.
@@ -172,6 +175,10 @@ fn file_sample(records: &Records, file: &RowFile, samples: &mut Samples, problem
     let RowFile { written, path } = file;
     let error = match sample(path, records.format.map(Into::into), SampleLimits::default()) {
         Ok(sample) => {
+            if let Some(row) = sample.repeated_key {
+                let why = format!("{}: row {row} has a key twice, of which only the last would be read", written.value);
+                problems.push(bad_row(written.span, &why));
+            }
             if sample.rows.is_empty() {
                 problems.push(file_without_rows(written.span, &written.value));
             }
@@ -182,6 +189,11 @@ fn file_sample(records: &Records, file: &RowFile, samples: &mut Samples, problem
     };
     samples.is_partial = true;
     samples.ids = None;
+    if matches!(error, SampleError::RowTooLong { .. }) {
+        // It is too long to look into, not too long to run.
+        problems.extend(reading_problem(records, RowSource::Files(vec![file.clone()])));
+        return Vec::new();
+    }
     let is_missing = matches!(error, SampleError::NotFound);
     problems.push(unreadable(written.span, &written.value, &error.to_string(), is_missing));
     Vec::new()

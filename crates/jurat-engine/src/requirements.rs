@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use jurat_core::plan::Plan;
 use jurat_core::suite::{AgentCaseText, ServerSpec, Suite};
 use jurat_format::codes;
-use jurat_format::problem::{Problem, listed, listed_all};
+use jurat_format::problem::{Problem, listed, listed_all, nearest};
 use jurat_format::source::Files;
 use jurat_format::value::Span;
 use jurat_model::provider::names;
@@ -200,7 +200,15 @@ fn model_problem(suite: &Suite, Unresolved { error, place }: &Unresolved, env_fi
         ModelError::NoModel { asker, role } => {
             let problem = Problem::new(&codes::NO_MODEL, format!("{asker} asks the role `{role}`, which has no model"));
             let problem = placed(problem, suite, *place, "asks it");
-            problem.help(format!("add `{role}` under `models`, or give it with `--model {role}=provider/model`"))
+            let similar = nearest(role, suite.models.iter().map(|it| it.name.value.as_str()));
+            match suite.models.iter().find(|it| Some(it.name.value.as_str()) == similar) {
+                Some(near) => problem
+                    .at(near.name.span, "a role with a similar name")
+                    .help(format!("did you mean to call it `{role}`?")),
+                None => problem.help(format!(
+                    "add `models: {{ {role}: provider/model }}`, or give it with `--model {role}=provider/model`"
+                )),
+            }
         }
         ModelError::Several { asker, remedy, role, n } => {
             let message = format!("the role `{role}` has {n} models, and {asker} asks one");
@@ -231,12 +239,11 @@ fn resolve_problem(suite: &Suite, error: &ResolveError, place: Option<Span>, env
         | ResolveError::MissingPlaceholder { .. } => {
             placed(Problem::new(&codes::UNSET_VARIABLE, error.to_string()), suite, setting.or(place), "needs it")
         }
-        // The excerpt would print a password or a key that stands in the address.
-        ResolveError::Setting { setting, .. } if setting == "base_url" && has_secrets(suite) => {
-            Problem::new(&codes::BAD_MODEL, error.to_string())
-        }
-        ResolveError::Setting { .. } => {
-            placed(Problem::new(&codes::BAD_MODEL, error.to_string()), suite, setting.or(place), "this setting")
+        ResolveError::Setting { setting: name, .. } => {
+            let problem = Problem::new(&codes::BAD_MODEL, error.to_string());
+            let problem = placed(problem, suite, setting.or(place), "this setting");
+            // The excerpt would print a password or a key that stands in the address.
+            if name == "base_url" && has_secrets(suite) { problem.without_excerpt() } else { problem }
         }
         _ => placed(Problem::new(&codes::BAD_MODEL, error.to_string()), suite, place, "named here"),
     }

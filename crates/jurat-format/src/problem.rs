@@ -53,6 +53,8 @@ pub struct Problem {
     pub labels: Vec<Label>,
     /// How to mend it.
     pub help: Vec<String>,
+    /// Whether the text at its places must not be shown, because it holds a secret.
+    pub is_secret: bool,
 }
 
 /// A place a problem is about, and what there is to say about it.
@@ -73,7 +75,14 @@ impl Problem {
             message: readable(message.into()),
             labels: Vec::new(),
             help: Vec::new(),
+            is_secret: false,
         }
+    }
+
+    /// The same, with its places named and none of their text shown.
+    #[must_use]
+    pub fn without_excerpt(self) -> Problem {
+        Problem { is_secret: true, ..self }
     }
 
     /// Points at a place. The first call gives the main place, later ones give places that explain it.

@@ -393,11 +393,29 @@ fn repeated_key(key: &str, span: Span, earlier: Span) -> Problem {
     problem.help("keep one of them")
 }
 
+/// The value in braces or brackets that a part of it stands in: from the last `: `, `, `, `{` or `[` before it to the next `,`, `}` or `]` behind it.
+fn around(start: usize, end: usize, text: &str) -> Range<usize> {
+    let line_start = text[..start].rfind('\n').map_or(0, |it| it + 1);
+    let line_end = text[end..].find('\n').map_or(text.len(), |it| end + it);
+    let is_before = |at: usize, it: char| match it {
+        '{' | '[' => !text[..at].ends_with('$'),
+        ':' | ',' => text[at + 1..].starts_with(' '),
+        _ => false,
+    };
+    let before = text[line_start..start].char_indices().rfind(|(at, it)| is_before(line_start + at, *it));
+    let from = before.map_or(line_start, |(at, it)| line_start + at + it.len_utf8());
+    let to = text[end..line_end].find([',', '}', ']']).map_or(line_end, |it| end + it);
+    let value = text[from..to].trim_start();
+    let from = to - value.len();
+    from..from + value.trim_end().len()
+}
+
 fn unquoted(source: SourceId, at: Range<usize>, text: &str) -> Problem {
+    let (at_start, at_end) = (at.start, at.end);
     let written = &text[at.clone()];
     let why = format!("`{written}` is not in quotes, and inside `{{…}}` or `[…]` its `{{` begins an object");
     let problem = not_readable("YAML", &why).at(Span::new(source, at), "not in quotes");
-    problem.help(format!("quote the whole text: `\"{written}\"`"))
+    problem.help(format!("quote the whole text: `\"{}\"`", text[around(at_start, at_end, text)].replace('"', "\\\"")))
 }
 
 pub fn not_readable(what: &str, why: &str) -> Problem {

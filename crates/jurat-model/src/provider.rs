@@ -97,6 +97,14 @@ pub enum ResolveError {
         /// The variable.
         variable: String,
     },
+    /// A provider without the name of a model.
+    #[error("`{written}` names no model; write for example `{example}`")]
+    NoName {
+        /// What was written.
+        written: String,
+        /// A model of this provider.
+        example: String,
+    },
     /// A setting has a value that it cannot have.
     #[error("`{setting}` of `{model}` {problem}")]
     Setting {
@@ -151,12 +159,15 @@ pub fn describe(
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<ResolvedModel, ResolveError> {
     let spec = &*expanded("model", spec, env)?;
-    let Some((name, model)) = spec.split_once('/').filter(|(name, model)| !name.is_empty() && !model.is_empty()) else {
+    let Some((name, model)) = spec.split_once('/').filter(|(name, _)| !name.is_empty()) else {
         return Err(ResolveError::NoProvider { written: spec.to_owned() });
     };
     let Some(provider) = PROVIDERS.iter().find(|it| it.names.contains(&name)) else {
         return Err(ResolveError::UnknownProvider { name: name.to_owned() });
     };
+    if model.is_empty() {
+        return Err(ResolveError::NoName { written: spec.to_owned(), example: provider.example() });
+    }
     let mut written = Written::read(spec, settings)?;
     let env = |name: &str| env(name).filter(|it| !it.is_empty());
     let Some(http) = &provider.http else {
@@ -409,6 +420,18 @@ static PROVIDERS: [Provider; 8] = [
 ];
 
 impl Provider {
+    /// How a model of this provider is written.
+    fn example(&self) -> String {
+        let name = self.names[0];
+        let model = match name {
+            "script" => "replies.jsonl",
+            "exec" => "./model.sh",
+            "openai" | "openai-responses" => "gpt-5-mini",
+            _ => "NAME",
+        };
+        format!("{name}/{model}")
+    }
+
     /// A script, a program or a function.
     fn local(&self, spec: &str, model: &str, written: Written) -> Result<ResolvedModel, ResolveError> {
         let refused = |setting: &str| ResolveError::Setting {
@@ -470,11 +493,15 @@ impl Http {
             problem: format!("{problem}, not `{shown}`"),
         };
         let ollama = (self.codec == Codec::OllamaChat).then(|| ollama_host(written));
-        let text = ollama.as_deref().unwrap_or(written).trim().trim_end_matches('/');
+        let text = ollama.as_deref().unwrap_or(written).trim();
         let Some((scheme, rest)) = text.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))
         else {
             return Err(refused("must begin with `http://` or `https://`"));
         };
+        let (text, rest) = (text.trim_end_matches('/'), rest.trim_end_matches('/'));
+        if rest.is_empty() {
+            return Err(refused("must name a host, for example `https://host:8080/v1`"));
+        }
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         if authority.contains('@') {
             // It would be stored with every answer.
@@ -485,6 +512,9 @@ impl Http {
                     "must not hold a password; send it as a header: `headers: { authorization: \"Basic ${NAME}\" }`"
                         .to_owned(),
             });
+        }
+        if port(authority).is_some_and(|it| it.parse::<u16>().is_ok_and(|it| it == 0) || is_too_large(it)) {
+            return Err(refused("must have a port from 1 to 65535"));
         }
         let is_uri = http::Uri::try_from(text).is_ok_and(|it| it.host().is_some_and(|it| !it.is_empty()));
         let is_query = |it: &str| http::uri::PathAndQuery::try_from(format!("/?{}", without_placeholders(it))).is_ok();
@@ -508,6 +538,16 @@ impl Http {
         let query = query.filter(|it| !it.is_empty()).map_or_else(String::new, |it| format!("?{it}"));
         Ok(format!("{scheme}://{authority}{slash}{path}{query}"))
     }
+}
+
+/// The port of an authority, as it is written.
+fn port(authority: &str) -> Option<&str> {
+    authority.rsplit_once(':').map(|(_, port)| port).filter(|it| !it.contains(']'))
+}
+
+/// Whether a port is a number that no port has.
+fn is_too_large(port: &str) -> bool {
+    !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()) && port.parse::<u16>().is_err()
 }
 
 /// Parts of the names of query parameters whose values are secrets.

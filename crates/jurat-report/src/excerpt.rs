@@ -59,6 +59,11 @@ pub(crate) fn shown<'p>(labels: &'p [Label], texts: &[Lines<'_>]) -> Vec<Shown<'
     gathered(labels, texts).into_iter().map(Gathering::shown).collect()
 }
 
+/// The places of these labels without any of their text.
+pub(crate) fn named<'p>(labels: &'p [Label], texts: &[Lines<'_>]) -> Vec<Shown<'p>> {
+    gathered(labels, texts).iter().flat_map(|it| it.pins.iter().map(move |pin| it.named(pin))).collect()
+}
+
 /// Labels that stand close enough to be shown in one excerpt.
 struct Gathering<'p, 't> {
     lines: &'t Lines<'t>,
@@ -131,14 +136,22 @@ impl<'p> Gathering<'p, '_> {
     }
 
     fn shown(self) -> Shown<'p> {
-        let path = visible_line(&self.lines.path.to_string_lossy()).into_owned();
         match self.pins.iter().find(|it| !it.can_be_drawn(self.lines)) {
-            None => Shown::Drawn(self.drawn(path)),
-            Some(pin) => {
-                let position = (!self.lines.text.is_empty()).then(|| self.lines.position(pin.range.start));
-                Shown::Named { path, position, text: pin.text }
+            None => {
+                let path = self.path();
+                Shown::Drawn(self.drawn(path))
             }
+            Some(pin) => self.named(pin),
         }
+    }
+
+    fn named(&self, pin: &Pin<'p>) -> Shown<'p> {
+        let position = (!self.lines.text.is_empty()).then(|| self.lines.position(pin.range.start));
+        Shown::Named { path: self.path(), position, text: pin.text }
+    }
+
+    fn path(&self) -> String {
+        visible_line(&self.lines.path.to_string_lossy()).into_owned()
     }
 
     fn drawn(self, path: String) -> Excerpt<'p> {

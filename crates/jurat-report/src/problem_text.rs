@@ -20,7 +20,7 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Snippet};
 use jurat_format::problem::{Problem, Severity};
 use jurat_format::source::Sources;
 
-use crate::excerpt::{Excerpt, Shown, shown};
+use crate::excerpt::{Excerpt, Shown, named, shown};
 use crate::lines::Lines;
 use crate::order::{count, most_pressing};
 use crate::style::Style;
@@ -97,7 +97,8 @@ fn group<'p>(problem: &'p Problem, texts: &[Lines<'_>]) -> Group<'p> {
     };
     let (labels, others) = problem.labels.split_at(problem.labels.len().min(MAX_LABELS));
     let mut group = Group::with_title(level.primary_title(message(&problem.message)).id(problem.code.name));
-    for shown in shown(labels, texts) {
+    let shown = if problem.is_secret { named(labels, texts) } else { shown(labels, texts) };
+    for shown in shown {
         group = group.elements(elements(shown));
     }
     if !others.is_empty() {

@@ -74,3 +74,12 @@ fn what_cannot_be_asked_is_said_before_anything_runs() {
         assert!(code.starts_with("error[run::") && said == message, "{}", ended.stderr);
     }
 }
+
+#[test]
+fn a_first_row_that_is_too_long_to_sample_is_run() {
+    let row = format!("{{\"id\": \"a\", \"ok\": true, \"text\": \"{}\"}}\n", "x".repeat(9 << 20));
+    let suite = "suite: long\nrecords: rows.jsonl\ntasks: [{ id: fine, field_path: ok, operator: equals, expected_value: true }]\n";
+    let folder = Folder::with("suite.yaml", suite).and("rows.jsonl", row);
+    assert_eq!(folder.jurat(&["check", "suite.yaml"]).code, Some(0));
+    assert_eq!(folder.jurat(&["run", "suite.yaml", "-q"]).code, Some(0));
+}

@@ -66,6 +66,14 @@ impl TurnField {
         self.text.split(['.', '[']).next().unwrap_or_default()
     }
 
+    /// The object of the turn that it leads into, and the member of it, if it leads to one.
+    pub(crate) fn inner(&self) -> Option<(&'static str, &str)> {
+        match &self.place {
+            Place::Inner(part, name) => Some((part, name)),
+            _ => None,
+        }
+    }
+
     /// What it finds in a turn; null where there is nothing.
     pub fn find<'t, 'v>(&self, turn: &'t Val<'v>) -> Cow<'t, Val<'v>> {
         let found = match &self.place {

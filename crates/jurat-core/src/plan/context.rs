@@ -14,7 +14,9 @@ use crate::evaluator::binding::{Binding, COMMON, Origin};
 use crate::evaluator::{OutputConfig, OutputKind};
 use crate::evidence::probe;
 use crate::outcome::Gives;
-use crate::suite::{Ask, Evaluate, ExpectedValue, PromptText, Suite, Task, TaskKind};
+use crate::suite::{
+    Ask, Evaluate, ExpectedValue, PromptText, Records, RowFile, RowFormat, RowSource, Suite, Task, TaskKind,
+};
 
 /// What a task reads of its context.
 pub(super) struct Reads<'t> {
@@ -418,9 +420,22 @@ fn unknown_name(
         (None, None) => problem,
     };
     if let Some(list) = wrapped_rows(place, &wanted).filter(|_| step == 0 && cases == Cases::ROWS) {
+        if list == "value" && suite.records.iter().any(is_json_lines) {
+            return problem
+                .help("each line is a row, and a line holds a list: name the file `.json`, or write one object on each line, for example with `jq -c '.[]'`");
+        }
         return problem.help(format!(
             "the rows seem to be the items of `{list}`: write that list alone into the file, for example with `jq .{list}`"
         ));
+    }
+    if let [only] = names.as_slice()
+        && let Some(separator) = [';', '\t'].into_iter().find(|it| only.contains(*it))
+        && step == 0
+        && cases == Cases::ROWS
+    {
+        let separator = separator.escape_default();
+        return problem
+            .help(format!("the rows have one column, `{only}`: separate columns with commas, not with `{separator}`"));
     }
     match step {
         _ if names.is_empty() => problem,
@@ -434,6 +449,12 @@ fn unknown_name(
         0 => problem.help(format!("the rows have {}", listed_plainly(&names))),
         _ => problem.help(format!("it has {}", listed_plainly(&names))),
     }
+}
+
+fn is_json_lines(records: &Records) -> bool {
+    let has_ending = |it: &RowFile| it.path.extension().is_some_and(|it| it.eq_ignore_ascii_case("jsonl"));
+    let is_named = matches!(&records.from, RowSource::Files(files) if files.iter().any(has_ending));
+    records.format.map_or(is_named, |it| it == RowFormat::JsonLines)
 }
 
 /// `in the sample rows and in the evidence of a scenario `

@@ -112,7 +112,10 @@ pub(super) fn no_output(task: &Task, need: &Need<'_>) -> Problem {
                 (Some(comparison), None) => compares(&comparison.operator.value, operand),
                 _ => format!("`{}` reads `{path}` from a reply that need not have it", reader.id.value),
             };
-            let help = judges::output_help(path.rest().root().unwrap_or("answer"), kind);
+            let help = match path.rest().root() {
+                Some(field) => judges::output_help(field, kind),
+                None => format!("{}, and read `{path}.answer`", judges::output_help("answer", kind)),
+            };
             (message, (*span, "read from the reply"), help)
         }
     };

@@ -38,6 +38,9 @@ fn no_items(task: &Task, comparison: &TaskComparison, whole: &Shape) -> Option<P
     let problem = Problem::new(&codes::NEVER_APPLIES, message).at(item_path.span, "looks inside items");
     let place = comparison.path.as_ref().map_or(task.id.span, |it| it.span);
     let problem = problem.at(place, format!("this is {}", whole.kinds));
+    if let Leads::Nowhere { .. } = whole.at(item_path.value.steps()) {
+        return Some(problem.help("take `item_field_path` out, or name a list in `field_path`"));
+    }
     Some(match &comparison.path {
         Some(path) => problem.help(format!("write `field_path: {}.{}`", path.value, item_path.value)),
         None => problem.help(format!("write `field_path: {}`", item_path.value)),

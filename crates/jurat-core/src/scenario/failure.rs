@@ -1,5 +1,6 @@
 //! How a turn fails in another way than by what was said.
 
+use jurat_compare::Operator;
 use jurat_format::value::{Map, Val, Value};
 
 /// How a turn failed.
@@ -85,6 +86,12 @@ impl FailureCategory {
     /// The one with this name.
     pub fn named(name: &str) -> Option<FailureCategory> {
         Self::NAMED.iter().find(|(it, _)| *it == name).map(|(_, it)| *it)
+    }
+
+    /// Whether a comparison with this text asks for a whole category that does not exist. Others, such as `contains`, may ask for a part of a name.
+    pub(crate) fn is_unknown(comparison: &Operator, category: &str) -> bool {
+        let is_whole = matches!(comparison.entry().name, "ExactMatch" | "Equals" | "LiteralMatch");
+        is_whole && !Self::NAMED.iter().any(|(name, _)| name.eq_ignore_ascii_case(category.trim()))
     }
 
     /// Whether it says something about the subject. The others say that nobody could tell.

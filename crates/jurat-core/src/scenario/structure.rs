@@ -16,7 +16,7 @@ use super::state::Place;
 use super::{
     Condition, Edge, FailureCategory, Node, Scenario, State, StateCheck, StatePath, StateUpdate, Target, contradiction,
 };
-use crate::outcome::{Check, Scope, TurnCheck};
+use crate::outcome::{Check, Scope, TurnCheck, TurnField, TurnTest};
 use crate::template::Trait;
 
 /// Something that is wrong with a scenario. Numbers are places among its nodes, edges and outcomes.
@@ -102,6 +102,15 @@ pub enum Flaw {
         /// What it looks at, as it is written.
         field: String,
     },
+    /// An outcome looks at something that none of its turns has.
+    UnknownTurnField {
+        /// The outcome.
+        outcome: usize,
+        /// What it looks at, as it is written.
+        field: String,
+        /// Why it is never there.
+        reason: Absence,
+    },
     /// A condition asks for a category of failures that does not exist.
     UnknownCategory {
         /// The edge.
@@ -143,13 +152,13 @@ pub enum Absence {
     Nowhere,
     /// There is no such node.
     Node(String),
-    /// The answers of this node do not have it; they have these fields.
+    /// The answers of these nodes do not have it; they have these fields.
     Field {
-        /// The node.
-        node: String,
+        /// The nodes.
+        nodes: Vec<String>,
         /// The field.
         field: String,
-        /// The fields that are read from its answers.
+        /// The fields that are read from their answers.
         known: Vec<String>,
     },
     /// No node sets it; nodes set these keys of the accumulated state.
@@ -159,13 +168,13 @@ pub enum Absence {
         /// The keys that are set.
         known: Arc<[String]>,
     },
-    /// The turns of this node are not rated by it; they are rated by these traits.
+    /// The turns of these nodes are not rated by it; they are rated by these traits.
     Trait {
-        /// The node.
-        node: String,
+        /// The nodes.
+        nodes: Vec<String>,
         /// The trait.
         name: String,
-        /// The traits that its turns are rated by.
+        /// The traits that their turns are rated by.
         known: Vec<String>,
     },
 }
@@ -187,6 +196,7 @@ impl Flaw {
             Flaw::Shadowed { .. } => "shadowed_edge",
             Flaw::NoWayOut { .. } => "no_way_out",
             Flaw::UnknownField { .. } => "unknown_field",
+            Flaw::UnknownTurnField { .. } => "unknown_turn_field",
             Flaw::Impossible { .. } => "impossible_condition",
             Flaw::UnknownCategory { .. } => "unknown_category",
             Flaw::DuplicateOutcome { .. } => "duplicate_outcome",
@@ -201,6 +211,7 @@ impl Flaw {
             | Flaw::Shadowed { .. }
             | Flaw::NoWayOut { .. }
             | Flaw::UnknownField { .. }
+            | Flaw::UnknownTurnField { .. }
             | Flaw::Impossible { .. }
             | Flaw::UnknownCategory { .. }
             | Flaw::DuplicateOutcome { .. }
@@ -242,8 +253,10 @@ pub fn flaws_besides(scenario: &Scenario, unread: &Unread) -> Vec<Flaw> {
     flaws.extend(shadowed.iter().map(|(edge, by)| Flaw::Shadowed { edge: *edge, by: *by }));
     flaws.extend(no_way_out(scenario, &graph, reached.as_deref(), &shadowed));
     flaws.extend(impossible(scenario));
-    flaws.extend(unknown_fields(scenario, &graph, unread));
+    let looking = Looking { scenario, graph: &graph, unread, keys: keys_set(scenario) };
+    flaws.extend(unknown_fields(&looking));
     flaws.extend(outcomes(scenario, &graph, reached.as_deref()));
+    flaws.extend(unknown_turn_fields(&looking, reached.as_deref()));
     flaws
 }
 
@@ -473,14 +486,11 @@ fn impossible(scenario: &Scenario) -> Vec<Flaw> {
 fn unknown_category(check: &StateCheck) -> Option<String> {
     let is_category = matches!(check.field.place(), Place::FailurePart(part) if part == "category");
     let category = check.expected.as_str().filter(|_| is_category)?;
-    // A comparison such as `contains` may ask for a part of a name.
-    let is_whole = matches!(check.verify_with.entry().name, "ExactMatch" | "Equals" | "LiteralMatch");
-    let is_known = FailureCategory::NAMED.iter().any(|(name, _)| name.eq_ignore_ascii_case(category.trim()));
-    (is_whole && !is_known).then(|| category.to_owned())
+    FailureCategory::is_unknown(&check.verify_with, category).then(|| category.to_owned())
 }
 
-fn unknown_fields(scenario: &Scenario, graph: &Graph<'_>, unread: &Unread) -> Vec<Flaw> {
-    let looking = Looking { scenario, graph, unread, keys: keys_set(scenario) };
+fn unknown_fields(looking: &Looking<'_>) -> Vec<Flaw> {
+    let Looking { scenario, graph, .. } = looking;
     let mut flaws = Vec::new();
     for (edge, Edge { source, when, .. }) in scenario.edges.iter().enumerate() {
         let Some(condition) = when else { continue };
@@ -499,7 +509,33 @@ fn unknown_fields(scenario: &Scenario, graph: &Graph<'_>, unread: &Unread) -> Ve
     flaws
 }
 
-/// What conditions may find.
+/// What outcomes read from answers and ratings, where no turn that they look at has it.
+fn unknown_turn_fields(looking: &Looking<'_>, reached: Option<&[bool]>) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for (outcome, criterion) in looking.scenario.outcomes.iter().enumerate() {
+        let mut read = Vec::new();
+        criterion.check.iter().for_each(|it| fields_read(it, &mut read));
+        for (scope, field) in read {
+            let nodes = looking.nodes_of_turns(scope, reached);
+            let reason = looking.absence_in_turns(&nodes, field);
+            flaws.extend(reason.map(|reason| Flaw::UnknownTurnField { outcome, field: field.to_string(), reason }));
+        }
+    }
+    flaws.dedup();
+    flaws
+}
+
+/// The fields of turns that a check reads, with the turns.
+fn fields_read<'c>(check: &'c Check, read: &mut Vec<(&'c Scope, &'c TurnField)>) {
+    match check {
+        Check::Turn(TurnCheck { scope, test: TurnTest::Field(field, _) }) => read.push((scope, field)),
+        Check::CrossTurn(it) => read.extend([(&it.source_turn, &it.source_field), (&it.target_turn, &it.target_field)]),
+        _ => {}
+    }
+    check.parts().iter().for_each(|it| fields_read(it, read));
+}
+
+/// What conditions and outcomes may find.
 struct Looking<'s> {
     scenario: &'s Scenario,
     graph: &'s Graph<'s>,
@@ -531,9 +567,9 @@ impl Looking<'_> {
                 (!["category", "stage", "reason"].contains(&part.as_str())).then_some(Absence::Nowhere)
             }
             Place::NodeVisits(id) | Place::NodeResult(id) | Place::NodeVerifyResult(id) => self.node(id).err(),
-            Place::NodeParsed(id, key) => self.node(id).map_or_else(Some, |it| self.field(it, key)),
-            Place::NodeRubric(id, name) => self.node(id).map_or_else(Some, |it| self.rating(it, name)),
-            Place::Parsed(key) => source.and_then(|it| self.field(it, key)),
+            Place::NodeParsed(id, key) => self.node(id).map_or_else(Some, |it| self.field(&[it], key)),
+            Place::NodeRubric(id, name) => self.node(id).map_or_else(Some, |it| self.rating(&[it], name)),
+            Place::Parsed(key) => source.and_then(|it| self.field(&[it], key)),
             Place::Accumulated(key) => self.unset(key),
             Place::VerifyResult | Place::Turn | Place::CurrentNode | Place::Failure => None,
         }
@@ -549,30 +585,75 @@ impl Looking<'_> {
         self.graph.places.get(id).copied().ok_or_else(|| Absence::Node(id.to_owned()))
     }
 
-    fn field(&self, node: usize, field: &str) -> Option<Absence> {
-        if self.unread.templates.contains(&node) {
-            return None;
+    /// The nodes at which the turns of a scope may be. What no way leads to has no turns.
+    fn nodes_of_turns(&self, scope: &Scope, reached: Option<&[bool]>) -> Vec<usize> {
+        let is_reached = |it: &usize| reached.is_none_or(|all| all[*it]);
+        match scope {
+            Scope::First | Scope::At(0) => self.node(&self.scenario.entry).into_iter().collect(),
+            Scope::Any(nodes) | Scope::All(nodes) if !nodes.names().is_empty() => {
+                nodes.names().iter().filter_map(|it| self.node(it).ok()).filter(is_reached).collect()
+            }
+            _ => (0..self.scenario.nodes.len()).filter(is_reached).collect(),
         }
-        let node = &self.scenario.nodes[node];
-        let known: Vec<String> = match &node.template {
-            Some(template) => template.fields().iter().map(|it| it.name.clone()).collect(),
-            None if has_foreign_template(node) => return None,
-            None => node.question.raw_answer.iter().map(|_| "answer".to_owned()).collect(),
-        };
-        let is_known = known.iter().any(|it| it == field);
-        (!is_known).then(|| Absence::Field { node: node.id.clone(), field: field.to_owned(), known })
     }
 
-    fn rating(&self, node: usize, name: &str) -> Option<Absence> {
-        if self.unread.rubrics.contains(&node) {
-            return None;
+    /// Why no turn at these nodes has a field, when it is known that none does.
+    fn absence_in_turns(&self, nodes: &[usize], field: &TurnField) -> Option<Absence> {
+        match field.inner()? {
+            ("parsed", name) => self.field(nodes, name),
+            ("rubric", name) => self.rating(nodes, name),
+            _ => None,
         }
-        let node = &self.scenario.nodes[node];
-        let traits = node.rubric.as_ref().unwrap_or(&self.scenario.rubric);
-        let known: Vec<String> = traits.iter().flat_map(Trait::keys).collect();
-        let is_known = known.iter().any(|it| it == name);
-        (!is_known).then(|| Absence::Trait { node: node.id.clone(), name: name.to_owned(), known })
     }
+
+    /// Why the answers of these nodes do not have a field, when it is known that none of them has it.
+    fn field(&self, nodes: &[usize], field: &str) -> Option<Absence> {
+        let known = known_names(nodes, |it| self.fields_of(it))?;
+        let is_known = known.iter().any(|it| it == field);
+        (!is_known).then(|| Absence::Field { nodes: self.ids(nodes), field: field.to_owned(), known })
+    }
+
+    /// The fields that are read from the answers of a node; `None` when that is not known.
+    fn fields_of(&self, node: usize) -> Option<Vec<String>> {
+        let is_read = !self.unread.templates.contains(&node);
+        let node = &self.scenario.nodes[node];
+        match &node.template {
+            _ if !is_read => None,
+            Some(template) => Some(template.fields().iter().map(|it| it.name.clone()).collect()),
+            None if has_foreign_template(node) => None,
+            None => Some(node.question.raw_answer.iter().map(|_| "answer".to_owned()).collect()),
+        }
+    }
+
+    /// Why the turns at these nodes are not rated by a trait, when it is known that none of them is.
+    fn rating(&self, nodes: &[usize], name: &str) -> Option<Absence> {
+        let known = known_names(nodes, |it| self.traits_of(it))?;
+        let is_known = known.iter().any(|it| it == name);
+        (!is_known).then(|| Absence::Trait { nodes: self.ids(nodes), name: name.to_owned(), known })
+    }
+
+    /// The traits that the turns at a node are rated by; `None` when that is not known.
+    fn traits_of(&self, node: usize) -> Option<Vec<String>> {
+        let is_read = !self.unread.rubrics.contains(&node);
+        let traits = self.scenario.nodes[node].rubric.as_ref().unwrap_or(&self.scenario.rubric);
+        is_read.then(|| traits.iter().flat_map(Trait::keys).collect())
+    }
+
+    fn ids(&self, nodes: &[usize]) -> Vec<String> {
+        nodes.iter().map(|it| self.scenario.nodes[*it].id.clone()).collect()
+    }
+}
+
+/// The names that some of these nodes have, each once; `None` when there is no node, or one of which it is not known.
+fn known_names(nodes: &[usize], names: impl Fn(usize) -> Option<Vec<String>>) -> Option<Vec<String>> {
+    let each: Vec<Vec<String>> = nodes.iter().map(|it| names(*it)).collect::<Option<_>>()?;
+    let mut known: Vec<String> = Vec::new();
+    for name in each.into_iter().flatten() {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    (!nodes.is_empty()).then_some(known)
 }
 
 /// Whether a node has a template in a language that jurat does not read.
@@ -678,13 +759,17 @@ impl fmt::Display for Words<'_> {
             Flaw::NoWayOut { nodes } => {
                 write!(f, "no way leads out of the nodes {}: only the turn limit ends it", ids(nodes))
             }
-            Flaw::UnknownField { field, reason, .. } => match reason {
+            Flaw::UnknownField { field, reason, .. } | Flaw::UnknownTurnField { field, reason, .. } => match reason {
                 Absence::Nowhere => write!(f, "there is no `{field}` in the state"),
                 Absence::Node(node) => write!(f, "`{field}` is about the node `{node}`, which does not exist"),
-                Absence::Field { node, field: name, .. } => {
-                    write!(f, "nothing reads `{name}` from the answers of the node `{node}`")
-                }
-                Absence::Trait { node, name, .. } => write!(f, "the node `{node}` is not rated by `{name}`"),
+                Absence::Field { nodes, field: name, .. } => match nodes.as_slice() {
+                    [node] => write!(f, "nothing reads `{name}` from the answers of the node `{node}`"),
+                    _ => write!(f, "nothing reads `{name}` from the answers of these nodes"),
+                },
+                Absence::Trait { nodes, name, .. } => match nodes.as_slice() {
+                    [node] => write!(f, "the node `{node}` is not rated by `{name}`"),
+                    _ => write!(f, "no turn is rated by `{name}`"),
+                },
                 Absence::Unset { key, .. } => write!(f, "no node sets `{key}` in the accumulated state"),
             },
             Flaw::Impossible { edge: ix, field } => {

@@ -285,7 +285,10 @@ fn expected(
     }
     let should_be = format!("should be {}", entry.operand.phrase());
     let flaw = match operator.value.bind(value.borrowed()) {
-        Ok(comparison) => comparison.flaw().map(|it| (it, "nothing passes".to_owned())),
+        Ok(comparison) => {
+            let flaw = comparison.flaw().map(|it| (it, "nothing passes"));
+            flaw.or_else(|| not_a_number(entry, &value)).map(|(it, label)| (it, label.to_owned()))
+        }
         Err(inapplicable) => Some((inapplicable.reason, should_be)),
     };
     if let Some((flaw, label)) = flaw {
@@ -311,6 +314,29 @@ fn expected(
         literal_placeholders(reading, node);
     }
     Some(Some(Spanned::new(ExpectedValue::Literal(value), node.span)))
+}
+
+/// `.nan` equals nothing, not even itself, and is neither less nor more than anything.
+fn not_a_number(entry: &Entry, value: &Value) -> Option<(String, &'static str)> {
+    let is_number = entry.origin == Origin::Operator || entry.operand == Operand::Numeric;
+    let is_found = match entry.name {
+        "Equals" | "NotEqual" | "LiteralMatch" => has_nan(value),
+        _ => is_number && is_nan(value),
+    };
+    let label = if entry.name == "NotEqual" { "everything passes" } else { "nothing passes" };
+    is_found.then(|| ("`.nan` is not a number, and equals nothing, not even itself".to_owned(), label))
+}
+
+fn has_nan(value: &Value) -> bool {
+    match value {
+        Val::List(items) => items.iter().any(has_nan),
+        Val::Map(map) => map.iter().any(|(_, it)| has_nan(it)),
+        other => is_nan(other),
+    }
+}
+
+fn is_nan(value: &Value) -> bool {
+    matches!(value, Val::F(number) if number.is_nan())
 }
 
 /// Notes every `${path}` that is compared as it is, however deep it stands.

@@ -30,6 +30,10 @@ const NAMES: &[(&[&str], &str)] = &[
         &["excludes", "exclude", "does-not-contain", "not-include", "not-includes", "lacks"],
         "did you mean `not_contains`?",
     ),
+    (
+        &["not-contains-any", "contains-not-any", "does-not-contain-any", "excludes-all", "not-includes-any"],
+        "did you mean `contains_none`?",
+    ),
     // Negations for which there is no operator.
     (
         &["not-matches", "not-match", "not-regex", "does-not-match", "!~", "not-matches-regex", "not-regex-match"],

@@ -158,6 +158,15 @@ fn provider_and_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) ->
         return Some(text);
     }
     let message = format!("the model of `{role}` must be `provider/model`, not `{}`", text.value);
+    if let Some(provider) = text.value.strip_suffix('/') {
+        let problem = Problem::new(&codes::WRONG_VALUE, message).at(text.span, "without a model");
+        reading.problem(problem.help(match provider {
+            "exec" => "write the program: for example `exec/./model.sh`".to_owned(),
+            "script" => "write the file: for example `script/replies.jsonl`".to_owned(),
+            _ => format!("write the name of the model: `{provider}/NAME`"),
+        }));
+        return None;
+    }
     let problem = Problem::new(&codes::WRONG_VALUE, message).at(text.span, "without a provider");
     reading.problem(problem.help(match foreign::model_elsewhere(&text.value) {
         Some(meant) => format!("did you mean `{meant}`?"),

@@ -18,12 +18,13 @@ use std::sync::Arc;
 use jurat_compare::expression::{Expression, ExpressionError};
 use jurat_format::codes;
 use jurat_format::form::Form;
-use jurat_format::problem::{Problem, listed, nearest};
+use jurat_format::problem::{Problem, listed, listed_all, nearest};
 use jurat_format::reader::Reading;
 use jurat_format::value::{Content, Node, Span, Val};
 
 use crate::outcome::field::{RESULT_PARTS, TURN_PARTS};
-use crate::outcome::{Aggregation, Check, Nodes, ResultField, TurnField, TurnTest};
+use crate::outcome::{Aggregation, Check, Nodes, ResultField, TurnField, TurnTest, Wanted};
+use crate::scenario::FailureCategory;
 
 pub(super) use schema::{objects, schema, written};
 pub(super) use write::write;
@@ -132,13 +133,21 @@ fn negated(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Check> {
 
 /// An expression over `result`. Alone it may give any value, which is then measured.
 fn of_result(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Check> {
-    expression(reading, what, node, |it| it.must_read(&["result"])).map(Check::Cel)
+    let expression = expression(reading, what, node, |it| it.must_read(&["result"]))?;
+    for part in expression.fields_of("result").filter(|it| !RESULT_PARTS.contains(it)) {
+        reading.problem(unread_part("the result of a scenario", part, &RESULT_PARTS, node.span));
+    }
+    Some(Check::Cel(expression))
 }
 
 /// An expression over `turn`, which says whether the turn counts.
 fn of_turn(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<TurnTest> {
     let must_be = |it: Expression| it.must_read(&["turn"]).and_then(Expression::must_be_boolean);
-    expression(reading, what, node, must_be).map(TurnTest::Cel)
+    let expression = expression(reading, what, node, must_be)?;
+    for part in expression.fields_of("turn").filter(|it| !TURN_PARTS.contains(it)) {
+        reading.problem(unread_part("a turn", part, &TURN_PARTS, node.span));
+    }
+    Some(TurnTest::Cel(expression))
 }
 
 fn expression(
@@ -186,6 +195,16 @@ fn turn_field(reading: &mut Reading<'_>, text: &str, span: Span) -> TurnField {
     field
 }
 
+/// A comparison of a turn's failure with a category that does not exist.
+fn category(reading: &mut Reading<'_>, field: &TurnField, wanted: &Wanted, span: Span) {
+    let category = wanted.expected().as_str().filter(|_| field.as_str() == "failure.category");
+    let Some(category) = category.filter(|it| FailureCategory::is_unknown(wanted.operator(), it)) else { return };
+    let names = FailureCategory::NAMED.map(|(name, _)| name);
+    let problem = Problem::new(&codes::UNKNOWN_PART, format!("there is no failure category `{category}`"));
+    let problem = problem.at(span, "no failure has it").did_you_mean(category, names);
+    reading.problem(problem.help(format!("categories are {}", listed_all(names))));
+}
+
 /// A path into the result.
 fn result_field(reading: &mut Reading<'_>, text: &str, span: Span) -> ResultField {
     let field = ResultField::parse(text);
@@ -197,7 +216,16 @@ fn result_field(reading: &mut Reading<'_>, text: &str, span: Span) -> ResultFiel
 
 fn unknown_part(what: &str, part: &str, parts: &[&'static str], span: Span) -> Problem {
     let problem = Problem::new(&codes::UNKNOWN_PART, format!("{what} has no `{part}`, so this is always null"));
-    let problem = problem.at(span, "leads nowhere");
+    nearest_part(problem.at(span, "leads nowhere"), what, part, parts)
+}
+
+/// The same in an expression, which is an error when it looks at what is not there.
+fn unread_part(what: &str, part: &str, parts: &[&'static str], span: Span) -> Problem {
+    let problem = Problem::new(&codes::UNKNOWN_PART, format!("{what} has no `{part}`, so this is always an error"));
+    nearest_part(problem.at(span, "leads nowhere"), what, part, parts)
+}
+
+fn nearest_part(problem: Problem, what: &str, part: &str, parts: &[&'static str]) -> Problem {
     match nearest(part, parts.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help(format!("{what} has {}", listed(parts.iter().copied()))),

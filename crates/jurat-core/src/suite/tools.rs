@@ -16,7 +16,7 @@ use jurat_format::form::{Form, Key, Keys};
 use jurat_format::problem::Problem;
 use jurat_format::reader::{Fields, Reading};
 use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
-use jurat_format::{codes, id};
+use jurat_format::{codes, duration, id};
 
 use super::task::read_id;
 
@@ -129,8 +129,8 @@ const OUR_HEADERS: [&str; 9] = [
     "transfer-encoding",
 ];
 
-/// The shortest and the longest time that a call may be given, in seconds.
-const SECONDS: (f64, f64) = (0.001, 86_400.0);
+/// The shortest and the longest time that a call may be given.
+const TIMES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(86_400));
 
 static FROM_ENV: Keys = Keys {
     what: "a variable",
@@ -162,7 +162,7 @@ static SERVER: Keys = Keys {
             Form::Map(&Form::Text),
             "further headers of each request; `${NAME}` is replaced from jurat's environment",
         ),
-        Key::optional("timeout", Form::Number(SECONDS.0, SECONDS.1), "timeout of one call, in seconds").default("`60`"),
+        Key::optional("timeout", duration::FORM, "timeout of one call: `30s`, or a number of seconds").default("`60s`"),
         Key::optional(
             "reuse",
             Form::Boolean,
@@ -196,7 +196,7 @@ fn server(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<ServerSpec> {
     let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
     let name = read_id(reading, "a name in `tools`", &name)?;
     let fields = Fields::read(reading, &SERVER, &entry.value)?;
-    let timeout = fields.get("timeout").and_then(|it| reading.number("`timeout`", SECONDS, it));
+    let timeout = fields.get("timeout").and_then(|it| timeout(reading, it));
     let reuse = fields.get("reuse").and_then(|it| reading.boolean("`reuse`", it));
     let per_case = fields.get("per_case").and_then(|it| reading.boolean("`per_case`", it));
     let reach = reach(reading, &name.value, &fields)?;
@@ -204,10 +204,20 @@ fn server(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<ServerSpec> {
         folder: reading.beside(entry.key_span, ""),
         name,
         reach,
-        timeout: timeout.map_or(TIMEOUT, Duration::from_secs_f64),
+        timeout: timeout.unwrap_or(TIMEOUT),
         reuse: reuse.unwrap_or(false),
         per_case: per_case.unwrap_or(false),
     })
+}
+
+fn timeout(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Duration> {
+    let timeout = duration::read(reading, "`timeout`", node)?;
+    if timeout < TIMES.0 || timeout > TIMES.1 {
+        let message = format!("`timeout` must be from `1ms` to `1d`, not {}", node.phrase());
+        reading.problem(Problem::new(&codes::WRONG_VALUE, message).at(node.span, "out of range"));
+        return None;
+    }
+    Some(timeout)
 }
 
 fn reach(reading: &mut Reading<'_>, name: &str, fields: &Fields<'_, '_>) -> Option<Reach> {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use jurat_core::effect::wire::read_request;
-use jurat_core::effect::{Asker, FaultClass, Outcome};
+use jurat_core::effect::{Asker, Endpoint, FaultClass, FaultKind, Outcome};
 use jurat_core::plan::TaskIx;
 use jurat_report::model::Cause;
 use jurat_store::run::CaseErrors;
@@ -14,6 +14,7 @@ use jurat_store::run::CaseErrors;
 use super::revisit::Happened;
 use super::{RunView, ViewError};
 use crate::agents::endpoint_fault;
+use crate::models::CALL;
 
 /// How many reasons are told apart.
 const MOST_CAUSES: usize = 50;
@@ -116,10 +117,14 @@ impl Grouping<'_> {
 /// A reason with where it comes from and what to do about it, as far as the first case of it shows that.
 fn cause(view: &RunView, group: Group) -> Result<Cause, ViewError> {
     let happened = view.happened(group.first)?;
-    let origin = origin(&group, &happened);
-    let (role, key_env, class) = origin.map_or((None, None, None), |it| (it.role, it.key_env, it.class));
+    let origin = origin(&group, &happened).unwrap_or_default();
+    let Origin { role, key_env, class, is_garbled, is_local } = origin;
     let remedy = match (class, &key_env) {
         (Some(FaultClass::WrongKey), Some(variable)) => Some(format!("check the key in `{variable}`")),
+        (Some(FaultClass::InvalidReply), _) if is_garbled => {
+            Some("see what was sent with `jurat explain`, and fix the endpoint or the program".to_owned())
+        }
+        (Some(FaultClass::InvalidReply), _) => Some(reply_remedy(view, &group, is_local).to_owned()),
         (class, _) => class.and_then(FaultClass::remedy).map(str::to_owned),
     };
     Ok(Cause {
@@ -133,39 +138,62 @@ fn cause(view: &RunView, group: Group) -> Result<Cause, ViewError> {
     })
 }
 
+/// What to do about a reply that cannot be used.
+fn reply_remedy(view: &RunView, group: &Group, is_local: bool) -> &'static str {
+    let mut judges = group.tasks.iter().filter_map(|it| view.plan.tasks[it.index()].work.judge());
+    if group.message.contains("cut off at `max_tokens`") {
+        "raise `max_tokens` on the model"
+    } else if judges.any(|it| it.output.is_none()) {
+        "say what the judge answers with `output`, and read a field of it"
+    } else if is_local {
+        "read the reply with `jurat explain`"
+    } else {
+        "read the reply with `jurat explain`; `structured` on the model may help"
+    }
+}
+
 /// The request that a reason is about.
+#[derive(Default)]
 struct Origin {
     role: Option<String>,
     key_env: Option<String>,
     class: Option<FaultClass>,
+    /// Whether the response is not what the protocol asks for, so that there is no reply in it.
+    is_garbled: bool,
+    /// Whether a script, a program or a function was asked, which have no `structured`.
+    is_local: bool,
+}
+
+fn is_local(endpoint: &Endpoint) -> bool {
+    matches!(endpoint.codec.as_str(), "script" | "exec" | CALL)
 }
 
 /// The request without a response that the reason quotes; else the last one that its task made.
 fn origin(group: &Group, happened: &[Happened]) -> Option<Origin> {
     let fault = |it: &Happened| match &it.outcome {
-        // Code and tools have no role, and nothing is known of what would help.
-        Outcome::Fault(fault)
-            if group.message.contains(&fault.message) && read_request(&it.effect.request).is_err() =>
-        {
-            Some(Origin { role: None, key_env: None, class: None })
+        Outcome::Fault(fault) if group.message.contains(&fault.message) => {
+            // Code and tools have no role, and nothing is known of what would help.
+            let Ok((endpoint, _)) = read_request(&it.effect.request) else { return Some(Origin::default()) };
+            Some(Origin {
+                role: fault.role.clone(),
+                key_env: fault.key_env.clone().filter(|_| fault.class == FaultClass::WrongKey),
+                class: Some(fault.class),
+                is_garbled: fault.kind == FaultKind::Garbled,
+                is_local: is_local(&endpoint),
+            })
         }
-        Outcome::Fault(fault) if group.message.contains(&fault.message) => Some(Origin {
-            role: fault.role.clone(),
-            key_env: fault.key_env.clone().filter(|_| fault.class == FaultClass::WrongKey),
-            class: Some(fault.class),
-        }),
         of_agent => {
             let (class, _) = endpoint_fault(of_agent).filter(|(_, message)| group.message.contains(*message))?;
-            Some(Origin { role: None, key_env: None, class: Some(class) })
+            Some(Origin { class: Some(class), ..Origin::default() })
         }
     };
     let of_task = |it: &&Happened| group.tasks.iter().any(|task| it.effect.site.asker == Asker::Task(*task));
     let reply = || {
         let found = happened.iter().rev().find(of_task)?;
-        let (_, request) = read_request(&found.effect.request).ok()?;
+        let (endpoint, request) = read_request(&found.effect.request).ok()?;
         // Judges that disagree have replied as they should.
         let class = group.message.contains("reply").then_some(FaultClass::InvalidReply);
-        Some(Origin { role: Some(request.model), key_env: None, class })
+        Some(Origin { role: Some(request.model), class, is_local: is_local(&endpoint), ..Origin::default() })
     };
     happened.iter().find_map(fault).or_else(reply)
 }

@@ -1,7 +1,9 @@
 //! What a run says about its scenarios, counted from the evidence of each conversation while it passes.
 
+use jurat_core::evidence::fault::fault;
 use jurat_core::plan::{CaseName, TaskIx};
 use jurat_core::scenario::{ReadyScenario, Status};
+use jurat_core::suite::CaseKind;
 use jurat_format::value::{Map, Val, parse_json};
 use jurat_report::scenario::{OutcomeTotal, ScenarioGraph, ScenarioTotal};
 use jurat_store::run::{Code, Column, StoredCase};
@@ -92,10 +94,12 @@ impl<'v> Counting<'v> {
         let (criteria, others) = self.total.outcomes.split_at_mut(self.ready.scenario.outcomes.len());
         let member = |key: &str| evidence.get(key).and_then(Val::as_map);
         let (results, errors) = (member("outcome_results"), member("outcome_errors"));
+        // Nothing is concluded from a conversation that a fault cut short.
+        let is_fault = fault(CaseKind::Scenarios, evidence).is_some();
         for outcome in criteria {
             let find = |it: Option<&Map<'_>>| it.is_some_and(|it| it.get(&outcome.name).is_some());
             match results.and_then(|it| it.get(&outcome.name)) {
-                _ if find(errors) => outcome.error += 1,
+                _ if is_fault || find(errors) => outcome.error += 1,
                 Some(Val::Bool(true)) => outcome.held += 1,
                 Some(Val::Bool(false)) => outcome.failed += 1,
                 Some(_) => outcome.measured += 1,

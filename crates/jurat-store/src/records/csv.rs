@@ -1,5 +1,7 @@
 //! The first rows of comma-separated values: a header line with the names, then one row per record. Every cell is text.
 
+use std::collections::HashSet;
+
 use csv::{ErrorKind, Reader, StringRecord};
 use jurat_format::value::{Map, Val};
 
@@ -20,6 +22,7 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
     if names.len() > MAX_COLUMNS {
         return Err(SampleError::TooManyColumns { columns: names.len(), most: MAX_COLUMNS });
     }
+    refuse_repeated(&names)?;
     let mut cells = StringRecord::new();
     loop {
         let start = reader.position().byte();
@@ -38,9 +41,17 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
         }
         read.map_err(|it| sample_error(it, head))?;
         let pairs = names.iter().zip(&cells).map(|(name, cell)| (name.to_owned().into(), Val::from(cell.to_owned())));
-        let (row, repeated) = Map::from_pairs(pairs.collect());
-        sample.repeated_key |= repeated;
+        let (row, _) = Map::from_pairs(pairs.collect());
         sample.rows.push(Val::Map(row));
+    }
+}
+
+/// Refuses a header that has a name twice: only the last of these columns would be read.
+pub(super) fn refuse_repeated(header: &StringRecord) -> Result<(), SampleError> {
+    let mut seen = HashSet::new();
+    match header.iter().find(|it| !seen.insert(*it)) {
+        Some(column) => Err(SampleError::RepeatedColumn { column: column.to_owned() }),
+        None => Ok(()),
     }
 }
 

@@ -58,6 +58,12 @@ pub enum SampleError {
         /// How many are accepted.
         most: usize,
     },
+    /// A CSV header has a name twice.
+    #[error("the header has the column `{column}` twice; give one of them another name")]
+    RepeatedColumn {
+        /// The name.
+        column: String,
+    },
     /// The file is not what Parquet asks for.
     #[error("it cannot be read as Parquet: {message}")]
     NotParquet {

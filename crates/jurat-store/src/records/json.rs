@@ -28,7 +28,6 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
             // What the walk lets pass and the parser does not is nested too deep, and is told as of the row's start.
             head.malformed_at(row.start, it.message)
         })?;
-        sample.repeated_key |= record.repeated_key;
-        sample.rows.push(record.value.into_owned());
+        sample.push(record.value.into_owned(), record.repeated_key);
     }
 }

@@ -21,13 +21,19 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
             cut?;
             sample.more = true;
         } else if !is_blank(line) {
-            let record = parse_json(line).map_err(|it| head.malformed_at(start + it.column - 1, it.message))?;
-            sample.repeated_key |= record.repeated_key;
-            sample.rows.push(record.value.into_owned());
+            let record = parse_json(line).map_err(|it| malformed(head, start + it.column - 1, it.message))?;
+            sample.push(record.value.into_owned(), record.repeated_key);
         }
         start += line.len() + 1;
     }
     Ok(sample)
+}
+
+/// Text that is no JSON; a value that goes on in the next line needs another format.
+fn malformed(head: &Head, at: usize, message: String) -> SampleError {
+    let is_cut = message.starts_with("EOF while parsing") && parse_json(&head.text).is_ok();
+    let hint = "; the value goes on in the next line: name the file `.json`, or write one value on each line, as `jq -c .` does";
+    head.malformed_at(at, if is_cut { message + hint } else { message })
 }
 
 fn is_blank(line: &str) -> bool {

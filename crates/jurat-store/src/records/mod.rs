@@ -38,8 +38,16 @@ pub struct Sample {
     pub rows: Vec<Value>,
     /// Whether the file goes on after them.
     pub more: bool,
-    /// Whether an object among them holds a key twice (or a CSV header a name); the last value won.
-    pub repeated_key: bool,
+    /// The first of them, from 1, in which an object has a key twice; the last value won.
+    pub repeated_key: Option<u64>,
+}
+
+impl Sample {
+    fn push(&mut self, row: Value, has_repeated_key: bool) {
+        self.rows.push(row);
+        let number = self.rows.len() as u64;
+        self.repeated_key = self.repeated_key.or_else(|| has_repeated_key.then_some(number));
+    }
 }
 
 /// How much is looked at.

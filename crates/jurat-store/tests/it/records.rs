@@ -24,7 +24,11 @@ fn told(sample: Result<Sample, SampleError>) -> String {
     match sample {
         Ok(sample) => {
             let rows: String = sample.rows.iter().map(|row| format!("{row}\n")).collect();
-            format!("{rows}{}{}", if sample.more { "+" } else { "" }, if sample.repeated_key { "!" } else { "" })
+            format!(
+                "{rows}{}{}",
+                if sample.more { "+" } else { "" },
+                if sample.repeated_key.is_some() { "!" } else { "" }
+            )
         }
         Err(error) => error.to_string(),
     }
@@ -123,7 +127,7 @@ fn csv() {
     );
     sampled("a.csv", "id\n1\n\n2\n3\n", "{\"id\": \"1\"}\n{\"id\": \"2\"}\n+");
     sampled("a.csv", "id\n1\n2\n\n", "{\"id\": \"1\"}\n{\"id\": \"2\"}\n");
-    sampled("a.csv", "a,a\n1,2\n", "{\"a\": \"2\"}\n!");
+    sampled("a.csv", "a,a\n1,2\n", "the header has the column `a` twice; give one of them another name");
     sampled("a.csv", "size\n5\" pipe\n", "{\"size\": \"5\\\" pipe\"}\n");
 }
 

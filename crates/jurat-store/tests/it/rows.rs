@@ -174,8 +174,7 @@ fn csv() {
         "2: {\"id\":\"1\",\"text\":\"a, \\\"b\\\"\\nc\"}\n4: {\"id\":\"2\",\"text\":\"\\u0000\\\\\"}\n",
     );
     reads("a.csv", "id\n1\n\n2\n\n", "2: {\"id\":\"1\"}\n4: {\"id\":\"2\"}\n");
-    // Reading the object takes the last, and says that there are two.
-    reads("a.csv", "a,a\n1,2\n", "2: {\"a\":\"1\",\"a\":\"2\"}\n");
+    reads("a.csv", "a,a\n1,2\n", "`a.csv`: the header has the column `a` twice; give one of them another name");
     reads("a.csv", "\"a\"\"b\nc\"\nx\n", "3: {\"a\\\"b\\nc\":\"x\"}\n");
 }
 

@@ -168,12 +168,17 @@ pub(super) fn workspace_file_present(
     Some(Rule::WorkspaceFilePresent { relative_path: plain?, content, runner })
 }
 
-/// Refuses a path that cannot be that of a file: `/`, `out/`, `..`.
+/// Refuses a path that cannot be that of a file in the workspace: `/`, `out/`, `../x`.
 fn refuse_no_file(reading: &mut Reading<'_>, path: &Spanned<String>, plain: &str) {
     let last = plain.rsplit('/').next().unwrap_or_default();
     let (message, label) = match last {
         _ if path.value.is_empty() => ("`relative_path` must not be empty".to_owned(), "empty"),
-        "" | "." | ".." => (format!("`relative_path` must name a file, and `{}` names none", path.value), "no file"),
+        _ if plain.split('/').any(|it| it == "..") => {
+            let message =
+                format!("`relative_path` must be a path inside the workspace, and `{}` leads out of it", path.value);
+            (message, "never there")
+        }
+        "" | "." => (format!("`relative_path` must name a file, and `{}` names none", path.value), "no file"),
         _ => return,
     };
     let problem = Problem::new(&codes::WRONG_VALUE, message).at(path.span, label);

@@ -8,7 +8,7 @@ use jurat_format::value::{Node, Val};
 
 use super::super::comparison;
 use super::short::{self, N, aggregation, cross_turn};
-use super::{negated, nodes, of_result, of_turn, parts, result_field, turn_field, wanted};
+use super::{category, negated, nodes, of_result, of_turn, parts, result_field, turn_field, wanted};
 use crate::outcome::check::AggregationKind;
 use crate::outcome::wire::{CHECKS, SCOPES};
 use crate::outcome::{Check, ResultCheck, Scope, TurnCheck, TurnTest, Wanted};
@@ -83,8 +83,9 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Check> 
             let scope = fields.get("scope").and_then(|it| scope(reading, it));
             let field = fields.get("field").and_then(|it| reading.text("`field`", it));
             let field = field.map(|it| turn_field(reading, &it.value, it.span));
-            let wanted = verified(reading, &fields);
-            Some(Check::Turn(TurnCheck { scope: scope?, test: TurnTest::Field(field?, wanted?) }))
+            let (field, wanted) = (field?, verified(reading, &fields)?);
+            fields.get("expected").into_iter().for_each(|it| category(reading, &field, &wanted, it.span));
+            Some(Check::Turn(TurnCheck { scope: scope?, test: TurnTest::Field(field, wanted) }))
         }
         _ => {
             let field = fields.get("field").and_then(|it| reading.text("`field`", it));

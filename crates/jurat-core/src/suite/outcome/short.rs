@@ -7,7 +7,7 @@ use jurat_format::problem::{Problem, listed, nearest};
 use jurat_format::reader::{Fields, Reading};
 use jurat_format::value::{Entry, Node, Span, shown_within};
 
-use super::{negated, nodes, of_result, of_turn, parts, result_field, turn_field, wanted};
+use super::{category, negated, nodes, of_result, of_turn, parts, result_field, turn_field, wanted};
 use crate::outcome::{
     Aggregation, Check, CrossComparison, CrossTurnCheck, Nodes, Relation, ResultCheck, Scope, Thresholds, TurnCheck,
     TurnFilter, TurnTest, check::AggregationKind, status_is, turn_count_eq, turn_count_gte,
@@ -167,6 +167,7 @@ fn turns(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
             field => {
                 let place = turn_field(reading, field, member.key_span);
                 let wanted = wanted::read(reading, field, &member.value);
+                wanted.iter().for_each(|it| category(reading, &place, it, member.value.span));
                 tests.extend(wanted.map(|it| TurnTest::Field(place, it)));
             }
         }

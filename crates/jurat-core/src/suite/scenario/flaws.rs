@@ -141,6 +141,7 @@ impl ScenarioText {
             Flaw::UnknownField { reason: Absence::Unset { .. }, .. } => {
                 has_all_nodes && self.nodes.iter().all(|it| !it.is_flawed)
             }
+            Flaw::UnknownTurnField { .. } => has_all_nodes && !lost.edges,
             Flaw::Impossible { edge, .. } | Flaw::UnknownCategory { edge, .. } => is_readable(edge),
             Flaw::OutcomeWithoutNode { node, exists, .. } => !is_lost(node) && (!exists || !lost.edges),
             Flaw::DuplicateNode { .. }
@@ -222,40 +223,12 @@ impl ScenarioText {
             }
             Flaw::UnknownField { edge: ix, field, reason } => {
                 let problem = problem.at(edge(ix).when.unwrap_or(edge(ix).span), "never there");
-                match reason {
-                    Absence::Nowhere => {
-                        let roots: HashSet<&str> = ROOTS.into_iter().collect();
-                        let root = field.split_once('.').map_or(field.as_str(), |(root, _)| root);
-                        let problem = if roots.contains(root) { problem } else { problem.did_you_mean(root, ROOTS) };
-                        problem.help(format!("a condition may look at {}", listed_all(PATHS)))
-                    }
-                    Absence::Node(id) => suggested(problem, id, ids()),
-                    Absence::Field { node, field, known } => {
-                        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                        let problem = problem.did_you_mean(field, known.iter().copied());
-                        match known.as_slice() {
-                            [] => problem.help(format!("give the node `{node}` a template that reads it")),
-                            known => problem.help(format!("read from its answers: {}", listed_plainly(known))),
-                        }
-                    }
-                    Absence::Unset { key, known } => {
-                        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                        let problem = problem.did_you_mean(key, known.iter().copied());
-                        match known.as_slice() {
-                            [] => problem
-                                .help(format!("set it where a node ends: `state_update: {{cel: \"{{'{key}': …}}\"}}`")),
-                            known => problem.help(format!("nodes set {}", listed_plainly(known))),
-                        }
-                    }
-                    Absence::Trait { node, name, known } => {
-                        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                        let problem = problem.did_you_mean(name, known.iter().copied());
-                        match known.as_slice() {
-                            [] => problem.help(format!("give the node `{node}` or the scenario a rubric with it")),
-                            known => problem.help(format!("its turns are rated by {}", listed_plainly(known))),
-                        }
-                    }
-                }
+                absent(problem, scenario, field, reason)
+            }
+            Flaw::UnknownTurnField { outcome, field, reason } => {
+                let outcome = &self.outcomes[*outcome];
+                let problem = problem.at(outcome.check.unwrap_or(outcome.name), "always null");
+                absent(problem, scenario, field, reason)
             }
             Flaw::Impossible { edge: ix, .. } => {
                 let problem = problem.at(edge(ix).when.unwrap_or(edge(ix).span), "never holds");
@@ -263,7 +236,7 @@ impl ScenarioText {
             }
             Flaw::UnknownCategory { edge: ix, category } => {
                 let names = FailureCategory::NAMED.map(|(name, _)| name);
-                let problem = problem.at(edge(ix).when.unwrap_or(edge(ix).span), "never holds");
+                let problem = problem.at(edge(ix).when.unwrap_or(edge(ix).span), "no failure has it");
                 problem.did_you_mean(category, names).help(format!("categories are {}", listed_all(names)))
             }
             Flaw::DuplicateOutcome { outcome, first } => {
@@ -339,6 +312,50 @@ impl ScenarioText {
     }
 }
 
+/// What could be read in the place of something that is never there.
+fn absent(problem: Problem, scenario: &Scenario, field: &str, reason: &Absence) -> Problem {
+    match reason {
+        Absence::Nowhere => {
+            let roots: HashSet<&str> = ROOTS.into_iter().collect();
+            let root = field.split_once('.').map_or(field, |(root, _)| root);
+            let problem = if roots.contains(root) { problem } else { problem.did_you_mean(root, ROOTS) };
+            problem.help(format!("a condition may look at {}", listed_all(PATHS)))
+        }
+        Absence::Node(id) => suggested(problem, id, scenario.node_ids()),
+        Absence::Field { nodes, field, known } => {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let problem = problem.did_you_mean(field, known.iter().copied());
+            match known.as_slice() {
+                [] => problem.help(format!("give {} a template that reads it", named(nodes))),
+                known => problem.help(format!("read from answers: {}", listed_plainly(known))),
+            }
+        }
+        Absence::Unset { key, known } => {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let problem = problem.did_you_mean(key, known.iter().copied());
+            match known.as_slice() {
+                [] => problem.help(format!("set it where a node ends: `state_update: {{cel: \"{{'{key}': …}}\"}}`")),
+                known => problem.help(format!("nodes set {}", listed_plainly(known))),
+            }
+        }
+        Absence::Trait { nodes, name, known } => {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let problem = problem.did_you_mean(name, known.iter().copied());
+            match known.as_slice() {
+                [] => problem.help(format!("give {} or the scenario a rubric with it", named(nodes))),
+                known => problem.help(format!("turns are rated by {}", listed_plainly(known))),
+            }
+        }
+    }
+}
+
+fn named(nodes: &[String]) -> String {
+    match nodes {
+        [node] => format!("the node `{node}`"),
+        _ => "one of the nodes".to_owned(),
+    }
+}
+
 /// What conditions look at, as it is written.
 const PATHS: [&str; 8] = [
     "verify_result",
@@ -365,6 +382,7 @@ fn code(flaw: &Flaw) -> &'static Code {
         Flaw::SeveralFallbacks { .. } => &codes::SECOND_FALLBACK,
         Flaw::Shadowed { .. } => &codes::SHADOWED_EDGE,
         Flaw::NoWayOut { .. } => &codes::NO_WAY_OUT,
+        Flaw::UnknownTurnField { .. } => &codes::UNKNOWN_PART,
         Flaw::UnknownField { .. } | Flaw::UnknownCategory { .. } => &codes::UNKNOWN_STATE,
         Flaw::Impossible { .. } => &codes::NEVER_TAKEN,
         Flaw::OutcomeWithoutNode { .. } => &codes::OUTCOME_WITHOUT_NODE,

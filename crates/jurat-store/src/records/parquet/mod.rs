@@ -168,8 +168,7 @@ pub(super) fn sample(file: File, limits: SampleLimits) -> Result<Sample, SampleE
         }
         let text = str::from_utf8(&json).expect("JSON is written as UTF-8");
         let record = parse_json(text).expect("what is written is JSON");
-        sample.repeated_key |= record.repeated_key;
-        sample.rows.push(record.value.into_owned());
+        sample.push(record.value.into_owned(), record.repeated_key);
         sample.more = rows.n_total > rows.number;
     }
     Ok(sample)

@@ -1,6 +1,6 @@
 //! Comma-separated values: each row is written as a JSON object, with the names of the header line as keys.
 //!
-//! A name that the header has twice is written twice; reading the object then takes the last, and says so.
+//! A header that has a name twice is refused.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use jurat_core::suite::CellType;
 use jurat_format::value::{Spanned, Val, shown};
 
 use super::super::SampleError;
-use super::super::csv::{MAX_COLUMNS, OPEN_QUOTE, is_line_end, line_ends, open_quote};
+use super::super::csv::{MAX_COLUMNS, OPEN_QUOTE, is_line_end, line_ends, open_quote, refuse_repeated};
 use super::super::mark::{Mark, n_lines};
 use super::RowsFault;
 use super::chunk::{Delivery, Written};
@@ -60,6 +60,7 @@ fn columns(header: &StringRecord, types: &[(Spanned<String>, CellType)]) -> Resu
     if header.len() > MAX_COLUMNS {
         return Err(SampleError::TooManyColumns { columns: header.len(), most: MAX_COLUMNS }.into());
     }
+    refuse_repeated(header)?;
     if let Some((name, _)) = types.iter().find(|(name, _)| !header.iter().any(|it| it == name.value)) {
         let columns = header.iter().map(str::to_owned).collect();
         return Err(RowsFault::NoColumn { column: name.value.clone(), columns });
