@@ -46,10 +46,10 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
     }
 }
 
-/// Refuses a header that has a name twice: only the last of these columns would be read.
+/// Refuses a header that has a name twice: only the last of these columns would be read. Spreadsheets write columns without a name.
 pub(super) fn refuse_repeated(header: &StringRecord) -> Result<(), SampleError> {
     let mut seen = HashSet::new();
-    match header.iter().find(|it| !seen.insert(*it)) {
+    match header.iter().find(|it| !it.is_empty() && !seen.insert(*it)) {
         Some(column) => Err(SampleError::RepeatedColumn { column: column.to_owned() }),
         None => Ok(()),
     }
