@@ -60,11 +60,12 @@ pub(crate) async fn drive<'p>(case: &mut Case<'p>, outcomes: &impl Outcomes, unt
     let mut running = None;
     loop {
         let n_running = running.as_ref().map_or(0, FuturesUnordered::len);
-        if until == Until::Evidence && n_running == 0 && case.tasks().is_some() {
+        let is_far_enough = until == Until::Evidence && case.tasks().is_some();
+        if is_far_enough && n_running == 0 {
             return Ok(());
         }
         outcomes.prepare(case)?;
-        let mut steps = case.steps(&made);
+        let mut steps = if is_far_enough { Vec::new() } else { case.steps(&made) };
         steps.truncate(outcomes.at_once());
         let moment: Moment<'p> =
             Moment { node: case.turn().map(|(_, node)| node), evidence: case.tasks().map(CaseState::evidence) };

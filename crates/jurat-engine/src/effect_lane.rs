@@ -195,8 +195,10 @@ impl EffectLane<'_> {
     ) -> Result<Case<'p>, RunError> {
         let mut case = begin();
         let mut live = Live::new(self, open, label);
-        if case.tasks().is_none() && !(is_talk && self.is_logged(&mut case, open, label).await?) {
+        if is_talk && self.effects.has_log() && !self.is_logged(&mut case, open, label).await? {
             case = begin();
+        }
+        if case.tasks().is_none() {
             live.tools =
                 self.own_tools.filter(|_| !matches!(open.source, CaseSource::Agent(_))).and_then(Perform::own_tools);
             if let CaseSource::Scenario(ix) = open.source {
@@ -214,9 +216,6 @@ impl EffectLane<'_> {
 
     /// Whether the log of this run has all of the evidence; the case then has it.
     async fn is_logged(&self, case: &mut Case<'_>, open: &OpenCase, label: CaseLabel<'_>) -> Result<bool, RunError> {
-        if !self.effects.has_log() {
-            return Ok(false);
-        }
         let logged = Logged::new(self, open, label);
         Box::pin(drive(case, &logged, Until::Evidence)).await?;
         let is_whole = case.tasks().is_some();

@@ -218,7 +218,7 @@ fn a_deadline_passes_while_an_expression_takes_long() {
 
 const ENDLESS: &str = "suite: endless\nrecords: [{ id: a, output: x }]\n\
     evaluators: { loop: { source: \"def evaluate(output):\\n    while True: pass\\n\", limits: { timeout: 10m } } }\n\
-    tasks: [{ id: t, evaluate: loop }]\n";
+    tasks: [{ id: t, evaluate: loop, field_path: label, operator: equals, expected_value: x }]\n";
 
 /// The time that the descendants of a process have used, in ticks of the system.
 fn ticks_below(parent: u32) -> i64 {
