@@ -82,7 +82,7 @@ impl Journal {
 }
 
 fn stats(format: Format) -> Result<Exit, Failure> {
-    let report = match journal()? {
+    let report = match journal(Kept::open_to_read)? {
         Some(journal) => report(&journal, journal.stats()?),
         None => JournalReport::default(),
     };
@@ -102,7 +102,7 @@ fn stats(format: Format) -> Result<Exit, Failure> {
 
 impl Clean {
     fn clean(&self) -> Result<Exit, Failure> {
-        let Some(journal) = journal()? else {
+        let Some(journal) = journal(Kept::open)? else {
             return Err(Failure::Reason("this project has no journal: there is nothing to remove".to_owned()));
         };
         let before = journal.stats()?;
@@ -160,9 +160,9 @@ impl Clean {
 }
 
 /// The journal of this project, when it has one. Looking makes none.
-fn journal() -> Result<Option<Kept>, DatabaseError> {
+fn journal(open: fn(&Path) -> Result<Kept, DatabaseError>) -> Result<Option<Kept>, DatabaseError> {
     let project = Project::find(Path::new(".")).filter(|it| it.journal_path().exists());
-    project.map(|it| it.journal()).transpose()
+    project.map(|it| open(&it.journal_path())).transpose()
 }
 
 fn report(journal: &Kept, stats: JournalStats) -> JournalReport {

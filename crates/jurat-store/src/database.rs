@@ -114,6 +114,11 @@ impl DatabaseError {
         matches!(self, DatabaseError::Damaged { .. } | DatabaseError::Foreign { .. })
     }
 
+    /// Whether SQLite could not open the file, or one beside it.
+    fn is_unopenable(&self) -> bool {
+        matches!(self, DatabaseError::Sqlite { source, .. } if source.sqlite_error_code() == Some(ErrorCode::CannotOpen))
+    }
+
     /// The file that it is about.
     pub fn path(&self) -> &Path {
         match self {
@@ -175,6 +180,9 @@ impl DatabaseError {
         let path = path.to_owned();
         match unreadable {
             Unreadable::Damaged => DatabaseError::Damaged { path, why: format!("`{part}` says what cannot be") },
+            Unreadable::Checksum => {
+                DatabaseError::Damaged { path, why: format!("`{part}` does not match its checksum") }
+            }
             Unreadable::Encoding(byte) => DatabaseError::Encoding { path, part, byte },
         }
     }
@@ -252,9 +260,12 @@ impl Kind {
     pub(crate) fn open(&self, path: &Path) -> Result<Connection, DatabaseError> {
         exists(path)?;
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        self.check(&connection, path)?;
-        connection.execute_batch(TUNING).map_err(|it| DatabaseError::of(path, it))?;
-        Ok(connection)
+        let tune = || connection.execute_batch(TUNING).map_err(|it| DatabaseError::of(path, it));
+        match self.check(&connection, path).and_then(|()| tune()) {
+            // SQLite does not say that it cannot make the files that a writer has beside the database.
+            Err(error) if error.is_unopenable() => Err(DatabaseError::ReadOnly { path: path.to_owned() }),
+            opened => opened.map(|()| connection),
+        }
     }
 
     /// Opens a database of this kind to be read, also while it is being written.
@@ -262,9 +273,16 @@ impl Kind {
         exists(path)?;
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         match self.check(&connection, path) {
+            // Its writer was killed in the middle of a change, which is undone by the first that may write.
+            Err(DatabaseError::ReadOnly { .. }) if beside(path, "-journal").exists() => {
+                drop(connection);
+                self.check(&connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?, path)?;
+                let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+                self.check(&connection, path).map(|()| connection)
+            }
             // A database that was last written with a log beside it wants to make one to be read. Where that is not possible and
             // there is none, nobody is writing either.
-            Err(DatabaseError::Sqlite { source, .. }) if source.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            Err(error) if error.is_unopenable() => {
                 if beside(path, "-wal").exists() {
                     return Err(DatabaseError::LogUnreadable { path: path.to_owned() });
                 }

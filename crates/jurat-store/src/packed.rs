@@ -1,18 +1,23 @@
 //! How bulk is written in databases: variable-length numbers, and bytes that are compressed where that helps.
 //!
-//! The first byte of a packed value says how the rest is written: 1 as it is, 2 as one zstd frame that knows its length. Any other
-//! byte was written by a later version, and is an error rather than a guess.
+//! The first byte of a packed value says how the rest is written: 1 as it is, 2 as one zstd frame that knows its length. A value that is
+//! [`sealed`] has a checksum in front of all that, which is verified wherever it is read; those of earlier versions have none. Any other byte was
+//! written by a later version, and is an error rather than a guess.
 
 use std::borrow::Cow;
 use std::fmt;
 
+use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::{Compressor, decompress};
-use zstd::zstd_safe::get_frame_content_size;
+use zstd::zstd_safe::{CParameter, get_frame_content_size};
 
 /// The bytes are there as they are.
 pub(crate) const PLAIN: u8 = 1;
 /// The bytes are one zstd frame.
 const ZSTD: u8 = 2;
+
+/// A checksum and the value that it is of. No bit that flips makes another encoding of it.
+const SEALED: u8 = 0xb5;
 
 /// Fewer bytes are not worth a frame.
 const WORTH_COMPRESSING: usize = 128;
@@ -25,6 +30,8 @@ const LONGEST: u64 = 1 << 29;
 pub(crate) enum Unreadable {
     /// They end too early, or say what cannot be.
     Damaged,
+    /// They are not those that their checksum is of.
+    Checksum,
     /// They are written in a way that this version does not know.
     Encoding(u8),
 }
@@ -35,7 +42,11 @@ pub(crate) struct Packer(Option<Compressor<'static>>);
 impl Packer {
     /// Level 1: a run compresses on the threads that judge.
     pub(crate) fn new() -> Packer {
-        Packer(Compressor::new(1).ok())
+        let compressor = Compressor::new(1).and_then(|mut it| {
+            it.set_parameter(CParameter::ChecksumFlag(true))?;
+            Ok(it)
+        });
+        Packer(compressor.ok())
     }
 
     /// Packs bytes, compressed when that makes them fewer.
@@ -70,9 +81,25 @@ impl fmt::Debug for Packer {
     }
 }
 
+/// A value with its checksum.
+pub(crate) fn sealed(value: &[u8]) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(value.len() + 9);
+    stored.push(SEALED);
+    stored.extend_from_slice(&xxh3_64(value).to_le_bytes());
+    stored.extend_from_slice(value);
+    stored
+}
+
+/// The value that was sealed, when it is still the same; what has no checksum is returned as it is.
+pub(crate) fn opened(stored: &[u8]) -> Result<&[u8], Unreadable> {
+    let Some(rest) = stored.strip_prefix(&[SEALED]) else { return Ok(stored) };
+    let (sum, value) = rest.split_first_chunk::<8>().ok_or(Unreadable::Damaged)?;
+    if xxh3_64(value).to_le_bytes() == *sum { Ok(value) } else { Err(Unreadable::Checksum) }
+}
+
 /// The bytes that were packed.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Cow<'_, [u8]>, Unreadable> {
-    match packed.split_first() {
+    match opened(packed)?.split_first() {
         Some((&PLAIN, bytes)) => Ok(Cow::Borrowed(bytes)),
         Some((&ZSTD, frame)) => {
             let length = get_frame_content_size(frame).ok().flatten().ok_or(Unreadable::Damaged)?;
@@ -110,7 +137,7 @@ pub(crate) struct Bytes<'b>(pub(crate) &'b [u8]);
 impl<'b> Bytes<'b> {
     /// The bytes of a value that is never compressed, behind its encoding.
     pub(crate) fn of_plain(packed: &'b [u8]) -> Result<Bytes<'b>, Unreadable> {
-        match packed.split_first() {
+        match opened(packed)?.split_first() {
             Some((&PLAIN, bytes)) => Ok(Bytes(bytes)),
             Some((&other, _)) => Err(Unreadable::Encoding(other)),
             None => Err(Unreadable::Damaged),

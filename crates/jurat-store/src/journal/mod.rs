@@ -135,7 +135,7 @@ fn later(newest: &mut Option<JournalAnswer>, mut rows: rusqlite::Rows<'_>) -> Re
         if newest.as_ref().is_none_or(|it| it.at_ms <= at_ms) {
             let outcome = match StoredText::read(row.get_ref(2)?) {
                 // An answer that was overwritten is no answer; the others are.
-                Err(Unreadable::Damaged) => continue,
+                Err(Unreadable::Damaged | Unreadable::Checksum) => continue,
                 outcome => outcome?,
             };
             *newest = Some(JournalAnswer { outcome, at_ms, served: row.get(1)? });
@@ -194,6 +194,13 @@ impl Journal {
         make(path)?;
         let connection = JOURNAL.open(path)?;
         places::convert(&connection).map_err(|it| DatabaseError::of(path, it))?;
+        let reader = Mutex::new(Reader { connection, since: None, unsorted: Unsorted::default() });
+        Ok(Journal { path: path.to_owned(), reader, written: Arc::default() })
+    }
+
+    /// Opens a journal that is there to be read, also where nothing can be written.
+    pub fn open_to_read(path: &Path) -> Result<Journal, DatabaseError> {
+        let connection = JOURNAL.open_to_read(path)?;
         let reader = Mutex::new(Reader { connection, since: None, unsorted: Unsorted::default() });
         Ok(Journal { path: path.to_owned(), reader, written: Arc::default() })
     }

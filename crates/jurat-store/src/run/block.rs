@@ -16,7 +16,7 @@ use super::identity::{self, id_hash, numbered_content_id};
 use super::place;
 use super::values::{write_labels, write_scores};
 use super::{Code, Column, Detail, RowPlace};
-use crate::packed::{PLAIN, Packer, put_number};
+use crate::packed::{PLAIN, Packer, put_number, sealed};
 use crate::records::RowId;
 
 /// The row of a case, as it is handed to a block.
@@ -269,14 +269,14 @@ impl BlockBuilder {
             first,
             last,
             n,
-            cases: (last - first != n as u64 - 1).then(|| self.case_column(first, &order)),
-            places: place::write(order.slots().map(|slot| self.places[slot])),
+            cases: (last - first != n as u64 - 1).then(|| sealed(&self.case_column(first, &order))),
+            places: sealed(&place::write(order.slots().map(|slot| self.places[slot]))),
             row_hash: rows.hash,
-            ids: identity::write(order.slots().map(|slot| self.id(slot))),
-            took: self.took_column(&order),
-            codes: self.code_columns(&order),
-            scores: self.score_columns(&order),
-            labels: self.label_columns(&order),
+            ids: sealed(&identity::write(order.slots().map(|slot| self.id(slot)))),
+            took: self.took_column(&order).as_deref().map(sealed),
+            codes: all_sealed(self.code_columns(&order)),
+            scores: all_sealed(self.score_columns(&order)),
+            labels: all_sealed(self.label_columns(&order)),
             details: self.detail_chunks(&order),
             evidence: rows.evidence,
             counts,
@@ -506,6 +506,10 @@ fn sorted(columns: impl Iterator<Item = (Column, Vec<u8>)>) -> Vec<(Column, Vec<
     columns
 }
 
+fn all_sealed(columns: Vec<(Column, Vec<u8>)>) -> Vec<(Column, Vec<u8>)> {
+    columns.into_iter().map(|(column, body)| (column, sealed(&body))).collect()
+}
+
 /// Chunks of a block, cut between cases.
 #[derive(Default)]
 pub(super) struct Chunks {
@@ -535,7 +539,7 @@ impl Chunks {
     }
 
     fn cut(&mut self, packer: &mut Packer) {
-        self.done.push(Chunk { first_slot: self.first_slot, body: packer.pack(&self.open) });
+        self.done.push(Chunk { first_slot: self.first_slot, body: sealed(&packer.pack(&self.open)) });
         self.open.clear();
     }
 }

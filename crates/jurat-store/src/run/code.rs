@@ -8,7 +8,7 @@ use jurat_core::verdict::{CaseVerdict, SkipReason, StopReason, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::Detail;
-use crate::packed::Unreadable;
+use crate::packed::{Unreadable, opened};
 
 /// What verdicts are about: the case as a whole, or one of the plan's tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -167,7 +167,7 @@ pub(super) fn pack_codes(codes: &[u8]) -> Option<Vec<u8>> {
 /// The `n` codes of a column.
 pub(super) fn unpack_codes(packed: Option<&[u8]>, n: usize) -> Result<Vec<Code>, Unreadable> {
     let code = |number: u8| Code::numbered(number).ok_or(Unreadable::Encoding(number));
-    match packed {
+    match packed.map(opened).transpose()? {
         None => Ok(vec![Code::Passed; n]),
         Some([all]) => Ok(vec![code(*all)?; n]),
         Some([NIBBLES, pairs @ ..]) if pairs.len() == n.div_ceil(2) => {

@@ -8,7 +8,7 @@ use super::block::{Block, Chunk};
 use super::error::DuplicateIds;
 use super::id_index::{Duplicates, IndexWriter};
 use super::id_runs::IdRuns;
-use super::reader::meta;
+use super::reader::{SUMMARY_CHECKSUM, checksum, meta, read_summary};
 use super::schema::{FORGET_RESULTS, RUN};
 use super::stats::Counting;
 use super::stored::{Reading, StoredBlock};
@@ -17,7 +17,7 @@ use super::{Code, Column, Ended, FinishState, RunFileError, RunHead, SummaryRow,
 use crate::database::{DatabaseError, Fault, beside, refuse_network};
 use crate::effects::{PackedEffect, RecordedEffect};
 use crate::journal::JournalWriter;
-use crate::packed::Packer;
+use crate::packed::{Packer, sealed};
 use crate::records::DuplicateId;
 
 /// So many ids are indexed in the log of the file rather than without one.
@@ -178,6 +178,8 @@ impl RunFile {
             if let Some(counted) = file.counted.kept(&file.connection)? {
                 file.put_meta(stats::META, &counted)?;
             }
+            let summary = read_summary(&file.connection)?;
+            file.put_meta(SUMMARY_CHECKSUM, &checksum(&summary))?;
             file.put_meta("wall_us", &u64::try_from(state.wall.as_micros()).unwrap_or(u64::MAX).to_string())?;
             Ok(duplicates)
         })?;
@@ -284,7 +286,7 @@ impl RunFile {
     }
 
     fn put_document(&mut self, document: &super::Document) -> rusqlite::Result<()> {
-        let body = self.packer.pack(&document.body);
+        let body = sealed(&self.packer.pack(&document.body));
         let mut insert =
             self.connection.prepare_cached("INSERT OR REPLACE INTO document (name, body) VALUES (?1, ?2)")?;
         insert.execute(params![document.name, body]).map(drop)

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::block::IdHash;
 use super::identity::{numbered_content_id, shown_id, text_hash};
 use crate::database::Fault;
-use crate::packed::{Bytes, PLAIN, Unreadable};
+use crate::packed::{Bytes, PLAIN, Unreadable, sealed};
 use crate::records::RowId;
 
 /// How many ids a page has: as many as fit into a page of the database whatever the width of a row number.
@@ -92,7 +92,7 @@ impl<'c> IndexWriter<'c> {
     fn write_page(&mut self) -> rusqlite::Result<()> {
         let Some((first, _)) = self.page.first() else { return Ok(()) };
         let mut insert = self.connection.prepare_cached("INSERT INTO id_page (first_hash, body) VALUES (?1, ?2)")?;
-        insert.execute(params![order(*first), page(&self.page)])?;
+        insert.execute(params![order(*first), sealed(&page(&self.page))])?;
         self.page.clear();
         Ok(())
     }

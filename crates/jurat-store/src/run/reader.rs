@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use jurat_core::effect::StepSite;
 use rusqlite::{Connection, OptionalExtension, Params, params};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::cases::{Cases, Found, Headers};
 use super::id_index;
@@ -125,14 +126,16 @@ impl RunReader {
 
     /// How many cases ended how, by task and slice.
     pub fn summary(&self) -> Result<Vec<StoredSummary>, RunFileError> {
-        let select =
-            "SELECT task, slice, passed, failed, measured, skipped_by_gate, skipped_by_error, error, not_run, absent,
-                        not_judged, body FROM summary ORDER BY slice, task";
-        self.all(select, |row| {
-            let mut counts = [0; Code::COUNT];
-            counts.iter_mut().enumerate().try_for_each(|(ix, count)| row.get(ix + 2).map(|it| *count = it))?;
-            Ok(StoredSummary { column: Column(row.get(0)?), slice: row.get(1)?, counts, body: row.get(11)? })
-        })
+        // One transaction, because a run that is resumed meanwhile has neither.
+        let _transaction = self.sqlite(self.connection.unchecked_transaction())?;
+        let summary = self.sqlite(read_summary(&self.connection))?;
+        // A run that has not ended has no checksum yet, and those of earlier versions never have one.
+        match self.sqlite(meta(&self.connection, SUMMARY_CHECKSUM))? {
+            Some(sum) if sum != checksum(&summary) => {
+                Err(DatabaseError::of_part(&self.path, "summary", Unreadable::Checksum).into())
+            }
+            _ => Ok(summary),
+        }
     }
 
     /// What happened, in order.
@@ -396,6 +399,36 @@ pub(crate) fn last_at_ms(path: &Path) -> Option<u64> {
         Some(ended) => has_cases().then_some(ended.max(began)),
         None => Some(began),
     }
+}
+
+/// The fact that holds the checksum of a summary.
+pub(super) const SUMMARY_CHECKSUM: &str = "summary_checksum";
+
+pub(super) fn read_summary(connection: &Connection) -> rusqlite::Result<Vec<StoredSummary>> {
+    let select =
+        "SELECT task, slice, passed, failed, measured, skipped_by_gate, skipped_by_error, error, not_run, absent,
+                        not_judged, body FROM summary ORDER BY slice, task";
+    let mut select = connection.prepare(select)?;
+    let rows = select.query_map([], |row| {
+        let mut counts = [0; Code::COUNT];
+        counts.iter_mut().enumerate().try_for_each(|(ix, count)| row.get(ix + 2).map(|it| *count = it))?;
+        Ok(StoredSummary { column: Column(row.get(0)?), slice: row.get(1)?, counts, body: row.get(11)? })
+    });
+    rows?.collect()
+}
+
+/// The XXH3 hash over all members of a summary, in the order in which they are read.
+pub(super) fn checksum(summary: &[StoredSummary]) -> String {
+    let mut hasher = Xxh3::new();
+    for StoredSummary { column, slice, counts, body } in summary {
+        hasher.update(&column.0.to_le_bytes());
+        for text in [slice.as_str(), body.as_deref().unwrap_or_default()] {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+        counts.iter().for_each(|it| hasher.update(&it.to_le_bytes()));
+    }
+    format!("{:016x}", hasher.digest())
 }
 
 /// A fact about a run.

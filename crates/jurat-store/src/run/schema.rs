@@ -58,5 +58,5 @@ CREATE TABLE event (id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, body TEXT NO
 pub(super) const FORGET_RESULTS: &str = "
 DELETE FROM block; DELETE FROM verdicts; DELETE FROM scores; DELETE FROM labels; DELETE FROM detail; DELETE FROM evidence;
 DELETE FROM id_page; DELETE FROM repeated; DELETE FROM summary;
-DELETE FROM meta WHERE key IN ('ended', 'resumable', 'ended_at_ms', 'wall_us', 'self_contained', 'effects');
+DELETE FROM meta WHERE key IN ('ended', 'resumable', 'ended_at_ms', 'wall_us', 'self_contained', 'effects', 'summary_checksum');
 ";

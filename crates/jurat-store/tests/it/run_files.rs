@@ -6,11 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use jurat_store::records::RowId;
 use jurat_store::run::{
-    BlockBuilder, CaseRow, Code, Column, Ended, RunFileError, RunReader, RunWriter, WriterOptions, pack,
+    BlockBuilder, CaseRow, Code, Column, Detail, Document, Ended, RunFileError, RunReader, RunWriter, WriterOptions,
+    pack,
 };
 use rusqlite::Connection;
 
-use crate::runs::{Desk, finished, place, rows};
+use crate::runs::{Desk, finished, place, rows, told};
 
 /// A run of ten cases of which every third failed, so that its row is kept.
 fn ten(desk: &Desk) -> Vec<String> {
@@ -45,6 +46,98 @@ fn said(desk: &Desk) -> String {
 /// Changes the database.
 fn change(desk: &Desk, sql: &str) {
     Connection::open(desk.run()).and_then(|it| it.execute_batch(sql)).expect("SQL");
+}
+
+/// Everything that is concluded from a run, or why it cannot be read.
+fn everything(desk: &Desk) -> Result<String, RunFileError> {
+    let reader = RunReader::open(&desk.run())?;
+    let mut read = format!("{:?}{:?}", reader.head(), reader.summary()?);
+    for case in reader.cases(0..u64::MAX) {
+        read += &told(&case?);
+    }
+    reader.each_score(Column(1), &mut |it| read += &it.to_string())?;
+    for id in ["r0", "r9"] {
+        read += &format!("{:?}", reader.case_ix(id, 0)?);
+    }
+    Ok(read)
+}
+
+#[test]
+fn a_bit_that_flips_is_noticed() {
+    let desk = Desk::new();
+    let texts = rows(10);
+    let mut head = desk.head(&texts, 1, 1);
+    head.documents = vec![Document { name: "suite".to_owned(), body: b"suite: ten".to_vec() }];
+    let writer = RunWriter::create(&desk.run(), &head, WriterOptions::default()).expect("a run");
+    let mut builder = BlockBuilder::new(1, 1);
+    for (ix, text) in (0..).zip(&texts) {
+        let place = place(&texts, ix);
+        builder.case(ix as u64 * 2, &RowId::Given(format!("r{ix}").into()), CaseRow { place, text, keep: ix == 3 });
+        builder.took(Duration::from_micros(7));
+        if ix % 3 == 0 {
+            builder.verdict(Column::CASE, Code::Failed);
+            builder.detail(Column(1), &Detail { found: Some("`2`".into()), ..Detail::default() });
+            builder.score(Column(1), 0.5);
+            builder.label(Column(1), "good");
+        }
+    }
+    writer.block(builder.close().expect("cases")).expect("room");
+    writer.finish(finished(Ended::Done)).expect("finished");
+    everything(&desk).expect("it is sound");
+    for (table, column) in [
+        ("block", "cases"),
+        ("block", "took"),
+        ("block", "places"),
+        ("block", "ids"),
+        ("verdicts", "codes"),
+        ("scores", "body"),
+        ("labels", "body"),
+        ("detail", "body"),
+        ("evidence", "body"),
+        ("document", "body"),
+        ("id_page", "body"),
+    ] {
+        let connection = Connection::open(desk.run()).expect("a database");
+        let select = format!("SELECT {column} FROM {table} LIMIT 1");
+        let value: Vec<u8> = connection.query_row(&select, [], |row| row.get(0)).expect("a value");
+        let put = |value: &[u8]| {
+            let update = format!("UPDATE {table} SET {column} = ?1 WHERE rowid = (SELECT min(rowid) FROM {table})");
+            connection.execute(&update, [value]).expect("SQL");
+        };
+        for (ix, bit) in (0..value.len()).zip((0..8).cycle()) {
+            let mut flipped = value.clone();
+            flipped[ix] ^= 1 << bit;
+            put(&flipped);
+            assert!(everything(&desk).is_err(), "bit {bit} of byte {ix} of {table}.{column}");
+        }
+        put(&value);
+    }
+    change(&desk, "UPDATE verdicts SET codes = CAST(substr(codes, 1, 9) || x'05' AS BLOB)");
+    let why = "`verdicts` does not match its checksum";
+    assert_eq!(said(&desk), format!("`run.jurat` is damaged: {why}; restore it from a copy, or run again"));
+    change(&desk, "UPDATE summary SET passed = passed + 1 WHERE task = 0");
+    let summary = RunReader::open(&desk.run()).expect("a run").summary().expect_err("it was changed").to_string();
+    assert!(summary.contains("`summary` does not match its checksum"), "{summary}");
+}
+
+/// A writer that is killed in the middle of a change leaves what undoes it beside the file.
+#[test]
+fn a_change_that_was_cut_off_is_undone() {
+    let (desk, copy) = (Desk::new(), Desk::new());
+    ten(&desk);
+    let before = everything(&desk).expect("it is sound");
+    let writer = Connection::open(desk.run()).expect("a database");
+    writer
+        .execute_batch(
+            "PRAGMA synchronous = OFF; PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE; UPDATE meta SET value = 'x'",
+        )
+        .expect("SQL");
+    let beside = |path: std::path::PathBuf| path.with_extension("jurat-journal");
+    for (from, to) in [(desk.run(), copy.run()), (beside(desk.run()), beside(copy.run()))] {
+        fs::copy(from, to).expect("files can be copied");
+    }
+    assert_eq!(everything(&copy).expect("it can be read"), before);
+    assert!(!beside(copy.run()).exists(), "nothing is left to undo");
 }
 
 #[test]
