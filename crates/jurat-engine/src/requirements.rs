@@ -304,7 +304,8 @@ fn agent_problem(suite: &Suite, case: &str, error: &AgentError) -> Problem {
         AgentError::NoProgram { agent, error, remedy } => {
             at_agent(&codes::NO_PROGRAM, format!("agent `{agent}`: {error}")).help(remedy.as_str())
         }
-        AgentError::NoTemplate { .. } => {
+        AgentError::NoScript { .. } => at_agent(&codes::NOT_FOUND, error.to_string()),
+        AgentError::NoTemplate { .. } | AgentError::NoArtifact { .. } => {
             placed(Problem::new(&codes::NOT_FOUND, error.to_string()), suite, of_case, "this case")
         }
         AgentError::NotThere { .. } => at_agent(&codes::NOT_FOUND, error.to_string()),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use jurat_core::artifact::RunStatus;
 use jurat_core::effect::{FaultKind, Finish, Outcome, Seat, StepSite, Usage};
 use jurat_core::judge::Marks;
 use jurat_core::plan::TaskIx;
@@ -206,7 +207,7 @@ impl Taken {
                 (0, 0)
             }
             Outcome::Fault(fault) => (fault.n_requests, fault.n_requests),
-            Outcome::Returned(returned) => (requests_of_run(&returned.value), 0),
+            Outcome::Returned(returned) => requests_of_run(&returned.value),
             Outcome::NotRun(_) => (0, 0),
         };
         if !is_reused {
@@ -275,7 +276,8 @@ pub(crate) fn taken_by_run(artifact: &Val<'_>) -> (Usage, Option<f64>) {
         cached: count("cached_input_tokens"),
         reasoning: count("reasoning_tokens"),
     };
-    (counted, usage.get("cost_usd").and_then(Val::as_f64))
+    let nothing = (counted == Usage::default() && asked_nobody(artifact)).then_some(0.0);
+    (counted, usage.get("cost_usd").and_then(Val::as_f64).or(nothing))
 }
 
 /// The model that an agent asked, by its artifact.
@@ -283,12 +285,25 @@ fn model_of_run<'v>(artifact: &'v Val<'_>) -> Option<&'v str> {
     artifact.get("request")?.get("requested_model")?.as_str()
 }
 
-/// The requests that an agent made to its model, by its artifact.
-fn requests_of_run(artifact: &Val<'_>) -> u32 {
-    match artifact.get("runner_metadata").and_then(|it| it.get("requests")) {
+/// Whether an agent certainly got no answer of a model: its endpoint failed, or it has none and was cut off from everything else.
+fn asked_nobody(artifact: &Val<'_>) -> bool {
+    let text =
+        |value: Option<&Val<'_>>, key: &str| value.and_then(|it| it.get(key)).and_then(Val::as_str).map(str::to_owned);
+    let metadata = artifact.get("runner_metadata");
+    let is_cut_off = text(metadata, "place").is_some_and(|it| it == "namespaces" || it == "container")
+        && text(metadata, "network").is_some_and(|it| it == "off");
+    let has_no_model = text(artifact.get("request"), "requested_model").is_some_and(|it| it == "none");
+    let has_failed = artifact.get("status").and_then(Val::as_str) == Some(RunStatus::ProviderError.name());
+    has_failed || (has_no_model && is_cut_off)
+}
+
+/// The requests that an agent made to its model, and how many of them failed, by its artifact.
+fn requests_of_run(artifact: &Val<'_>) -> (u32, u32) {
+    let count = |key: &str| match artifact.get("runner_metadata").and_then(|it| it.get(key)) {
         Some(Val::I(count)) => u32::try_from(*count).unwrap_or(0),
         _ => 0,
-    }
+    };
+    (count("requests"), count("failed_requests"))
 }
 
 impl Tally {

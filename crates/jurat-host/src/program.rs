@@ -29,6 +29,12 @@ pub enum ProgramError {
     /// It is nowhere.
     #[error("there is no program `{0}`")]
     NotFound(String),
+    /// It is a file that nobody may start.
+    #[error("`{0}` is not executable: `chmod +x {0}` makes it so")]
+    NotExecutable(String),
+    /// It is a script whose interpreter is nowhere.
+    #[error("`{0}` is a script for `{1}` (its first line), and there is no such program")]
+    NoInterpreter(String, String),
     /// It cannot be read.
     #[error("`{0}` cannot be read: {1}")]
     Unreadable(String, String),
@@ -42,7 +48,10 @@ const MOST_STEPS: usize = 16;
 
 /// Finds a program: a path is relative to `folder`, a name is looked for along `search`.
 pub fn find(name: &str, folder: &Path, search: Option<&OsStr>) -> Result<FoundProgram, ProgramError> {
-    let path = located(name, folder, search).ok_or_else(|| ProgramError::NotFound(name.to_owned()))?;
+    let path = located(name, folder, search).ok_or_else(|| absent(name, folder))?;
+    if let Some(interpreter) = missing_interpreter(&path, search) {
+        return Err(ProgramError::NoInterpreter(name.to_owned(), interpreter));
+    }
     let unreadable = |error: io::Error| ProgramError::Unreadable(name.to_owned(), error.to_string());
     let real = fs::canonicalize(&path).map_err(unreadable)?;
     let digest = hash(&real).map_err(unreadable)?;
@@ -55,6 +64,56 @@ pub fn find(name: &str, folder: &Path, search: Option<&OsStr>) -> Result<FoundPr
         search: needs.search,
         digest,
     })
+}
+
+/// Why a program was not located.
+fn absent(name: &str, folder: &Path) -> ProgramError {
+    match name.contains('/') && folder.join(name).is_file() {
+        true => ProgramError::NotExecutable(name.to_owned()),
+        false => ProgramError::NotFound(name.to_owned()),
+    }
+}
+
+/// What should read a script and is not there.
+fn missing_interpreter(path: &Path, search: Option<&OsStr>) -> Option<String> {
+    let interpreter = Interpreter::of(path)?;
+    interpreter.located(search).is_none().then(|| interpreter.name().to_owned())
+}
+
+/// What the first line of a script says that reads it.
+enum Interpreter {
+    /// This file.
+    At(String),
+    /// What is found under this name.
+    Named(String),
+}
+
+impl Interpreter {
+    /// `None` for what is no script.
+    fn of(path: &Path) -> Option<Interpreter> {
+        let mut line = [0; 256];
+        let n = File::open(path).and_then(|mut it| it.read(&mut line)).unwrap_or(0);
+        let line = line[..n].split(|it| *it == b'\n').next().unwrap_or_default();
+        let line = line.strip_prefix(b"#!").and_then(|it| std::str::from_utf8(it).ok())?;
+        let mut words = line.split_whitespace();
+        let first = words.next()?;
+        if Path::new(first).file_name() != Some(OsStr::new("env")) {
+            return Some(Interpreter::At(first.to_owned()));
+        }
+        words.find(|it| !it.starts_with('-') && !it.contains('=')).map(|it| Interpreter::Named(it.to_owned()))
+    }
+
+    fn name(&self) -> &str {
+        let (Interpreter::At(name) | Interpreter::Named(name)) = self;
+        name
+    }
+
+    fn located(&self, search: Option<&OsStr>) -> Option<PathBuf> {
+        match self {
+            Interpreter::At(path) => Some(PathBuf::from(path)).filter(|it| it.exists()),
+            Interpreter::Named(name) => located(name, Path::new("/"), search),
+        }
+    }
 }
 
 fn located(name: &str, folder: &Path, search: Option<&OsStr>) -> Option<PathBuf> {
@@ -111,7 +170,7 @@ impl Needs<'_> {
         if let Ok(real) = fs::canonicalize(path) {
             self.need(real.parent().unwrap_or(Path::new("/")), &real);
         }
-        for interpreter in self.interpreters(path) {
+        if let Some(interpreter) = Interpreter::of(path).and_then(|it| it.located(self.path)) {
             self.program(&interpreter, depth + 1);
         }
     }
@@ -149,23 +208,6 @@ impl Needs<'_> {
                 self.read_only.insert(whole.to_owned());
             }
         }
-    }
-
-    /// What reads a script.
-    fn interpreters(&self, path: &Path) -> Vec<PathBuf> {
-        let mut line = [0; 256];
-        let n = File::open(path).and_then(|mut it| it.read(&mut line)).unwrap_or(0);
-        let line = line[..n].split(|it| *it == b'\n').next().unwrap_or_default();
-        let Some(line) = line.strip_prefix(b"#!").and_then(|it| std::str::from_utf8(it).ok()) else {
-            return Vec::new();
-        };
-        let mut words = line.split_whitespace();
-        let Some(first) = words.next() else { return Vec::new() };
-        if Path::new(first).file_name() != Some(OsStr::new("env")) {
-            return vec![PathBuf::from(first)];
-        }
-        let name = words.find(|it| !it.starts_with('-') && !it.contains('='));
-        name.and_then(|it| located(it, Path::new("/"), self.path)).into_iter().collect()
     }
 }
 

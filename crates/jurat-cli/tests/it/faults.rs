@@ -3,7 +3,7 @@
 
 use jurat_format::value::{Val, Value, parse_json};
 
-use crate::command::Folder;
+use crate::command::{Folder, ended};
 
 /// What cannot be had from a model, as scripts say it.
 const GONE: [&str; 7] = ["reset", "cut", "timeout", "truncate", "status:401", "status:429", "status:503"];
@@ -222,6 +222,31 @@ tasks: [{tasks}]
 }
 
 /// A label that a boolean became is a boolean to the tasks that read it, too.
+/// What an engine of containers says when it, or the program in its image, cannot be started is no failure of the agent.
+#[test]
+fn an_engine_that_cannot_run_its_image_is_an_error() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let suite = "suite: boxed\nagents: { a: { command: [agent], sandbox: { container: { image: x, engine: docker } } } }\n\
+                 cases: [{ id: c, task: x }]\ntasks: [{ id: st, check: { kind: status_is, expected: success } }]\n";
+    for (status, words) in [
+        (125, "`docker` could not run the image `x`: no daemon answers"),
+        (126, "the program cannot be invoked in the image `x`: no daemon answers"),
+        (127, "there is no such program in the image `x`: no daemon answers"),
+    ] {
+        let engine = format!("#!/bin/sh\necho no daemon answers >&2\nexit {status}\n");
+        let folder = Folder::with("suite.yaml", suite).and("bin/docker", engine);
+        let program = folder.path().join("bin/docker");
+        std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).expect("modes can be set");
+        let search = std::env::var_os("PATH").unwrap_or_default();
+        let folders = [folder.path().join("bin")].into_iter().chain(std::env::split_paths(&search));
+        let search = std::env::join_paths(folders).expect("paths can be joined");
+        let ended = ended(folder.command().args(["run", "suite.yaml", "-q"]).env("PATH", search));
+        assert_eq!(ended.code, Some(3), "{ended:?}");
+        let words = format!("error: the agent could not be started: {words}");
+        assert!(ended.stdout.contains(&words), "{words}\n{ended:?}");
+    }
+}
+
 #[test]
 fn a_task_that_reads_the_label_of_an_evaluator_takes_a_boolean_as_it_is_spelled() {
     let suite = "

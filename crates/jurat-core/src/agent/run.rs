@@ -167,6 +167,8 @@ pub struct Exchanges {
     pub refusal: Option<String>,
     /// How many replies were refusals.
     pub n_refusals: u64,
+    /// How many requests the endpoint failed at.
+    pub n_failures: u64,
 }
 
 /// What went wrong at the endpoint of an agent's model.
@@ -348,7 +350,7 @@ impl AgentRun<'_> {
         read.filter(|it| !is_blank(it)).or(told).or(read)
     }
 
-    /// How the run ended: whether it was stopped or refused; then whose fault it is; then whether anything was said.
+    /// How the run ended: whether it was stopped, or its model failed or refused; then whose fault it is; then whether anything was said.
     fn conclusion(&self) -> (RunStatus, Option<RunFault>) {
         match self.turns.last() {
             None => failed(RunStatus::Failed, NOT_STARTED, "no turn was run".to_owned(), None),
@@ -356,13 +358,17 @@ impl AgentRun<'_> {
         }
     }
 
-    /// How a run ended that was not left to its end, or whose model refused.
+    /// How a run ended that was not left to its end, or whose model failed or refused.
     fn stopped(&self, turn: &TurnRun) -> Option<(RunStatus, Option<RunFault>)> {
         let spent = self.exchanges.as_ref().and_then(|it| it.spent);
         Some(match &turn.ending {
             Ending::NotStarted(why) => failed(RunStatus::Failed, NOT_STARTED, why.clone(), None),
             // What an agent does without its model says nothing about what it would have done with it.
             _ if spent == Some(Limit::Budget) => limited(Limit::Budget),
+            // Nor does what it did when the last word of its endpoint was a failure, however well its program ended.
+            _ if let Some(fault) = self.exchanges.as_ref().and_then(|it| it.failed.clone()) => {
+                provider_error(&fault.code, fault.message, Some(fault.class))
+            }
             _ if let Some(words) = self.refusal() => refused(words),
             Ending::Limited(Limit::Time) if spent.is_none() => {
                 let seconds = self.case.agent.limits.time.as_secs_f64();
@@ -389,9 +395,6 @@ impl AgentRun<'_> {
         let is_fine = turn.ending == Ending::Exited(0) && fault.is_none() && has_word;
         if let Some(limit) = exchanges.and_then(|it| it.spent).filter(|_| !is_fine) {
             return limited(limit);
-        }
-        if let Some(fault) = exchanges.and_then(|it| it.failed.clone()).filter(|_| !is_fine) {
-            return provider_error(&fault.code, fault.message, Some(fault.class));
         }
         match (fault, &turn.ending) {
             (Some(fault), _) if fault.source == FaultSource::Provider => {
@@ -441,6 +444,9 @@ impl AgentRun<'_> {
         }
         if let Some(exchanges) = &self.exchanges {
             put("requests", Val::from(exchanges.n_requests));
+            if exchanges.n_failures > 0 {
+                put("failed_requests", Val::from(exchanges.n_failures));
+            }
             if exchanges.n_refusals > 0 {
                 put("refusals", Val::from(exchanges.n_refusals));
             }

@@ -244,14 +244,17 @@ fn how_a_run_ended_is_its_status() {
     concluded(Ending::Exited(2), faulty(FaultSource::Time), None, "timed_out code");
 }
 
-/// What the proxy saw decides only where the agent itself did not come through.
+/// What the proxy saw is the truth: a program may take a failure for an answer.
 #[test]
 fn what_an_endpoint_did_wrong_counts_when_it_was_the_end() {
     let failed = || {
         Some(Exchanges { failed: Some(endpoint_fault("status_500", FaultClass::ServerError)), ..Exchanges::default() })
     };
     let spent = || Some(Exchanges { spent: Some(Limit::Requests), ..Exchanges::default() });
-    concluded(Ending::Exited(0), said("done"), failed(), "success");
+    concluded(Ending::Exited(0), said("done"), failed(), "provider_error status_500");
+    concluded(Ending::Limited(Limit::Time), said("done"), failed(), "provider_error status_500");
+    let at_limit = failed().map(|it| Exchanges { spent: Some(Limit::Requests), ..it });
+    concluded(Ending::Exited(0), said("done"), at_limit, "provider_error status_500");
     concluded(Ending::Exited(1), faulty(FaultSource::Agent), failed(), "provider_error status_500");
     concluded(Ending::Exited(0), said("done"), spent(), "success");
     concluded(Ending::Exited(1), faulty(FaultSource::Provider), spent(), "failed limit_requests");

@@ -159,6 +159,12 @@ fn completed(artifact: Value, run: &mut AgentRun<'_>) -> Result<Value, String> {
         }
     }
     members.insert("runner_metadata".into(), Val::Map(metadata));
+    // What it made without its endpoint says nothing about what it would have made with it.
+    if run.exchanges.as_ref().is_some_and(|it| it.failed.is_some()) {
+        for key in ["status", "error"] {
+            members.insert(key.into(), ours.get(key).cloned().unwrap_or(Val::Null));
+        }
+    }
     let mut outputs = members.get("output_artifacts").and_then(Val::as_list).map(<[_]>::to_vec).unwrap_or_default();
     outputs.extend(run.kept.outputs.iter().map(OutputArtifact::to_value));
     members.insert("output_artifacts".into(), Val::List(outputs));

@@ -40,6 +40,22 @@ pub enum AgentError {
         /// Why.
         why: String,
     },
+    /// The script that its interpreter should read is not where the agent sees it.
+    #[error("agent `{agent}`: {why}")]
+    NoScript {
+        /// The agent.
+        agent: String,
+        /// Where it is, or is not, and what to do.
+        why: String,
+    },
+    /// The artifact of a case is not there.
+    #[error("case `{case}`: there is no file `{}`, which should hold its recorded run", path.display())]
+    NoArtifact {
+        /// The case.
+        case: String,
+        /// The artifact.
+        path: PathBuf,
+    },
     /// A directory that it should see is not there.
     #[error("agent `{agent}`: `{}` is not there, which it should see", path.display())]
     NotThere {
@@ -204,17 +220,58 @@ fn one(
     if !matches!(agent.runner, Runner::Recorded | Runner::Call) && surroundings.worker.is_none() {
         return Err(AgentError::NoWorkers);
     }
+    if let Some(path) = case.artifact.as_ref().filter(|it| agent.runner == Runner::Recorded && !it.is_file()) {
+        return Err(AgentError::NoArtifact { case: case.id.clone(), path: path.clone() });
+    }
     let key = format!("{:?} {} {:?} {:?}", agent.runner, agent.name, agent.program, agent.folder);
     let program = match found.get(&key) {
         Some(program) => program.clone(),
         None => found.entry(key).or_insert(program_of(case, surroundings)?).clone(),
     };
+    if let Some(why) = missing_script(case) {
+        return Err(AgentError::NoScript { agent: agent.name.clone(), why });
+    }
     let mut ready = Ready { function: function_of(case, functions)?, ..ready(case, program, env)? };
     // What an agent does on the machine itself says nothing about what it would do in the sandbox, and the other way round.
     if surroundings.is_on_host && agent.runner != Runner::Recorded {
         ready.digest.insert("place".into(), Val::from("host"));
     }
     Ok(ready)
+}
+
+/// Programs that read the script which their first argument names.
+const INTERPRETERS: [&str; 9] = ["python", "python3", "node", "deno", "bun", "ruby", "perl", "sh", "bash"];
+
+/// Why the script of a command cannot be found by its interpreter.
+fn missing_script(case: &AgentCase) -> Option<String> {
+    let agent = &case.agent;
+    let program = Path::new(agent.program.as_deref()?).file_name()?.to_str()?;
+    let script = agent.args.first().filter(|it| !it.starts_with('-'))?;
+    let is_in_workspace = || case.workspace.as_ref().is_some_and(|it| it.join(script).exists());
+    let is_read = agent.runner == Runner::Command && INTERPRETERS.contains(&program);
+    if !is_read || matches!(agent.isolation, Isolation::Container { .. }) || is_in_workspace() {
+        return None;
+    }
+    unseen(&agent.folder, script)
+}
+
+/// Whether an argument names something beside the definition that the agent is shown.
+pub(super) fn is_beside(folder: &Path, argument: &str) -> bool {
+    (argument.starts_with("./") || argument.starts_with("../")) && folder.join(argument).exists()
+}
+
+/// Why an argument that names a file is not seen by the agent, in whose workspace there is no such file; and what to do.
+pub(super) fn unseen(folder: &Path, argument: &str) -> Option<String> {
+    match folder.join(argument).is_file() {
+        true if !is_beside(folder, argument) && Path::new(argument).is_relative() => Some(format!(
+            "`{argument}` is beside the definition, where the agent cannot see it: write `./{argument}` to show it to the agent, \
+             or put it into the `workspace` of the case"
+        )),
+        false if argument.starts_with("./") || argument.starts_with("../") => {
+            Some(format!("`{argument}` is neither beside the definition nor in the `workspace` of the case"))
+        }
+        _ => None,
+    }
 }
 
 /// The function that runs a case, when one does.

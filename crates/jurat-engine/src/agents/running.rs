@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jurat_core::agent::{
-    AgentCase, AgentRun, Ending, EndpointFault, Errand, Exchanges, Launch, Limit, ModelAt, Network, Places, Printed,
-    Runner, SideFile, Told, TurnRun, Walked, Wire, launch, read,
+    AgentCase, AgentRun, Ending, EndpointFault, Errand, Exchanges, Isolation, Launch, Limit, ModelAt, Network, Places,
+    Printed, Runner, SideFile, Told, TurnRun, Walked, Wire, launch, read,
 };
 use jurat_core::artifact::Tokens;
 use jurat_core::verdict::StopReason;
@@ -25,7 +25,7 @@ use jurat_sandbox::jail;
 
 use super::failed_commands::failed_commands;
 use super::folders::Folders;
-use super::ready::named_files;
+use super::ready::{is_beside, named_files, unseen};
 use super::secrets::Secrets;
 use super::walls::walls;
 use super::{EndsWhenDropped, Halt, Ready, Request, Surroundings, artifact_of};
@@ -156,6 +156,7 @@ impl Going {
             let left = case.agent.limits.time.saturating_sub(began.elapsed());
             let ran = self.turn(start, &walls, &folders, port, left);
             let Turn { ran, ending } = ran?.ended_by(proxy.as_ref().and_then(Proxy::spent))?;
+            let ending = ended_outside(ending, &case.agent.isolation, self.is_on_host, &ran);
             let side = self.side(&folders, &mut n_told)?;
             let told = match &ending {
                 Ending::NotStarted(_) => Told::default(),
@@ -368,6 +369,23 @@ impl Ran {
     }
 }
 
+/// How a turn ended, where that says that it never began: an engine of containers ends with these statuses when it fails itself (125), or
+/// when the program cannot be invoked (126) or found (127). A program that ends with one of them has printed something before, most likely.
+fn ended_outside(ending: Ending, isolation: &Isolation, is_on_host: bool, ran: &Ran) -> Ending {
+    let Isolation::Container { image, engine } = isolation else { return ending };
+    let what = match ending {
+        Ending::Exited(125) => format!("`{engine}` could not run the image `{image}`"),
+        Ending::Exited(126) => format!("the program cannot be invoked in the image `{image}`"),
+        Ending::Exited(127) => format!("there is no such program in the image `{image}`"),
+        _ => return ending,
+    };
+    if is_on_host || !ran.stdout.trim().is_empty() {
+        return ending;
+    }
+    let said = end_of(&ran.stderr);
+    Ending::NotStarted(if said.is_empty() { what } else { format!("{what}: {said}") })
+}
+
 /// Makes a workspace and looks at it.
 pub(super) fn prepared(case: &AgentCase, folders: &Folders) -> Result<Walked, String> {
     if let Some(template) = &case.workspace {
@@ -407,11 +425,6 @@ fn openclaw_lines(folders: &Folders, state: &str) -> Result<Vec<String>, String>
     Ok(lines)
 }
 
-/// Whether an argument names something beside the definition that the agent is shown.
-fn is_beside(folder: &Path, argument: &str) -> bool {
-    (argument.starts_with("./") || argument.starts_with("../")) && folder.join(argument).exists()
-}
-
 /// An argument that names a file which the program could not find, and what to do about it: the agent did nothing wrong then.
 fn unseen_file(case: &AgentCase, workspace: &Path, stderr: &str) -> Option<String> {
     const WORDS: [&str; 4] = ["No such file", "not found", "annot find", "an't open"];
@@ -423,16 +436,7 @@ fn unseen_file(case: &AgentCase, workspace: &Path, stderr: &str) -> Option<Strin
         let name = it.rsplit('/').next().unwrap_or_default();
         !it.starts_with('-') && !name.is_empty() && stderr.contains(name) && !workspace.join(it).exists()
     };
-    case.agent.args.iter().filter(is_missing).find_map(|it| match folder.join(it).is_file() {
-        true if !is_beside(folder, it) && Path::new(it).is_relative() => Some(format!(
-            "`{it}` is beside the definition, where the agent cannot see it: write `./{it}` to show it to the agent, or \
-             put it into the `workspace` of the case"
-        )),
-        false if it.starts_with("./") || it.starts_with("../") => {
-            Some(format!("`{it}` is neither beside the definition nor in the `workspace` of the case"))
-        }
-        _ => None,
-    })
+    case.agent.args.iter().filter(is_missing).find_map(|it| unseen(folder, it))
 }
 
 /// The way to a model, and to names that are allowed.
@@ -536,12 +540,13 @@ pub(super) fn exchanges(record: &Record) -> Exchanges {
         n_uncounted: record.n_uncounted,
         cost_usd: record.cost_usd.filter(|_| is_counted),
         spent: record.spent.map(limit_of_spent),
-        failed: record.failure.as_ref().map(|it| {
+        failed: record.failure().map(|it| {
             let code = it.status.map_or_else(|| "no_reply".to_owned(), |it| format!("status_{it}"));
             EndpointFault { code, message: it.message.clone(), class: it.class }
         }),
         refusal: record.refusal().map(str::to_owned),
         n_refusals: record.n_refusals(),
+        n_failures: record.n_failures(),
     }
 }
 

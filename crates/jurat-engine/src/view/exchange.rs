@@ -1,5 +1,6 @@
 //! What was asked in a case and what came back, under the names that its author knows.
 
+use jurat_core::evidence::fault;
 use jurat_format::value::Val;
 
 /// Members of rows that hold a question, and those that hold a response, in the order in which they are looked for.
@@ -25,7 +26,8 @@ pub(super) fn exchange(evidence: &Val<'_>, is_asked: bool) -> Vec<(String, Strin
         return members(turn, &[("question_text", "question")], &[("raw_response", "response")]);
     }
     if evidence.get("identity").is_some_and(|it| it.get("runner_type").is_some()) {
-        return members(evidence, &[], &[("final_response", "response")]);
+        let ended = run_ended(evidence).map(|it| ("ended".to_owned(), it));
+        return members(evidence, &[], &[("final_response", "response")]).into_iter().chain(ended).collect();
     }
     if is_asked {
         return members(evidence, &[("input", "prompt")], &[("output", "response")]);
@@ -39,6 +41,13 @@ pub(super) fn exchange(evidence: &Val<'_>, is_asked: bool) -> Vec<(String, Strin
     } else {
         found
     }
+}
+
+/// How the run of an agent ended and why, when it did not succeed. What makes the case an error is said by each of its tasks.
+pub(super) fn run_ended(evidence: &Val<'_>) -> Option<String> {
+    let message = evidence.get("error")?.get("message").and_then(Val::as_str)?;
+    let status = evidence.get("status").and_then(Val::as_str)?;
+    fault::of_run(evidence).is_none().then(|| format!("{status}: {message}"))
 }
 
 /// The first question and the first response that are there.

@@ -18,6 +18,7 @@ use jurat_report::explanation::{
 use jurat_report::model::TaskVerdict;
 use jurat_store::run::{Code, Column, StoredCase, StoredEffect};
 
+use super::exchange::run_ended;
 use super::revisit::{Happened, Revisited, task_verdict};
 use super::transcript::tool_step;
 use super::{RunView, ViewError};
@@ -70,6 +71,15 @@ pub enum ExplainError {
 
 fn suggestion(near: &Option<String>) -> String {
     near.as_ref().map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
+}
+
+/// Why a task failed, with how the run of the agent ended that it is about, where that did not succeed.
+fn with_ending(message: String, verdict: TaskVerdict, evidence: &Val<'_>) -> String {
+    let is_run = evidence.get("identity").is_some_and(|it| it.get("runner_type").is_some());
+    match run_ended(evidence).filter(|_| is_run && verdict == TaskVerdict::Failed) {
+        Some(ended) => format!("{message}; the agent's run ended: {ended}"),
+        None => message,
+    }
 }
 
 impl RunView {
@@ -145,7 +155,7 @@ impl RunView {
             stage: stage.map_or(0, |it| it + 1),
             description: written.description.clone(),
             verdict: report.verdict,
-            message: report.message,
+            message: with_ending(report.message, report.verdict, revisited.base),
             label: report.label,
             score: report.score,
             explanation: report.explanation,

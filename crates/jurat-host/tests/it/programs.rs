@@ -52,3 +52,23 @@ fn what_is_nowhere_is_said_to_be() {
     let system = find("sh", Path::new("/"), None).expect("every system has it");
     assert_eq!(system.read_only, Vec::<PathBuf>::new());
 }
+
+#[test]
+fn a_program_that_cannot_be_started_says_why() {
+    let folder = tempfile::tempdir().expect("a directory");
+    fs::write(folder.path().join("plain.sh"), "#!/bin/sh\n").expect("files can be written");
+    program(&folder.path().join("lost.sh"), "#!/nothing/here -x\n");
+    program(&folder.path().join("named.sh"), "#!/usr/bin/env -S no-such-interpreter -x\n");
+    for (name, why) in [
+        ("./plain.sh", "`./plain.sh` is not executable: `chmod +x ./plain.sh` makes it so"),
+        ("./lost.sh", "`./lost.sh` is a script for `/nothing/here` (its first line), and there is no such program"),
+        (
+            "./named.sh",
+            "`./named.sh` is a script for `no-such-interpreter` (its first line), and there is no such program",
+        ),
+        ("./none.sh", "there is no program `./none.sh`"),
+    ] {
+        let error = find(name, folder.path(), None).expect_err("it cannot be started");
+        assert_eq!(error.to_string(), why);
+    }
+}

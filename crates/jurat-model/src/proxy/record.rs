@@ -21,24 +21,34 @@ pub struct Record {
     pub spent: Option<Spent>,
     /// Requests that were refused because of it.
     pub n_refused: u64,
-    /// Requests that the provider failed at.
-    pub n_failures: u64,
-    /// What it failed at last, unless it answered afterwards.
-    pub failure: Option<ProviderFailure>,
     /// Names that programs wanted to reach.
     pub tunnelled: Vec<Tunnelled>,
 }
 
 impl Record {
     /// The words of a refusal (perhaps none), when the last reply that the agent got was one.
+    pub fn refusal(&self) -> Option<&str> {
+        self.last()?.refusal.as_deref()
+    }
+
+    /// What the provider failed at last, unless it answered a later request.
+    pub fn failure(&self) -> Option<&ProviderFailure> {
+        self.last()?.failure.as_ref()
+    }
+
+    /// The last request that a model answered or the provider failed at.
     ///
     /// Agents also ask for titles and summaries, without tools. Where any request offers tools, only those that do are looked at, so that such a
-    /// request neither hides a refusal nor counts as one.
-    pub fn refusal(&self) -> Option<&str> {
-        let replies = || self.exchanges.iter().filter(|it| it.finish.is_some());
-        let has_tools = replies().any(|it| it.offers_tools);
-        let last = replies().rfind(|it| it.offers_tools == has_tools)?;
-        last.refusal.as_deref()
+    /// request neither hides a refusal or a failure nor counts as one.
+    fn last(&self) -> Option<&Exchange> {
+        let ended = || self.exchanges.iter().filter(|it| it.finish.is_some() || it.failure.is_some());
+        let has_tools = ended().any(|it| it.offers_tools);
+        ended().rfind(|it| it.offers_tools == has_tools)
+    }
+
+    /// The number of requests that the provider failed at.
+    pub fn n_failures(&self) -> u64 {
+        self.exchanges.iter().filter(|it| it.failure.is_some()).count() as u64
     }
 
     /// The number of replies that were refusals.
@@ -74,6 +84,8 @@ pub struct Exchange {
     pub refusal: Option<String>,
     /// What was wrong with it, in words.
     pub error: Option<String>,
+    /// What the provider failed at. That a request is wrong is the agent's own doing.
+    pub failure: Option<ProviderFailure>,
     /// How long all of it took.
     pub duration: Duration,
 }

@@ -274,7 +274,7 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
         }
         Upstream::Model(it) => {
             let Kind::Http(http) = &it.kind else {
-                return match shared.asked_instead(it, operation, asked).await {
+                return match shared.asked_instead(exchange, it, operation, asked).await {
                     Ok(answer) => {
                         shared.conclude_given(exchange, operation, &answer, begun.elapsed());
                         given(answer)
@@ -296,7 +296,7 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
                     // What was sent may have been lost on a connection that was there.
                     let kind = if was_sent { FaultKind::Cut } else { FaultKind::Connect };
                     let answer = refused(502, &format!("the model cannot be asked: {message}"));
-                    shared.fail(operation, ProviderFailure { status: None, class: kind.into(), message });
+                    shared.fail(exchange, operation, ProviderFailure { status: None, class: kind.into(), message });
                     answer
                 }
                 Ok((connection, response)) => {
@@ -341,9 +341,10 @@ async fn pass_back(
     if is_plain(&head.headers).is_err() {
         // A key in it could not be seen, nor its tokens counted.
         let answer = refusal(Some(operation), 502, "the model's reply is compressed, although that was not asked for");
-        let message = "the reply is compressed, although that was not asked for".to_owned();
-        shared.fail(operation, ProviderFailure { status: Some(502), class: FaultKind::Garbled.into(), message });
         shared.conclude_given(exchange, operation, &answer, begun.elapsed());
+        let message = "the reply is compressed, although that was not asked for".to_owned();
+        let failure = ProviderFailure { status: Some(502), class: FaultKind::Garbled.into(), message };
+        shared.fail(exchange, operation, failure);
         return given(answer);
     }
     let mut reply = if head.status.is_success() {
@@ -476,7 +477,13 @@ impl Shared {
     }
 
     /// Asks a model in the agent's place, and returns its answer in the agent's form, or a refusal.
-    async fn asked_instead(&self, model: &Model, operation: &Operation, asked: Passed) -> Result<Given, (u16, String)> {
+    async fn asked_instead(
+        &self,
+        exchange: usize,
+        model: &Model,
+        operation: &Operation,
+        asked: Passed,
+    ) -> Result<Given, (u16, String)> {
         // About four bytes a token: whoever asks for a count wants to know whether there is room.
         let n_tokens = asked.body.len() / 4;
         match operation {
@@ -506,7 +513,7 @@ impl Shared {
                     _ => 502,
                 };
                 let (class, message) = (fault.class, fault.message.clone());
-                self.fail(operation, ProviderFailure { status: Some(status), class, message });
+                self.fail(exchange, operation, ProviderFailure { status: Some(status), class, message });
                 Err((status, fault.message))
             }
             other => Err((502, format!("the model was not asked: {other:?}"))),
@@ -529,6 +536,7 @@ impl Shared {
             finish: None,
             refusal: None,
             error: None,
+            failure: None,
             duration: Duration::ZERO,
         };
         let exchanges = &mut self.state().record.exchanges;
@@ -593,13 +601,10 @@ impl Shared {
     }
 
     /// Writes down that the provider failed.
-    fn fail(&self, operation: &Operation, failure: ProviderFailure) {
-        if !operation.is_asking() {
-            return;
+    fn fail(&self, exchange: usize, operation: &Operation, failure: ProviderFailure) {
+        if let Some(it) = self.state().record.exchanges.get_mut(exchange).filter(|_| operation.is_asking()) {
+            it.failure = Some(failure);
         }
-        let record = &mut self.state().record;
-        record.n_failures += 1;
-        record.failure = Some(failure);
     }
 
     fn conclude_given(&self, exchange: usize, operation: &Operation, given: &Given, duration: Duration) {
@@ -652,18 +657,9 @@ impl Shared {
                 record.cost_usd =
                     record.cost_usd.zip(price(&self.options)).map(|(sum, price)| sum + cost(&usage, &price));
             }
-            (None, Some(failure)) => {
-                // That a request is wrong is the agent's own doing.
-                if !matches!(failure.status, Some(400 | 413 | 422)) {
-                    record.n_failures += 1;
-                    record.failure = Some(failure);
-                }
-                return;
-            }
+            (None, Some(ProviderFailure { status: Some(400 | 413 | 422), .. })) => {}
+            (None, Some(failure)) => it.failure = Some(failure),
             (None, None) => record.n_uncounted += 1,
-        }
-        if note.is_none() {
-            record.failure = None;
         }
     }
 }

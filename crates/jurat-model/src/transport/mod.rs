@@ -201,7 +201,9 @@ impl Transport {
             failures.push(error, took);
             // The provider may have done the work each time, and be paid for it.
             if failures.n_timeouts() > MOST_TIMEOUTS && max_requests > failures.n_requests() {
-                return failures.fault("; it was not asked again, because each request may be paid for");
+                let n = failures.n_requests();
+                return failures
+                    .fault(&format!("; it was asked {n} times and not again, because each request may be paid for"));
             }
             let Some(wait) = again.filter(|_| failures.n_requests() < max_requests) else {
                 return failures.fault("");

@@ -217,7 +217,7 @@ fn a_reply_that_stops_halfway_times_out_twice_at_most() {
     let model = model_with("openai/m", &settings, &|name| (name == "KEY").then(|| KEY.to_owned()));
     let outcome = run(async { ask(&Transport::new(options()), &model, &question("capital?")).await });
     let expected = format!(
-        "timeout after 2: no answer from {} within 0.3 s; it was not asked again, because each request may be paid for",
+        "timeout after 2: no answer from {} within 0.3 s; it was asked 2 times and not again, because each request may be paid for",
         server.address
     );
     assert_eq!(told(&outcome), expected);

@@ -177,7 +177,7 @@ case "$line" in *never*) ;; *) echo "{{\"id\": $id, \"text\": \"yes\"}}" ;; esac
         let transport = Transport::new(TransportOptions { request_timeout: Duration::from_millis(100), ..options() });
         assert_eq!(
             told(&ask(&transport, &model, &question("never")).await),
-            "timeout after 2: no answer within 0.1 s; it was not asked again, because each request may be paid for"
+            "timeout after 2: no answer within 0.1 s; it was asked 2 times and not again, because each request may be paid for"
         );
         let transport = Transport::new(options());
         assert_eq!(told(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
