@@ -1,14 +1,14 @@
 //! A run as JUnit XML, for continuous integration: a suite for the suite, a test case for each counted task of each case, and one for each threshold.
 //!
 //! A gate that only routes is no test, but one that could not be judged is shown, or its case would look sound; so is a case that could not be judged and has no
-//! task. Measured tasks are tests
-//! that passed; their figures are properties. A task that did not run is shown as skipped, with the reason. Characters that XML cannot
+//! task. Measured tasks are tests that passed; their figures are properties. A task that did not run is shown as skipped, with the reason; a run that did
+//! not reach its end has one more test, which is an error, because a suite of passed and skipped tests is taken for a good one. Characters that XML cannot
 //! hold are made visible.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
-use jurat_core::verdict::{CaseVerdict, Rule, RuleStanding};
+use jurat_core::verdict::{CaseVerdict, Conclusion, Rule, RuleStanding};
 use jurat_format::value::Value;
 
 use crate::case_writer::{CaseWriter, Scope};
@@ -98,6 +98,12 @@ impl CaseWriter for JunitWriter<'_> {
                 None => writeln!(self.out, "    {}", test.empty())?,
             }
         }
+        if is_incomplete(self.run) {
+            let class = format!("{}.run", self.run.suite);
+            let test = Tag::new("testcase").with("classname", &class).with("name", "complete");
+            let error = Tag::new("error").with("message", &self.run.decision.sentence).with("type", "incomplete");
+            writeln!(self.out, "    {}\n      {}\n    </testcase>", test.open(), error.empty())?;
+        }
         writeln!(self.out, "  </testsuite>\n</testsuites>")?;
         self.out.flush()
     }
@@ -131,8 +137,16 @@ impl Sums {
             sums.failures += u64::from(rule.standing == RuleStanding::Missed);
             sums.errors += u64::from(rule.standing == RuleStanding::Unknown);
         }
+        let n_incomplete = u64::from(is_incomplete(run));
+        sums.tests += n_incomplete;
+        sums.errors += n_incomplete;
         sums
     }
+}
+
+/// Whether cases are missing that nothing else in the file accounts for.
+fn is_incomplete(run: &RunReport) -> bool {
+    matches!(run.decision.conclusion, Conclusion::Limited | Conclusion::Interrupted)
 }
 
 /// What JUnit calls the end of a threshold; nothing for one that is met.

@@ -131,9 +131,6 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
     if run.n_other_errors > 0 {
         let _ = writeln!(text, "- {} for other reasons", words::counted(run.n_other_errors, "case"));
     }
-    if let Some(fault) = &run.fault {
-        let _ = writeln!(text, "- not all cases are here: {}", code(fault));
-    }
     if scope.has_observed() {
         for note in &run.observed.notes {
             let _ = writeln!(text, "- {}", escaped(note));

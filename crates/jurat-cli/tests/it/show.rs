@@ -229,14 +229,21 @@ fn a_run_that_goes_on_or_was_killed_is_shown_as_far_as_it_came() {
     let mut child = command.spawn().expect("the command starts");
     endpoint.wait_until(|it| it.requests == 2);
     let shown = said(&folder, &["show"]);
-    assert!(shown.contains("0 cases\nnot all cases are here: the run is still in progress\n"), "{shown}");
+    assert!(shown.contains("incomplete: not all cases are here: the run is still in progress\n0 cases\n"), "{shown}");
     assert!(said(&folder, &["show", "--list"]).contains(" 0 – running\n"));
     let json = folder.jurat(&["show", "--json"]).stdout;
     assert!(json.contains("\"complete\":false,\"error\":\"the run is still in progress\""), "{json}");
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
     let shown = said(&folder, &["show"]);
-    let killed = "not all cases are here: the run was killed; the command that began it resumes it\n";
+    let killed = "incomplete: not all cases are here: the run was killed; the command that began it resumes it";
     assert!(shown.contains(killed), "{shown}");
+    let json = folder.jurat(&["show", "--json"]).stdout;
+    assert!(json.contains("\"conclusion\":\"limited\"") && json.contains(killed), "{json}");
+    let markdown = folder.jurat(&["export", "--to", "markdown"]).stdout;
+    assert!(markdown.contains(&format!("**{}**", killed.replace(':', "\\:"))), "{markdown}");
+    let junit = folder.jurat(&["export", "--to", "junit"]).stdout;
+    let error = format!("<error message=\"{killed}\" type=\"incomplete\"/>");
+    assert!(junit.contains("tests=\"1\" failures=\"0\" errors=\"1\"") && junit.contains(&error), "{junit}");
     assert!(steady(&folder, &folder.jurat(&["show", "--list"]).stdout).contains(" 0 – killed\n"));
 }

@@ -17,7 +17,7 @@ pub enum Conclusion {
     Failed,
     /// Something could not be judged.
     Undecided,
-    /// A budget or a time limit came first.
+    /// A budget or a time limit came first, or the run did not reach its end for another reason.
     Limited,
     /// Nothing was selected, or nothing could be judged.
     #[default]
@@ -98,6 +98,8 @@ pub struct Figures<'f> {
     pub stopped: Option<StopReason>,
     /// What stopped it, in words.
     pub stopped_by: Option<&'f str>,
+    /// Why cases are missing although nothing stopped the run, in words: it was killed, or is still in progress.
+    pub missing: Option<&'f str>,
 }
 
 /// What was counted of one task.
@@ -171,8 +173,9 @@ fn rules(thresholds: &Thresholds, figures: &Figures<'_>) -> Vec<Rule> {
 }
 
 fn conclusion(rules: &[Rule], figures: &Figures<'_>) -> Conclusion {
-    let Figures { cases, counts, stopped, .. } = figures;
-    let is_limited = cases.not_run > 0 || matches!(stopped, Some(StopReason::Budget | StopReason::Deadline));
+    let Figures { cases, counts, stopped, missing, .. } = figures;
+    let is_limited =
+        cases.not_run > 0 || missing.is_some() || matches!(stopped, Some(StopReason::Budget | StopReason::Deadline));
     let has_missed =
         |is_error: bool| rules.iter().any(|it| it.standing == RuleStanding::Missed && it.is_about_errors() == is_error);
     match stopped {
@@ -199,6 +202,9 @@ fn sentence(conclusion: Conclusion, rules: &[Rule], figures: &Figures<'_>) -> St
         if cases.not_run > 0 { format!("; {} not run", of_cases(cases.not_run, cases)) } else { String::new() };
     match conclusion {
         Conclusion::Passed => format!("passed: {}", met(rules)),
+        Conclusion::Failed if *stopped == Some(StopReason::FailFast) && cases.not_run > 0 => {
+            format!("failed: {}{not_run}, because the run stops at the first failure", missed(rules, false))
+        }
         Conclusion::Failed => format!("failed: {}", missed(rules, false)),
         Conclusion::Undecided if *stopped == Some(StopReason::EndpointFault) => {
             format!("stopped: {}{not_run}", figures.stopped_by.unwrap_or("an endpoint fails every request"))
@@ -209,7 +215,10 @@ fn sentence(conclusion: Conclusion, rules: &[Rule], figures: &Figures<'_>) -> St
             let unknown = rules.iter().find(is_unknown).filter(|_| !has_errors);
             format!("undecided: {}", unknown.map_or_else(|| missed(rules, true), |it| it.sentence.clone()))
         }
-        Conclusion::Limited => format!("incomplete: {}{not_run}", limit_words(*stopped)),
+        Conclusion::Limited => match figures.missing {
+            Some(why) => format!("incomplete: not all cases are here: {why}"),
+            None => format!("incomplete: {}{not_run}", limit_words(*stopped)),
+        },
         Conclusion::Nothing if cases.total() == 0 => "nothing was judged: no case was selected".to_owned(),
         Conclusion::Nothing => "nothing was judged: no task passed or failed, and no threshold applies".to_owned(),
         Conclusion::Interrupted => format!("interrupted before all cases were judged{not_run}"),
@@ -229,9 +238,19 @@ fn met(rules: &[Rule]) -> String {
         [] => rules.last().map_or_else(String::new, |it| it.sentence.clone()),
         [only] if only.is_about_errors() => rules.last().map_or_else(String::new, |it| it.sentence.clone()),
         [only] => only.sentence.clone(),
-        several => format!("all {} thresholds are met", several.len()),
+        several => {
+            let shown: Vec<&str> = several.iter().take(MOST_MET).map(|it| it.sentence.as_str()).collect();
+            let more = match several.len() - shown.len() {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            format!("all {} thresholds are met: {}{more}", several.len(), shown.join("; "))
+        }
     }
 }
+
+/// How many thresholds that are met are named in a sentence. Reports have them all.
+const MOST_MET: usize = 3;
 
 fn missed(rules: &[Rule], is_error: bool) -> String {
     let mut missed = rules.iter().filter(|it| it.standing == RuleStanding::Missed && it.is_about_errors() == is_error);

@@ -37,6 +37,7 @@ fn figures() -> Figures<'static> {
         latency: Sample { n: 10, values: vec![(Statistic::Quantile(0.95), 2.5)] },
         stopped: None,
         stopped_by: None,
+        missing: None,
     }
 }
 
@@ -51,8 +52,12 @@ fn each_threshold_decides() {
     use Conclusion::{Failed, Passed};
     let all = &figures();
     let met = |it: &str| format!("{{ max_errors: 20%, {it} }}");
-    let both = "passed: all 2 thresholds are met";
-    decided(&met("pass_rate: 0.75"), all, Passed, both);
+    let all_met = |n: u32, others: &str| {
+        let errors = "2 of 10 cases ended with an error (20.0 %), at most 20 % allowed";
+        format!("passed: all {n} thresholds are met: {errors}; {others}")
+    };
+    let rate = |what: &str| format!("pass rate {what} is 75.0 % (6 of 8), at least 75.0 % required");
+    decided(&met("pass_rate: 0.75"), all, Passed, &all_met(2, &rate("over tasks")));
     decided(
         &met("pass_rate: 0.751"),
         all,
@@ -65,7 +70,7 @@ fn each_threshold_decides() {
         Failed,
         "failed: pass rate over cases is 75.0 % (6 of 8), at least 90.0 % required",
     );
-    decided(&met("tasks: { tone: 0.75 }"), all, Passed, both);
+    decided(&met("tasks: { tone: 0.75 }"), all, Passed, &all_met(2, &rate("of `tone`")));
     decided(
         &met("tasks: { Tone: { pass_rate: 0.8 } }"),
         all,
@@ -78,7 +83,10 @@ fn each_threshold_decides() {
         Failed,
         "failed: pass rate of `quality`: nothing was judged, at least 50.0 % required",
     );
-    decided(&met("tasks: { quality: { mean: 3.9, median: 4 } }"), all, Passed, "passed: all 3 thresholds are met");
+    let mean = "mean score of `quality` is 3.95 (10 scores), at least 3.9 required";
+    let median = "median score of `quality` is 4 (10 scores), at least 4 required";
+    let both = all_met(3, &format!("{mean}; {median}"));
+    decided(&met("tasks: { quality: { mean: 3.9, median: 4 } }"), all, Passed, &both);
     decided(
         &met("tasks: { quality: { mean: 4, p10: 3 } }"),
         all,
@@ -102,7 +110,10 @@ fn each_threshold_decides() {
         &met("cost_usd: { total: 1, per_case: 0.05 }, pass_rate: 0"),
         all,
         Passed,
-        "passed: all 4 thresholds are met",
+        &all_met(
+            4,
+            "pass rate over tasks is 75.0 % (6 of 8), at least 0.0 % required; total cost is $0.50, at most $1.00 allowed; and 1 more",
+        ),
     );
     decided(
         &met("latency: { p95: 2s }, pass_rate: 0"),
@@ -136,14 +147,18 @@ fn errors_are_tolerated_up_to_a_share_or_a_count() {
     use Conclusion::{Passed, Undecided};
     let all = &figures();
     decided("{ pass_rate: 0.5 }", all, Undecided, "undecided: 2 of 10 cases ended with an error");
-    decided("{ pass_rate: 0.5, max_errors: 2 }", all, Passed, "passed: all 2 thresholds are met");
+    let rate = "pass rate over tasks is 75.0 % (6 of 8), at least 50.0 % required";
+    let met = |errors: &str| {
+        format!("passed: all 2 thresholds are met: 2 of 10 cases ended with an error{errors} allowed; {rate}")
+    };
+    decided("{ pass_rate: 0.5, max_errors: 2 }", all, Passed, &met(", at most 2"));
     decided(
         "{ pass_rate: 0.5, max_errors: 1 }",
         all,
         Undecided,
         "undecided: 2 of 10 cases ended with an error, at most 1 allowed",
     );
-    decided("{ pass_rate: 0.5, max_errors: 20% }", all, Passed, "passed: all 2 thresholds are met");
+    decided("{ pass_rate: 0.5, max_errors: 20% }", all, Passed, &met(" (20.0 %), at most 20 %"));
     decided(
         "{ pass_rate: 0.5, max_errors: 19.9% }",
         all,
@@ -203,6 +218,16 @@ fn what_ended_a_run_early_comes_first() {
         &stopped(StopReason::FailFast),
         Conclusion::Undecided,
         "undecided: 2 of 10 cases ended with an error",
+    );
+    let killed = Figures { missing: Some("the run was killed"), ..Figures::default() };
+    decided("{}", &killed, Conclusion::Limited, "incomplete: not all cases are here: the run was killed");
+    let mut fail_fast = stopped(StopReason::FailFast);
+    fail_fast.cases = CaseCounts { failed: 2, not_run: 5, ..CaseCounts::default() };
+    decided(
+        "{}",
+        &fail_fast,
+        Conclusion::Failed,
+        "failed: 2 of 8 counted task results failed, in 2 of 7 cases; 5 of 7 cases not run, because the run stops at the first failure",
     );
     let fault = Figures { stopped_by: Some("HTTP 401"), ..stopped(StopReason::EndpointFault) };
     decided("{ max_errors: 50% }", &fault, Conclusion::Undecided, "stopped: HTTP 401");

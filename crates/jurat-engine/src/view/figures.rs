@@ -40,6 +40,7 @@ pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, V
         latency: latency(view)?,
         stopped: report.stopped,
         stopped_by: stopped_by.as_deref(),
+        missing: report.fault.as_deref(),
     };
     Ok(Decision::of(thresholds, &figures))
 }

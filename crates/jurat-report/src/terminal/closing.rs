@@ -34,9 +34,6 @@ impl Closing<'_> {
             self.line(out, &line)?;
         }
         self.lines(out, spent(run, *scope))?;
-        if let Some(fault) = &run.fault {
-            self.line(out, &format!("not all cases are here: {}", visible_line(fault)))?;
-        }
         if !scope.has_observed() {
             return Ok(());
         }
