@@ -12,6 +12,7 @@ use jurat_store::{Disk, Profiles};
 
 use crate::asking::environment;
 use crate::format::style;
+use crate::several;
 
 /// The suite that is found by itself.
 pub(crate) const DEFAULT: &str = jurat_core::suite::DEFAULT_FILE;
@@ -27,11 +28,21 @@ pub(crate) struct ProfileOptions {
     evaluation_profile: Option<String>,
 }
 
+impl ProfileOptions {
+    fn get(&self) -> Profiles<'_> {
+        Profiles { run: self.run_profile.as_deref(), evaluation: self.evaluation_profile.as_deref() }
+    }
+}
+
+/// The name of a suite, where it can be read at all.
+pub(crate) fn name(file: &Path, profiles: &ProfileOptions) -> Option<String> {
+    let examined = Examined::open(file, profiles.get()).ok()?;
+    Some(several::suite_name(&examined.suite, file))
+}
+
 /// Reads a definition and finds everything that is wrong with it. When it cannot be put together, that is told, and there is none.
 pub(crate) fn read(file: &Path, profiles: &ProfileOptions) -> Option<Examined> {
-    let profiles =
-        Profiles { run: profiles.run_profile.as_deref(), evaluation: profiles.evaluation_profile.as_deref() };
-    match Examined::open(file, profiles) {
+    match Examined::open(file, profiles.get()) {
         Ok(examined) => Some(examined),
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {}", jurat_report::visible_line(&error.to_string()));

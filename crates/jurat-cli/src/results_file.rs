@@ -36,6 +36,11 @@ pub(crate) enum To {
 }
 
 impl To {
+    /// Whether it is a table whose columns can be chosen.
+    pub(crate) fn has_columns(self) -> bool {
+        matches!(self, To::Jsonl | To::Csv | To::Parquet)
+    }
+
     /// The format that the name of a file says.
     pub(crate) fn of_name(path: &Path) -> Option<To> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
@@ -86,6 +91,11 @@ fn known_column(name: &str) -> Result<String, String> {
 }
 
 impl ColumnsOption {
+    /// Whether any were chosen.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.columns.is_empty()
+    }
+
     fn get(&self, scope: Scope) -> Vec<&'static Column> {
         match columns::chosen(&self.columns) {
             Ok(chosen) if !chosen.is_empty() => chosen,

@@ -198,19 +198,41 @@ impl Run {
         }
     }
 
-    /// What cannot be done with several suites, or while their files are watched.
+    /// What cannot be written as it was asked for.
     fn can_be(&self) -> Result<(), String> {
-        if self.files.len() < 2 {
+        if self.files.len() > 1
+            && let Some(file) = self.written().find(|it| !several::is_for_each(it))
+        {
+            return Err(format!(
+                "every suite would write `{}`; put `{{suite}}` into its name, for example `{{suite}}.json`",
+                file.display()
+            ));
+        }
+        if self.columns.is_given() && !self.outputs.iter().any(|it| it.to.has_columns()) {
+            return Err(
+                "`--columns` chooses columns of a table; add `-o FILE` with a name that ends in `.csv`, `.jsonl` or \
+                        `.parquet`"
+                    .to_owned(),
+            );
+        }
+        // What is written once for one suite needs no name.
+        if self.files.len() * self.written().count() < 2 {
             return Ok(());
         }
-        let files = self.outputs.iter().map(|it| &it.path).chain(&self.save_records);
-        match files.into_iter().find(|it| !several::is_for_each(it)) {
+        let names: Vec<String> = self.files.iter().filter_map(|it| definition::name(it, &self.profiles)).collect();
+        let paths = names.iter().flat_map(|name| self.written().map(|it| several::own_file(it, name)));
+        match several::twice(paths) {
             Some(file) => Err(format!(
-                "every suite would write `{}`; put `{{suite}}` into its name, for example `{{suite}}.json`",
+                "`{}` would be written twice; give each suite a name of its own (`suite:`), and each `-o` another file",
                 file.display()
             )),
             None => Ok(()),
         }
+    }
+
+    /// The files that each suite writes, as they were given.
+    fn written(&self) -> impl Iterator<Item = &PathBuf> {
+        self.outputs.iter().map(|it| &it.path).chain(&self.save_records)
     }
 
     /// Runs every suite once.
@@ -331,7 +353,7 @@ impl Run {
         drop(shown);
         watch.run_is_over();
         match launched {
-            Ok(launched) => self.tell(file, &launched).map(Some),
+            Ok(launched) => self.tell(&several::suite_name(&definition.suite, file), &launched).map(Some),
             Err(LaunchError::Unready(problems)) => {
                 print_problems(&problems, &definition.sources).map_err(|error| error.to_string())?;
                 Ok(None)
@@ -394,17 +416,17 @@ impl Run {
     }
 
     /// Prints the run from its file, writes the files that were asked for, and says how it ended.
-    fn tell(&self, file: &Path, launched: &Launched) -> Result<(Exit, String), String> {
+    fn tell(&self, suite: &str, launched: &Launched) -> Result<(Exit, String), String> {
         let view = RunView::open(&launched.ran.path).map_err(|error| error.to_string())?;
         if let Some(path) = &self.save_records {
-            saved::write(&view, &several::own_file(path, file))?;
+            saved::write(&view, &several::own_file(path, suite))?;
         }
         let report = view.report().map_err(|error| error.to_string())?;
         let ended = (Exit::of_run(report.decision.conclusion), report.decision.sentence.clone());
         let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
         let results = Results { view: &view, report: &report, only: None, scope, columns: &self.columns };
         for ResultsFile { path, to } in &self.outputs {
-            match results.write_file(*to, &several::own_file(path, file)) {
+            match results.write_file(*to, &several::own_file(path, suite)) {
                 Ok(()) | Err(Failure::NobodyReads) => {}
                 Err(Failure::Reason(reason)) => return Err(reason),
             }

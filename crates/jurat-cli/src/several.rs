@@ -1,7 +1,10 @@
 //! Several suites in one command: a line for each at the end.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use jurat_core::suite::Suite;
 
 use crate::exit::Exit;
 
@@ -25,10 +28,23 @@ pub(crate) fn write_lines(ended: &[Ended]) -> io::Result<()> {
     Ok(())
 }
 
-/// The file that a suite among several writes: its name takes the place of `{suite}`.
-pub(crate) fn own_file(path: &Path, suite: &Path) -> PathBuf {
-    let stem = suite.file_stem().unwrap_or_default().to_string_lossy();
-    PathBuf::from(path.to_string_lossy().replace(SUITE, &stem))
+/// The file that a suite among several writes: the suite's name takes the place of `{suite}`.
+pub(crate) fn own_file(path: &Path, suite: &str) -> PathBuf {
+    // What separates folders would lead elsewhere.
+    let name = suite.replace(['/', '\\', '\0'], "-");
+    PathBuf::from(path.to_string_lossy().replace(SUITE, &name))
+}
+
+/// The name of a suite; that of its file, for one that has none.
+pub(crate) fn suite_name(suite: &Suite, file: &Path) -> String {
+    let stem = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    suite.name.as_ref().map_or_else(stem, |it| it.value.clone())
+}
+
+/// The first file that is among these a second time.
+pub(crate) fn twice(paths: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+    let mut seen = BTreeSet::new();
+    paths.into_iter().find(|it| !seen.insert(std::path::absolute(it).unwrap_or_else(|_| it.clone())))
 }
 
 /// Whether several suites can write this file.

@@ -116,7 +116,7 @@ fn several_suites_end_with_the_worst_code_and_a_line_each() {
         "\n2 suites:\ngood.yaml: passed: 1 of 1 counted task results passed (exit 0)\n\
          bad.yaml: failed: 1 of 1 counted task results failed, in 1 of 1 cases (exit 1)\n"
     );
-    assert!(folder.path().join("good.json").is_file() && folder.path().join("bad.json").is_file());
+    assert!(folder.path().join("passes.json").is_file() && folder.path().join("fails.json").is_file());
     let wrong = folder.jurat(&["run", "good.yaml", "missing.yaml", "bad.yaml", "-q"]);
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
     assert!(wrong.stderr.contains("missing.yaml: could not be run (exit 2)"), "{}", wrong.stderr);
@@ -125,6 +125,28 @@ fn several_suites_end_with_the_worst_code_and_a_line_each() {
         (one_file.code, one_file.stderr.as_str()),
         (Some(2), "error: every suite would write `r.json`; put `{suite}` into its name, for example `{suite}.json`\n")
     );
+}
+
+#[test]
+fn two_results_are_not_written_to_one_file() {
+    let folder = Folder::with("x/s.yaml", PASSES).and("y/s.yaml", fails()).and("z/s.yaml", PASSES);
+    let by_name = folder.jurat(&["run", "x/s.yaml", "y/s.yaml", "-q", "-o", "{suite}.csv"]);
+    assert_eq!(by_name.code, Some(1), "{by_name:?}");
+    for (name, verdict) in [("passes.csv", "passed"), ("fails.csv", "failed")] {
+        let table = std::fs::read_to_string(folder.path().join(name)).expect("it was written");
+        assert!(table.contains(verdict), "{name}: {table}");
+    }
+    let refused = "error: `passes.csv` would be written twice; give each suite a name of its own (`suite:`), and each `-o` another file\n";
+    let same = folder.jurat(&["run", "x/s.yaml", "z/s.yaml", "-q", "-o", "{suite}.csv"]);
+    assert_eq!((same.code, same.stdout.as_str(), same.stderr.as_str()), (Some(2), "", refused));
+    let no_table = folder.jurat(&["run", "x/s.yaml", "-q", "--columns", "verdict", "-o", "r.json"]);
+    assert_eq!(no_table.code, Some(2), "{no_table:?}");
+    assert!(
+        no_table.stderr.starts_with("error: `--columns` chooses columns of a table; add `-o FILE`"),
+        "{no_table:?}"
+    );
+    let twice = folder.jurat(&["run", "x/s.yaml", "-q", "-o", "passes.csv", "-o", "./passes.csv"]);
+    assert_eq!((twice.code, twice.stderr.replace("./", "")), (Some(2), refused.to_owned()));
 }
 
 #[test]
