@@ -36,7 +36,7 @@ use crate::clock::{Asked, Clock};
 use crate::perform::{Act, Perform, Question};
 use crate::recording::Recording;
 use crate::tally::{Tally, taken};
-use crate::{CaseLabel, Progress, RunError, Stop};
+use crate::{CaseLabel, Progress, Roles, RunError, Stop};
 
 /// An answer that took longer is kept for other runs even if it was free.
 const LONG: Duration = Duration::from_millis(50);
@@ -52,8 +52,8 @@ pub(crate) enum Source<'r> {
         /// Answers of the journal that are older are not used.
         not_before_ms: Option<u64>,
     },
-    /// A recording, and nothing else.
-    Recording(&'r dyn Recording),
+    /// A recording, and nothing else. The models say who should have been asked.
+    Recording(&'r dyn Recording, &'r Roles),
 }
 
 /// Makes effects, one for each site.
@@ -142,6 +142,11 @@ impl Found {
     }
 }
 
+/// Why a recording does not have what is looked for.
+fn missing_words(has_other: bool) -> &'static str {
+    if has_other { "the recording has another request there" } else { "the recording has nothing there" }
+}
+
 /// A request as it is written down.
 struct Stored {
     kind: &'static str,
@@ -159,7 +164,7 @@ impl Effects<'_> {
         max_requests: u32,
     ) -> Result<Outcome, RunError> {
         let mut found = match &self.source {
-            Source::Recording(recording) => self.replayed(*recording, at, request)?,
+            Source::Recording(recording, roles) => self.replayed(*recording, roles, at, request)?,
             Source::World { .. } => self.found(at, request, max_requests).await?,
         };
         found.is_error = !found.is_reused && self.is_error(at, &found.outcome, max_requests);
@@ -181,7 +186,7 @@ impl Effects<'_> {
     pub(crate) async fn done(&self, at: At<'_>, act: Act<'_>) -> Result<Outcome, RunError> {
         let deed = act.deed;
         let found = match &self.source {
-            Source::Recording(recording) => self.replayed_deed(*recording, at, deed)?,
+            Source::Recording(recording, _) => self.replayed_deed(*recording, at, deed)?,
             Source::World { .. } => self.found_deed(at, act).await?,
         };
         let stored = Stored { kind: deed.kind(), who: deed.doer().to_owned(), request: deed_json(deed) };
@@ -193,7 +198,7 @@ impl Effects<'_> {
         let recorded = recording.outcome(at.case_ix, at.name, task, at.site)?;
         let (outcome, key) = match recorded {
             Some(recorded) if recorded.does(deed) => (recorded.outcome, recorded.key),
-            other => (self.diverged(at, other.is_some()), EffectKey([0; 32])),
+            other => (self.diverged(at, missing_words(other.is_some())), EffectKey([0; 32])),
         };
         Ok(Found::of_deed(outcome, key, true))
     }
@@ -300,16 +305,31 @@ impl Effects<'_> {
         Ok(if key == Some(logged.key) { Some((read_outcome(&logged.outcome)?, logged.reused)) } else { None })
     }
 
-    fn diverged(&self, at: At<'_>, has_other: bool) -> Outcome {
-        let why = if has_other { "the recording has another request there" } else { "the recording has nothing there" };
+    fn diverged(&self, at: At<'_>, why: &str) -> Outcome {
         let message = format!("diverged at {}: {why}", self.place(at));
         Outcome::Fault(Box::new(Fault::new(FaultKind::Diverged, message, 0)))
     }
 
-    fn replayed(&self, recording: &dyn Recording, at: At<'_>, request: &ModelRequest) -> Result<Found, RunError> {
+    fn replayed(
+        &self,
+        recording: &dyn Recording,
+        roles: &Roles,
+        at: At<'_>,
+        request: &ModelRequest,
+    ) -> Result<Found, RunError> {
+        let other = |why: &str| Found::of_deed(self.diverged(at, why), EffectKey([0; 32]), true);
         let task = at.site.asker.task().map(|it| self.plan.tasks[it.index()].id.as_str());
         let recorded = recording.outcome(at.case_ix, at.name, task, at.site)?;
         Ok(match recorded {
+            Some(recorded)
+                if let Some(endpoint) = recorded.asks(request).cloned()
+                    && let Some(model) = roles.other_model(&request.model, &endpoint) =>
+            {
+                other(&format!(
+                    "the recording asked the model `{}` there, and this definition asks `{model}`",
+                    endpoint.model
+                ))
+            }
             Some(recorded) if let Some(endpoint) = recorded.asks(request).cloned() => Found {
                 outcome: recorded.outcome,
                 key: recorded.key,
@@ -322,7 +342,7 @@ impl Effects<'_> {
                 is_error: false,
                 copied: None,
             },
-            other => Found::of_deed(self.diverged(at, other.is_some()), EffectKey([0; 32]), true),
+            recorded => other(missing_words(recorded.is_some())),
         })
     }
 

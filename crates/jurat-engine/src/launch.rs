@@ -199,7 +199,7 @@ pub fn launch(
     };
     let (journal, set_aside) = journal.unzip();
     let mode = match (how.replay, &models) {
-        (Some(recording), _) => Mode::Replay(recording),
+        (Some(recording), _) => Mode::Replay(recording, &roles),
         (None, Some(models)) => {
             Mode::Ask { perform: models, journal: journal.as_ref(), fresh: how.options.fresh, max_age: how.max_age }
         }

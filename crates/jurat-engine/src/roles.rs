@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use jurat_core::effect::Endpoint;
 use jurat_core::plan::{Plan, PlannedTask};
 use jurat_core::suite::{Model as Written, Role, Suite};
 use jurat_format::problem::{listed_all, nearest};
@@ -72,6 +73,13 @@ impl Roles {
         resolving.agents(plan);
         resolving.subjects(plan);
         (resolving.roles, resolving.unresolved)
+    }
+
+    /// The model that a role has, when an endpoint was asked for another one. What is not asked over HTTP stands for any model.
+    pub(crate) fn other_model(&self, role: &str, asked: &Endpoint) -> Option<&str> {
+        let own = &self.models.iter().find(|it| it.role == role)?.model.endpoint;
+        let is_http = |it: &Endpoint| it.address.starts_with("http");
+        (is_http(own) && is_http(asked) && own.model != asked.model).then_some(own.model.as_str())
     }
 
     /// Whether something asks each role that `--model` gives a model. A misspelt one would leave a judge with another model than its author thinks.

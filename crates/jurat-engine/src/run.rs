@@ -31,7 +31,7 @@ use crate::recording::Recording;
 use crate::rows::{Rows, Selection};
 use crate::tally::Tally;
 use crate::variants::{Asked, of_first_prompt};
-use crate::{Progress, RunError, Stop};
+use crate::{Progress, Roles, RunError, Stop};
 
 /// How many batches of rows may be read and not yet judged.
 const BATCHES: usize = 4;
@@ -92,8 +92,8 @@ pub enum Mode<'m> {
         /// How old an answer of the journal may be.
         max_age: Option<Duration>,
     },
-    /// From a recording.
-    Replay(&'m dyn Recording),
+    /// From a recording, where it asked the models that the definition asks now.
+    Replay(&'m dyn Recording, &'m Roles),
 }
 
 /// The file of a run.
@@ -127,7 +127,7 @@ pub fn run(
     let started = Instant::now();
     let journal = match job.mode {
         Mode::Ask { journal, .. } => journal,
-        Mode::Replay(_) => None,
+        Mode::Replay(..) => None,
     };
     let options = WriterOptions { durable: job.durable, journal };
     let (writer, log, began_at_ms) = match target {
@@ -141,14 +141,14 @@ pub fn run(
         writer.document(Document { name: RESUMED.to_owned(), body: now_ms().to_string().into_bytes() })?;
     }
     let only = match job.mode {
-        Mode::Replay(recording) => recording.came_to()?,
+        Mode::Replay(recording, _) => recording.came_to()?,
         Mode::Ask { .. } => None,
     };
     let going = Going { job, writer: &writer, log: log.as_ref(), began_at_ms, only, stop, progress, started };
     let ended = going.judge_all(stdin);
     // A replay ends as what it replays. A budget that is used up does not stop what costs nothing, but what was not asked is missing.
     let recorded = match job.mode {
-        Mode::Replay(recording) => recording.stopped(),
+        Mode::Replay(recording, _) => recording.stopped(),
         Mode::Ask { perform, .. } => perform.is_budget_exhausted().then_some(StopReason::Budget),
     };
     let stopped = stop.reason().or(recorded);
@@ -197,7 +197,7 @@ impl Going<'_> {
         let asks = job.plan.asks();
         let is_sequential = match job.mode {
             Mode::Ask { perform, .. } => asks && perform.is_sequential(),
-            Mode::Replay(_) => false,
+            Mode::Replay(..) => false,
         };
         let most_open = if is_sequential { 1 } else { job.concurrency.saturating_mul(2).max(64) };
         // Cases that ask have to arrive in order: with several threads a chunk of rows apart, those that are ahead would wait for room in
@@ -307,7 +307,7 @@ impl Going<'_> {
     ) -> Result<(), RunError> {
         let Going { job, writer, log, began_at_ms, stop, progress, started, .. } = *self;
         let source = match job.mode {
-            Mode::Replay(recording) => Source::Recording(recording),
+            Mode::Replay(recording, roles) => Source::Recording(recording, roles),
             Mode::Ask { perform, journal, fresh, max_age } => Source::World {
                 perform,
                 log,
@@ -346,12 +346,12 @@ impl Going<'_> {
             only: self.only.as_ref(),
             home: match job.mode {
                 Mode::Ask { .. } => Some(&job.home),
-                Mode::Replay(_) => None,
+                Mode::Replay(..) => None,
             },
             kept: &job.kept,
             own_tools: match job.mode {
                 Mode::Ask { perform, .. } => Some(perform),
-                Mode::Replay(_) => None,
+                Mode::Replay(..) => None,
             },
         };
         let mut runtime = tokio::runtime::Builder::new_current_thread();

@@ -154,3 +154,24 @@ fn responses_that_were_cut_off_are_counted() {
     let json = folder.jurat(&["run", "suite.yaml", "--json"]).stdout;
     assert!(json.contains("\"truncated\":1"), "{json}");
 }
+
+#[test]
+fn a_replay_does_not_take_the_answers_of_another_model() {
+    let endpoint = Endpoint::start(Script::new().reply(Reply::text("fine")));
+    let suite = |model: &str| {
+        let url = endpoint.url();
+        format!(
+            "suite: one\nrecords: [{{ id: a, n: 1 }}]\n\
+             models: {{ judge: {{ model: openai/{model}, base_url: '{url}', api_key_env: A_KEY }} }}\n\
+             tasks:\n  - {{ id: tone, judge: {{ prompt: 'Rate ${{n}}' }}, operator: contains, expected_value: fine }}\n"
+        )
+    };
+    let folder = Folder::with("small.yaml", suite("small")).and("large.yaml", suite("large"));
+    let run = |arguments: &[&str]| ended(folder.command().args(arguments).env("A_KEY", "sk-0"));
+    assert_eq!(run(&["run", "small.yaml", "-q"]).code, Some(0));
+    assert_eq!(run(&["run", "small.yaml", "-q", "--replay", "latest"]).code, Some(0));
+    let other = run(&["run", "large.yaml", "-q", "--replay", "latest"]);
+    let why = "the recording asked the model `small` there, and this definition asks `large`";
+    assert!(other.code == Some(3) && other.stdout.contains(why), "{other:?}");
+    assert_eq!(endpoint.stats().requests, 1);
+}

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use super::{Job, Mode, Ran, Target, not_before, run};
 use crate::perform::{Act, Asked, Doer, LocalFuture, Perform, Question};
 use crate::rows::Selection;
-use crate::{Progress, Stop};
+use crate::{Progress, Roles, Stop};
 
 /// Four rows, each with two judges of which the second waits for the first.
 const SUITE: &str = "
@@ -247,7 +247,7 @@ fn a_replay_asks_nothing() {
     let recorded = bench.ask(&Scripted::new(&|_| {}), &Stop::new());
     let recording = RunReader::open(&recorded.path).expect("the run can be read");
     let path = bench.directory.path().join("replay.jurat");
-    let ran = bench.run(Mode::Replay(&recording), Target::New(&path, &bench.head()), &Stop::new());
+    let ran = bench.run(Mode::Replay(&recording, &Roles::default()), Target::New(&path, &bench.head()), &Stop::new());
     assert_eq!((ran.stopped, verdicts(&path)), (None, verdicts(&recorded.path)));
 }
 
