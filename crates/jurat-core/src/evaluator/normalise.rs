@@ -38,6 +38,19 @@ pub struct Evaluation {
     pub result: Result<Triple, Rejection>,
 }
 
+impl Evaluation {
+    /// The same, without a score that can be neither compared nor averaged: that is rejected.
+    pub fn finite(mut self, language: Language) -> Evaluation {
+        if let Ok(Triple { score: Some(score), .. }) = self.result
+            && !score.is_finite()
+        {
+            let expected = Expected { config: None, language, names: &[] };
+            self.result = Err(expected.not_finite(&Object::Float(score)));
+        }
+        self
+    }
+}
+
 /// What was returned, held against every output, in their order. Without outputs there is one result, whatever was returned.
 ///
 /// With several outputs, a dict that has a key for each of them answers each by its name; anything else is the answer for all of them.

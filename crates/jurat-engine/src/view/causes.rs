@@ -127,13 +127,16 @@ fn cause(view: &RunView, group: Group) -> Result<Cause, ViewError> {
         (Some(FaultClass::InvalidReply), _) => Some(reply_remedy(view, &group, is_local).to_owned()),
         (class, _) => class.and_then(FaultClass::remedy).map(str::to_owned),
     };
+    let mut tasks: Vec<String> = group.tasks.iter().map(|it| view.plan.tasks[it.index()].id.clone()).collect();
+    // Scenarios may have outcomes of the same name.
+    tasks.dedup();
     Ok(Cause {
         n_cases: group.n_cases,
         message: without_requests(&group.message),
         role: role.map(|it| it.split('#').next().unwrap_or_default().to_owned()),
         key_env,
         remedy,
-        tasks: group.tasks.iter().map(|it| view.plan.tasks[it.index()].id.clone()).collect(),
+        tasks,
         cases: group.cases,
     })
 }

@@ -159,7 +159,8 @@ pub(super) fn called(
     match transport::read(&returned.value, language) {
         Ok(object) => {
             let truth = if let Object::Bool(truth) = object { Some(truth) } else { None };
-            let mut evaluations = normalise(name, language, outputs, &object);
+            let evaluations = normalise(name, language, outputs, &object).into_iter();
+            let mut evaluations: Vec<Evaluation> = evaluations.map(|it| it.finite(language)).collect();
             if let (Some(truth), [Evaluation { result: Ok(triple), .. }]) = (truth, evaluations.as_mut_slice())
                 && outputs.iter().all(|it| matches!(it.kind, OutputKind::Freeform { .. }))
             {
