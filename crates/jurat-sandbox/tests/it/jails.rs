@@ -383,6 +383,18 @@ fn a_worker_stands_between_a_program_and_sockets() {
 }
 
 #[test]
+fn what_the_system_has_for_root_alone_is_not_read() {
+    // Only root can put a file there, and only a program of root could read it.
+    let Ok(private) = tempfile::Builder::new().prefix("jurat-test-").tempfile_in("/usr/local") else { return };
+    std::fs::write(private.path(), "canary").expect("files can be written");
+    let place = Place::new(Isolation::Namespaces);
+    let script = format!("ls -d /usr/local/bin; cat {} 2>&1", private.path().display());
+    let came = ran(&place.shell(&script), &place.walls);
+    let refused = format!("/usr/local/bin\ncat: {}: Permission denied\n", private.path().display());
+    assert_eq!(came.stdout, refused);
+}
+
+#[test]
 fn forwards_need_a_network_of_its_own() {
     let mut place = Place::new(Isolation::Host);
     place.walls.network = Network::Loopback { forwards: vec![Forward { port: 1, socket: "/x".into() }] };

@@ -10,6 +10,7 @@ mod forward;
 mod guard;
 mod members;
 mod namespaces;
+mod others;
 mod root;
 mod target;
 
@@ -67,6 +68,7 @@ pub(crate) fn main(channel: Channel, kind: u8, body: &[u8]) -> ExitCode {
 /// Makes namespaces, becomes the parent of the first process in them, and waits for its end.
 fn walled(what: &Enter, mut control: File, stdout: File) -> Result<(), ()> {
     let tied = || parent::end_with(what.parent).map_err(Broken::at("the jail cannot be tied to jurat"));
+    let system = if what.files { others::system() } else { Vec::new() };
     let entered = namespaces::enter(what).and_then(|()| tied());
     if let Err(broken) = entered {
         return say(&mut control, &broken.said()).map_err(drop);
@@ -86,7 +88,7 @@ fn walled(what: &Enter, mut control: File, stdout: File) -> Result<(), ()> {
         None => {
             drop(held);
             let result = end_with(&alive).map_err(Broken::at("the jail cannot be tied to jurat"));
-            let begun = result.and_then(|()| root::begin(what));
+            let begun = result.and_then(|()| root::begin(what, system));
             // Whoever made this worker may never need it.
             let Ok((frame::JAIL, orders)) = frame::read(&mut control) else { return Ok(()) };
             let looked_after = begun.and_then(|()| told(&orders, &mut control)).and_then(|(orders, stdin)| {

@@ -33,7 +33,7 @@ pub(super) fn enter(what: &Enter) -> Result<(), Broken> {
 }
 
 #[allow(unsafe_code)]
-fn leave(flags: UnshareFlags) -> io::Result<()> {
+pub(super) fn leave(flags: UnshareFlags) -> io::Result<()> {
     // SAFETY: the table of descriptors is not among what is left, and this process has one thread.
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
 }

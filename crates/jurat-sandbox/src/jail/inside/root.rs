@@ -15,6 +15,7 @@ use rustix::mount::{MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeF
 
 use super::guard::is_root_outside;
 use super::namespaces::ID;
+use super::others::Shown;
 use super::{Broken, target};
 use crate::jail::orders::{Enter, Orders};
 use crate::jail::{Limit, Mechanism, Wall};
@@ -28,8 +29,8 @@ pub(super) struct Made {
     pub(super) enforced: Vec<(Limit, Mechanism)>,
 }
 
-/// Begins to build it, with what does not depend on who is going to live there.
-pub(super) fn begin(what: &Enter) -> Result<(), Broken> {
+/// Begins to build it, with what does not depend on who is going to live there. Of the system's folders some are mounted already.
+pub(super) fn begin(what: &Enter, shown: Vec<Shown>) -> Result<(), Broken> {
     // What is mounted from here on is of no concern to the machine.
     let change = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     rustix::mount::mount_change("/", change).map_err(|it| Broken::at("mounts cannot be made private")(it.into()))?;
@@ -40,7 +41,7 @@ pub(super) fn begin(what: &Enter) -> Result<(), Broken> {
         loopback().map_err(Broken::at("the loopback cannot be brought up"))?;
     }
     if what.files {
-        let system = system_parts(what).map_err(Broken::at("the system's programs cannot be shown"))?;
+        let system = system_parts(what, shown).map_err(Broken::at("the system's programs cannot be shown"))?;
         ground().map_err(Broken::at("there is no root"))?;
         lay_out(&system).map_err(Broken::at("the root cannot be filled"))?;
     }
@@ -72,7 +73,7 @@ fn ground() -> io::Result<()> {
 }
 
 /// Programs and libraries, wherever distributions have them.
-const SYSTEM: [&str; 10] =
+pub(super) const SYSTEM: [&str; 10] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store", "/run/current-system"];
 
 /// What programs need to find their libraries, certificates and time zones. Nothing of it is a secret.
@@ -199,13 +200,17 @@ struct System {
 const SMALL: u64 = 256 << 10;
 
 /// Links as links, folders as they are.
-fn system_parts(what: &Enter) -> io::Result<System> {
+fn system_parts(what: &Enter, shown: Vec<Shown>) -> io::Result<System> {
     let devices = DEVICES.iter().map(|it| device(it)).collect::<io::Result<_>>()?;
     let mut system = System { devices, ..System::default() };
+    let is_shown: Vec<PathBuf> = shown.iter().map(|(path, _)| path.clone()).collect();
+    let parts = shown.into_iter().map(|(target, tree)| Part { tree, target, is_folder: true });
+    system.parts.extend(parts);
     // Names are asked for only where somebody answers.
     let resolver = (!what.network).then_some("resolv.conf");
     let settings = SETTINGS.into_iter().chain(resolver).map(|it| Path::new("/etc").join(it));
-    for path in SYSTEM.iter().map(PathBuf::from).chain(settings) {
+    let others = SYSTEM.iter().map(PathBuf::from).filter(|it| !is_shown.contains(it));
+    for path in others.chain(settings) {
         let Ok(found) = path.symlink_metadata() else { continue };
         if found.is_symlink() && !path.ends_with("resolv.conf") {
             system.links.push((fs::read_link(&path)?, path));
@@ -389,7 +394,7 @@ fn kernel_is_since(major: u32, minor: u32) -> bool {
 
 /// What a mount allows. The kernel adds them to what it forbids already.
 #[derive(Clone, Copy)]
-struct Attributes {
+pub(super) struct Attributes {
     bits: u64,
     is_recursive: bool,
 }
@@ -398,14 +403,20 @@ const RDONLY: u64 = 0x1;
 const NOSUID: u64 = 0x2;
 const NODEV: u64 = 0x4;
 const NOEXEC: u64 = 0x8;
+const IDMAP: u64 = 0x0010_0000;
 
 impl Attributes {
-    const READ_ONLY: Attributes = Attributes { bits: RDONLY | NOSUID | NODEV, is_recursive: true };
+    pub(super) const READ_ONLY: Attributes = Attributes { bits: RDONLY | NOSUID | NODEV, is_recursive: true };
     const WRITABLE: Attributes = Attributes { bits: NOSUID | NODEV, is_recursive: true };
     const DEVICE: Attributes = Attributes { bits: NOSUID | NOEXEC, is_recursive: true };
 
-    #[allow(unsafe_code)]
     fn set(self, tree: impl AsFd) -> io::Result<()> {
+        self.set_with(tree, None)
+    }
+
+    /// The same, on which files belong to whom a user namespace says.
+    #[allow(unsafe_code)]
+    pub(super) fn set_with(self, tree: impl AsFd, owners: Option<&OwnedFd>) -> io::Result<()> {
         /// As the kernel has it.
         #[repr(C)]
         struct MountAttr {
@@ -414,7 +425,9 @@ impl Attributes {
             propagation: u64,
             user_namespace: u64,
         }
-        let attributes = MountAttr { set: self.bits, clear: 0, propagation: 0, user_namespace: 0 };
+        let user_namespace = owners.map_or(0, |it| u64::try_from(it.as_raw_fd()).unwrap_or(0));
+        let set = self.bits | if owners.is_some() { IDMAP } else { 0 };
+        let attributes = MountAttr { set, clear: 0, propagation: 0, user_namespace };
         let recursive = if self.is_recursive { libc::AT_RECURSIVE } else { 0 };
         let empty = CString::default();
         // SAFETY: the kernel reads an empty text and a value of the type and size that it is told, both of which outlive the call.
