@@ -233,6 +233,19 @@ impl Attack {
         !is_alive || is_forged || world.damage().is_some()
     }
 
+    /// What came of it without its protection, unless it succeeded.
+    fn fails_unprotected(&self, world: &World) -> Option<String> {
+        if self.lacks("process") {
+            return (!self.breaks_its_host()).then(|| format!("{}: its host lives", self.name));
+        }
+        // A process of its own each time: what a program that succeeds leaves behind is its success.
+        let unprotected = pool(&self.layers().into_iter().collect::<Vec<_>>());
+        let honest = self.head.contains_key("then").then(|| other(&unprotected));
+        let results = self.run(&unprotected, honest.as_ref(), world, false);
+        let came = || format!("{}: {:?}", self.name, results.iter().map(shown).collect::<Vec<_>>());
+        (!self.succeeded(&results)).then(came)
+    }
+
     /// Whether the program could succeed here.
     fn can_be_proved(&self) -> bool {
         let is_root = rustix::process::geteuid().is_root();
@@ -292,62 +305,58 @@ fn n_processes(word: &str) -> usize {
     entries.filter(|it| line(it).contains(word)).count()
 }
 
+/// How many programs run at a time. Most of them wait: for a worker to start, or for a deadline.
+const N_THREADS: usize = 3;
+
+/// Gives each thread a world of its own and one attack after the other. Returns what the threads found.
+fn on_threads<T: Send>(attacks: &[Attack], work: impl Fn(&mut dyn Iterator<Item = &Attack>) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let rest = || std::iter::from_fn(|| attacks.get(next.fetch_add(1, Ordering::Relaxed)));
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..N_THREADS).map(|_| (rest(), &work)).collect();
+        let threads: Vec<_> = threads.into_iter().map(|(mut it, work)| scope.spawn(move || work(&mut it))).collect();
+        threads.into_iter().map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
 #[test]
 fn no_attack_succeeds() {
-    let mut world = World::new();
-    let protected = pool(&[]);
-    let honest = other(&protected);
     let attacks = corpus();
-    let (first, mut largest) = (resident(), 0);
-    let mut breaches = Vec::new();
-    for attack in &attacks {
-        let results = attack.run(&protected, Some(&honest), &world, true);
-        if attack.succeeded(&results) {
-            breaches.push(format!("{}: {:?}", attack.name, results.iter().map(shown).collect::<Vec<_>>()));
+    let first = resident();
+    let found = on_threads(&attacks, |attacks| {
+        let mut world = World::new();
+        let protected = pool(&[]);
+        let honest = other(&protected);
+        let (mut breaches, mut largest) = (Vec::new(), 0);
+        for attack in attacks {
+            let results = attack.run(&protected, Some(&honest), &world, true);
+            if attack.succeeded(&results) {
+                breaches.push(format!("{}: {:?}", attack.name, results.iter().map(shown).collect::<Vec<_>>()));
+            }
+            if let Some(damage) = world.damage() {
+                panic!("{}: {damage}", attack.name);
+            }
+            assert_honest(&protected, &honest, &attack.name);
+            largest = largest.max(resident());
         }
-        if let Some(damage) = world.damage() {
-            panic!("{}: {damage}", attack.name);
-        }
-        assert_honest(&protected, &honest, &attack.name);
-        largest = largest.max(resident());
-    }
+        (breaches, largest)
+    });
+    let breaches: Vec<&str> = found.iter().flat_map(|(it, _)| it).map(String::as_str).collect();
     assert!(breaches.is_empty(), "\n{}\n", breaches.join("\n"));
+    let largest = found.iter().map(|(_, it)| *it).max().unwrap_or(0);
     assert!(largest < first + (128 << 20), "memory grew from {first} to {largest} bytes");
-    drop(protected);
     println!("{} attacks, memory at most {} KiB more", attacks.len(), largest.saturating_sub(first) >> 10);
 }
 
 #[test]
 fn every_attack_succeeds_without_its_protection() {
-    let world = World::new();
-    let mut by_layers: BTreeMap<BTreeSet<Layer>, Vec<Attack>> = BTreeMap::new();
-    for attack in corpus().into_iter().filter(Attack::can_be_proved) {
-        by_layers.entry(attack.layers()).or_default().push(attack);
-    }
-    let mut failures = Vec::new();
-    let mut n_proved = 0;
-    for (layers, attacks) in by_layers {
-        for attack in attacks {
-            if attack.lacks("process") {
-                if attack.breaks_its_host() {
-                    n_proved += 1;
-                } else {
-                    failures.push(format!("{}: its host lives", attack.name));
-                }
-                continue;
-            }
-            // A process of its own each time: what a program that succeeds leaves behind is its success.
-            let unprotected = pool(&layers.iter().copied().collect::<Vec<_>>());
-            let honest = attack.head.contains_key("then").then(|| other(&unprotected));
-            let results = attack.run(&unprotected, honest.as_ref(), &world, false);
-            if attack.succeeded(&results) {
-                n_proved += 1;
-            } else {
-                failures.push(format!("{}: {:?}", attack.name, results.iter().map(shown).collect::<Vec<_>>()));
-            }
-        }
-    }
-    assert!(failures.is_empty(), "{n_proved} succeeded, but not these:\n{}\n", failures.join("\n"));
+    let attacks: Vec<Attack> = corpus().into_iter().filter(Attack::can_be_proved).collect();
+    let found = on_threads(&attacks, |attacks| {
+        let world = World::new();
+        attacks.filter_map(|it| it.fails_unprotected(&world)).collect::<Vec<String>>()
+    });
+    let failures: Vec<String> = found.into_iter().flatten().collect();
+    assert!(failures.is_empty(), "of {} these did not succeed:\n{}\n", attacks.len(), failures.join("\n"));
 }
 
 /// What is attacked, how, and in which language: three programs where there are any.
