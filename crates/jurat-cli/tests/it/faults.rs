@@ -221,7 +221,6 @@ tasks: [{tasks}]
     }
 }
 
-/// A label that a boolean became is a boolean to the tasks that read it, too.
 /// What an engine of containers says when it, or the program in its image, cannot be started is no failure of the agent.
 #[test]
 fn an_engine_that_cannot_run_its_image_is_an_error() {
@@ -247,6 +246,7 @@ fn an_engine_that_cannot_run_its_image_is_an_error() {
     }
 }
 
+/// A label that a boolean became is a boolean to the tasks that read it, too.
 #[test]
 fn a_task_that_reads_the_label_of_an_evaluator_takes_a_boolean_as_it_is_spelled() {
     let suite = "
