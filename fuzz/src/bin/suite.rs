@@ -53,10 +53,10 @@ fn plans_and_judges(suite: &Suite) {
     };
     for row in &samples.rows {
         for task in &plan.tasks {
-            if let Some(assertion) = &task.assertion {
+            if let Some(assertion) = &task.then {
                 let _ = assertion.judge(Context::of(row)).to_string();
             }
-            if let Some(judge) = &task.judge {
+            if let Some(judge) = task.work.judge() {
                 let _ = judge.prompt.bind(Context::of(row));
             }
         }
