@@ -241,7 +241,7 @@ fn an_engine_that_cannot_run_its_image_is_an_error() {
         let search = std::env::join_paths(folders).expect("paths can be joined");
         let ended = ended(folder.command().args(["run", "suite.yaml", "-q"]).env("PATH", search));
         assert_eq!(ended.code, Some(3), "{ended:?}");
-        let words = format!("error: the agent could not be started: {words}");
+        let words = format!("the agent could not be started: {words}");
         assert!(ended.stdout.contains(&words), "{words}\n{ended:?}");
     }
 }

@@ -48,6 +48,7 @@ fn every_suite_of_the_reference_is_clean() {
             let folder = Folder::with("suite.yaml", suite)
                 .and("records.jsonl", row)
                 .and("prompts/tone.md", "Rate ${answer}")
+                .and("agent.py", "")
                 .and("servers/notes/server.js", "");
             let folder = scripts(suite).fold(folder, |folder, name| folder.and(name, "{\"reply\": \"yes\"}\n"));
             let mut command = folder.command();

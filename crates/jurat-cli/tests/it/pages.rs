@@ -103,7 +103,7 @@ fn examples(page: &str) -> Vec<Example> {
                 continue;
             }
         };
-        examples.push(Example { kind, folder: Folder::with("suite.yaml", text) });
+        examples.push(Example { kind, folder: Folder::with("suite.yaml", text).and("agent.py", "") });
     }
     examples
 }
