@@ -26,11 +26,11 @@ pub struct NotATime(String);
 /// ```
 /// use std::time::Duration;
 ///
-/// use jurat_format::suite::parse_duration;
+/// use jurat_format::duration::parse_duration;
 ///
 /// assert_eq!(parse_duration("1.5m")?, Duration::from_secs(90));
 /// assert!(parse_duration("90").is_err(), "seconds or minutes?");
-/// # Ok::<(), jurat_format::suite::NotATime>(())
+/// # Ok::<(), jurat_format::duration::NotATime>(())
 /// ```
 pub fn parse_duration(text: &str) -> Result<Duration, NotATime> {
     let duration = in_seconds(text).and_then(|it| Duration::try_from_secs_f64(it).ok());
