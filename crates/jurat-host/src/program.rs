@@ -29,7 +29,7 @@ pub enum ProgramError {
     /// It is nowhere.
     #[error("there is no program `{0}`")]
     NotFound(String),
-    /// It is a file that nobody may start.
+    /// It is a file without permission to execute it.
     #[error("`{0}` is not executable: `chmod +x {0}` makes it so")]
     NotExecutable(String),
     /// It is a script whose interpreter is nowhere.

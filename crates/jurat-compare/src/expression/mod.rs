@@ -144,7 +144,7 @@ impl Expression {
         self.keys.as_deref()
     }
 
-    /// What it comes to with the members of an object as its names.
+    /// Evaluates it with the members of an object as its names.
     pub fn evaluate(&self, names: &Val<'_>) -> Result<Value, ExpressionError> {
         let mut context = Context::with_env(FUNCTIONS.clone());
         for name in &self.names {

@@ -205,7 +205,7 @@ impl From<Ready<'_>> for Step {
     }
 }
 
-/// Whether a request gathers evidence, or judges it.
+/// Whether a request gathers evidence. All others judge it.
 pub fn gathers(asker: Asker) -> bool {
     asker.task().is_none()
 }

@@ -25,7 +25,7 @@ use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
 pub struct CaseState<'p> {
     plan: &'p Plan,
     base: &'p Val<'p>,
-    /// Its id, where somebody looks at it.
+    /// Its id, where an evaluation looks for the brief of the case.
     id: Option<String>,
     tasks: Vec<TaskState>,
     /// What the case ends with whatever its tasks conclude, because its evidence is missing or incomplete.
@@ -162,12 +162,12 @@ impl<'p> CaseState<'p> {
         self.tasks.iter().map(|it| it.ballot().map(|it| &it.verdict))
     }
 
-    /// What a task came to, once it is done.
+    /// The result of a task, once it is done.
     pub fn ballot(&self, task: TaskIx) -> Option<&Ballot> {
         self.tasks.get(task.index()).and_then(TaskState::ballot)
     }
 
-    /// What each output of a task's evaluator came to, once it is done and has returned something.
+    /// The result of each output of a task's evaluator, once it is done and has returned something.
     pub fn evaluations(&self, task: TaskIx) -> &[Evaluation] {
         match self.tasks.get(task.index()) {
             Some(TaskState::Evaluated(_, evaluations)) => evaluations,
@@ -342,7 +342,7 @@ impl<'p> CaseState<'p> {
     }
 }
 
-/// The id of a case, where somebody looks at it.
+/// The id of a case, where an evaluation looks for its brief.
 fn id_for(plan: &Plan, case: &CaseName<'_>) -> Option<String> {
     plan.tasks.iter().any(|it| it.work.evaluation().is_some()).then(|| case.id.to_owned())
 }
