@@ -24,18 +24,14 @@ pub struct Args<'n, 'a> {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct ArgError {
-    /// Where.
     pub span: Span,
-    /// What is wrong.
     pub message: String,
 }
 
 /// A parameter that can be read but cannot be meant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flaw {
-    /// Where.
     pub span: Span,
-    /// What is wrong.
     pub message: String,
     /// The pattern there and the bytes of it that are wrong, when it is a pattern and they are known.
     pub pattern: Option<(String, Range<usize>)>,
@@ -56,7 +52,6 @@ impl<'n, 'a> Args<'n, 'a> {
         }
     }
 
-    /// Where the parameters stand.
     pub fn span(&self) -> Span {
         self.node.span
     }

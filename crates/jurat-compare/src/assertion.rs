@@ -15,7 +15,6 @@ pub struct Assertion {
     pub path: Option<FieldPath>,
     /// Where to look inside each item of the list that is found.
     pub item_path: Option<FieldPath>,
-    /// What to compare with.
     pub expected: Expected,
     /// What a path that finds nothing means.
     pub when_missing: WhenMissing,
@@ -41,7 +40,6 @@ pub enum WhenMissing {
 }
 
 impl Assertion {
-    /// Judges a context.
     #[inline]
     pub fn judge(&self, context: Context<'_>) -> Judgement {
         match &self.expected {

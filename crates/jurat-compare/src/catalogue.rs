@@ -27,7 +27,6 @@ pub struct Entry {
     pub arrays: Arrays,
     /// A task that uses it, as YAML.
     pub example: &'static str,
-    /// Reads its parameters.
     pub(super) read: fn(&mut Args<'_, '_>) -> Result<Rule, ArgError>,
 }
 
@@ -49,15 +48,12 @@ pub enum Operand {
     Direction,
     /// Any value.
     Any,
-    /// A number.
     Number,
     /// A number, or text that reads as one.
     Numeric,
-    /// Text.
     Text,
     /// A regular expression.
     Pattern,
-    /// A list.
     List,
     /// `[lowest, highest]`
     Range,
@@ -105,13 +101,11 @@ pub enum Arrays {
 /// One parameter of a primitive.
 #[derive(Debug)]
 pub struct Param {
-    /// The key.
     pub name: &'static str,
     /// Its JSON Schema, as JSON.
     pub schema: &'static str,
     /// What holds when it is left out, as JSON; `None` when it is required.
     pub default: Option<&'static str>,
-    /// What it does.
     pub doc: &'static str,
 }
 

@@ -18,9 +18,7 @@ pub enum Judgement {
 /// What was expected and what was found, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// What was expected.
     pub expected: String,
-    /// What was found.
     pub found: String,
 }
 
@@ -30,7 +28,6 @@ pub struct Mismatch {
 pub struct Inapplicable {
     /// What kind of reason it is.
     pub fault: Fault,
-    /// The reason, in words.
     pub reason: String,
 }
 

@@ -55,7 +55,6 @@ impl Normaliser {
         Some(format!("there is no normaliser `{name}`; there are {names}"))
     }
 
-    /// What it is called.
     pub fn name(&self) -> &str {
         match self {
             Normaliser::Unknown(name) => name,
@@ -64,7 +63,6 @@ impl Normaliser {
         }
     }
 
-    /// The stored form.
     pub fn to_value(&self) -> Value {
         match self {
             Normaliser::Unknown(name) => Val::from(name.clone()),

@@ -13,11 +13,8 @@ use tokio::sync::futures::Notified;
 /// The most that a run may spend; `None` is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BudgetLimits {
-    /// Dollars.
     pub usd: Option<f64>,
-    /// Tokens, read and written.
     pub tokens: Option<u64>,
-    /// Requests, failed ones included.
     pub calls: Option<u64>,
 }
 
@@ -133,7 +130,6 @@ impl Budget {
         state.spent = state.spent.plus(amount);
     }
 
-    /// Settles a reservation.
     pub fn settle(&self, reserved: Amount, spent: Spent) {
         let actual = match spent {
             Spent::Unknown => reserved,

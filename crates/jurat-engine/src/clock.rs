@@ -76,7 +76,6 @@ impl Clock {
         Clock { turn, case, hands: Mutex::new(hands), changed: Notify::new() }
     }
 
-    /// Another turn begins.
     pub(crate) fn next_turn(&self) {
         self.change(|hands| hands.in_turn = Duration::ZERO);
     }
@@ -151,7 +150,6 @@ impl Clock {
 }
 
 impl Asked<'_> {
-    /// It waits no longer.
     pub(crate) fn sent(&self) {
         if !self.is_sent.swap(true, std::sync::atomic::Ordering::Relaxed) {
             self.clock.change(|hands| {

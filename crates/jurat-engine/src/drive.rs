@@ -40,7 +40,6 @@ pub(crate) trait Outcomes {
 pub(crate) struct Moment<'m> {
     /// The node of the conversation.
     node: Option<&'m str>,
-    /// What the tasks see.
     evidence: Option<&'m Val<'m>>,
 }
 

@@ -150,7 +150,6 @@ fn missing_words(has_other: bool) -> &'static str {
 /// A request as it is written down.
 struct Stored {
     kind: &'static str,
-    /// Who was asked.
     who: String,
     request: String,
 }
@@ -529,7 +528,6 @@ impl Effects<'_> {
         self.tally.add(case_ix, site, outcome, is_reused);
     }
 
-    /// A site in words.
     fn place(&self, at: At<'_>) -> String {
         let task = match at.site.asker {
             Asker::Task(task) => format!("task `{}`", self.plan.tasks[task.index()].id),

@@ -22,7 +22,6 @@ pub enum RunError {
     /// A row has no usable id.
     #[error("{row}: {error}")]
     Id {
-        /// The row, in words.
         row: String,
         /// What is wrong with its id.
         error: IdError,
@@ -30,7 +29,6 @@ pub enum RunError {
     /// A row is not JSON.
     #[error("{row}: {error}")]
     Json {
-        /// The row, in words.
         row: String,
         /// What is wrong with it.
         error: JsonError,
@@ -38,7 +36,6 @@ pub enum RunError {
     /// A row cannot be filtered.
     #[error("{row} cannot be filtered: {error}")]
     Filter {
-        /// The row, in words.
         row: String,
         /// What is wrong with the filter.
         error: ExpressionError,

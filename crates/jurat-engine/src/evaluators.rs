@@ -25,31 +25,16 @@ use crate::scripts;
 pub enum EvaluatorError {
     /// Its code is wrong, or nobody here may run it.
     #[error("evaluator `{evaluator}`: {refused}")]
-    Refused {
-        /// The evaluator.
-        evaluator: String,
-        /// Why.
-        refused: Refused,
-    },
+    Refused { evaluator: String, refused: Refused },
     /// A function that this program does not have.
     #[error(
         "evaluator `{evaluator}` is the function `{function}` of the program that runs the suite, and this program has none of \
          that name; run it there, or replay a recording"
     )]
-    NoFunction {
-        /// The evaluator.
-        evaluator: String,
-        /// The function.
-        function: String,
-    },
+    NoFunction { evaluator: String, function: String },
     /// The program that asks cannot be a worker.
     #[error("evaluator `{evaluator}` is code, and this program has no workers to run it: {why}")]
-    NoWorkers {
-        /// The evaluator.
-        evaluator: String,
-        /// What is missing.
-        why: &'static str,
-    },
+    NoWorkers { evaluator: String, why: &'static str },
 }
 
 impl EvaluatorError {
@@ -131,7 +116,6 @@ impl Evaluators {
         self.ready.get(source).map(|it| &it.doer).or_else(of_function)
     }
 
-    /// Calls code.
     pub(crate) async fn call(&self, source: &str, arguments: &Value) -> Outcome {
         if let Some((function, _)) = self.functions.get(source) {
             return call_here(function, arguments).await;

@@ -30,7 +30,6 @@ pub(crate) struct Done<'d> {
     pub(crate) id: &'d RowId<'d>,
     pub(crate) place: RowPlace,
     pub(crate) text: &'d str,
-    /// What its tasks saw.
     pub(crate) base: &'d Val<'d>,
     pub(crate) state: &'d CaseState<'d>,
     pub(crate) took: Duration,

@@ -37,11 +37,9 @@ use crate::{
 /// A definition that is ready to run.
 #[derive(Debug, Clone, Copy)]
 pub struct Definition<'d> {
-    /// What its author wrote.
     pub suite: &'d Suite,
     /// The texts it was read from.
     pub sources: &'d Sources,
-    /// Its plan.
     pub plan: &'d Plan,
 }
 
@@ -49,11 +47,8 @@ pub struct Definition<'d> {
 pub struct How<'h> {
     /// What changes what it comes to, kept with the run.
     pub options: RunOptions,
-    /// Which rows.
     pub selection: Selection,
-    /// How many threads judge.
     pub threads: NonZeroUsize,
-    /// When to stop.
     pub deadline: Option<Duration>,
     /// Whether the first case that fails or cannot be judged is the last.
     pub fail_fast: bool,
@@ -63,11 +58,9 @@ pub struct How<'h> {
     pub keep_all: bool,
     /// Whether each commit waits for the disk.
     pub durable: bool,
-    /// What may be spent.
     pub budget: BudgetLimits,
     /// How old answers of the journal may be.
     pub max_age: Option<Duration>,
-    /// How models are asked.
     pub transport: TransportOptions,
     /// The recording that is replayed.
     pub replay: Option<&'h dyn Recording>,
@@ -75,9 +68,7 @@ pub struct How<'h> {
 
 /// The world a run is in.
 pub struct World<'w> {
-    /// Where runs are kept.
     pub project: &'w Project,
-    /// What this program provides.
     pub resources: Resources<'w>,
     /// Rows may come from here.
     pub stdin: &'w mut (dyn Read + Send),
@@ -88,7 +79,6 @@ pub struct World<'w> {
 /// A run that is over.
 #[derive(Debug)]
 pub struct Launched {
-    /// How it ended.
     pub ran: Ran,
     /// Whether it went on with one that was interrupted.
     pub resumed: bool,
@@ -103,15 +93,11 @@ pub enum LaunchError {
     /// An evaluator cannot be run.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
-    /// The journal was damaged.
     #[error(
         "the journal is damaged, and was set aside as `{}`; run the command again: answers that only it had are asked again",
         aside.display()
     )]
-    JournalSetAside {
-        /// Where it is now.
-        aside: PathBuf,
-    },
+    JournalSetAside { aside: PathBuf },
     /// Something that it needs is not there. The texts that the places are in are those of the definition.
     #[error("{}", messages(.0))]
     Unready(Vec<Problem>),
@@ -146,7 +132,6 @@ impl From<DatabaseError> for LaunchError {
 /// A run that has a file, before its first case.
 #[derive(Debug, Clone, Copy)]
 pub struct Beginning<'b> {
-    /// The file.
     pub path: &'b Path,
     /// Whether it resumes one that was interrupted.
     pub is_resumed: bool,
@@ -157,7 +142,6 @@ pub struct Beginning<'b> {
 /// Called when a run begins.
 pub type Begun<'b> = &'b mut dyn FnMut(Beginning<'_>);
 
-/// Runs a definition.
 pub fn launch(
     definition: Definition<'_>,
     how: &How<'_>,

@@ -33,31 +33,16 @@ pub enum ModelError {
     /// A role was given a model, and no task uses it.
     #[error("no task uses the role `{role}`, which `--model` sets; the suite uses {asked}")]
     UnusedRole {
-        /// The role.
         role: String,
         /// The roles that are asked, in words.
         asked: String,
     },
     /// Nobody plays the role.
     #[error("{asker} asks the role `{role}`, which no model plays; give one with `--model {role}=provider/model`")]
-    NoModel {
-        /// Who asks, in words.
-        asker: String,
-        /// The role.
-        role: String,
-    },
+    NoModel { asker: String, role: String },
     /// The role has several models, and only one can be asked.
     #[error("the role `{role}` has {n} models, and {asker} asks one; {remedy}")]
-    Several {
-        /// Who asks.
-        asker: String,
-        /// What to do instead.
-        remedy: &'static str,
-        /// The role.
-        role: String,
-        /// How many there are.
-        n: usize,
-    },
+    Several { asker: String, remedy: &'static str, role: String, n: usize },
     /// It cannot be known who is meant.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
@@ -66,10 +51,7 @@ pub enum ModelError {
     Open(#[from] OpenError),
     /// A model is asked in two ways.
     #[error("`{role}` judges and is asked for embeddings; name two roles, one for each")]
-    TwoUses {
-        /// The role.
-        role: String,
-    },
+    TwoUses { role: String },
     /// Scenarios and `ask` would talk to different subjects.
     #[error(
         "scenarios and agents talk to the role `subject`, and `ask` asks {asked}; let `ask` ask `subject`, or make two suites of them"
@@ -83,16 +65,7 @@ pub enum ModelError {
         "{budget} cannot be kept: `{model}` has no {lacks}; give it one under `models`, for example \
          `{{ model: {model}, {example} }}`"
     )]
-    Unbounded {
-        /// The option.
-        budget: &'static str,
-        /// The model.
-        model: String,
-        /// What it lacks.
-        lacks: &'static str,
-        /// How to give it.
-        example: &'static str,
-    },
+    Unbounded { budget: &'static str, model: String, lacks: &'static str, example: &'static str },
 }
 
 /// Functions of the program that runs a suite, by the name that definitions have for them: `call/NAME`.
@@ -123,7 +96,6 @@ pub struct Models {
 #[derive(Debug)]
 struct Ready {
     model: Arc<Model>,
-    /// What people call it.
     name: String,
     endpoint: Arc<Endpoint>,
     key: EndpointKey,
@@ -318,7 +290,6 @@ async fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> O
     call_apart(function, arguments).await
 }
 
-/// Looks at files.
 fn looked(looks: &[Look], surroundings: Option<&Surroundings<'_>>) -> Outcome {
     let Some(around) = surroundings else { return nowhere("files are looked at for checks alone") };
     let started = std::time::Instant::now();

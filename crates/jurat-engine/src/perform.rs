@@ -43,13 +43,11 @@ pub type LocalFuture<'f, T> = Pin<Box<dyn Future<Output = T> + 'f>>;
 
 /// Those who can be asked.
 pub trait Perform {
-    /// Who plays a role.
     fn asked(&self, role: &str) -> Option<Asked<'_>>;
 
     /// Asks. Dropping the future gives up, and gives back whatever it held.
     fn perform<'p>(&'p self, question: Question<'p>) -> LocalFuture<'p, Outcome>;
 
-    /// Who does a deed.
     fn doer(&self, deed: &Deed) -> Doer;
 
     /// Has a deed done. Dropping the future gives up.
@@ -70,9 +68,7 @@ pub trait Perform {
 /// Who plays a role.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'m> {
-    /// Who it is.
     pub endpoint: &'m Arc<Endpoint>,
-    /// Its share of keys.
     pub key: &'m EndpointKey,
     /// Whether its answers may cost money, so that they are kept for other runs and equal questions share one answer.
     pub is_paid: bool,
@@ -121,7 +117,6 @@ pub struct Act<'a> {
 /// What is around a check.
 #[derive(Debug)]
 pub struct Surroundings<'a> {
-    /// Where files are.
     pub sight: Sight,
     /// The file that the check is defined in.
     pub source: PathBuf,

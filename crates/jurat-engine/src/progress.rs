@@ -8,13 +8,11 @@ use jurat_core::verdict::CaseVerdict;
 /// Numbers that go up while a run goes on.
 #[derive(Debug)]
 pub struct Progress {
-    /// Cases that are done.
     pub done: AtomicU64,
     /// Of them, those that failed.
     pub failed: AtomicU64,
     /// Of them, those that could not be judged.
     pub errors: AtomicU64,
-    /// Requests that were made.
     pub n_requests: AtomicU64,
     /// Requests that wait for an answer.
     pub in_flight: AtomicU64,

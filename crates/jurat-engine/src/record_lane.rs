@@ -36,7 +36,6 @@ pub(crate) struct RecordLane<'r> {
     pub(crate) open: Option<Sender<Vec<OpenCase>>>,
     /// How many of them go at once.
     pub(crate) hand: usize,
-    /// What each variant asks.
     pub(crate) asked: &'r [Asked],
     /// The first ids, when a case may cost money: a second row with one of them is found before it is paid for. All others are found when the
     /// run ends, which costs no memory.

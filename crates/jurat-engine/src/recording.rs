@@ -23,7 +23,6 @@ pub struct Recorded {
     pub key: EffectKey,
     /// What was asked, and of whom.
     pub request: RecordedRequest,
-    /// What came of it.
     pub outcome: Outcome,
 }
 
@@ -37,7 +36,6 @@ pub enum RecordedRequest {
 }
 
 impl Recorded {
-    /// Reads what is stored.
     pub fn read(key: EffectKey, request: &str, outcome: &str) -> Result<Recorded, WireError> {
         let request = match read_deed(request) {
             Ok(deed) => RecordedRequest::Deed(Box::new(deed)),
@@ -94,20 +92,10 @@ pub trait Recording {
 pub enum RecordingError {
     /// The file of effects cannot be read.
     #[error("`{file}` cannot be read: {source}")]
-    File {
-        /// The file.
-        file: String,
-        /// What the system says.
-        source: std::io::Error,
-    },
+    File { file: String, source: std::io::Error },
     /// The file of effects holds something else.
     #[error("`{file}`: {source}")]
-    Line {
-        /// The file.
-        file: String,
-        /// The line.
-        source: BadLine,
-    },
+    Line { file: String, source: BadLine },
     /// There is no such run.
     #[error(transparent)]
     Run(#[from] ProjectError),
@@ -250,7 +238,6 @@ impl EffectLines {
         Ok(EffectLines { by_site })
     }
 
-    /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.by_site.is_empty()
     }

@@ -27,13 +27,11 @@ use crate::{Definition, EvaluatorError, Functions, HostFunctions, ModelError, Ro
 pub struct Resources<'r> {
     /// Where scripts are read from.
     pub files: &'r dyn Files,
-    /// Variables.
     pub env: &'r dyn Fn(&str) -> Option<String>,
     /// Where files with variables were looked for.
     pub env_files: &'r [PathBuf],
     /// The functions that are models.
     pub functions: &'r Functions,
-    /// The functions that evaluate.
     pub evaluators: &'r HostFunctions,
     /// The functions that run cases.
     pub agents: &'r HostFunctions,
@@ -49,7 +47,6 @@ pub struct Conditions<'c> {
     pub unsafe_code: bool,
     /// Whether agents run on the machine itself.
     pub unsafe_host: bool,
-    /// What there is.
     pub resources: &'c Resources<'c>,
 }
 

@@ -48,7 +48,6 @@ impl RerunOf {
 pub struct Rerun {
     /// The run that they are of.
     pub run: String,
-    /// Which they are.
     pub of: Vec<RerunOf>,
     /// Their variants, by the id of the row; none where a row is one case.
     rows: HashMap<String, Vec<Variant>>,

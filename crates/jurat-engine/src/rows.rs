@@ -212,7 +212,6 @@ impl<'r> Rows<'r> {
         row_id(row, path, text).map_err(|error| RunError::Id { row: self.name(at), error })
     }
 
-    /// The whole row.
     pub(crate) fn parsed<'t>(&self, at: &RowAt, text: &'t str) -> Result<Val<'t>, RunError> {
         parse_json(text).map(|it| it.value).map_err(|error| self.not_json(at, error))
     }
@@ -223,7 +222,6 @@ impl<'r> Rows<'r> {
         RunError::Json { row: self.name(at), error }
     }
 
-    /// The row in words.
     pub(crate) fn name(&self, at: &RowAt) -> String {
         self.names.row(at.source, at.number)
     }

@@ -47,11 +47,8 @@ pub(crate) const RESUMED: &str = "resumed";
 
 /// What is run and how.
 pub struct Job<'j> {
-    /// The plan.
     pub plan: &'j Plan,
-    /// Where rows come from.
     pub records: &'j [Records],
-    /// Which of them.
     pub selection: &'j Selection,
     /// The directory that holds `.jurat`.
     pub home: PathBuf,
@@ -60,13 +57,10 @@ pub struct Job<'j> {
     /// What each row is made into; empty when a row is one case.
     pub(crate) variants: Vec<Variant>,
     pub(crate) asked: Vec<Asked>,
-    /// Where outcomes come from.
     pub mode: Mode<'j>,
-    /// How many threads judge.
     pub threads: NonZeroUsize,
     /// How many requests may be in flight.
     pub concurrency: usize,
-    /// When to stop.
     pub deadline: Option<Duration>,
     /// Whether the first case that fails or cannot be judged is the last.
     pub fail_fast: bool,
@@ -83,7 +77,6 @@ pub struct Job<'j> {
 pub enum Mode<'m> {
     /// From those who are asked, or from the journal.
     Ask {
-        /// Those who are asked.
         perform: &'m dyn Perform,
         /// Paid answers of this project.
         journal: Option<&'m Journal>,
@@ -99,7 +92,6 @@ pub enum Mode<'m> {
 /// The file of a run.
 #[derive(Debug, Clone, Copy)]
 pub enum Target<'t> {
-    /// A new one.
     New(&'t Path, &'t RunHead),
     /// One that was killed or stopped.
     Resume(&'t Path),
@@ -108,11 +100,9 @@ pub enum Target<'t> {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// Its file.
     pub path: PathBuf,
     /// What came before its end.
     pub stopped: Option<StopReason>,
-    /// How long it took.
     pub wall: Duration,
 }
 

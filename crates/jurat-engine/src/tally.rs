@@ -38,7 +38,6 @@ pub(crate) struct Given {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Scores {
     pub(crate) n: u64,
-    /// Their sum in ten-thousandths.
     sum: i64,
     /// The sum of their squares, in the same unit squared.
     squares: u64,
@@ -93,7 +92,6 @@ pub(crate) struct Tally {
     whole: Mutex<Taken>,
     by_variant: Vec<Mutex<Taken>>,
     unpriced_models: Mutex<BTreeSet<String>>,
-    /// For each task.
     given: Vec<Mutex<Given>>,
 }
 

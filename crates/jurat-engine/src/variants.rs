@@ -11,7 +11,6 @@ pub(crate) struct Asked {
     pub(crate) prompt: usize,
     /// Who is asked, by the name that requests have.
     pub(crate) model: String,
-    /// What people call it.
     pub(crate) name: String,
     pub(crate) replicate: u32,
 }
@@ -27,7 +26,6 @@ impl Asked {
 pub struct Subject {
     /// The name that requests have.
     pub role: String,
-    /// What people call it.
     pub name: String,
 }
 

@@ -12,7 +12,6 @@ pub struct Keys {
     pub keys: &'static [Key],
 }
 
-/// One key.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
     pub name: &'static str,

@@ -35,7 +35,6 @@ impl fmt::Display for Severity {
 pub struct Code {
     /// `area::name`
     pub name: &'static str,
-    /// How bad it is.
     pub severity: Severity,
     /// One line for lists of codes.
     pub summary: &'static str,
@@ -44,14 +43,12 @@ pub struct Code {
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// The kind of problem.
     pub code: &'static Code,
     severity: Severity,
     /// What is wrong: a lower-case fragment, names in backticks.
     pub message: String,
     /// Where; the first is the main place. Empty only when there is no text to point into.
     pub labels: Vec<Label>,
-    /// How to mend it.
     pub help: Vec<String>,
     /// Whether the text at its places must not be shown, because it holds a secret.
     pub is_secret: bool,
@@ -60,7 +57,6 @@ pub struct Problem {
 /// A place a problem is about, and what there is to say about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Label {
-    /// The place.
     pub span: Span,
     /// A few words; may be empty.
     pub text: String,
@@ -92,7 +88,6 @@ impl Problem {
         self
     }
 
-    /// Offers a remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Problem {
         self.help.push(readable(help.into()));
@@ -108,7 +103,6 @@ impl Problem {
         }
     }
 
-    /// How bad it is.
     pub fn severity(&self) -> Severity {
         self.severity
     }

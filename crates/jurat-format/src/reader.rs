@@ -38,7 +38,6 @@ impl Reading<'_> {
         self.problem(wrong_type(what, needs, node));
     }
 
-    /// Text, wherever it stands.
     pub fn text(&mut self, what: &str, node: &Node<'_>) -> Option<Spanned<String>> {
         match node.as_str() {
             Some(text) => Some(Spanned::new(text.to_owned(), node.span)),
@@ -125,7 +124,6 @@ impl Reading<'_> {
         }
     }
 
-    /// A list of texts.
     pub fn texts(&mut self, what: &str, node: &Node<'_>) -> Vec<Spanned<String>> {
         let items = self.list(what, "a list of texts", node);
         items.iter().filter_map(|item| self.text(&format!("an item of {what}"), item)).collect()
@@ -148,7 +146,6 @@ impl Reading<'_> {
         chosen.map(|(_, value)| *value)
     }
 
-    /// A field path.
     pub fn path(&mut self, what: &str, node: &Node<'_>) -> Option<Spanned<FieldPath>> {
         let text = self.text(what, node)?;
         match FieldPath::parse(&text.value) {

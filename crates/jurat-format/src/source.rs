@@ -18,7 +18,6 @@ pub struct Source {
 }
 
 impl Sources {
-    /// Adds a text.
     pub fn add(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> SourceId {
         self.0.push(Source { path: path.into(), text: text.into() });
         SourceId(u32::try_from(self.0.len() - 1).unwrap_or(u32::MAX))
@@ -49,9 +48,7 @@ impl Sources {
 /// A place for people: line and column from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The line.
     pub line: usize,
-    /// The column, in characters.
     pub column: usize,
 }
 

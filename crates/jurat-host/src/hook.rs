@@ -28,17 +28,14 @@ const SHIM: &str = include_str!("hook.py");
 /// One call of a hook.
 #[derive(Debug, Clone)]
 pub struct HookCall {
-    /// What is called.
     pub hook: Hook,
     /// The evidence of the run, as JSON.
     pub artifact: String,
-    /// The check.
     pub check_id: String,
     /// What the check is for.
     pub description: Option<String>,
     /// The file that the check is defined in. Its directory is where the function runs, and where it imports from first.
     pub source: PathBuf,
-    /// The interpreter.
     pub python: OsString,
     /// What starts the interpreter and ends it with this process, if anything does: a program and its arguments, which the id of this process, the folder and the
     /// command follow. It ends everything when it gets `SIGTERM`.

@@ -11,7 +11,6 @@ use jurat_format::value::{Val, parse_json};
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundProgram {
-    /// Where it was found.
     pub path: PathBuf,
     /// What has to be there for it to run, beside the system: its installation, and that of its interpreter.
     pub read_only: Vec<PathBuf>,
@@ -143,7 +142,6 @@ fn hash(path: &Path) -> io::Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// What a program needs.
 struct Needs<'s> {
     read_only: BTreeSet<PathBuf>,
     search: Vec<PathBuf>,

@@ -16,7 +16,6 @@ use ring::digest::{Context, SHA256};
 /// How many files and directories are looked at.
 const MOST_FILES: usize = 100_000;
 
-/// How deep.
 const DEEPEST: usize = 64;
 
 /// How many bytes are hashed for one look: a few seconds of work. Files beyond that are told apart by size and time.
@@ -273,7 +272,6 @@ fn text(path: &Path) -> io::Result<Option<(String, bool)>> {
 pub struct KeptFile {
     /// Where it is now, relative to where it was kept.
     pub path: PathBuf,
-    /// How large it is.
     pub size: u64,
     /// Its SHA-256.
     pub sha256: String,

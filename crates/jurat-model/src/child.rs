@@ -11,9 +11,7 @@ use tokio::process::{Child, Command};
 /// folder, the program and the program's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Supervisor {
-    /// The program that supervises.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
 }
 
@@ -94,7 +92,6 @@ impl Started {
         Started { child, is_supervised: supervisor.is_some() }
     }
 
-    /// Ends it now.
     pub(crate) fn kill(&mut self) {
         // Once it was waited for, its number may be another's.
         #[cfg(unix)]

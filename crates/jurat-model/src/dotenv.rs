@@ -39,7 +39,6 @@ pub fn dotenv(text: &str) -> Vec<(String, String)> {
 #[derive(Clone, Default)]
 pub struct Environment {
     process: Vec<(String, String)>,
-    /// The nearest first.
     files: Vec<File>,
     /// Files that were found and not read.
     foreign: Vec<PathBuf>,
@@ -58,9 +57,7 @@ struct File {
 #[derive(Debug, thiserror::Error)]
 #[error("`{}` cannot be read: {source}", path.display())]
 pub struct DotenvError {
-    /// The file.
     pub path: PathBuf,
-    /// What the system says.
     pub source: io::Error,
 }
 

@@ -45,7 +45,6 @@ pub(crate) struct Exec {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`exec/{command}` is no command: {problem}")]
 pub struct ExecError {
-    /// The command.
     pub command: String,
     /// What is wrong with it.
     pub problem: &'static str,

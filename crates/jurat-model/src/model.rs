@@ -56,46 +56,23 @@ pub enum OpenError {
     Resolve(#[from] ResolveError),
     /// A header would have a value that no header can have.
     #[error("the header `{header}` of `{model}` cannot be sent: its variable holds characters that no header can have")]
-    Header {
-        /// The model.
-        model: String,
-        /// The header.
-        header: String,
-    },
+    Header { model: String, header: String },
     /// The key would be no header.
     #[error("the key in `{variable}` cannot be sent: it holds characters that no header can have")]
-    Key {
-        /// The variable.
-        variable: String,
-    },
+    Key { variable: String },
     /// The codec or the address is not one that this version knows.
     #[error("`{model}` cannot be asked: there is no `{what}`")]
-    Unknown {
-        /// The model.
-        model: String,
-        /// What is not known.
-        what: String,
-    },
+    Unknown { model: String, what: String },
     /// The script cannot be had.
     #[error("the script `{file}` cannot be opened: {reason}")]
-    NoScript {
-        /// The file.
-        file: String,
-        /// Why.
-        reason: ReadError,
-    },
+    NoScript { file: String, reason: ReadError },
     /// The script is not text.
     #[error("the script `{file}` cannot be read: it is not UTF-8 text")]
-    NotText {
-        /// The file.
-        file: String,
-    },
+    NotText { file: String },
     /// The script cannot be read.
     #[error("the script `{file}` cannot be read: {error}")]
     BadScript {
-        /// The file.
         file: String,
-        /// Why.
         #[source]
         error: ScriptError,
     },
@@ -104,10 +81,7 @@ pub enum OpenError {
         "`{model}` is a function of the program that runs the suite, and this program has none of that name; to ask \
          somebody else, give the role another model"
     )]
-    NoFunction {
-        /// The model.
-        model: String,
-    },
+    NoFunction { model: String },
     /// The command cannot be read.
     #[error(transparent)]
     Exec(#[from] ExecError),
@@ -161,7 +135,6 @@ impl Model {
         &self.endpoint
     }
 
-    /// What its tokens cost.
     pub fn price(&self) -> Option<&Price> {
         self.price.as_ref()
     }

@@ -12,9 +12,7 @@ use serde::Deserialize;
 /// What a million tokens cost, in dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Read.
     pub input: f64,
-    /// Written.
     pub output: f64,
     /// Read from the provider's cache; as any other where it is not known.
     pub cached: Option<f64>,

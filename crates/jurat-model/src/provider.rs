@@ -26,7 +26,6 @@ pub const DEFAULT_MAX_TOKENS: i64 = 4096;
 pub struct ResolvedModel {
     /// `provider/model`, as it was written.
     pub name: String,
-    /// Who is asked.
     pub endpoint: Endpoint,
     /// The environment variable that holds the key.
     pub key_env: Option<String>,
@@ -47,10 +46,7 @@ pub struct ResolvedModel {
 pub enum ResolveError {
     /// It is not `provider/model`.
     #[error("`{written}` is not `provider/model`; providers are {}", listed_all(names()))]
-    NoProvider {
-        /// What was written.
-        written: String,
-    },
+    NoProvider { written: String },
     /// There is no such provider.
     #[error("there is no provider `{name}`; providers are {}{}", listed_all(names()), suggestion(name))]
     UnknownProvider {
@@ -64,7 +60,6 @@ pub enum ResolveError {
         listed(variables.iter().map(String::as_str))
     )]
     MissingKey {
-        /// The model.
         model: String,
         /// The variables that may hold it.
         variables: Vec<String>,
@@ -72,35 +67,19 @@ pub enum ResolveError {
     /// The address is from a file of the project, the key is not.
     #[error("`{model}` is not asked: {reason}")]
     ForeignKey {
-        /// The model.
         model: String,
         /// Which file, and what to do.
         reason: String,
     },
     /// A header needs a variable that is not there.
     #[error("the header `{header}` of `{model}` needs `{variable}`: set it in the environment or in a file `.env`")]
-    MissingVariable {
-        /// The model.
-        model: String,
-        /// The header.
-        header: String,
-        /// The variable.
-        variable: String,
-    },
+    MissingVariable { model: String, header: String, variable: String },
     /// The model or its address needs a variable that is not there.
     #[error("`{setting}: {written}` needs `{variable}`: set it in the environment or in a file `.env`")]
-    MissingPlaceholder {
-        /// The setting.
-        setting: &'static str,
-        /// What was written.
-        written: String,
-        /// The variable.
-        variable: String,
-    },
+    MissingPlaceholder { setting: &'static str, written: String, variable: String },
     /// A provider without the name of a model.
     #[error("`{written}` names no model; write for example `{example}`")]
     NoName {
-        /// What was written.
         written: String,
         /// A model of this provider.
         example: String,
@@ -108,27 +87,17 @@ pub enum ResolveError {
     /// A setting has a value that it cannot have.
     #[error("`{setting}` of `{model}` {problem}")]
     Setting {
-        /// The model.
         model: String,
-        /// The setting.
         setting: String,
         /// What is wrong with it.
         problem: String,
     },
     /// The provider has no embeddings.
     #[error("`{model}` cannot be asked for embeddings: its provider has none; models of {} can", listed(embedders()))]
-    NoEmbeddings {
-        /// The model.
-        model: String,
-    },
+    NoEmbeddings { model: String },
     /// The provider cannot do what the settings ask for.
     #[error("`{model}` cannot be asked like this: {problem}")]
-    Unsupported {
-        /// The model.
-        model: String,
-        /// What it cannot do.
-        problem: Unsupported,
-    },
+    Unsupported { model: String, problem: Unsupported },
 }
 
 /// Finds out who plays `provider/model` with these settings, and that its key is there.

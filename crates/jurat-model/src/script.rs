@@ -135,7 +135,6 @@ fn is_role(wanted: &str, asked: &str) -> bool {
     asked == wanted || number.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// Who asks, in words.
 fn place(asker: Asker<'_>, role: &str) -> String {
     match asker {
         Asker { case, turn: Some(Turn { node, number }), .. } => {

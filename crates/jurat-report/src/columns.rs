@@ -66,7 +66,6 @@ impl<'r> Row<'r> {
 pub enum Datum<'r> {
     /// There is nothing to say.
     Nothing,
-    /// A text.
     Text(&'r str),
     /// A value of any kind.
     Value(&'r Value),
@@ -81,7 +80,6 @@ pub enum Datum<'r> {
 /// What can stand in a column, apart from nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Texts.
     Text,
     /// Values of any kind.
     Value,
@@ -93,12 +91,9 @@ pub enum Kind {
     Flag,
 }
 
-/// A column.
 #[derive(Debug)]
 pub struct Column {
-    /// Its name.
     pub name: &'static str,
-    /// What it holds.
     pub kind: Kind,
     read: for<'r> fn(&Row<'r>) -> Datum<'r>,
     is_observed: bool,

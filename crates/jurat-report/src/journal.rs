@@ -12,12 +12,9 @@ use crate::words;
 /// The version of the JSON shape. Members may be added without changing it.
 const VERSION: u64 = 1;
 
-/// What a journal holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JournalReport {
-    /// The file.
     pub file: String,
-    /// How large it is.
     pub file_bytes: u64,
     /// What it holds of each model, in order.
     pub models: Vec<ModelAnswers>,
@@ -26,9 +23,7 @@ pub struct JournalReport {
 /// The answers of one model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelAnswers {
-    /// Who was asked.
     pub model: String,
-    /// How many answers.
     pub answers: u64,
     /// The bytes of requests and answers.
     pub bytes: u64,

@@ -18,7 +18,6 @@ pub struct JsonLinesWriter<'r> {
 }
 
 impl<'r> JsonLinesWriter<'r> {
-    /// Begins a run.
     pub fn new(out: &'r mut dyn Write, run: &'r RunReport, columns: Vec<&'static Column>) -> JsonLinesWriter<'r> {
         JsonLinesWriter { out, run, columns }
     }

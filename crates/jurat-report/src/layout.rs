@@ -41,7 +41,6 @@ impl Rows {
         Rows { middles: heights.iter().map(middle).collect(), heights }
     }
 
-    /// Rows of one height.
     pub(crate) fn even(n: usize, height: f64) -> Rows {
         Rows::new(vec![height; n], GAP)
     }

@@ -50,7 +50,6 @@ pub struct RunReport {
     pub has_agents: bool,
     /// All tasks of all cases together.
     pub counts: Counts,
-    /// How the cases ended.
     pub cases: CaseCounts,
     /// The tokens that all answers took.
     pub usage: Usage,
@@ -96,7 +95,6 @@ pub struct Cause {
 /// One task over all cases.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TaskTotal {
-    /// Its id.
     pub id: String,
     /// `assert`, `judge`, …
     pub kind: String,
@@ -106,9 +104,7 @@ pub struct TaskTotal {
     pub stage: usize,
     /// What its author says about it.
     pub description: Option<String>,
-    /// Where it looks.
     pub path: Option<String>,
-    /// How it compares.
     pub operator: Option<String>,
     /// The scenario that it is for alone.
     pub scenario: Option<String>,
@@ -123,7 +119,6 @@ pub struct TaskTotal {
 /// The mean of some numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mean {
-    /// How many there are.
     pub n: u64,
     /// Their mean, summed in the order of cases.
     pub mean: f64,
@@ -132,7 +127,6 @@ pub struct Mean {
 /// All tasks over the cases that have one value at a path of `group_by`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SliceTotal {
-    /// The path.
     pub path: String,
     /// The value; `None` for the cases that have none.
     pub value: Option<String>,
@@ -143,7 +137,6 @@ pub struct SliceTotal {
 /// All tasks that say something about one dimension, over all cases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DimensionTotal {
-    /// The dimension.
     pub name: String,
     /// How often they ended how.
     pub counts: Counts,
@@ -178,7 +171,6 @@ pub struct SubjectTotal {
     pub subject: Option<String>,
     /// How often tasks ended how.
     pub counts: Counts,
-    /// How the cases ended.
     pub cases: CaseCounts,
     /// How often each task ended how, in the order of [`RunReport::tasks`].
     pub tasks: Vec<Counts>,
@@ -201,7 +193,6 @@ impl SubjectTotal {
 /// A row on which variants end differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disagreement {
-    /// The row.
     pub case: String,
     /// How it ended for each of [`RunReport::subjects`]; several times where cases are repeated.
     pub verdicts: Vec<Vec<CaseVerdict>>,
@@ -229,7 +220,6 @@ pub struct Observed {
     pub file: String,
     /// When it began, in milliseconds since 1970.
     pub started_at_ms: u64,
-    /// How long it took.
     pub wall: Duration,
     /// How many responses of models its verdicts rest on, requested or reused.
     pub n_answers: u64,
@@ -261,7 +251,6 @@ pub struct Observed {
     pub notes: Vec<String>,
 }
 
-/// One case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseReport {
     /// Its id; for a row without one, its file and its number: `records.jsonl:17`.
@@ -272,7 +261,6 @@ pub struct CaseReport {
     pub subject: Option<String>,
     /// Which repetition it is, from 1, when there are several.
     pub replicate: Option<u32>,
-    /// How it ended.
     pub verdict: CaseVerdict,
     /// Why it could not be judged or was not run, where no task applies to it that would say so; else empty.
     pub message: String,
@@ -305,7 +293,6 @@ pub struct CaseData {
     pub row: Option<Value>,
     /// What the subject was asked.
     pub input: Option<Value>,
-    /// What it answered.
     pub output: Option<Value>,
 }
 
@@ -314,17 +301,12 @@ pub struct CaseData {
 pub struct TaskReport {
     /// Its place in [`RunReport::tasks`].
     pub task: usize,
-    /// How it ended.
     pub verdict: TaskVerdict,
-    /// What it expected, whole.
     pub expected: Option<Value>,
-    /// What it found, whole.
     pub actual: Option<Value>,
     /// What its judge answered, or all its judges together; nothing for a task that asks nobody. Reports leave it to the explanation.
     pub reply: Option<Value>,
-    /// The label it gave.
     pub label: Option<String>,
-    /// The score it gave.
     pub score: Option<f64>,
     /// Why it gave them, in the words of whoever judged.
     pub explanation: Option<String>,
@@ -349,11 +331,8 @@ pub struct TaskReport {
 pub struct OutputReport {
     /// The task and the output: `safe.toxicity`.
     pub name: String,
-    /// The label.
     pub label: Option<String>,
-    /// The score.
     pub score: Option<f64>,
-    /// Why.
     pub explanation: Option<String>,
     /// Why what was returned for it is not taken; else empty.
     pub message: String,

@@ -17,7 +17,6 @@ const VERSION: u64 = 1;
 /// A run in one line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunEntry {
-    /// What it is called.
     pub id: String,
     /// The file that holds it.
     pub file: String,
@@ -51,7 +50,6 @@ pub enum RunCondition {
 }
 
 impl RunCondition {
-    /// One word for it.
     pub fn name(&self) -> &'static str {
         match self {
             RunCondition::Done => "done",

@@ -10,7 +10,6 @@ use crate::xml::{Tag, escaped};
 
 /// Something that is drawn.
 pub(crate) struct Figure {
-    /// What stands above it.
     pub(crate) title: Option<String>,
     /// How wide and how high it is.
     pub(crate) width: f64,

@@ -45,7 +45,6 @@ impl Column {
         Column { least: None, ..Column::text(name) }
     }
 
-    /// A figure.
     pub(crate) fn figure(name: impl Into<Cow<'static, str>>) -> Column {
         Column { is_right: true, ..Column::word(name) }
     }

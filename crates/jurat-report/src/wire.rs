@@ -13,9 +13,7 @@ pub struct Problems {
     pub version: u32,
     /// The problems, in the order in which they stand in the files.
     pub problems: Vec<Problem>,
-    /// How many are errors.
     pub errors: usize,
-    /// How many are warnings.
     pub warnings: usize,
 }
 
@@ -26,14 +24,12 @@ pub struct Problem {
     pub code: String,
     /// `error` or `warning`
     pub severity: String,
-    /// What is wrong.
     pub message: String,
     /// The main place. Its fields are left out when there is none.
     #[serde(flatten)]
     pub place: Option<Place>,
     /// Every place, the main one first.
     pub labels: Vec<Label>,
-    /// How to mend it.
     pub help: Vec<String>,
     /// The page about this kind of problem.
     pub docs: String,
@@ -42,7 +38,6 @@ pub struct Problem {
 /// A place and what there is to say about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Label {
-    /// The place.
     #[serde(flatten)]
     pub place: Place,
     /// A few words; may be empty.

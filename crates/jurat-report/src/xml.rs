@@ -22,12 +22,10 @@ impl Tag {
         self
     }
 
-    /// The tag before something.
     pub(crate) fn open(&self) -> String {
         format!("{}>", self.text)
     }
 
-    /// The tag around nothing.
     pub(crate) fn empty(&self) -> String {
         format!("{}/>", self.text)
     }

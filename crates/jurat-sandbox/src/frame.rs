@@ -22,7 +22,6 @@ pub(crate) const RAISED: u8 = b'E';
 pub(crate) const NOT_KEPT: u8 = b'N';
 pub(crate) const DIED: u8 = b'D';
 
-/// A message as bytes.
 pub(crate) fn framed(kind: u8, body: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(body.len() + 5);
     frame.extend(u32::try_from(body.len() + 1).expect("messages have less than four gigabytes").to_le_bytes());
@@ -41,7 +40,6 @@ pub(crate) fn read(source: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     Ok((head[4], body))
 }
 
-/// Writes one message.
 pub(crate) fn write(target: &mut impl Write, kind: u8, body: &[u8]) -> io::Result<()> {
     target.write_all(&framed(kind, body))?;
     target.flush()

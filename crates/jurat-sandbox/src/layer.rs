@@ -30,7 +30,6 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// All there are.
     pub const ALL: [Layer; 9] = [
         Layer::Environment,
         Layer::Descriptors,
@@ -76,7 +75,6 @@ pub fn missing_layers() -> Vec<String> {
 /// The protections that were in force.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InForce {
-    /// Which.
     pub layers: BTreeSet<Layer>,
     /// Why others were not, one sentence each.
     pub missing: Vec<String>,

@@ -11,7 +11,6 @@ use crate::{Isolation, Layer, Passing};
 /// The first thing a worker is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Orders {
-    /// What it becomes.
     pub(crate) role: Role,
     pub(crate) isolation: Isolation,
     /// Bytes of memory it may map.
@@ -20,7 +19,6 @@ pub(crate) struct Orders {
     pub(crate) layers: BTreeSet<Layer>,
     /// Whether it goes on without those that cannot be had.
     pub(crate) is_unsafe: bool,
-    /// Who ends it.
     pub(crate) parent: u32,
 }
 

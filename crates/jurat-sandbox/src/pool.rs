@@ -32,7 +32,6 @@ pub struct PoolOptions {
     pub n_workers: usize,
     /// Whether code is run where the system cannot keep it from everything else.
     pub is_unsafe: bool,
-    /// Which interpreters are started.
     pub interpreters: Interpreters,
     /// Protections to leave out, to show that they protect.
     #[doc(hidden)]
@@ -42,9 +41,7 @@ pub struct PoolOptions {
 /// A program that is a worker when it is started so.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Program {
-    /// The program.
     pub path: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
 }
 

@@ -39,7 +39,6 @@ pub(crate) struct Process {
     stderr: ChildStderr,
     /// What came and was not taken yet.
     came: Vec<u8>,
-    /// Where reads go first.
     chunk: Box<[u8]>,
     /// What was written below the language since the last answer.
     native: Tail,

@@ -30,7 +30,6 @@ pub enum Failure {
     Raised {
         /// The class of what was raised.
         kind: String,
-        /// What it says.
         message: String,
         /// The line of the author's source that raised it or called what did, from 1.
         line: Option<u32>,
@@ -42,7 +41,6 @@ pub enum Failure {
     /// What it returned cannot be written down.
     #[error("the returned value cannot be kept: {why}")]
     NotKept {
-        /// Why not.
         why: String,
         /// What the call wrote to standard output.
         stdout: Output,
@@ -55,7 +53,6 @@ pub enum Failure {
     /// The process ended.
     #[error("its process ended before it returned: {how}{}", shown_stderr(.stderr))]
     Died {
-        /// In which way.
         how: String,
         /// What the process last wrote to standard error.
         stderr: Output,

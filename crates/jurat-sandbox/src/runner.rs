@@ -32,7 +32,6 @@ impl Arguments {
         Ok(Arguments(text.trim_ascii().to_owned()))
     }
 
-    /// The text.
     pub fn as_json(&self) -> &str {
         &self.0
     }
@@ -49,7 +48,6 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// The code.
     pub fn source(&self) -> &Source {
         &self.source
     }
@@ -76,7 +74,6 @@ pub enum Refused {
     /// It does not parse.
     #[error("{message}{}", at(.line, .column))]
     Source {
-        /// What is wrong.
         message: String,
         /// Where, from 1.
         line: Option<u32>,
@@ -88,7 +85,6 @@ pub enum Refused {
     NoFunction {
         /// The function that was to be called.
         entry: String,
-        /// Those that there are.
         functions: Vec<String>,
     },
     /// There is no such interpreter, or it does not start.

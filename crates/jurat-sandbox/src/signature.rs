@@ -15,10 +15,8 @@ pub struct Signature {
     pub line: u32,
 }
 
-/// One parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// Its name.
     pub name: String,
     /// Whether the function cannot be called without it.
     pub is_required: bool,

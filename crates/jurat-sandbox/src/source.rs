@@ -8,15 +8,12 @@ use serde::{Deserialize, Serialize};
 /// Code that an author wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Source {
-    /// The language.
     pub language: Language,
-    /// The text.
     pub text: String,
     /// The function that is called.
     pub entry: String,
     /// How calls are kept apart.
     pub isolation: Isolation,
-    /// What it may use.
     pub limits: Limits,
     /// For Python: an interpreter, or the folder of a virtual environment. Without one it is `python3` as it is found.
     pub python: Option<PathBuf>,

@@ -26,9 +26,7 @@ pub struct Campaign {
 /// The profiles of a campaign: ids, or paths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Profiles<'p> {
-    /// How cases are run.
     pub run: Option<&'p str>,
-    /// How they are judged.
     pub evaluation: Option<&'p str>,
 }
 
@@ -38,9 +36,7 @@ pub enum CampaignError {
     /// There is no such profile.
     #[error("there is no {what} `{name}`: `{}` does not exist", path.display())]
     NoProfile {
-        /// Which kind of profile.
         what: &'static str,
-        /// What was asked for.
         name: String,
         /// Where it was looked for.
         path: PathBuf,
@@ -51,9 +47,7 @@ pub enum CampaignError {
     /// A directory cannot be looked at.
     #[error("`{}` cannot be listed: {error}", path.display())]
     Directory {
-        /// The directory.
         path: PathBuf,
-        /// Why.
         #[source]
         error: io::Error,
     },

@@ -14,28 +14,16 @@ use crate::packed::Unreadable;
 pub enum DatabaseError {
     /// There is no such file.
     #[error("there is no `{}`", path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-    },
+    Missing { path: PathBuf },
     /// There is such a file already.
     #[error("`{}` exists already; it is not overwritten", path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// It is something else.
     #[error("`{}` is not a {what} of jurat", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What it should be.
-        what: &'static str,
-    },
+    Foreign { path: PathBuf, what: &'static str },
     /// A later version wrote it.
     #[error("`{}` was written by {by}, in a format that this version cannot read; use that version or a later one", path.display())]
     TooNew {
-        /// The file.
         path: PathBuf,
         /// Who wrote it, in words.
         by: String,
@@ -43,69 +31,38 @@ pub enum DatabaseError {
     /// A later version wrote a part of it.
     #[error("`{part}` of `{}` is written in a way that this version does not know ({byte}); use the version of jurat that wrote it", path.display())]
     Encoding {
-        /// The file.
         path: PathBuf,
         /// The table and its column.
         part: &'static str,
-        /// The encoding.
         byte: u8,
     },
     /// It was cut short or overwritten.
     #[error("`{}` is damaged: {why}; restore it from a copy, or run again", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What shows it.
-        why: String,
-    },
-    /// The disk is full.
+    Damaged { path: PathBuf, why: String },
     #[error("no space is left to write `{}`; make room and run the command again, what is written so far is kept", path.display())]
-    DiskFull {
-        /// The file.
-        path: PathBuf,
-    },
+    DiskFull { path: PathBuf },
     /// It may not be written.
     #[error("`{}` cannot be written; make the file and its directory writable, or choose another directory", path.display())]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// It has a log beside it, which cannot be read where nothing can be written.
     #[error("`{}` was not finished, and the rest of it can only be read in a directory that can be written; copy it there with its `-wal` file", path.display())]
-    LogUnreadable {
-        /// The file.
-        path: PathBuf,
-    },
+    LogUnreadable { path: PathBuf },
     /// Another process is at it.
     #[error("`{}` is being written by another process; wait until that is done", path.display())]
-    Busy {
-        /// The file.
-        path: PathBuf,
-    },
+    Busy { path: PathBuf },
     /// It is on a network file system.
     #[error("`{}` is on a network file system ({kind}), where a database that is being written can be damaged; use a local directory", path.display())]
     Network {
-        /// The file.
         path: PathBuf,
         /// Which kind of file system.
         kind: &'static str,
     },
     /// Reading or writing failed.
     #[error("`{}`: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// SQLite has something else to say.
     #[error("`{}`: {source}", path.display())]
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite says.
-        source: rusqlite::Error,
-    },
+    Sqlite { path: PathBuf, source: rusqlite::Error },
 }
 
 impl DatabaseError {
@@ -228,13 +185,11 @@ impl From<Unreadable> for Fault {
 /// A kind of database of ours.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
-    /// What it is called.
     pub(crate) what: &'static str,
     /// What stands in its header, so that `file` and others can tell.
     pub(crate) application_id: i32,
     /// The format that is written.
     pub(crate) format: i32,
-    /// Its tables.
     pub(crate) tables: &'static str,
 }
 

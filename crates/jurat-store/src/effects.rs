@@ -20,7 +20,6 @@ pub struct RecordedEffect {
     pub key: EffectKey,
     /// What kind of effect: `model`, …
     pub kind: String,
-    /// Who was asked.
     pub model: String,
     /// Who answered, as they say.
     pub served: Option<String>,
@@ -49,9 +48,7 @@ pub struct StoredEffect {
     pub attempt: u32,
     /// The name of the request by its content.
     pub key: EffectKey,
-    /// What kind of effect.
     pub kind: String,
-    /// Who was asked.
     pub model: String,
     /// Who answered, as they say.
     pub served: Option<String>,

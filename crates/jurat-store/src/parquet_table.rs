@@ -28,9 +28,7 @@ pub enum CellType {
 /// What stands in a place of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'c> {
-    /// Nothing.
     Nothing,
-    /// A text.
     Text(&'c str),
     /// A whole number.
     Whole(i64),

@@ -38,7 +38,6 @@ pub struct Project {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` {why}, so it is not used", path.display())]
 pub struct Untrusted {
-    /// The directory.
     pub path: PathBuf,
     /// What is wrong with it.
     pub why: &'static str,
@@ -49,7 +48,6 @@ pub struct Untrusted {
 pub struct RunName {
     /// What it is called: its file without `.jurat`.
     pub id: String,
-    /// The file.
     pub path: PathBuf,
 }
 
@@ -65,31 +63,20 @@ impl RunName {
 pub enum ProjectError {
     /// The directory cannot be used.
     #[error("`{}` cannot be used: {source}; make it writable, or run the command in another directory", path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Directory { path: PathBuf, source: io::Error },
     /// The directory of this project is not trusted.
     #[error("{0}; remove it, or make it yours with `chown` and `chmod 700`")]
     Untrusted(Untrusted),
     /// There is no such run.
     #[error("there is no run `{name}`{}", known(newest))]
     NoSuchRun {
-        /// What was asked for.
         name: String,
         /// The newest run, to have an example.
         newest: Option<String>,
     },
     /// There are several.
     #[error("`{name}` could be {}; say more of its name", listed(candidates))]
-    Ambiguous {
-        /// What was asked for.
-        name: String,
-        /// What it could be.
-        candidates: Vec<String>,
-    },
+    Ambiguous { name: String, candidates: Vec<String> },
 }
 
 fn known(newest: &Option<String>) -> String {
@@ -147,7 +134,6 @@ impl Project {
         &self.root
     }
 
-    /// Where runs are.
     pub fn runs_directory(&self) -> PathBuf {
         self.root.join("runs")
     }

@@ -71,7 +71,6 @@ impl Endpoint {
         format!("http://{}", self.address)
     }
 
-    /// Returns its port.
     pub fn port(&self) -> u16 {
         self.address.port()
     }
@@ -131,7 +130,6 @@ impl Drop for Endpoint {
     }
 }
 
-/// What all connections share.
 #[derive(Debug)]
 struct Shared {
     script: Script,

@@ -11,7 +11,6 @@ use tokio::net::TcpStream;
 pub(crate) struct Message {
     pub(crate) method: String,
     pub(crate) target: String,
-    /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }

@@ -19,7 +19,6 @@ pub struct LogLine {
     pub number: u64,
     /// The [digest](crate::Request::digest) of the request.
     pub digest: u64,
-    /// What happened.
     pub event: Event,
 }
 

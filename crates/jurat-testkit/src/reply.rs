@@ -84,7 +84,6 @@ impl Reply {
         Reply { text: Text::Fitting, calls: Vec::new(), ending: Ending::Complete, usage: None }
     }
 
-    /// Says this.
     pub fn text(text: impl Into<String>) -> Reply {
         Reply { text: Text::Given(text.into()), ..Reply::fitting() }
     }

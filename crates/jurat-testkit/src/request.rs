@@ -5,7 +5,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::wire::Wire;
 
-/// One request, read.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// 1 for the first request since the endpoint started.
@@ -20,7 +19,6 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body as it was sent.
     pub body: String,
-    /// The body, read.
     pub json: Value,
     /// The model that is asked.
     pub model: String,

@@ -118,7 +118,6 @@ impl Script {
         self.rule(When::Always, which, reply)
     }
 
-    /// Fails like this.
     #[must_use]
     pub fn fault(self, when: When, fault: Fault) -> Script {
         self.rule(when, |_| true, fault)
@@ -230,7 +229,6 @@ impl Rule {
 }
 
 impl Answer {
-    /// Answers with these bytes.
     pub fn raw(status: u16, content_type: impl Into<String>, body: impl Into<Vec<u8>>) -> Answer {
         Content::Raw { status, content_type: content_type.into(), body: body.into() }.into()
     }
@@ -241,7 +239,6 @@ impl Answer {
         Answer { after: Some(latency), ..self }
     }
 
-    /// Sends this header besides.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Answer {
         self.headers.push((name.into(), value.into()));

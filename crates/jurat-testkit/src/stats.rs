@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 /// Each request ends in exactly one of `answers`, `errors`, `broken` and `abandoned`; until then it is in flight.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Requests that arrived whole.
     pub requests: u64,
     /// Complete replies with status 200 whose last byte was handed to the system; refusals and wrong labels are among
     /// them.
@@ -26,7 +25,6 @@ pub struct Stats {
     pub peak_in_flight: u64,
     /// Connections that were ever opened. One that asks for `/stats` is among them.
     pub connections: u64,
-    /// Connections that are open.
     pub open_connections: u64,
     /// The most that were ever open at once.
     pub peak_connections: u64,

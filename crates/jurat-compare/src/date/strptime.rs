@@ -360,7 +360,6 @@ struct Parts {
     day_of_year: Option<i32>,
     week: Option<Week>,
     iso_week: Option<i32>,
-    /// Days since Monday.
     weekday: Option<i32>,
     hour: i8,
     minute: i8,

@@ -26,7 +26,6 @@ use self::meter::{Meter, Patterns};
 use jurat_format::problem::nearest;
 use jurat_format::value::{Map, Val, Value, shown};
 
-/// A compiled expression.
 pub struct Expression {
     source: String,
     tree: IdedExpr,
@@ -175,7 +174,6 @@ impl Expression {
         Ok(result)
     }
 
-    /// Whether it holds.
     pub fn holds(&self, names: &Val<'_>) -> Result<bool, ExpressionError> {
         match self.evaluate(names)? {
             Val::Bool(holds) => Ok(holds),

@@ -15,7 +15,6 @@ pub(super) struct Dialect {
     pub(super) version: &'static str,
 }
 
-/// What a stream tells.
 pub(super) fn read(stream: &str, dialect: Dialect) -> Told {
     let mut told = Told::default();
     let mut has_result = false;

@@ -88,7 +88,6 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// Takes in the next.
     pub(super) fn take(&mut self, event: &Val<'_>) {
         let Events { told, has_final } = self;
         let at = owned_text(event, "timestamp");

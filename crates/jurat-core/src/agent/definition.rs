@@ -17,7 +17,6 @@ pub const KEY_OUTPUT_BYTES: u64 = 64 << 20;
 pub struct Agent {
     /// Its name under `agents`; that of its runner when it stands in a case.
     pub name: String,
-    /// Who runs it.
     pub runner: Runner,
     /// Its program: a name that is looked for where programs are, or a path. The runner knows one for most.
     pub program: Option<String>,
@@ -25,7 +24,6 @@ pub struct Agent {
     pub function: Option<String>,
     /// Arguments behind those that the runner gives.
     pub args: Vec<String>,
-    /// Variables.
     pub env: Vec<(String, String)>,
     /// Variables of jurat's own environment that are passed on: secrets, whose values are kept nowhere.
     pub pass_env: Vec<String>,
@@ -43,9 +41,7 @@ pub struct Agent {
     pub network: Option<Network>,
     /// Directories that it may read, beside those of the system.
     pub read_only: Vec<PathBuf>,
-    /// Where it runs.
     pub isolation: Isolation,
-    /// What it may take.
     pub limits: Limits,
     /// Parts of the configuration that is written for its program.
     pub config: Fragments,
@@ -96,9 +92,7 @@ impl Agent {
 pub struct Fragments {
     /// Settings of all agents of the program.
     pub defaults: Map<'static>,
-    /// Settings of this one.
     pub agent: Map<'static>,
-    /// Settings of its requests.
     pub params: Map<'static>,
 }
 
@@ -115,9 +109,7 @@ impl Fragments {
 pub enum ProbeTool {
     /// Run commands.
     ExecShell,
-    /// Read files.
     ReadFile,
-    /// Write files.
     WriteFile,
 }
 
@@ -129,7 +121,6 @@ impl ProbeTool {
         ("write_file", ProbeTool::WriteFile),
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
     }
@@ -153,7 +144,6 @@ impl Network {
     pub const NAMED: [(&'static str, Network); 3] =
         [("off", Network::Off), ("loopback", Network::Loopback), ("host", Network::Host)];
 
-    /// As it is written.
     pub fn to_value(&self) -> Value {
         match self {
             Network::Off => Val::from("off"),
@@ -172,7 +162,6 @@ impl Network {
 pub enum Isolation {
     /// In namespaces that jurat makes.
     Namespaces,
-    /// In a container.
     Container {
         /// What it is made from.
         image: String,
@@ -192,7 +181,6 @@ pub struct Limits {
     pub requests: Option<u64>,
     /// How many tokens of its model.
     pub tokens: Option<u64>,
-    /// How many dollars.
     pub cost_usd: Option<f64>,
     /// How many bytes it may print.
     pub output: u64,
@@ -221,7 +209,6 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// As they are kept.
     pub fn to_value(&self) -> Value {
         let mut members: Map<'static> = [("time_seconds", Val::F(self.time.as_secs_f64()))].into_iter().collect();
         let mut put = |key: &'static str, value: Option<Value>| {
@@ -244,9 +231,7 @@ impl Limits {
 /// A task for an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentCase {
-    /// Its id.
     pub id: String,
-    /// What it is for.
     pub description: Option<String>,
     /// Who is given it, with the limits of this case.
     pub agent: Arc<Agent>,

@@ -8,7 +8,6 @@ use super::launch::{Errand, ModelAt};
 use super::told::Told;
 use crate::artifact::{self, RunArtifact};
 
-/// What a function returned.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FunctionReturn {
     /// What happened in this turn.

@@ -22,24 +22,20 @@ pub struct Launch {
 pub struct ConfigFile {
     /// Where, relative to the home.
     pub path: String,
-    /// What is in it.
     pub text: String,
 }
 
 /// What is asked of an agent in a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Errand<'e> {
-    /// The agent.
     pub agent: &'e Agent,
     /// Its program, as it is found where it runs.
     pub program: &'e str,
-    /// Where it works.
     pub places: &'e Places,
     /// Which turn it is, from 0.
     pub turn: usize,
     /// How many turns there will be.
     pub n_turns: usize,
-    /// What it is told.
     pub message: &'e str,
     /// What it is told to be.
     pub system: Option<&'e str>,
@@ -60,9 +56,7 @@ impl Errand<'_> {
 /// Where an agent works, as it sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// Its workspace.
     pub workspace: String,
-    /// Its home.
     pub home: String,
     /// Where it puts what need not stay.
     pub tmp: String,
@@ -97,7 +91,6 @@ impl Wire {
         ("gemini_generate", Wire::Gemini),
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
     }
@@ -106,7 +99,6 @@ impl Wire {
 /// The model of an agent, where the agent finds it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelAt {
-    /// How it is asked.
     pub wire: Wire,
     /// The address, without what comes after the port.
     pub base_url: String,

@@ -29,7 +29,6 @@ pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     launch.finished(errand)
 }
 
-/// What a trajectory tells.
 pub(super) fn read(trajectory: &str) -> Told {
     let mut told = Told::default();
     let Some(document) = document(trajectory) else {

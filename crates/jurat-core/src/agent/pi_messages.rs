@@ -6,7 +6,6 @@ use super::launch::moment;
 use super::told::{Told, count, joined, owned_text, picked, text};
 use crate::artifact::Tokens;
 
-/// Takes in a message.
 pub(super) fn take(told: &mut Told, at: Option<String>, message: &Val<'_>) {
     let at = at.or_else(|| count(message, "timestamp").and_then(moment));
     let content = message.get("content").unwrap_or(&Val::Null);

@@ -39,9 +39,7 @@ pub enum ProbeStep {
     Use(ProbeTool, Value),
     /// A tool of a server is called.
     Call {
-        /// The server.
         server: String,
-        /// The tool.
         tool: String,
         /// What it is called with.
         arguments: Value,
@@ -59,7 +57,6 @@ impl<'p> Probe<'p> {
         Probe { case, model, replicate, offers, messages, told, turn: None, n_returned: 0 }
     }
 
-    /// Begins a turn.
     pub fn begin(&mut self, message: String) {
         self.told = Told::default();
         self.told.said(None, "user", message.clone());

@@ -21,11 +21,9 @@ const MOST_USD: f64 = 1e6;
 /// A run that is over.
 #[derive(Debug, Clone)]
 pub struct AgentRun<'r> {
-    /// The case.
     pub case: &'r AgentCase,
     /// What the run is known by.
     pub run_id: String,
-    /// The suite.
     pub suite: &'r str,
     /// The model as it is called where it is asked for, and the address the agent had of it.
     pub model: Option<(&'r str, Option<&'r ModelAt>)>,
@@ -41,11 +39,9 @@ pub struct AgentRun<'r> {
     pub ended_ms: u64,
     /// Where it ran, in one word: `namespaces`, `container`, `host`, `jurat`.
     pub place: &'static str,
-    /// What held each limit.
     pub enforced: Vec<(Limit, Mechanism)>,
     /// The version of the program and the hash of the file that is started, where they are known.
     pub program: Option<(Option<String>, String)>,
-    /// Which repetition it is.
     pub replicate: u32,
 }
 
@@ -54,13 +50,10 @@ pub struct AgentRun<'r> {
 pub struct TurnRun {
     /// What the agent was told.
     pub message: String,
-    /// What its program told.
     pub told: Told,
-    /// How the program ended.
     pub ending: Ending,
     /// The end of what it printed beside its events, for people.
     pub stderr: String,
-    /// How long it took.
     pub took: Duration,
 }
 
@@ -100,13 +93,10 @@ pub enum Ending {
 /// What a run may not take more of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
-    /// Time.
     Time,
     /// Bytes printed.
     Output,
-    /// Processes.
     Processes,
-    /// Memory.
     Memory,
     /// Bytes in its workspace.
     Workspace,
@@ -123,7 +113,6 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.code().strip_prefix("limit_").unwrap_or_default()
     }
@@ -174,9 +163,7 @@ pub struct Exchanges {
 /// What went wrong at the endpoint of an agent's model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointFault {
-    /// One word.
     pub code: String,
-    /// A sentence.
     pub message: String,
     /// What it means for further requests.
     pub class: FaultClass,
@@ -189,7 +176,6 @@ pub struct Kept {
     pub directory: String,
     /// What became of the workspace.
     pub workspace: Workspace,
-    /// The key outputs.
     pub outputs: Vec<OutputArtifact>,
     /// Logs and raw traces, as references of their own kinds.
     pub logs: Vec<OutputArtifact>,

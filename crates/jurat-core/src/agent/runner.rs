@@ -15,21 +15,14 @@ pub enum Runner {
     Recorded,
     /// A model with tools, asked by jurat itself.
     LlmProbe,
-    /// OpenClaw.
     OpenClaw,
-    /// Claude Code.
     ClaudeCode,
-    /// Codex.
     Codex,
-    /// Gemini CLI.
     GeminiCli,
-    /// Qwen Code.
     QwenCode,
-    /// OpenCode.
     OpenCode,
     /// The pi coding agent.
     Pi,
-    /// mini-swe-agent.
     MiniSweAgent,
 }
 
@@ -50,7 +43,6 @@ impl Runner {
         ("mini_swe_agent", Runner::MiniSweAgent),
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
     }
@@ -145,7 +137,6 @@ pub fn launch(runner: Runner, errand: &Errand<'_>, model: Option<&ModelAt>) -> O
 /// What a program left of a turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Printed<'p> {
-    /// Its standard output.
     pub stdout: &'p str,
     /// The text of its [`SideFile`], as far as it belongs to this turn.
     pub side: &'p str,

@@ -19,7 +19,6 @@ pub struct Told {
     pub fault: Option<ToldFault>,
     /// What the program calls the session, for the next turn.
     pub session: Option<String>,
-    /// The model that answered.
     pub model: Option<String>,
     /// The version of the program.
     pub version: Option<String>,
@@ -47,11 +46,8 @@ const MOST_PRINTED: usize = 256 << 10;
 /// What went wrong, as a program tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToldFault {
-    /// Where it comes from.
     pub source: FaultSource,
-    /// One word.
     pub code: String,
-    /// A sentence.
     pub message: String,
     /// What it means for further requests, where the model was asked by jurat itself.
     pub class: Option<FaultClass>,
@@ -75,7 +71,6 @@ pub enum FaultSource {
 }
 
 impl Told {
-    /// Adds something that happened.
     pub(super) fn push(&mut self, timestamp: Option<String>, what: Happening) {
         if self.events.len() >= MOST_EVENTS {
             self.bounds.n_events_left_out += 1;
@@ -188,7 +183,6 @@ pub(super) fn add(sum: &mut Tokens, more: &Tokens) {
     plus(&mut sum.cache_write, more.cache_write);
 }
 
-/// A text member.
 pub(super) fn text<'v>(value: &'v Val<'_>, key: &str) -> Option<&'v str> {
     value.get(key).and_then(Val::as_str)
 }

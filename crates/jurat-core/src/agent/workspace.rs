@@ -7,7 +7,6 @@ use jurat_format::value::{Map, Val, Value};
 /// Everything that was found in a directory, by its path relative to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Walked {
-    /// What was found.
     pub files: BTreeMap<String, WalkedFile>,
     /// Whether there is more than was looked at.
     pub is_cut: bool,
@@ -16,9 +15,7 @@ pub struct Walked {
 /// Something that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WalkedFile {
-    /// What it is.
     pub kind: FileKind,
-    /// How large it is.
     pub size: u64,
     /// Whether it may be run.
     pub is_executable: bool,
@@ -31,9 +28,7 @@ pub struct WalkedFile {
 /// What something in a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// A file.
     File,
-    /// A directory.
     Directory,
     /// A link. It is followed within the directory, and never out of it.
     Link,
@@ -42,7 +37,6 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// As evidence has it.
     pub fn name(self) -> &'static str {
         match self {
             FileKind::File => "file",
@@ -111,7 +105,6 @@ fn below_root<'p>(path: &'p str, root: &str) -> Option<&'p str> {
 }
 
 impl Walked {
-    /// Where a link leads.
     fn link(&self, path: &str, root: &str) -> Followed {
         let target =
             |path: &str| self.files.get(path).filter(|it| it.kind == FileKind::Link).map(|it| it.digest.clone());
@@ -148,11 +141,8 @@ pub struct Workspace {
     pub root: String,
     /// What was not there before.
     pub added: Vec<String>,
-    /// What is another now.
     pub changed: Vec<String>,
-    /// What is gone.
     pub removed: Vec<String>,
-    /// Everything after the run.
     pub after: Walked,
     /// The texts that are kept, each with whether there is more of it.
     pub texts: BTreeMap<String, (String, bool)>,
@@ -192,7 +182,6 @@ impl Workspace {
         touched().chain(others).filter(is_file).collect()
     }
 
-    /// As evidence has it.
     pub fn to_value(&self) -> Value {
         let list = |paths: &[String]| -> Value { paths.iter().map(|it| Val::from(it.clone())).collect() };
         let file = |(path, file): (&String, &WalkedFile)| {

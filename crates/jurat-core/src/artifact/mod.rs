@@ -15,44 +15,31 @@ use jurat_format::value::Value;
 /// One run of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunArtifact {
-    /// Which run it is.
     pub identity: Identity,
-    /// How it ended.
     pub status: RunStatus,
-    /// When.
     pub timing: Timing,
-    /// What was asked for.
     pub request: RunRequest,
-    /// Who answered.
     pub provider: Provider,
-    /// What it took.
     pub usage: RunUsage,
-    /// What happened, in order.
     pub trace: Vec<Event>,
     /// The files it left that its author declared.
     pub output_artifacts: Vec<OutputArtifact>,
     /// Why it did not succeed; absent on success, there on everything else.
     pub error: Option<RunFault>,
-    /// Whatever its runner adds.
     pub runner_metadata: Value,
 }
 
 /// Which run it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The run.
     pub run_id: String,
-    /// The case.
     pub case_id: String,
-    /// The suite.
     pub suite_id: String,
-    /// How it was run.
     pub run_profile_id: String,
     /// What ran it: `openclaw`, `llm_probe`, `command` and so on.
     pub runner_type: String,
 }
 
-/// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStatus {
     /// The agent ended by itself and said something.
@@ -96,33 +83,25 @@ impl RunStatus {
 pub struct Timing {
     /// When it was asked for.
     pub queued_at: Option<String>,
-    /// When it began.
     pub started_at: Option<String>,
-    /// When it ended.
     pub completed_at: Option<String>,
-    /// How long it took.
     pub duration_seconds: Option<f64>,
 }
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRequest {
-    /// The model.
     pub requested_model: String,
-    /// Through whom.
     pub gateway: Option<String>,
     /// How: an object with `temperature`, `top_p`, `max_tokens`, `seed`, `max_turns`, `timeout_seconds`, `retries` and `tool_choice`.
     pub execution_parameters: Value,
-    /// Anything else.
     pub metadata: Value,
 }
 
 /// Who answered.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Provider {
-    /// Through whom.
     pub gateway: Option<String>,
-    /// Who.
     pub provider_name: Option<String>,
     /// What they call the model.
     pub provider_model_id: Option<String>,
@@ -130,18 +109,14 @@ pub struct Provider {
     pub request_id: Option<String>,
     /// Their name for the answer.
     pub response_id: Option<String>,
-    /// Why the answer ended.
     pub finish_reason: Option<String>,
     /// The same in their own word.
     pub native_finish_reason: Option<String>,
-    /// Anything else.
     pub metadata: Option<Value>,
 }
 
-/// What a run took.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunUsage {
-    /// Tokens.
     pub normalized: Tokens,
     /// What it cost in dollars.
     pub cost_usd: Option<f64>,
@@ -152,17 +127,12 @@ pub struct RunUsage {
 /// Tokens; what is not known is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tokens {
-    /// Read.
     pub input: Option<u64>,
-    /// Written.
     pub output: Option<u64>,
-    /// Both.
     pub total: Option<u64>,
-    /// Of those written: thinking.
     pub reasoning: Option<u64>,
     /// Of those read: from a cache.
     pub cached_input: Option<u64>,
-    /// Written into a cache.
     pub cache_write: Option<u64>,
 }
 
@@ -183,20 +153,16 @@ impl Tokens {
 pub struct Event {
     /// When, where it is known.
     pub timestamp: Option<String>,
-    /// Anything else.
     pub metadata: Option<Value>,
-    /// What.
     pub what: Happening,
 }
 
-/// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Happening {
     /// Somebody said something.
     Message {
         /// `system`, `user`, `assistant` or `tool`.
         role: String,
-        /// What.
         content: Value,
         /// Who, when roles are not enough.
         name: Option<String>,
@@ -205,7 +171,6 @@ pub enum Happening {
     ToolCall {
         /// What the call is known by.
         call_id: Option<String>,
-        /// The tool.
         tool_name: String,
         /// What it was called with, as it was written.
         raw_arguments: Value,
@@ -214,25 +179,15 @@ pub enum Happening {
     },
     /// A tool came back.
     ToolResult {
-        /// Which call it answers.
         call_id: Option<String>,
         /// Whether it is an error; `None` when nobody says.
         is_error: Option<bool>,
-        /// What came back.
         output: Value,
     },
     /// The runner did something.
-    Runner {
-        /// What.
-        name: String,
-        /// More about it.
-        detail: Value,
-    },
+    Runner { name: String, detail: Value },
     /// The agent said its last word.
-    FinalOutput {
-        /// What.
-        content: Option<String>,
-    },
+    FinalOutput { content: Option<String> },
 }
 
 impl Happening {
@@ -255,11 +210,8 @@ pub struct OutputArtifact {
     pub artifact_id: String,
     /// What kind of file: `<runner>_key_output` for what the author declared.
     pub artifact_type: String,
-    /// Where it is.
     pub uri: String,
-    /// What is in it.
     pub media_type: Option<String>,
-    /// How large it is.
     pub byte_size: Option<u64>,
     /// Its SHA-256.
     pub sha256: Option<String>,
@@ -270,17 +222,13 @@ pub struct OutputArtifact {
 /// Why a run did not succeed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunFault {
-    /// One word.
     pub code: String,
-    /// A sentence.
     pub message: String,
     /// The kind, in the runner's word.
     pub error_type: Option<String>,
     /// Whether trying again may help.
     pub retryable: Option<bool>,
-    /// The provider's word.
     pub provider_code: Option<String>,
-    /// Anything else.
     pub metadata: Option<Value>,
 }
 

@@ -15,7 +15,6 @@ use super::{
 pub struct ArtifactProblem {
     /// Where: `trace[3].role`; empty for the whole.
     pub at: String,
-    /// What.
     pub reason: String,
 }
 

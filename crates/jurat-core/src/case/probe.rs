@@ -23,7 +23,6 @@ pub struct ProbeState<'p> {
 pub struct ProbeAnswer {
     /// What was said before, and what all of it took.
     pub dialogue: Dialogue,
-    /// What it said last.
     pub said: Said,
 }
 

@@ -10,7 +10,6 @@ use jurat_format::value::{Context, FieldPath, Val, parse_json, shown_within};
 pub struct Call<'e> {
     /// What the call is known by.
     pub id: Option<Cow<'e, str>>,
-    /// The tool.
     pub name: Cow<'e, str>,
     /// What it was called with: an object, or the text when it is not one.
     pub arguments: Cow<'e, Val<'e>>,
@@ -20,7 +19,6 @@ pub struct Call<'e> {
     pub output: Option<Cow<'e, Val<'e>>>,
 }
 
-/// Which calls are meant.
 #[derive(Debug, Clone, Default)]
 pub struct CallPattern {
     /// The names of tools, any of them; none for every tool.
@@ -179,7 +177,6 @@ struct Collected<'e> {
     calls: Vec<Call<'e>>,
     /// What came back: which call, whether it is an error, what.
     results: Vec<(Option<&'e str>, Option<bool>, Option<&'e Val<'e>>)>,
-    /// Whether anything was recognised.
     is_known: bool,
 }
 

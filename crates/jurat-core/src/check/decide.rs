@@ -46,7 +46,6 @@ impl Check {
         }
     }
 
-    /// Looks and decides.
     pub fn run(&self, evidence: &Val<'_>, files: &dyn Files) -> Judgement {
         let seen: Vec<Seen> = self.looks(evidence).iter().map(|it| files.look(it)).collect();
         self.decide(evidence, &seen)

@@ -8,11 +8,8 @@ pub const DIMENSIONS: [&str; 6] = ["task", "process", "autonomy", "closeness", "
 /// What checks came to for one dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DimensionScore {
-    /// The dimension.
     pub name: String,
-    /// How many checks passed.
     pub passed: u32,
-    /// How many failed.
     pub failed: u32,
     /// How many could not be decided. They are no part of the score.
     pub errored: u32,

@@ -11,7 +11,6 @@ pub struct Glob {
 enum Part {
     /// `**`: any number of names.
     Names,
-    /// One name.
     Name(Vec<Piece>),
 }
 
@@ -52,7 +51,6 @@ impl Glob {
         &self.written
     }
 
-    /// Whether a path fits.
     pub fn matches(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split('/').collect();
         fits(

@@ -6,9 +6,7 @@ use jurat_format::value::{Map, Val, Value};
 /// Code of the author that decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hook {
-    /// Where the code is.
     pub code: HookCode,
-    /// What is called.
     pub callable_name: String,
 }
 
@@ -32,7 +30,6 @@ impl Hook {
         Val::Map(members.into_iter().map(|(key, it)| (key, Val::from(it.clone()))).collect::<Map<'static>>())
     }
 
-    /// Reads a stored hook.
     pub fn from_value(value: &Val<'_>) -> Option<Hook> {
         let text = |key: &str| value.get(key).and_then(Val::as_str).map(str::to_owned);
         let code = text("path").map(HookCode::Path).or_else(|| text("import_path").map(HookCode::Import))?;
@@ -40,16 +37,12 @@ impl Hook {
     }
 }
 
-/// What a hook answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HookAnswer {
-    /// Whether the check passes.
     pub passed: bool,
     /// Why, in the author's words.
     pub message: Option<String>,
-    /// Anything about the answer.
     pub metadata: Option<Value>,
-    /// Anything that it found.
     pub outputs: Option<Value>,
 }
 
@@ -65,7 +58,6 @@ impl HookAnswer {
         Val::Map(members.into_iter().filter_map(|(key, it)| Some((key, it?))).collect::<Map<'static>>())
     }
 
-    /// Reads a stored answer.
     pub fn from_value(value: &Val<'_>) -> Option<HookAnswer> {
         let Some(Val::Bool(passed)) = value.get("passed") else { return None };
         let object = |key: &str| value.get(key).filter(|it| it.as_map().is_some()).map(|it| it.clone().into_owned());
@@ -77,7 +69,6 @@ impl HookAnswer {
         })
     }
 
-    /// What follows from it.
     pub fn judgement(&self, hook: &Hook) -> Judgement {
         match self.passed {
             true => Judgement::Passed,

@@ -34,7 +34,6 @@ use crate::judge::ReplySchema;
 /// A check: what it asks, and how it was written.
 #[derive(Debug, Clone)]
 pub struct Check {
-    /// What it asks.
     pub rule: Rule,
     /// The definition, as it was written.
     pub written: Value,
@@ -58,18 +57,14 @@ pub enum Rule {
     FinalResponse(Assertion),
     /// Whether tools were called exactly so often.
     ToolCallCount {
-        /// How often.
         expected: u64,
         /// The recorded response to look at instead of the run.
         response: Option<FieldPath>,
     },
     /// Whether a tool was called, and how often.
     ToolCalled {
-        /// Which calls.
         calls: CallPattern,
-        /// How often at least.
         min: u64,
-        /// How often at most.
         max: Option<u64>,
         /// The recorded response to look at instead of the run.
         response: Option<FieldPath>,
@@ -89,7 +84,6 @@ pub enum Rule {
         calls: CallPattern,
         /// What must hold of them.
         result: CallPattern,
-        /// Of which of them.
         which: Which,
         /// The recorded response to look at instead of the run.
         response: Option<FieldPath>,
@@ -99,57 +93,27 @@ pub enum Rule {
     /// Whether a path is anything.
     PathExists(Place),
     /// Whether a file contains a text.
-    FileContains {
-        /// The file.
-        place: Place,
-        /// The text.
-        text: String,
-    },
+    FileContains { place: Place, text: String },
     /// Whether the text of a file passes a comparison, or fits a schema.
-    FileMatches {
-        /// The file.
-        place: Place,
-        /// The comparison.
-        assertion: Option<Assertion>,
-        /// The schema.
-        schema: Option<Box<ReplySchema>>,
-    },
+    FileMatches { place: Place, assertion: Option<Assertion>, schema: Option<Box<ReplySchema>> },
     /// Whether the run ended so.
     StatusIs(RunStatus),
     /// Whether the program that ran ended with this number.
     ExitStatus(i64),
     /// Whether the run lists an output artifact like this.
-    OutputArtifactPresent {
-        /// Its type.
-        artifact_type: Option<String>,
-        /// Its id.
-        artifact_id: Option<String>,
-        /// Its URI.
-        uri: Option<String>,
-    },
+    OutputArtifactPresent { artifact_type: Option<String>, artifact_id: Option<String>, uri: Option<String> },
     /// Whether an output artifact is this file of the workspace.
     WorkspaceFilePresent {
         /// The end of its path, `/` between names and none at the beginning.
         relative_path: String,
-        /// What it must contain.
         content: ContentRule,
         /// The runner that the check is for; every runner when `None`.
         runner: Option<&'static str>,
     },
     /// Whether nothing in the workspace is different, but for these.
-    WorkspaceUnchanged {
-        /// What may be.
-        except: Vec<Glob>,
-    },
+    WorkspaceUnchanged { except: Vec<Glob> },
     /// Whether a figure of the run is within bounds.
-    Within {
-        /// The figure.
-        figure: Figure,
-        /// The least.
-        min: Option<f64>,
-        /// The most.
-        max: Option<f64>,
-    },
+    Within { figure: Figure, min: Option<f64>, max: Option<f64> },
     /// Whatever the author's code says.
     Hook(Hook),
 }
@@ -170,9 +134,7 @@ pub enum Which {
     Every,
     /// Of one of them.
     Any,
-    /// Of the first.
     First,
-    /// Of the last.
     Last,
 }
 
@@ -196,7 +158,6 @@ pub enum ContentRule {
     Exactly(String),
     /// These, without regard to case and accents.
     Folded {
-        /// Each of these.
         all: Vec<String>,
         /// One of these, when there are any.
         any: Option<Vec<String>>,
@@ -206,7 +167,6 @@ pub enum ContentRule {
 /// A figure of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
-    /// What it cost.
     CostUsd,
     /// Tokens, by their name in the artifact.
     Tokens(&'static str),

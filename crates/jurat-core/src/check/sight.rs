@@ -45,11 +45,8 @@ pub enum Wants {
 /// What was seen at a path.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Seen {
-    /// Nothing is there.
     Nothing,
-    /// A file.
     File(Box<SeenFile>),
-    /// A directory.
     Directory,
     /// Something else: a device, a socket.
     Other,
@@ -64,7 +61,6 @@ pub enum Seen {
 pub struct SeenFile {
     /// Where it really is, links followed.
     pub path: String,
-    /// How large it is.
     pub size: u64,
     /// The BLAKE3 of what was read of it, when it was read.
     pub hash: Option<String>,
@@ -165,7 +161,6 @@ impl Look {
         Val::Map(map)
     }
 
-    /// Reads a stored look.
     pub fn from_value(value: &Val<'_>) -> Option<Look> {
         let base = match value.get("base")?.as_str()? {
             "definition" => Base::Definition,
@@ -218,7 +213,6 @@ impl Seen {
         Val::Map(map)
     }
 
-    /// Reads what was stored.
     pub fn from_value(value: &Val<'_>) -> Option<Seen> {
         let text = |key: &str| value.get(key).and_then(Val::as_str).map(str::to_owned);
         Some(match value.get("kind")?.as_str()? {

@@ -72,8 +72,10 @@ pub(super) fn text(seen: Option<&Seen>) -> &str {
 #[derive(Debug)]
 pub(super) enum Found<'f> {
     /// It is there, with its text where that is known.
-    File { text: Option<Cow<'f, str>>, is_cut: bool },
-    /// A directory is there.
+    File {
+        text: Option<Cow<'f, str>>,
+        is_cut: bool,
+    },
     Directory,
     /// It is not there.
     Nothing,

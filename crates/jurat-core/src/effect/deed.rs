@@ -15,11 +15,9 @@ pub enum Deed {
         /// The server, by its name under `tools`.
         server: String,
     },
-    /// A tool is called.
     CallTool {
         /// The server, by its name under `tools`.
         server: String,
-        /// The tool.
         tool: String,
         /// What it is called with.
         arguments: Value,
@@ -33,32 +31,24 @@ pub enum Deed {
     },
     /// An evaluator's function is called.
     Evaluate {
-        /// The evaluator.
         evaluator: String,
         /// Its code, by [`Code::digest`](crate::evaluator::Code::digest).
         source: String,
-        /// The arguments by name.
         arguments: Value,
     },
     /// A check looks at files.
-    Look {
-        /// At which.
-        looks: Vec<Look>,
-    },
+    Look { looks: Vec<Look> },
     /// Code of the author decides a check.
     Hook {
-        /// What is called.
         hook: Hook,
         /// The check that it decides.
         check_id: String,
-        /// What that is for.
         description: Option<String>,
     },
     /// An agent runs a case.
     Run {
         /// Who runs it, by the name of its runner.
         runner: String,
-        /// The case.
         case: String,
         /// Everything that decides what the run comes to, beside who does it.
         definition: Value,
@@ -123,7 +113,6 @@ pub struct Returned {
     pub is_error: bool,
     /// What an evaluator printed meanwhile.
     pub printed: Printed,
-    /// How long it took.
     pub latency: Duration,
     /// When it was done, in milliseconds since 1970.
     pub at_ms: u64,
@@ -132,23 +121,19 @@ pub struct Returned {
 /// What code printed. It decides nothing, and is kept for whoever wonders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// To standard output.
     pub stdout: PrintedText,
-    /// To standard error.
     pub stderr: PrintedText,
 }
 
 /// The end of what was printed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PrintedText {
-    /// The text.
     pub text: String,
     /// How many bytes before it were not kept.
     pub n_dropped: u64,
 }
 
 impl PrintedText {
-    /// Whether nothing was printed.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.n_dropped == 0
     }

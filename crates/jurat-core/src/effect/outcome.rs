@@ -21,17 +21,14 @@ pub enum Outcome {
 /// A complete answer of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// What it said.
     pub text: String,
     /// The tools it wants to call.
     pub tool_calls: Vec<ToolCall>,
-    /// Why it stopped.
     pub finish: Finish,
     /// The tokens it took, where the provider says.
     pub usage: Option<Usage>,
     /// What it cost in dollars, where usage and price are known.
     pub cost_usd: Option<f64>,
-    /// Who answered.
     pub served: Served,
     /// How long the request that was answered took; waiting for a turn and failed requests are not in it.
     pub latency: Duration,
@@ -77,7 +74,6 @@ pub enum Finish {
 }
 
 impl Finish {
-    /// One word for it.
     pub fn name(&self) -> &str {
         match self {
             Finish::Stop => "stop",
@@ -103,18 +99,14 @@ impl Finish {
 /// Tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Read, cached ones included.
     pub input: u64,
-    /// Written, thinking included.
     pub output: u64,
     /// Of those read: from the provider's cache.
     pub cached: u64,
-    /// Of those written: thinking.
     pub reasoning: u64,
 }
 
 impl Usage {
-    /// Read and written.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
     }
@@ -131,7 +123,6 @@ impl Usage {
 /// Who answered, as the provider says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Served {
-    /// The model.
     pub model: Option<String>,
     /// The fingerprint of what ran it.
     pub fingerprint: Option<String>,
@@ -142,7 +133,6 @@ pub struct Served {
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What kind it is.
     pub kind: FaultKind,
     /// What it means for further requests.
     pub class: FaultClass,
@@ -154,7 +144,6 @@ pub struct Fault {
     pub key_env: Option<String>,
     /// How many requests were made.
     pub n_requests: u32,
-    /// Each of them.
     pub failed: Vec<Attempt>,
 }
 
@@ -189,7 +178,6 @@ impl Fault {
     }
 }
 
-/// What kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// The endpoint answered with this status.
@@ -263,7 +251,6 @@ impl FaultKind {
 /// One request that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// What kind of failure.
     pub kind: FaultKind,
     /// What went wrong, in words; the body of an error is in it, cut.
     pub message: String,

@@ -18,7 +18,6 @@ pub enum Request {
 pub struct ModelRequest {
     /// A role under `models`, or `provider/model`.
     pub model: String,
-    /// The conversation so far.
     pub messages: Messages,
     /// The JSON Schema that the answer must have.
     pub output: Option<Schema>,
@@ -46,21 +45,13 @@ pub enum Message {
     /// What is asked.
     User(String),
     /// What the model said before.
-    Assistant {
-        /// Its words.
-        text: String,
-        /// The tools it called.
-        tool_calls: Vec<ToolCall>,
-    },
+    Assistant { text: String, tool_calls: Vec<ToolCall> },
     /// What a tool returned.
     Tool {
         /// The call that it answers.
         call_id: String,
-        /// The tool.
         name: String,
-        /// What it returned.
         text: String,
-        /// Whether it failed.
         is_error: bool,
     },
 }
@@ -71,7 +62,6 @@ impl Message {
         Message::Assistant { text: text.into(), tool_calls: Vec::new() }
     }
 
-    /// Its words.
     pub fn text(&self) -> &str {
         match self {
             Message::System(text)
@@ -97,7 +87,6 @@ impl Message {
 pub struct ToolCall {
     /// What the model calls it, so that its result can be told from others; made up where a provider has none.
     pub id: String,
-    /// The tool.
     pub name: String,
     /// What it is called with. Text that is not JSON is kept as text.
     pub arguments: Value,
@@ -106,9 +95,7 @@ pub struct ToolCall {
 /// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// Its name.
     pub name: String,
-    /// What it is for.
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub parameters: Value,

@@ -5,7 +5,6 @@ use crate::plan::TaskIx;
 /// Which request of a case this is. Together with the case, which names its subject and its replicate, it names an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepSite {
-    /// Who asks.
     pub asker: Asker,
     /// Which of its judges: members of a panel in order, each as often as it is repeated. A subject has one seat.
     pub seat: u32,

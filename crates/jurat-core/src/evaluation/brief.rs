@@ -9,9 +9,7 @@ pub struct Brief {
     pub system: Option<String>,
     /// What it was told, one thing after the other. Without it the evidence says what the task was.
     pub turns: Vec<String>,
-    /// What is expected.
     pub expectations: Expectations,
-    /// What scores mean.
     pub rubric: Option<Rubric>,
 }
 
@@ -25,14 +23,11 @@ impl Brief {
 /// What is expected of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expectations {
-    /// What it must do.
     pub hard: Vec<Expectation>,
-    /// What it should do.
     pub soft: Vec<Expectation>,
 }
 
 impl Expectations {
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.hard.is_empty() && self.soft.is_empty()
     }
@@ -41,7 +36,6 @@ impl Expectations {
 /// One thing that is expected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectation {
-    /// What.
     pub text: String,
     /// How much it matters, beside others.
     pub weight: f64,
@@ -56,18 +50,14 @@ pub struct Rubric {
     pub version: Option<Value>,
     /// The scale that scores are on.
     pub scale: Scale,
-    /// What is looked at.
     pub criteria: Vec<Criterion>,
-    /// How scores are given.
     pub scoring_instructions: Option<String>,
 }
 
 /// The scale that scores are on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
-    /// The worst.
     pub min: f64,
-    /// The best.
     pub max: f64,
     /// What some of the scores between mean, as they were written.
     pub anchors: Vec<(String, String)>,
@@ -94,10 +84,7 @@ impl Scale {
 /// Something that is looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Criterion {
-    /// What.
     pub name: String,
-    /// What good looks like.
     pub good: String,
-    /// What bad looks like.
     pub bad: String,
 }

@@ -10,7 +10,6 @@ use crate::verdict::Verdict;
 /// What an evaluation came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Concluded {
-    /// The verdict.
     pub verdict: Verdict,
     /// The scores, as tasks that depend on the evaluation see them.
     pub output: Value,

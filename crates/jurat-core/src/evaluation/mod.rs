@@ -40,7 +40,6 @@ pub struct Profile {
 /// One place on the bench.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seat {
-    /// The judge's name.
     pub judge: String,
     /// Who is asked: a role, or `provider/model`.
     pub model: String,
@@ -71,7 +70,6 @@ impl Method {
         ("all_pass", Method::AllPass),
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
     }
@@ -92,24 +90,19 @@ pub enum OnFailedCheck {
 /// An example of what a score means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anchor {
-    /// What it is called.
     pub label: String,
-    /// The example.
     pub text: String,
 }
 
 /// What a deterministic check came to, as a judge is told.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckSeen<'c> {
-    /// Its id.
     pub id: &'c str,
     /// What kind of check it is.
     pub kind: &'c str,
-    /// What it is for.
     pub description: Option<&'c str>,
     /// What it says something about.
     pub dimensions: &'c [String],
-    /// How it ended.
     pub verdict: &'c Verdict,
 }
 

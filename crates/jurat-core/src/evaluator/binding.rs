@@ -15,7 +15,6 @@ pub const COMMON: [&str; 4] = ["output", "input", "reference", "metadata"];
 /// A parameter and where its argument comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Binding {
-    /// The parameter.
     pub parameter: String,
     /// Where its argument comes from.
     pub from: Origin,

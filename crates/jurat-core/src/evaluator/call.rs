@@ -11,11 +11,8 @@ use crate::effect::Deed;
 /// The language that an evaluator is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// Python.
     Python,
-    /// TypeScript.
     TypeScript,
-    /// JavaScript.
     JavaScript,
     /// Rust, of the program that runs the suite.
     Rust,
@@ -55,7 +52,6 @@ impl Language {
 pub struct Source {
     /// The language it is written in.
     pub language: Language,
-    /// The text.
     pub text: Arc<str>,
     /// The function that is called.
     pub entry: Arc<str>,
@@ -64,11 +60,9 @@ pub struct Source {
 /// An author's function, and how it is to be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Code {
-    /// The code.
     pub source: Source,
     /// What one call may use.
     pub limits: Limits,
-    /// What calls share.
     pub isolation: Isolation,
     /// Whether equal arguments always come to the same, so that what came back may be used again.
     pub is_deterministic: bool,
@@ -95,7 +89,6 @@ impl Code {
 /// A function of the program that runs the suite. A definition has its name alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFunction {
-    /// Its name.
     pub name: Arc<str>,
     /// The language it is written in, in which messages say what it may return.
     pub language: Language,
@@ -147,7 +140,6 @@ impl Isolation {
 /// What comes back is a value in the form of [`super::transport`], or the message of what was raised.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// The evaluator's name.
     pub evaluator: Arc<str>,
     /// Its code, by [`Code::digest`] or [`HostFunction::digest`].
     pub source: String,

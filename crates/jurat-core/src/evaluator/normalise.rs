@@ -8,11 +8,9 @@ use super::{Language, Object, OutputConfig, OutputKind};
 /// What an evaluator says: any of a label, a score and an explanation.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Triple {
-    /// The label.
     pub label: Option<String>,
     /// The score. Without an output, or with one that is free, it may be infinite or not a number.
     pub score: Option<f64>,
-    /// Why.
     pub explanation: Option<String>,
 }
 

@@ -22,19 +22,14 @@ pub enum Object {
     Float(f64),
     /// Text.
     Str(String),
-    /// A list.
     List(Vec<Object>),
-    /// A tuple.
     Tuple(Vec<Object>),
     /// A set, in the order it was told.
     Set(Vec<Object>),
-    /// Bytes.
     Bytes(Vec<u8>),
     /// A complex number.
     Complex {
-        /// The real part.
         re: f64,
-        /// The imaginary part.
         im: f64,
     },
     /// A dict, in the order of its items. Keys may be anything.

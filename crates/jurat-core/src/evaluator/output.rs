@@ -11,7 +11,6 @@ pub struct OutputConfig {
     pub description: Option<String>,
     /// Which scores are better. It decides nothing about what may be returned.
     pub direction: Option<Direction>,
-    /// What may be returned.
     pub kind: OutputKind,
 }
 
@@ -21,12 +20,7 @@ pub enum OutputKind {
     /// One of these labels; the score is looked up.
     Categorical(Vec<LabelValue>),
     /// A finite number within bounds, with a free label.
-    Continuous {
-        /// The least score.
-        lower_bound: Option<f64>,
-        /// The greatest score.
-        upper_bound: Option<f64>,
-    },
+    Continuous { lower_bound: Option<f64>, upper_bound: Option<f64> },
     /// Any label and any score; bounds and thresholds are for display.
     Freeform {
         /// The least score that is usual.
@@ -41,7 +35,6 @@ pub enum OutputKind {
 /// A label and its score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelValue {
-    /// The label.
     pub label: String,
     /// The score that goes with it.
     pub score: Option<f64>,
@@ -79,7 +72,6 @@ impl Direction {
 pub struct BadConfig {
     /// What kind of fault it is.
     pub kind: BadConfigKind,
-    /// The fault in words.
     pub message: String,
 }
 

@@ -22,10 +22,8 @@ pub struct Signature {
     pub at: Range<usize>,
 }
 
-/// One parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name.
     pub name: String,
     /// Whether it has no default.
     pub is_required: bool,
@@ -46,9 +44,7 @@ impl Signature {
 pub struct SignatureError {
     /// What kind of reason it is.
     pub kind: SignatureErrorKind,
-    /// What is wrong.
     pub message: String,
-    /// Where, in bytes.
     pub at: Range<usize>,
     /// The functions that there are.
     pub functions: Vec<String>,

@@ -86,7 +86,6 @@ pub const KEYS: [&str; 9] =
 /// One question to a model and its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exchange<'e> {
-    /// The prompt, filled in.
     pub input: &'e str,
     /// What was sent: a list of `{role, content}`; those that call tools have `tool_calls`, and those of tools `tool_call_id`, `name` and `is_error`.
     pub messages: Val<'e>,

@@ -5,11 +5,8 @@ use jurat_format::value::{Kind, Val};
 /// The label, the score and the explanation of a reply.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Marks {
-    /// A word for it.
     pub label: Option<String>,
-    /// A number for it.
     pub score: Option<f64>,
-    /// Why.
     pub explanation: Option<String>,
 }
 

@@ -10,7 +10,6 @@ use crate::verdict::Verdict;
 /// What the judges of a task said, and what follows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ballot {
-    /// The verdict.
     pub verdict: Verdict,
     /// What tasks that depend on this one read: one reply that stands for all.
     pub output: Option<Value>,

@@ -7,7 +7,6 @@ use std::ops::Range;
 
 use jurat_format::value::{Context, FieldPath, Missing, Val};
 
-/// A prompt, parsed once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
     text: String,
@@ -19,7 +18,6 @@ pub struct Prompt {
 /// A place in a prompt that the context fills.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hole {
-    /// What goes there.
     pub path: FieldPath,
     /// The bytes of the prompt that it replaces, `${` and `}` included.
     pub range: Range<usize>,

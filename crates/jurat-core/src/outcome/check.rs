@@ -27,12 +27,7 @@ pub enum Check {
     /// One of these holds, asked in order until one does. None of them: it does not hold.
     AnyOf(Vec<Check>),
     /// At least so many of these hold; all of them are asked.
-    AtLeast {
-        /// How many.
-        n: u64,
-        /// Of which.
-        of: Vec<Check>,
-    },
+    AtLeast { n: u64, of: Vec<Check> },
     /// It does not hold.
     Not(Box<Check>),
     /// What an expression over `result` comes to.
@@ -79,7 +74,6 @@ impl Check {
     }
 }
 
-/// What a check gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gives {
     /// Whether it holds.
@@ -93,7 +87,6 @@ pub enum Gives {
 /// One turn, or any or all of several, are as wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnCheck {
-    /// Which turns.
     pub scope: Scope,
     /// What each of them must be.
     pub test: TurnTest,
@@ -122,9 +115,7 @@ impl PartialEq for TurnTest {
 /// Which turns a check looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// The first.
     First,
-    /// The last.
     Last,
     /// The one at this index; negative ones count from the end.
     At(i64),
@@ -196,9 +187,7 @@ impl<const N: usize> From<[&str; N]> for Nodes {
 /// A part of the result is as wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultCheck {
-    /// Which part.
     pub field: ResultField,
-    /// What it must be.
     pub wanted: Wanted,
 }
 
@@ -207,11 +196,9 @@ pub struct ResultCheck {
 pub struct CrossTurnCheck {
     /// The turn that is compared with. One that may mean several turns never holds.
     pub source_turn: Scope,
-    /// The part of it.
     pub source_field: TurnField,
     /// The turn that is compared. One that may mean several turns never holds.
     pub target_turn: Scope,
-    /// The part of it.
     pub target_field: TurnField,
     /// How the target must stand to the source.
     pub comparison: CrossComparison,
@@ -222,9 +209,7 @@ pub struct CrossTurnCheck {
 /// A number made of the turns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aggregation {
-    /// How it is made.
     pub kind: AggregationKind,
-    /// Of which turns.
     pub filter: TurnFilter,
     /// What the number must be; all of these must hold. Without any, the number is what the check gives.
     pub thresholds: Thresholds,
@@ -249,10 +234,8 @@ impl AggregationKind {
     }
 }
 
-/// Some of the turns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TurnFilter {
-    /// At which nodes.
     pub nodes: Nodes,
     /// With which `verify_result`; `Some(false)` does not mean turns that nobody could judge.
     pub verify_result: Option<bool>,
@@ -276,7 +259,6 @@ impl Thresholds {
         self.0[relation as usize] = Some(than);
     }
 
-    /// The thresholds there are.
     pub fn iter(&self) -> impl Iterator<Item = Threshold> {
         let bounds = Relation::NAMED.iter().zip(self.0);
         bounds.filter_map(|((_, relation), than)| Some(Threshold { relation: *relation, than: than? }))
@@ -293,7 +275,6 @@ impl Thresholds {
 pub struct Threshold {
     /// How it must stand to the bound.
     pub relation: Relation,
-    /// The bound.
     pub than: i64,
 }
 
@@ -407,12 +388,10 @@ impl Wanted {
         Wanted::number(Relation::Lte, Val::F(bound))
     }
 
-    /// How it compares.
     pub fn operator(&self) -> &Operator {
         &self.operator
     }
 
-    /// What it compares with.
     pub fn expected(&self) -> &Value {
         &self.expected
     }

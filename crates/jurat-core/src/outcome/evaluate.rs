@@ -18,7 +18,6 @@ pub struct OutcomeError {
     pub fault: Fault,
     /// What could not be decided, in words.
     pub what: String,
-    /// The reason, in words.
     pub reason: String,
 }
 
@@ -201,7 +200,6 @@ impl Aggregation {
         Ok(if self.thresholds.is_empty() { Val::I(number) } else { Val::Bool(self.is_within(number)) })
     }
 
-    /// The number itself.
     pub(super) fn number(&self, history: &[Val<'_>]) -> i64 {
         let number = match self.kind {
             AggregationKind::Count => Some(history.iter().filter(|turn| self.filter.has(turn)).count()),

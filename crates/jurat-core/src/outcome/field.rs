@@ -43,7 +43,6 @@ enum Place {
     Inner(&'static str, String),
     /// Something deeper.
     Path(FieldPath),
-    /// Nowhere.
     Nowhere,
 }
 
@@ -56,7 +55,6 @@ impl TurnField {
         TurnField { text: text.to_owned(), place: place(text) }
     }
 
-    /// How it is written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -115,7 +113,6 @@ impl ResultField {
         ResultField { text: text.to_owned(), path: FieldPath::parse(text).ok().filter(|_| is_deep) }
     }
 
-    /// How it is written.
     pub fn as_str(&self) -> &str {
         &self.text
     }

@@ -38,7 +38,6 @@ pub fn at_least_n(n: u64, checks: impl IntoIterator<Item = Check>) -> Check {
     Check::AtLeast { n, of: checks.into_iter().collect() }
 }
 
-/// This does not hold.
 pub fn not(check: Check) -> Check {
     Check::Not(Box::new(check))
 }

@@ -14,15 +14,12 @@ use super::words;
 /// One part of a check, and everything below it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
-    /// What is checked.
     pub words: String,
     /// How its parts are joined.
     pub join: Join,
-    /// What it came to.
     pub came_to: Traced,
     /// What was found, in the order it was looked at.
     pub found: Vec<Found>,
-    /// The parts.
     pub parts: Vec<Trace>,
 }
 
@@ -44,7 +41,6 @@ pub enum Join {
 /// What a part of a check came to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Traced {
-    /// This value.
     Value(Value),
     /// Nobody can tell.
     Error(OutcomeError),
@@ -59,7 +55,6 @@ pub struct Found {
     pub place: Option<String>,
     /// The path that was read there, or the expression.
     pub read: String,
-    /// What was there.
     pub value: Value,
     /// What was expected, when this is not as expected.
     pub mismatch: Option<Mismatch>,

@@ -89,7 +89,6 @@ impl Check {
         })
     }
 
-    /// The stored form.
     pub fn to_stored(&self) -> Value {
         self.written(|(name, _)| name)
     }
@@ -163,7 +162,6 @@ impl Scope {
         })
     }
 
-    /// The stored form.
     pub fn to_stored(&self) -> Value {
         match self {
             Scope::First => object([("type", Val::from("first_turn"))]),

@@ -23,7 +23,6 @@ pub(super) struct Base {
 pub(super) struct Cases {
     pub(super) rows: bool,
     pub(super) scenarios: bool,
-    /// Runs of agents.
     pub(super) runs: bool,
 }
 

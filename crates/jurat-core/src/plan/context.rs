@@ -76,7 +76,6 @@ fn arguments(evaluate: &Evaluate) -> impl Iterator<Item = Read<'_>> {
     })
 }
 
-/// What a prompt reads.
 pub(super) fn holes(prompt: &PromptText) -> impl Iterator<Item = Read<'_>> {
     let holes = prompt.prompt.holes().iter().enumerate();
     holes.map(move |(nth, hole)| Read { path: &hole.path, at: Place::Hole(prompt, nth) })
@@ -144,7 +143,6 @@ pub(super) enum Source {
     Base,
     /// A task that it does not depend on.
     Stranger(TaskIx),
-    /// Nobody has it.
     Nobody,
     /// It cannot be known.
     Unknown,
@@ -240,7 +238,6 @@ fn no_common(known: Known<'_>, ix: usize) -> Option<Problem> {
 /// Who reads the base context.
 #[derive(Clone, Copy)]
 pub(super) enum Reader<'t> {
-    /// A task.
     Task(&'t Task),
     /// `group_by`.
     GroupBy,

@@ -37,7 +37,6 @@ pub struct PlannedEvaluation {
 /// What is wanted of a case, and what a reply about it must be.
 #[derive(Debug, Clone)]
 pub struct ReadyBrief {
-    /// What is wanted.
     pub brief: Brief,
     /// What a reply must be.
     pub form: ReplyForm,

@@ -77,7 +77,6 @@ struct Claim<'s> {
 }
 
 impl Claim<'_> {
-    /// What it is about.
     fn place(&self) -> (Option<usize>, &[Step]) {
         (self.of, self.steps)
     }

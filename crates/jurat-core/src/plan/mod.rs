@@ -135,9 +135,7 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// What is asked about each row, when the rows are questions.
     pub ask: Option<PlannedAsk>,
-    /// The conversations.
     pub scenarios: Vec<Arc<ReadyScenario>>,
-    /// The tasks for agents.
     pub cases: Vec<Arc<AgentCase>>,
     /// What is read of each row.
     pub footprint: Projection,

@@ -19,7 +19,6 @@ use crate::suite::{CaseKind, Selection, Suite, Task};
 /// What a case is known by when tasks are chosen for it.
 #[derive(Debug, Clone)]
 pub struct CaseName<'c> {
-    /// Its id.
     pub id: &'c str,
     /// What kind of case it is.
     pub kind: CaseKind,
@@ -96,7 +95,6 @@ impl CaseSet {
         }
     }
 
-    /// The cases in words.
     fn phrase(&self) -> String {
         match self {
             CaseSet::All => "for all cases".to_owned(),

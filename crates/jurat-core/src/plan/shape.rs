@@ -38,7 +38,6 @@ pub(super) enum Leads<'s> {
     Nowhere {
         /// The step that finds nothing.
         step: usize,
-        /// What is there instead.
         place: Cow<'s, Shape>,
     },
 }
@@ -50,7 +49,6 @@ const MAX_DEPTH: usize = 16;
 const MAX_PARTS: usize = 10_000;
 
 impl Shape {
-    /// Anything.
     pub fn any() -> Shape {
         Shape { kinds: Kinds::ALL, values: None, members: None, items: None }
     }
@@ -78,7 +76,6 @@ impl Shape {
         of_schema(schema, &Root { schema, n_parts: Cell::new(0) }, 0)
     }
 
-    /// Exactly this value's shape.
     pub fn of_value(value: &Val<'_>) -> Shape {
         let shape = Shape { kinds: Kinds::of(&[value.kind()]), ..Shape::any() };
         match value {
@@ -120,7 +117,6 @@ impl Shape {
         Shape { kinds: self.kinds.union(other.kinds), values, members, items }
     }
 
-    /// Where a path leads.
     pub(super) fn at<'s>(&'s self, steps: &[Step]) -> Leads<'s> {
         let mut shape = Cow::Borrowed(self);
         for (ix, step) in steps.iter().enumerate() {

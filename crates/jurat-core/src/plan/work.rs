@@ -120,9 +120,7 @@ impl Work {
 /// An evaluator with everything it takes to run it.
 #[derive(Debug, Clone)]
 pub struct PlannedEvaluate {
-    /// Its name.
     pub name: Arc<str>,
-    /// What runs.
     pub runs: Runs,
     /// What it puts out; empty when that may be anything.
     pub outputs: Vec<OutputConfig>,
@@ -133,7 +131,6 @@ pub struct PlannedEvaluate {
 /// How many more requests it may take to get embeddings.
 pub const EMBEDDING_RETRIES: u32 = 3;
 
-/// What an evaluator runs.
 #[derive(Debug, Clone)]
 pub enum Runs {
     /// Code, somewhere else.
@@ -149,9 +146,7 @@ pub enum Runs {
 pub struct PlannedJudge {
     /// Who is asked: roles, or `provider/model`.
     pub models: Vec<String>,
-    /// The system message.
     pub system: Option<Prompt>,
-    /// What is asked.
     pub prompt: Prompt,
     /// The JSON Schema of the reply.
     pub output: Option<Schema>,

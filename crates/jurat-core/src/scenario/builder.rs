@@ -71,7 +71,6 @@ pub struct ScenarioBuilder {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct BuildError {
-    /// What is wrong.
     pub flaw: Flaw,
     /// The step that it came up in, counted from 0; `None` when it came up only in `validate`.
     pub step: Option<usize>,
@@ -95,7 +94,6 @@ impl fmt::Display for BuildErrors {
 impl std::error::Error for BuildErrors {}
 
 impl ScenarioBuilder {
-    /// A scenario without anything.
     pub fn new(name: impl Into<String>) -> ScenarioBuilder {
         ScenarioBuilder { scenario: Scenario::new(name), entry: None, n_steps: 0, errors: Vec::new() }
     }
@@ -394,7 +392,6 @@ impl Edge {
         Edge { source: source.into(), target: Target::named(target.as_ref()), when: None, handover: None }
     }
 
-    /// When it is taken.
     #[must_use]
     pub fn when(self, condition: impl Into<Condition>) -> Edge {
         Edge { when: Some(condition.into()), ..self }
@@ -445,17 +442,14 @@ impl Condition {
         when::bounded(path, Bound::Below, number).into()
     }
 
-    /// All of them hold.
     pub fn all(conditions: impl IntoIterator<Item = Condition>) -> Condition {
         Condition::All(conditions.into_iter().collect())
     }
 
-    /// One of them holds.
     pub fn any(conditions: impl IntoIterator<Item = Condition>) -> Condition {
         Condition::Any(conditions.into_iter().collect())
     }
 
-    /// It does not hold.
     pub fn negated(condition: Condition) -> Condition {
         Condition::Not(Box::new(condition))
     }

@@ -13,7 +13,6 @@ use jurat_format::value::{Val, Value};
 pub struct Callable {
     /// What it is called, or what its author wrote; for display.
     pub source: Option<String>,
-    /// The code itself.
     pub function: Option<Function>,
 }
 
@@ -49,7 +48,6 @@ impl Function {
         matches!(self.0, Call::Deferred(_))
     }
 
-    /// Calls it.
     pub fn call(&self, names: &Val<'_>, answer: Answer) {
         match &self.0 {
             Call::Direct(call) => answer(call(names)),

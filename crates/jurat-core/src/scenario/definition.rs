@@ -24,7 +24,6 @@ pub const TURN_LIMIT: u32 = 20;
 pub struct Scenario {
     /// Its name; the id of its case.
     pub name: String,
-    /// What it is for.
     pub description: String,
     /// The nodes, in the order they were added.
     pub nodes: Vec<Node>,
@@ -55,7 +54,6 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// A scenario without anything.
     pub fn new(name: impl Into<String>) -> Scenario {
         Scenario {
             name: name.into(),
@@ -90,11 +88,8 @@ impl Scenario {
 /// One turn of the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Its name.
     pub id: String,
-    /// What it is for.
     pub description: Option<String>,
-    /// What is asked.
     pub question: Question,
     /// What is read from the answer and what it must be; `None` for a comparison with the question's own answer.
     pub template: Option<Template>,
@@ -142,7 +137,6 @@ impl Node {
 /// What is asked, and what would be right.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Question {
-    /// The words.
     pub text: String,
     /// What would be right, in words.
     pub raw_answer: Option<String>,
@@ -162,18 +156,14 @@ impl Question {
 /// Who is asked, by role or as `provider/model`, where it is not whom others ask.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelOverride {
-    /// Who answers.
     pub subject: Option<String>,
-    /// Who reads answers.
     pub parser: Option<String>,
 }
 
 /// From a node to the next.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edge {
-    /// The node it leaves.
     pub source: String,
-    /// Where it goes.
     pub target: Target,
     /// When it is taken; `None` for the way that is left when no other is.
     pub when: Option<Condition>,
@@ -184,7 +174,6 @@ pub struct Edge {
 /// Where an edge goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// To a node.
     Node(String),
     /// Nowhere: the conversation is over.
     End,
@@ -196,7 +185,6 @@ impl Target {
         if name == END { Target::End } else { Target::Node(name.to_owned()) }
     }
 
-    /// How it is written.
     pub fn name(&self) -> &str {
         match self {
             Target::Node(id) => id,
@@ -236,7 +224,6 @@ impl Condition {
         }
     }
 
-    /// Its comparisons, in order.
     pub fn checks(&self) -> Vec<&StateCheck> {
         match self {
             Condition::Check(check) => vec![check],
@@ -247,7 +234,6 @@ impl Condition {
         }
     }
 
-    /// Its expressions, in order.
     pub fn expressions(&self) -> Vec<&Expression> {
         match self {
             Condition::Cel(expression) => vec![expression],
@@ -282,7 +268,6 @@ pub struct StateCheck {
     pub field: StatePath,
     /// What the value is compared with.
     pub expected: Value,
-    /// How.
     pub verify_with: Operator,
 }
 
@@ -322,11 +307,9 @@ pub enum Handover {
 /// Something that is concluded about a whole scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Criterion {
-    /// Its name.
     pub name: String,
     /// What it asserts, in words.
     pub description: String,
-    /// How it is decided.
     pub check: Option<Check>,
     /// Code that decides it, when there is no check.
     pub evaluate: Option<Callable>,

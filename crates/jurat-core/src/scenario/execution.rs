@@ -28,11 +28,9 @@ pub enum End {
 pub struct Execution {
     /// The name of the scenario.
     pub scenario_id: String,
-    /// How it ended.
     pub status: Status,
     /// The nodes, in the order they were visited.
     pub path: Vec<String>,
-    /// The turns.
     pub history: Vec<TurnRecord>,
     /// What was known in the end.
     pub final_state: State,
@@ -70,7 +68,6 @@ impl Status {
         ("error", Status::Error),
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, it)| *it == self).map_or("error", |(name, _)| name)
     }
@@ -79,13 +76,11 @@ impl Status {
 /// What happened in a turn.
 #[derive(Debug, Clone)]
 pub struct TurnRecord {
-    /// The node.
     pub node_id: String,
     /// Its question, as the node has it.
     pub question_text: String,
     /// The question as it was sent, when that differs.
     pub sent: Option<String>,
-    /// What the subject said.
     pub raw_response: Option<String>,
     /// What was read from it.
     pub parsed: Map<'static>,
@@ -95,13 +90,9 @@ pub struct TurnRecord {
     pub rubric: Map<'static>,
     /// Why traits could not be rated.
     pub rubric_errors: Vec<(String, String)>,
-    /// How it failed.
     pub failure: Option<TurnFailure>,
-    /// The subject's tokens.
     pub usage: Option<Usage>,
-    /// What the subject cost.
     pub cost_usd: Option<f64>,
-    /// The tools it called.
     pub tool_uses: Vec<ToolUse>,
     /// Why the state was not updated.
     pub update_error: Option<String>,
@@ -109,7 +100,6 @@ pub struct TurnRecord {
     pub tested: Vec<Tested>,
     /// The edge that was taken, by its place among all edges.
     pub taken: Option<usize>,
-    /// Where it went on.
     pub went_to: Option<Target>,
 }
 
@@ -157,7 +147,6 @@ impl Execution {
         }
     }
 
-    /// The evidence.
     pub fn to_value(&self) -> Value {
         let failure = |(node, failure): &(String, TurnFailure)| {
             let mut value = Map::default();

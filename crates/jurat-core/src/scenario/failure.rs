@@ -3,12 +3,10 @@
 use jurat_compare::Operator;
 use jurat_format::value::{Map, Val, Value};
 
-/// How a turn failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnFailure {
     /// What kind of failure it is.
     pub category: FailureCategory,
-    /// What was being done.
     pub stage: String,
     /// Why it failed, in words.
     pub reason: String,
@@ -78,7 +76,6 @@ impl FailureCategory {
         ("unexpected_error", FailureCategory::UnexpectedError),
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, it)| *it == self).map_or("unexpected_error", |(name, _)| name)
     }

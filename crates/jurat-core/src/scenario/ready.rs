@@ -14,7 +14,6 @@ use crate::template::{RatedTurn, Ratings, Rubric, RubricError, Template, Verifie
 /// A scenario made ready to run.
 #[derive(Debug)]
 pub struct ReadyScenario {
-    /// The scenario.
     pub scenario: Scenario,
     /// Its nodes, in the same order.
     pub nodes: Vec<ReadyNode>,
@@ -27,9 +26,7 @@ pub struct ReadyScenario {
 /// A node made ready to run.
 #[derive(Debug)]
 pub struct ReadyNode {
-    /// Its name.
     pub id: String,
-    /// What is asked.
     pub question: Question,
     /// Who answers, where it is not the subject of the case.
     pub subject: Option<String>,
@@ -49,9 +46,7 @@ pub struct ReadyNode {
     pub edges: Vec<ReadyEdge>,
     /// The place of each among all edges of the scenario.
     pub edge_numbers: Vec<usize>,
-    /// How answers are verified.
     pub verification: Verification,
-    /// How answers are rated.
     pub rubric: Rubric,
 }
 
@@ -64,7 +59,6 @@ pub enum Verification {
     ExactMatch(String),
     /// By a model that compares them with what would be right.
     Default(String),
-    /// By a template.
     Template(Box<Template>),
 }
 
@@ -73,20 +67,10 @@ pub enum Verification {
 pub enum NotReady {
     /// The entry is no node.
     #[error("the scenario `{scenario}` starts with `{entry}`, which is none of its nodes")]
-    Entry {
-        /// The scenario.
-        scenario: String,
-        /// The entry.
-        entry: String,
-    },
+    Entry { scenario: String, entry: String },
     /// Traits that make no rubric.
     #[error("the rubric of `{node}`: {error}")]
-    Rubric {
-        /// The node.
-        node: String,
-        /// Why not.
-        error: RubricError,
-    },
+    Rubric { node: String, error: RubricError },
 }
 
 /// One thing to ask a model about an answer.
@@ -221,7 +205,6 @@ impl Verification {
         }
     }
 
-    /// What it must reply.
     pub fn form(&self) -> &ReplyForm {
         match self {
             Verification::Template(template) => template.form(),

@@ -10,13 +10,11 @@ use crate::template::definition::is_trace;
 /// An edge with its checks compiled.
 #[derive(Debug, Clone)]
 pub struct ReadyEdge {
-    /// The edge.
     pub edge: Edge,
     checks: Vec<Result<Comparison<'static>, Inapplicable>>,
 }
 
 impl ReadyEdge {
-    /// Compiles an edge.
     pub fn new(edge: Edge) -> ReadyEdge {
         let mut checks = Vec::new();
         if let Some(condition) = &edge.when {
@@ -61,7 +59,6 @@ pub enum Route {
         edge: usize,
         /// What kind of reason there is.
         fault: Fault,
-        /// The reason, in words.
         reason: String,
     },
 }

@@ -20,7 +20,6 @@ pub struct State {
     pub parsed: Map<'static>,
     /// How often each node was visited, in the order of first visits.
     pub node_visits: Vec<(String, u32)>,
-    /// What updates keep.
     pub accumulated: Value,
     /// The last result of each node: `{verify_result, parsed, rubric}`.
     pub node_results: Map<'static>,
@@ -173,7 +172,6 @@ pub enum Place {
     Failure,
     /// `failure.category`, `failure.stage` or `failure.reason`.
     FailurePart(String),
-    /// Nowhere.
     Nowhere,
 }
 
@@ -196,12 +194,10 @@ impl StatePath {
         StatePath { text: text.to_owned(), place }
     }
 
-    /// Where it leads.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// How it is written.
     pub fn as_str(&self) -> &str {
         &self.text
     }

@@ -27,68 +27,31 @@ pub enum Flaw {
     /// It starts with a node that does not exist.
     UnknownEntry,
     /// Two nodes have one id.
-    DuplicateNode {
-        /// The second.
-        node: usize,
-        /// The first.
-        first: usize,
-    },
+    DuplicateNode { node: usize, first: usize },
     /// A node answers under the name of who asks.
-    ReservedIdentity {
-        /// The node.
-        node: usize,
-    },
+    ReservedIdentity { node: usize },
     /// A node asks nothing, or what would be right is an empty text.
-    EmptyQuestion {
-        /// The node.
-        node: usize,
-        /// Which of the two.
-        part: QuestionPart,
-    },
+    EmptyQuestion { node: usize, part: QuestionPart },
     /// An edge leaves a node that does not exist.
-    UnknownSource {
-        /// The edge.
-        edge: usize,
-    },
+    UnknownSource { edge: usize },
     /// An edge goes to a node that does not exist.
-    UnknownTarget {
-        /// The edge.
-        edge: usize,
-    },
+    UnknownTarget { edge: usize },
     /// No way leads to some nodes.
-    Unreachable {
-        /// The nodes.
-        nodes: Vec<usize>,
-    },
+    Unreachable { nodes: Vec<usize> },
     /// A node has edges with conditions, and none without.
-    NoFallback {
-        /// The node.
-        node: usize,
-        /// Its edges.
-        edges: Vec<usize>,
-    },
+    NoFallback { node: usize, edges: Vec<usize> },
     /// A node has more than one edge without a condition. Only the first can be taken.
     SeveralFallbacks {
-        /// The node.
         node: usize,
         /// Its edges without a condition.
         edges: Vec<usize>,
     },
     /// An edge can never be taken, because another one is taken whenever it could be.
-    Shadowed {
-        /// The edge.
-        edge: usize,
-        /// The other one.
-        by: usize,
-    },
+    Shadowed { edge: usize, by: usize },
     /// Whoever comes to one of these nodes never leaves them: only the turn limit ends the conversation.
-    NoWayOut {
-        /// The nodes.
-        nodes: Vec<usize>,
-    },
+    NoWayOut { nodes: Vec<usize> },
     /// A condition looks at something that is never there.
     UnknownField {
-        /// The edge.
         edge: usize,
         /// What it looks at, as it is written.
         field: String,
@@ -97,14 +60,12 @@ pub enum Flaw {
     },
     /// The condition of an edge asks for what cannot be.
     Impossible {
-        /// The edge.
         edge: usize,
         /// What it looks at, as it is written.
         field: String,
     },
     /// An outcome looks at something that none of its turns has.
     UnknownTurnField {
-        /// The outcome.
         outcome: usize,
         /// What it looks at, as it is written.
         field: String,
@@ -113,21 +74,14 @@ pub enum Flaw {
     },
     /// A condition asks for a category of failures that does not exist.
     UnknownCategory {
-        /// The edge.
         edge: usize,
         /// The category, as it is written.
         category: String,
     },
     /// Two outcomes have one name, so that the result of the first is lost.
-    DuplicateOutcome {
-        /// The second.
-        outcome: usize,
-        /// The first.
-        first: usize,
-    },
+    DuplicateOutcome { outcome: usize, first: usize },
     /// An outcome is about a node that does not exist, or that no way leads to.
     OutcomeWithoutNode {
-        /// The outcome.
         outcome: usize,
         /// The node that it names.
         node: String,
@@ -154,25 +108,20 @@ pub enum Absence {
     Node(String),
     /// The answers of these nodes do not have it; they have these fields.
     Field {
-        /// The nodes.
         nodes: Vec<String>,
-        /// The field.
         field: String,
         /// The fields that are read from their answers.
         known: Vec<String>,
     },
     /// No node sets it; nodes set these keys of the accumulated state.
     Unset {
-        /// The key.
         key: String,
         /// The keys that are set.
         known: Arc<[String]>,
     },
     /// The turns of these nodes are not rated by it; they are rated by these traits.
     Trait {
-        /// The nodes.
         nodes: Vec<String>,
-        /// The trait.
         name: String,
         /// The traits that their turns are rated by.
         known: Vec<String>,

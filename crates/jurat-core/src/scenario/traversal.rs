@@ -31,7 +31,6 @@ pub struct Traversal<'p> {
     scenario: &'p ReadyScenario,
     /// Who answers, by the name that requests have, where no node says otherwise.
     subject: String,
-    /// What people call it.
     name: String,
     replicate: u32,
     state: State,
@@ -98,9 +97,7 @@ enum Phase {
 /// A request that may be made now.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Which one it is.
     pub site: StepSite,
-    /// What to ask.
     pub request: Request,
     /// How many requests it may take.
     pub max_requests: u32,
@@ -119,15 +116,12 @@ impl From<tool::Step> for Step {
 pub struct GivenTurn {
     /// What was said in return to the question, tools included.
     pub trace: Vec<Message>,
-    /// The answer.
     pub raw_response: Option<String>,
     /// What was read from it.
     pub parsed: Map<'static>,
-    /// Whether it was right.
     pub verified: Option<Verified>,
     /// What traits it was rated with.
     pub rubric: Map<'static>,
-    /// How the turn failed.
     pub failure: Option<TurnFailure>,
 }
 
@@ -320,7 +314,6 @@ impl<'p> Traversal<'p> {
         }
     }
 
-    /// Begins a turn.
     fn enter(&mut self, node: usize, handover: Option<Handover>) {
         self.node = node;
         self.handover = handover;

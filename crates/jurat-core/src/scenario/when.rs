@@ -27,11 +27,9 @@ use super::{Callable, Condition, State, StateCheck, StatePath};
 pub struct WhenError {
     /// What kind of mistake it is.
     pub kind: WhenErrorKind,
-    /// Where it stands.
     pub span: Span,
     /// What is wrong, in words.
     pub message: String,
-    /// How to mend it.
     pub help: Option<String>,
 }
 
@@ -49,7 +47,6 @@ pub enum WhenErrorKind {
 }
 
 impl WhenErrorKind {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             WhenErrorKind::BadCondition => "bad_condition",

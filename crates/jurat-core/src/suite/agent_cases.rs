@@ -29,17 +29,13 @@ use crate::evaluation::{Expectations, Rubric};
 /// A task for an agent, as it was written.
 #[derive(Debug, Clone)]
 pub struct AgentCaseText {
-    /// Its id.
     pub id: Spanned<String>,
-    /// What it is for.
     pub description: Option<String>,
-    /// Who is given it.
     pub agent: AgentName,
     /// What the agent is told to be.
     pub system: Option<String>,
     /// What it is told, one thing after the other.
     pub turns: Vec<String>,
-    /// Where that stands.
     pub turns_span: Span,
     /// Texts that are shown to it with the first thing it is told.
     pub attachments: Vec<(String, String)>,

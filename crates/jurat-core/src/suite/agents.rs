@@ -35,7 +35,6 @@ pub struct AgentText {
     pub filtered: Vec<Spanned<String>>,
     /// Where it says that it may take turns of its own.
     pub runner: Span,
-    /// As it was written.
     pub(crate) written: Value,
 }
 
@@ -177,7 +176,6 @@ pub(super) const ONE: Form = Form::Object(&AGENT);
 
 pub(super) const FORM: Form = Form::Map(&ONE);
 
-/// Reads an agent.
 pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>) -> Option<AgentText> {
     let n_before = reading.n_errors();
     let fields = Fields::read(reading, &AGENT, node)?;

@@ -24,7 +24,6 @@ use crate::tool::ToolFilter;
 pub struct Ask {
     /// What is asked; more than one form a matrix.
     pub prompts: Vec<AskPrompt>,
-    /// The system message.
     pub system: Option<PromptText>,
     /// Roles under `models`, or `provider/model`; more than one form a matrix. The role `subject` when there is none.
     pub models: Vec<Spanned<String>>,
@@ -39,18 +38,15 @@ pub struct Ask {
     /// How many more requests one answer may take when requests fail. An answer is never asked for again because of what
     /// it says: that is what is evaluated.
     pub max_retries: u32,
-    /// Where it stands.
     pub span: Span,
     /// Whether errors were found in it: what it lacks may be what could not be read.
     pub is_flawed: bool,
 }
 
-/// One of the prompts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskPrompt {
     /// What it is called: its key under `prompts`, its number in a list, or `prompt` when it is the only one.
     pub name: String,
-    /// Its text.
     pub prompt: PromptText,
 }
 

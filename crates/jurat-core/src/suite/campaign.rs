@@ -223,7 +223,6 @@ impl Filter {
     }
 }
 
-/// Reads the section.
 pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
     let n_before = reading.n_errors();
     let Some(fields) = Fields::read(reading, &CAMPAIGN, node) else { return suite.lost.file() };

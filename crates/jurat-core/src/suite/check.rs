@@ -325,7 +325,6 @@ pub fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|it| it.name)
 }
 
-/// Reads a check.
 pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Check> {
     if node.entries().is_none() {
         reading.wrong_type("`check`", "an object such as `{ kind: file_exists, workspace: report.md }`", node);

@@ -22,7 +22,6 @@ pub struct TaskComparison {
     pub item_path: Option<Spanned<FieldPath>>,
     /// The comparison by name, with its parameters.
     pub operator: Spanned<Operator>,
-    /// What to compare with.
     pub expected: Option<Spanned<ExpectedValue>>,
     /// What a path that finds nothing means.
     pub when_missing: WhenMissing,

@@ -33,7 +33,6 @@ pub(super) use wanted::{EXPECTATIONS_FORM, RUBRIC_FORM, expectations, rubric};
 pub struct EvaluationText {
     /// The id of its task.
     pub id: Spanned<String>,
-    /// What it is for.
     pub description: Option<String>,
     /// Who is asked, and how often: roles, or `provider/model`. Empty for the role `judge`, once.
     pub runs: Vec<JudgeRun>,
@@ -59,7 +58,6 @@ pub struct EvaluationText {
     pub depends_on: Vec<Spanned<String>>,
     /// How many more requests one judgement may take.
     pub max_retries: u32,
-    /// Where it stands.
     pub span: Span,
     /// Whether errors were found in it.
     pub is_flawed: bool,
@@ -71,11 +69,8 @@ pub struct EvaluationText {
 /// A judge that is asked, and how often.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgeRun {
-    /// The judge's name.
     pub judge: String,
-    /// Who is asked.
     pub model: Spanned<String>,
-    /// How often.
     pub repetitions: u32,
 }
 
@@ -87,7 +82,6 @@ impl PartialEq for EvaluationText {
 }
 
 impl EvaluationText {
-    /// As it was written.
     pub(super) fn to_value(&self) -> Value {
         self.written.clone()
     }
@@ -207,7 +201,6 @@ static EVALUATION: Keys = Keys {
 
 pub(super) const FORM: Form = Form::Object(&EVALUATION);
 
-/// Reads the section.
 pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>, key_span: Span, is_main: bool) {
     let n_before = reading.n_errors();
     let Some(fields) = Fields::read(reading, &EVALUATION, node) else {

@@ -22,14 +22,10 @@ use crate::evaluator::{HostFunction, OutputConfig, OutputKind, Signature};
 pub(super) use arguments::{join, read_script_signatures, read_with, written_origin};
 pub use code::{EvaluatorCode, unusable_code};
 
-/// An evaluator.
 #[derive(Debug, Clone)]
 pub struct Evaluator {
-    /// Its name.
     pub name: Spanned<String>,
-    /// What it is for.
     pub description: Option<String>,
-    /// What it runs.
     pub kind: EvaluatorKind,
     /// What it puts out, in the author's words; may be empty.
     pub outputs: Vec<OutputConfig>,
@@ -69,14 +65,12 @@ impl Evaluator {
     }
 }
 
-/// What an evaluator runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EvaluatorKind {
     /// The author's code.
     Code(EvaluatorCode),
     /// A function of the program that runs the suite.
     Function(Arc<HostFunction>),
-    /// A built-in.
     Builtin(Box<Builtin>),
 }
 

@@ -18,9 +18,7 @@ use crate::judge::Prompt;
 pub struct Judge {
     /// A role under `models`, or `provider/model`. The role `judge` when absent.
     pub model: Option<Spanned<String>>,
-    /// The system message.
     pub system: Option<PromptText>,
-    /// What is asked.
     pub prompt: PromptText,
     /// What it must answer; any text when absent.
     pub output: Option<Output>,
@@ -37,7 +35,6 @@ pub struct Judge {
 /// A prompt and where it stands.
 #[derive(Debug, Clone)]
 pub struct PromptText {
-    /// The prompt.
     pub prompt: Prompt,
     /// The place of its text, in the definition or in a file of its own.
     pub span: Span,

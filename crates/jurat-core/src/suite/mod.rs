@@ -64,15 +64,11 @@ pub(crate) use scenario::{
 /// A definition, with what it includes merged in.
 #[derive(Debug, Clone, Default)]
 pub struct Suite {
-    /// Its name.
     pub name: Option<Spanned<String>>,
-    /// What it is for.
     pub description: Option<String>,
     /// Which model plays which role.
     pub models: Vec<Role>,
-    /// Servers with tools.
     pub tools: Vec<ServerSpec>,
-    /// The rows to evaluate.
     pub records: Vec<Records>,
     /// What is asked about each row; nothing when the rows are what is evaluated.
     pub ask: Option<Ask>,
@@ -86,9 +82,7 @@ pub struct Suite {
     pub evaluation: Option<Box<EvaluationText>>,
     /// Those who are given cases.
     pub agents: Vec<AgentText>,
-    /// The tasks for agents.
     pub cases: Vec<AgentCaseText>,
-    /// The conversations to evaluate.
     pub scenarios: Vec<ScenarioText>,
     /// The tasks, in the order they were written; those of scenarios included.
     pub tasks: Vec<Task>,

@@ -15,7 +15,6 @@ use super::task::read_id;
 pub struct Role {
     /// `subject`, `judge`, `parser`, `embedder`, or a name of the author's.
     pub name: Spanned<String>,
-    /// Who plays it.
     pub models: Vec<Model>,
 }
 

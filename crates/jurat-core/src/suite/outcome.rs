@@ -31,7 +31,6 @@ pub(super) use write::write;
 
 pub(super) const FORM: Form = Form::Defined("outcome");
 
-/// Reads an outcome.
 pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Check> {
     let entries = node.entries().unwrap_or_default();
     if node.get("type").is_some() {

@@ -19,7 +19,6 @@ use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 pub struct Output {
     /// The JSON Schema, in the author's order.
     pub schema: Value,
-    /// Where it stands.
     pub span: Span,
     /// The fields on the top level, with the places of their names.
     pub fields: Vec<Spanned<String>>,

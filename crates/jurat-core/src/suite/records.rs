@@ -11,7 +11,6 @@ use jurat_format::value::{Content, FieldPath, Kind, Node, Span, Spanned, Val, Va
 /// Rows, each of which is a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Records {
-    /// Where they come from.
     pub from: RowSource,
     /// The format of files, when their names do not say.
     pub format: Option<RowFormat>,
@@ -28,15 +27,12 @@ pub struct Records {
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RowSource {
-    /// Files.
     Files(Vec<RowFile>),
-    /// Standard input.
     StandardInput,
     /// The definition itself.
     Inline(Vec<Spanned<Value>>),
 }
 
-/// A file of rows.
 #[derive(Debug, Clone)]
 pub struct RowFile {
     /// The path as it was written.
@@ -60,7 +56,6 @@ pub enum RowFormat {
     Json,
     /// Comma separated, with a header.
     Csv,
-    /// Parquet.
     Parquet,
 }
 
@@ -76,13 +71,11 @@ impl RowFormat {
 /// What the cells of a CSV column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellType {
-    /// Numbers.
     Number,
     /// Whole numbers.
     Integer,
     /// `true` or `false`.
     Boolean,
-    /// JSON.
     Json,
 }
 

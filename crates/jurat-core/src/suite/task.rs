@@ -16,14 +16,11 @@ use crate::check::Check as RunCheck;
 use crate::evaluator::binding::{Binding, Origin};
 use crate::outcome::{Check, Gives};
 
-/// One task.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// Its name, unique without regard to case.
     pub id: Spanned<String>,
-    /// What it is for.
     pub description: Option<String>,
-    /// What it does.
     pub kind: TaskKind,
     /// What it compares; always there for an assertion.
     pub comparison: Option<TaskComparison>,
@@ -39,7 +36,6 @@ pub struct Task {
     pub tags: Vec<Spanned<String>>,
     /// What it says something about.
     pub dimensions: Vec<Spanned<String>>,
-    /// Where it stands.
     pub span: Span,
     /// Whether errors were found in it: what it lacks may be what could not be read.
     pub is_flawed: bool,
@@ -66,7 +62,6 @@ impl Task {
     }
 }
 
-/// What a task does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskKind {
     /// Compares a value of its context.
@@ -89,7 +84,6 @@ pub enum TaskKind {
 /// An evaluator run by a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluate {
-    /// Its name.
     pub evaluator: Spanned<String>,
     /// Where arguments come from, as far as the author says.
     pub with: Vec<(Spanned<String>, Spanned<Origin>)>,
@@ -137,14 +131,12 @@ pub enum Selection {
     Tag(Spanned<String>),
 }
 
-/// The kinds of case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaseKind {
     /// Rows of `records`, whether a model is asked about them or not.
     Records,
     /// Agent runs.
     Cases,
-    /// Scenarios.
     Scenarios,
 }
 

@@ -93,7 +93,6 @@ pub(super) fn objects() -> [&'static Keys; 4] {
     [&strategy::AT_LEAST, &strategy::TYPED, &truth::CONDITIONAL, &truth::CASE]
 }
 
-/// Reads a template.
 pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Template> {
     let Some(entries) = node.entries() else {
         reading.wrong_type(what, "an object of fields", node);

@@ -48,9 +48,7 @@ pub struct Thresholds {
 /// What one task must reach.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskThreshold {
-    /// The task.
     pub task: Spanned<String>,
-    /// The least pass rate.
     pub pass_rate: Option<f64>,
     /// Bounds of figures of its score.
     pub score: Vec<(Spanned<Statistic>, Bound)>,
@@ -59,7 +57,6 @@ pub struct TaskThreshold {
 /// Limits of cost in US dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CostLimit {
-    /// For the whole run.
     pub total: Option<f64>,
     /// For a case on average.
     pub per_case: Option<f64>,
@@ -68,9 +65,7 @@ pub struct CostLimit {
 /// The ends between which a figure must lie; both belong to it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bound {
-    /// The lower end.
     pub at_least: Option<f64>,
-    /// The upper end.
     pub at_most: Option<f64>,
 }
 
@@ -86,7 +81,6 @@ pub enum Tolerance {
 /// A figure that sums up many numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {
-    /// Their mean.
     Mean,
     /// The smallest number that this share of them does not exceed, from 0 (the smallest of all) to 1 (the largest).
     Quantile(f64),
@@ -113,7 +107,6 @@ impl Statistic {
         Self::NAMES.iter().find(|(it, _)| *it == name).map(|(_, it)| *it)
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, it)| *it == self).map_or("quantile", |(name, _)| *name)
     }

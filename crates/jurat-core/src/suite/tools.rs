@@ -20,12 +20,10 @@ use jurat_format::{codes, duration, id};
 
 use super::task::read_id;
 
-/// A server with tools.
 #[derive(Debug, Clone)]
 pub struct ServerSpec {
     /// What the suite calls it.
     pub name: Spanned<String>,
-    /// How it is reached.
     pub reach: Reach,
     /// The folder of the file that defines it: paths are relative to it.
     pub folder: PathBuf,
@@ -51,7 +49,6 @@ pub enum Reach {
     },
     /// A server that runs already, asked over streamable HTTP.
     Http {
-        /// Its address.
         url: String,
         /// What every request has besides, with `${NAME}` where the environment supplies a part.
         headers: Vec<(String, String)>,

@@ -19,7 +19,6 @@ use super::{
 };
 use crate::template::Trait;
 
-/// The suite as YAML.
 pub fn yaml(suite: &Suite) -> String {
     yaml_text(&value(suite))
 }

@@ -50,7 +50,6 @@ pub struct Field {
     pub schema: Value,
     /// What it is, in words for the model that reads answers.
     pub description: String,
-    /// What it must be.
     pub ground_truth: GroundTruth,
     /// How it is compared with that; follows from the ground truth when absent.
     pub verify_with: Option<Operator>,
@@ -65,7 +64,6 @@ pub struct Field {
 pub enum GroundTruth {
     /// Nobody says: the field is read, and not judged unless its comparison says enough by itself.
     None,
-    /// This value.
     Value(Value),
     /// What an earlier turn of the conversation decides.
     Conditional {
@@ -81,7 +79,6 @@ pub enum GroundTruth {
 /// What a field must be in one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroundTruthCase {
-    /// The value.
     pub value: Value,
     /// How it is compared, where it is not as in the other cases.
     pub verify_with: Option<Operator>,
@@ -90,7 +87,6 @@ pub struct GroundTruthCase {
 /// How many fields must be right.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Strategy {
-    /// This field.
     Field(String),
     /// All of these.
     AllOf(Vec<Strategy>),
@@ -117,16 +113,10 @@ pub enum TemplateError {
     Weight(String),
     /// The type of a field is no JSON Schema.
     #[error("the type of `{field}` is not a JSON Schema: {reason}")]
-    Schema {
-        /// The field.
-        field: String,
-        /// Why, in words.
-        reason: String,
-    },
+    Schema { field: String, reason: String },
     /// The strategy asks for a field that is not there.
     #[error("the strategy names `{name}`, which is no field; there are {known}")]
     UnknownField {
-        /// The name.
         name: String,
         /// The fields that there are, in words.
         known: String,
@@ -254,7 +244,6 @@ pub fn usual_operator(ground_truth: &Val<'_>) -> Operator {
     })
 }
 
-/// A primitive without parameters.
 pub(super) fn primitive(name: &'static str) -> Operator {
     let stored = format!("{{\"type\": \"{name}\"}}");
     let (node, _) = json_node(&stored, SourceId::default()).expect("a name in quotes is JSON");

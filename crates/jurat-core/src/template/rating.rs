@@ -56,7 +56,6 @@ struct Asked {
 /// One thing to ask a model about one answer.
 #[derive(Debug)]
 pub struct RubricRequest<'r> {
-    /// What it is asked.
     pub messages: Vec<Message>,
     /// The JSON Schema of what it must reply.
     pub schema: &'r Schema,
@@ -69,13 +68,10 @@ pub struct RubricRequest<'r> {
 /// What there is to rate.
 #[derive(Debug, Clone, Copy)]
 pub struct RatedTurn<'t> {
-    /// What was asked.
     pub question: &'t str,
-    /// What was answered.
     pub raw_response: &'t str,
     /// What was read from the answer.
     pub parsed: &'t Val<'t>,
-    /// Whether it was right.
     pub verify_result: Option<bool>,
 }
 
@@ -99,25 +95,13 @@ pub enum RubricError {
     Repeated(String),
     /// A range of scores has no score.
     #[error("`{name}` rates from {min} to {max}, which is no range")]
-    Range {
-        /// The trait.
-        name: String,
-        /// The least.
-        min: i64,
-        /// The most.
-        max: i64,
-    },
+    Range { name: String, min: i64, max: i64 },
     /// There are too few classes or too many, or two of one name.
     #[error("`{0}` needs 2 to 20 classes, each with a name of its own")]
     Classes(String),
     /// A metric has nothing to find, or nothing to compute.
     #[error("`{name}` {reason}")]
-    Metric {
-        /// The trait.
-        name: String,
-        /// Why, in words.
-        reason: String,
-    },
+    Metric { name: String, reason: String },
 }
 
 /// How many classes a trait may have.
@@ -155,7 +139,6 @@ impl Rubric {
         Ok(Rubric { traits, asked })
     }
 
-    /// The traits.
     pub fn traits(&self) -> &[Trait] {
         &self.traits
     }

@@ -15,7 +15,6 @@ pub struct Trait {
     pub description: String,
     /// Whether more of it is better, for those who read reports.
     pub higher_is_better: bool,
-    /// How it is rated.
     pub kind: TraitKind,
 }
 
@@ -25,12 +24,7 @@ pub enum TraitKind {
     /// A model says yes or no.
     Boolean,
     /// A model gives a whole number between these two.
-    Score {
-        /// The least.
-        min: i64,
-        /// The most.
-        max: i64,
-    },
+    Score { min: i64, max: i64 },
     /// A model picks a class. The value is the number of the class, counted from 0, with its name beside it.
     Literal {
         /// The classes in order, each with what it means.
@@ -53,7 +47,6 @@ pub enum TraitKind {
         items: Vec<String>,
         /// What it should not have. Without such a list, whatever is in the answer beyond the items counts against it.
         unwanted: Vec<String>,
-        /// What is computed.
         metrics: Vec<Metric>,
     },
 }
@@ -83,7 +76,6 @@ impl Metric {
         ("accuracy", Metric::Accuracy),
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Metric::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| *name)
     }

@@ -30,7 +30,6 @@ pub struct Verified {
 /// What one field came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldVerdict {
-    /// The field.
     pub name: String,
     /// Whether it is right; `None` when it was not there or is not judged, and why nobody can tell.
     pub result: Result<Option<bool>, Inapplicable>,
@@ -45,7 +44,6 @@ pub struct FieldVerdict {
 /// By what an answer was judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JudgedBy {
-    /// By a template.
     Template,
     /// By a model that compared it with the reference.
     Default,
@@ -76,7 +74,6 @@ impl Verified {
         self.verify.as_ref().ok().copied().flatten()
     }
 
-    /// Why nobody could tell.
     pub fn error(&self) -> Option<&str> {
         self.verify.as_ref().err().map(String::as_str)
     }

@@ -3,7 +3,6 @@
 /// Tools that may not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolFilter {
-    /// Which.
     pub remove: Vec<ToolName>,
 }
 
@@ -17,7 +16,6 @@ impl ToolFilter {
 /// A tool of a server, or all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolName {
-    /// The server.
     pub server: String,
     /// The tool; `None` for all of them.
     pub tool: Option<String>,

@@ -40,7 +40,6 @@ pub struct Dialogue {
     pub tool_uses: Vec<ToolUse>,
     /// The tokens of all answers.
     pub usage: Option<Usage>,
-    /// What all answers cost.
     pub cost_usd: Option<f64>,
     /// How long all answers took; that of tools is not in it.
     pub latency: Duration,
@@ -53,11 +52,9 @@ pub struct ToolUse {
     pub id: String,
     /// The server; `None` for a tool that does not exist.
     pub server: Option<String>,
-    /// The tool.
     pub tool: String,
     /// What it was called with.
     pub arguments: Value,
-    /// What it returned.
     pub output: Option<String>,
     /// Whether that is an error.
     pub is_error: bool,
@@ -81,11 +78,9 @@ pub enum Conclusion {
 /// What a model said last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said {
-    /// Its words.
     pub text: String,
     /// The tools it wants to call, which nobody calls any more.
     pub tool_calls: Vec<ToolCall>,
-    /// Why it stopped.
     pub finish: Finish,
 }
 

@@ -24,9 +24,7 @@ use crate::effect::{Asker, Deed, Outcome, Request, Returned, Seat, StepSite};
 /// A request that may be made now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// Which one it is.
     pub site: StepSite,
-    /// What to ask.
     pub request: Request,
     /// How many requests it may take.
     pub max_requests: u32,

@@ -14,11 +14,9 @@ const MOST_LETTERS: usize = 64;
 /// A tool that a server has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerTool {
-    /// The server.
     pub server: String,
     /// What the server calls it.
     pub name: String,
-    /// What it is for.
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub parameters: Value,
@@ -59,7 +57,6 @@ fn empty_schema() -> Value {
 pub struct Offer {
     /// What the model calls it.
     pub name: String,
-    /// The server.
     pub server: String,
     /// What the server calls it.
     pub tool: String,

@@ -7,7 +7,6 @@ use super::CaseVerdict;
 pub struct CaseCounts {
     /// Something counted passed, and nothing failed.
     pub passed: u64,
-    /// Something counted failed.
     pub failed: u64,
     /// A task could not be judged.
     pub error: u64,
@@ -15,12 +14,10 @@ pub struct CaseCounts {
     pub not_run: u64,
     /// Something was measured, nothing judged.
     pub measured: u64,
-    /// Gates led past everything.
     pub not_judged: u64,
 }
 
 impl CaseCounts {
-    /// Counts one more.
     pub fn add(&mut self, verdict: CaseVerdict) {
         *self.place(verdict) += 1;
     }

@@ -43,9 +43,7 @@ impl Conclusion {
 /// Whether a run passed, and why.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Decision {
-    /// How it ended.
     pub conclusion: Conclusion,
-    /// Why, in one sentence.
     pub sentence: String,
     /// The rules that were applied.
     pub rules: Vec<Rule>,
@@ -58,11 +56,9 @@ pub struct Rule {
     pub name: String,
     /// Whether the suite says it.
     pub is_written: bool,
-    /// What was wanted.
     pub bound: Bound,
     /// What was found; nothing where there was nothing to count.
     pub found: Option<f64>,
-    /// Whether it is met.
     pub standing: RuleStanding,
     /// All of this in words.
     pub sentence: String,
@@ -71,7 +67,6 @@ pub struct Rule {
 /// Whether a rule is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleStanding {
-    /// It is.
     Met,
     /// It is not.
     Missed,
@@ -82,11 +77,9 @@ pub enum RuleStanding {
 /// What was counted in a run.
 #[derive(Debug, Clone, Default)]
 pub struct Figures<'f> {
-    /// How the cases ended.
     pub cases: CaseCounts,
     /// All counted tasks of all cases.
     pub counts: Counts,
-    /// Each task.
     pub tasks: Vec<TaskFigures<'f>>,
     /// What all answers cost, as far as that is known.
     pub cost_usd: Option<f64>,
@@ -105,7 +98,6 @@ pub struct Figures<'f> {
 /// What was counted of one task.
 #[derive(Debug, Clone)]
 pub struct TaskFigures<'f> {
-    /// Its id.
     pub id: &'f str,
     /// The scenario that it is for alone, where that has to be said.
     pub scenario: Option<&'f str>,
@@ -113,7 +105,6 @@ pub struct TaskFigures<'f> {
     pub is_counted: bool,
     /// How often it ended how.
     pub counts: Counts,
-    /// Its scores.
     pub scores: Sample,
 }
 
@@ -122,19 +113,16 @@ pub struct TaskFigures<'f> {
 pub struct Sample {
     /// How many numbers there are.
     pub n: u64,
-    /// The figures.
     pub values: Vec<(Statistic, f64)>,
 }
 
 impl Sample {
-    /// One of the figures.
     pub fn get(&self, statistic: Statistic) -> Option<f64> {
         self.values.iter().find(|(it, _)| *it == statistic).map(|(_, value)| *value)
     }
 }
 
 impl Decision {
-    /// Decides about a run.
     pub fn of(thresholds: &Thresholds, figures: &Figures<'_>) -> Decision {
         let rules = if figures.cases.total() == 0 { Vec::new() } else { rules(thresholds, figures) };
         let conclusion = conclusion(&rules, figures);

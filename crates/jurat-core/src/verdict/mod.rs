@@ -40,7 +40,6 @@ pub struct Reason(pub String);
 /// Why a task was skipped. The task it names is where it began, however far up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipReason {
-    /// This gate failed.
     GateFailed(TaskIx),
     /// This task could not be judged.
     Errored(TaskIx),
@@ -181,17 +180,11 @@ impl CaseVerdict {
 /// How many tasks of a case, or of many, ended how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Judged, and right.
     pub passed: u64,
-    /// Judged, and wrong.
     pub failed: u64,
-    /// Measured.
     pub measured: u64,
-    /// Could not be judged.
     pub errored: u64,
-    /// Skipped; gates too.
     pub skipped: u64,
-    /// Not run; gates too.
     pub not_run: u64,
 }
 

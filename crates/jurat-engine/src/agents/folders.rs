@@ -29,7 +29,6 @@ pub(super) struct Folders {
     pub(super) workspace: PathBuf,
     pub(super) home: PathBuf,
     pub(super) tmp: PathBuf,
-    /// Short paths, for sockets.
     pub(super) sockets: PathBuf,
     root: PathBuf,
     _lock: File,

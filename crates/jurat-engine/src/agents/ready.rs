@@ -23,47 +23,27 @@ pub enum AgentError {
     /// Its program is not there.
     #[error("agent `{agent}`: {error}; {remedy}")]
     NoProgram {
-        /// The agent.
         agent: String,
-        /// What is wrong.
         error: ProgramError,
         /// What to do about it.
         remedy: String,
     },
     /// The template of a case cannot be read.
     #[error("case `{case}`: its workspace cannot be made from `{}`: {why}", path.display())]
-    NoTemplate {
-        /// The case.
-        case: String,
-        /// The template.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    NoTemplate { case: String, path: PathBuf, why: String },
     /// The script that its interpreter should read is not where the agent sees it.
     #[error("agent `{agent}`: {why}")]
     NoScript {
-        /// The agent.
         agent: String,
         /// Where it is, or is not, and what to do.
         why: String,
     },
     /// The artifact of a case is not there.
     #[error("case `{case}`: there is no file `{}`, which should hold its recorded run", path.display())]
-    NoArtifact {
-        /// The case.
-        case: String,
-        /// The artifact.
-        path: PathBuf,
-    },
+    NoArtifact { case: String, path: PathBuf },
     /// A directory that it should see is not there.
     #[error("agent `{agent}`: `{}` is not there, which it should see", path.display())]
-    NotThere {
-        /// The agent.
-        agent: String,
-        /// The path.
-        path: PathBuf,
-    },
+    NotThere { agent: String, path: PathBuf },
     /// It should see all of the network, and nobody said that it may.
     #[error(
         "agent `{0}` asks for all of the network (`network: host`), which nothing can be kept from; give `--unsafe-host` \
@@ -72,26 +52,17 @@ pub enum AgentError {
     HostNetwork(String),
     /// A variable that is passed on is not set.
     #[error("agent `{agent}` is passed the variable `{name}`, which is not set")]
-    NoVariable {
-        /// The agent.
-        agent: String,
-        /// The variable.
-        name: String,
-    },
+    NoVariable { agent: String, name: String },
     /// Its program speaks to models in another way than its model is spoken to.
     #[error(
         "agent `{agent}` asks its model as `{speaks}`, and `{model}` is asked as `{asked}`; give it a model of {remedy}"
     )]
     OtherWire {
-        /// The agent.
         agent: String,
-        /// How its program asks.
         speaks: &'static str,
-        /// The model.
         model: String,
         /// How the model is asked.
         asked: String,
-        /// Providers that would do.
         remedy: &'static str,
     },
     /// A function that this program does not have.
@@ -99,16 +70,10 @@ pub enum AgentError {
         "agent `{agent}` is the function `{function}` of the program that runs the suite, and this program has none of that name; \
          run it there, or replay a recording"
     )]
-    NoFunction {
-        /// The agent.
-        agent: String,
-        /// The function.
-        function: String,
-    },
+    NoFunction { agent: String, function: String },
     /// This machine cannot isolate it.
     #[error("agent `{agent}`: {why}")]
     NoSandbox {
-        /// The agent.
         agent: String,
         /// What failed and what to change.
         why: String,
@@ -129,7 +94,6 @@ pub(crate) struct Surroundings {
     pub(crate) is_on_host: bool,
     /// Where what runs leave is kept.
     pub(crate) kept: PathBuf,
-    /// The suite.
     pub(crate) suite: String,
     /// The search path of jurat itself.
     pub(crate) search: Option<OsString>,

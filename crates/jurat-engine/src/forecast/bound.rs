@@ -79,7 +79,6 @@ impl<'p> Bounds<'p> {
         Bounds { plan, usd: 0.0, unknown: Vec::new(), templates: BTreeMap::new() }
     }
 
-    /// All of it.
     pub(super) fn cost(self) -> CostBound {
         if self.unknown.is_empty() { CostBound::AtMost(self.usd) } else { CostBound::Unknown(self.unknown) }
     }

@@ -42,7 +42,6 @@ use outline::outlined;
 pub struct Asking<'a> {
     /// Who plays a role, as the command line said.
     pub models: &'a [(String, String)],
-    /// Which rows.
     pub selection: &'a Selection,
     /// How often each subject is asked.
     pub repeat: u32,
@@ -112,7 +111,6 @@ fn roles(definition: Definition<'_>, asking: Asking<'_>) -> Result<Roles, Launch
 struct Forecast<'f> {
     plan: &'f Plan,
     rows: &'f Rows<'f>,
-    /// Who plays each role.
     players: BTreeMap<&'f str, Player<'f>>,
     /// What each row is made into; nothing when a row is one case.
     asked: &'f [Asked],

@@ -29,9 +29,7 @@ pub enum ExplainError {
     /// There is no such case.
     #[error("the run `{run}` has no case `{case}`; {has}{}", suggestion(near))]
     NoCase {
-        /// What was asked for.
         case: String,
-        /// The run.
         run: String,
         /// The cases that there are, in words.
         has: String,
@@ -41,7 +39,6 @@ pub enum ExplainError {
     /// There are several that begin so.
     #[error("several cases begin with `{case}`: {cases}; write more of the id")]
     SeveralCases {
-        /// What was asked for.
         case: String,
         /// The first of them, in words.
         cases: String,
@@ -49,21 +46,13 @@ pub enum ExplainError {
     /// There is no such task.
     #[error("the suite has no task `{task}`; it has {tasks}{}", suggestion(near))]
     NoTask {
-        /// What was asked for.
         task: String,
-        /// The tasks, in words.
         tasks: String,
         /// What may have been meant.
         near: Option<String>,
     },
-    /// There are several.
     #[error("several scenarios have a task `{task}`: {scenarios}; name one of them with `--case`")]
-    SeveralTasks {
-        /// What was asked for.
-        task: String,
-        /// The scenarios, in words.
-        scenarios: String,
-    },
+    SeveralTasks { task: String, scenarios: String },
     /// The run cannot be read.
     #[error(transparent)]
     View(#[from] ViewError),

@@ -53,16 +53,13 @@ pub const NOT_PASSED: [Code; 5] = [Code::Failed, Code::Measured, Code::Error, Co
 /// Why a run cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// Its file.
     #[error(transparent)]
     File(#[from] RunFileError),
     /// What it recorded.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Its suite.
     #[error("the suite that `{path}` holds cannot be read by this version of jurat; it was written by {version}")]
     Suite {
-        /// The file.
         path: String,
         /// The version that wrote it.
         version: String,
@@ -76,7 +73,6 @@ impl From<DatabaseError> for ViewError {
 }
 
 impl RunView {
-    /// Opens a run.
     pub fn open(path: &Path) -> Result<RunView, ViewError> {
         let reader = RunReader::open(path)?;
         let Some((suite, plan)) = restored(reader.head()) else {
@@ -101,7 +97,6 @@ impl RunView {
         &self.suite
     }
 
-    /// Its plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

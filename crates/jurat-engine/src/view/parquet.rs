@@ -16,7 +16,6 @@ pub struct ParquetWriter<'r> {
 }
 
 impl<'r> ParquetWriter<'r> {
-    /// Begins a run.
     pub fn new(
         out: Box<dyn Write + Send + 'r>,
         run: &'r RunReport,

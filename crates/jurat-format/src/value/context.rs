@@ -7,20 +7,17 @@ use super::{FieldPath, Missing, MissingKind, Val};
 /// The base context of a case, overlaid with the outputs of direct dependencies under their ids.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'c> {
-    /// The evidence document.
     pub base: &'c Val<'c>,
     /// The outputs, by task id; they hide members of the base with the same name.
     pub outputs: &'c [(&'c str, &'c Val<'c>)],
 }
 
 impl<'c> Context<'c> {
-    /// A context without dependencies.
     #[inline]
     pub fn of(base: &'c Val<'c>) -> Context<'c> {
         Context { base, outputs: &[] }
     }
 
-    /// Looks up a path.
     #[inline]
     pub fn find(&self, path: &FieldPath) -> Result<Cow<'c, Val<'c>>, Missing> {
         if let Some(output) = self.output(path, |id, root| id == root) {

@@ -17,7 +17,6 @@ pub const MAX_DEPTH: usize = 128;
 /// One value read from JSON text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record<'a> {
-    /// The value.
     pub value: Val<'a>,
     /// Whether an object that was read holds a key twice; the last value won.
     pub repeated_key: bool,
@@ -27,7 +26,6 @@ pub struct Record<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (line {line}, column {column})")]
 pub struct JsonError {
-    /// What is wrong.
     pub message: String,
     /// The line, from 1.
     pub line: usize,
@@ -72,7 +70,6 @@ where
 pub(super) struct Notes {
     /// A number may have been rounded.
     pub(super) inexact: Cell<bool>,
-    /// A key came twice.
     pub(super) repeated_key: Cell<bool>,
 }
 

@@ -11,9 +11,7 @@ use super::{JsonError, MAX_DEPTH, Map, SourceId, Span, Val};
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node<'a> {
-    /// Where it stands.
     pub span: Span,
-    /// What it holds.
     pub content: Content<'a>,
 }
 
@@ -22,7 +20,6 @@ pub struct Node<'a> {
 pub enum Content<'a> {
     /// Null, a boolean, a number or text.
     Scalar(Val<'a>),
-    /// A list.
     List(Vec<Node<'a>>),
     /// An object, each key once, in the order it was written.
     Map(Vec<Entry<'a>>),
@@ -31,11 +28,8 @@ pub enum Content<'a> {
 /// One member of an object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry<'a> {
-    /// The key.
     pub key: Cow<'a, str>,
-    /// Where the key stands.
     pub key_span: Span,
-    /// The value.
     pub value: Node<'a>,
 }
 
@@ -69,7 +63,6 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether this is null.
     pub fn is_null(&self) -> bool {
         matches!(self.content, Content::Scalar(Val::Null))
     }
@@ -105,11 +98,8 @@ impl<'a> Node<'a> {
 /// A key that came a second time in one object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepeatedKey {
-    /// The key.
     pub key: String,
-    /// Where it came first.
     pub first: Span,
-    /// Where it came again.
     pub again: Span,
 }
 

@@ -18,7 +18,6 @@ use std::ops::Range;
 
 use super::{Kind, Val, parse_json};
 
-/// A parsed path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FieldPath(Box<[Step]>);
 
@@ -43,9 +42,7 @@ pub struct PathError {
     pub kind: PathErrorKind,
     /// The bytes of the path that are wrong.
     pub at: Range<usize>,
-    /// What is wrong.
     pub message: String,
-    /// What to write instead.
     pub help: Option<String>,
 }
 
@@ -67,7 +64,6 @@ pub enum PathErrorKind {
 pub struct Missing {
     /// The step that found nothing, counted from 0.
     pub step: usize,
-    /// What was there instead.
     pub kind: MissingKind,
 }
 
@@ -106,7 +102,6 @@ impl FieldPath {
         FieldPath(steps.into_iter().collect())
     }
 
-    /// The steps.
     #[inline]
     pub fn steps(&self) -> &[Step] {
         &self.0

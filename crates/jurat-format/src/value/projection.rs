@@ -20,14 +20,15 @@ pub struct Projection(Want);
 /// What is wanted of one value.
 #[derive(Debug, Clone, PartialEq)]
 enum Want {
-    /// All of it.
     All,
     /// These members, if it is an object; and this of each item, if it is a list.
-    Parts { keys: Vec<(Box<str>, Want)>, items: Option<Box<Want>> },
+    Parts {
+        keys: Vec<(Box<str>, Want)>,
+        items: Option<Box<Want>>,
+    },
 }
 
 impl Projection {
-    /// Reads everything.
     pub fn all() -> Projection {
         Projection(Want::All)
     }
@@ -41,7 +42,6 @@ impl Projection {
         Projection(want)
     }
 
-    /// Whether everything is read.
     pub fn is_all(&self) -> bool {
         self.0 == Want::All
     }

@@ -11,7 +11,6 @@ pub struct SourceId(pub u32);
 pub struct Span {
     /// The text it points into.
     pub source: SourceId,
-    /// The first byte.
     pub start: u32,
     /// The byte after the last.
     pub end: u32,
@@ -24,7 +23,6 @@ impl Span {
         Span { source, start: clamp(range.start), end: clamp(range.end.max(range.start)) }
     }
 
-    /// The bytes it covers.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
@@ -40,9 +38,7 @@ impl Span {
 /// Something read from a definition, with its place. Two are equal when what they hold is equal, wherever they stand.
 #[derive(Debug, Clone, Copy)]
 pub struct Spanned<T> {
-    /// What was read.
     pub value: T,
-    /// Where it stands.
     pub span: Span,
 }
 

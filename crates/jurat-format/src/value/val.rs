@@ -24,7 +24,6 @@ pub enum Val<'a> {
     Big(Cow<'a, str>),
     /// Text.
     Str(Cow<'a, str>),
-    /// A list.
     List(Vec<Val<'a>>),
     /// An object.
     Map(Map<'a>),
@@ -455,11 +454,8 @@ pub enum Kind {
     Boolean = 2,
     /// Any number.
     Number = 4,
-    /// Text.
     Text = 8,
-    /// A list.
     List = 16,
-    /// An object.
     Object = 32,
 }
 
@@ -480,7 +476,6 @@ impl Kind {
     }
 }
 
-/// A set of kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Kinds(u8);
 

@@ -10,7 +10,6 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::Unsupported;
 
-/// Writes a body.
 pub(super) fn write(
     extra: Option<&Map<'static>>,
     fill: impl FnOnce(&mut Object<'_, '_>),
@@ -52,7 +51,6 @@ impl<'b, 'e> Object<'b, 'e> {
         object.bytes.push(b'}');
     }
 
-    /// Writes a member.
     pub(super) fn member(&mut self, key: &'static str, value: &impl Serialize) {
         if self.extra.is_some_and(|it| it.get(key).is_some()) {
             self.clash.get_or_insert_with(|| key.to_owned());

@@ -43,9 +43,7 @@ pub(crate) use structured::Structured;
 pub enum Codec {
     /// OpenAI's chat completions, which most other servers speak too.
     OpenaiChat,
-    /// OpenAI's responses.
     OpenaiResponses,
-    /// Anthropic's messages.
     AnthropicMessages,
     /// Gemini's `generateContent`.
     GeminiGenerate,
@@ -191,11 +189,9 @@ pub struct WireRequest {
 /// What came back.
 #[derive(Clone, Copy)]
 pub struct Received<'a> {
-    /// The status.
     pub status: u16,
     /// The value of a header, by its name in lower case.
     pub header: &'a dyn Fn(&str) -> Option<&'a str>,
-    /// The body.
     pub body: &'a [u8],
     /// When it came, in milliseconds since 1970.
     pub at_ms: u64,
@@ -214,11 +210,8 @@ pub struct Reply {
     pub text: String,
     /// The tools it wants to call.
     pub tool_calls: Vec<ToolCall>,
-    /// Why it stopped.
     pub finish: Finish,
-    /// The tokens it took.
     pub usage: Option<Usage>,
-    /// Who answered.
     pub served: Served,
 }
 

@@ -44,7 +44,6 @@ impl<'e> Settings<'e> {
         }
     }
 
-    /// Refuses a seed.
     pub(super) fn no_seed(&self, provider: &str) -> Result<(), Unsupported> {
         match self.seed {
             None => Ok(()),

@@ -53,7 +53,6 @@ impl Members {
         self.0.get(name).is_some_and(|it| !matches!(it.get(), "[]" | "null"))
     }
 
-    /// Sets a member.
     pub(super) fn set(&mut self, name: &str, value: &impl serde::Serialize) {
         let value = to_raw_value(value).expect("texts, numbers and objects are JSON");
         self.0.insert(name.to_owned(), value);

@@ -6,7 +6,6 @@ pub struct Names(Vec<Name>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Name {
-    /// Without the star.
     host: String,
     is_below: bool,
     port: Option<u16>,
@@ -21,7 +20,6 @@ impl Names {
         names.into_iter().map(|it| Name::read(it).ok_or_else(|| it.to_owned())).collect::<Result<_, _>>().map(Names)
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

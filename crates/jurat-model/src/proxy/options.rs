@@ -17,7 +17,6 @@ use crate::transport::Proxies;
 /// How a proxy is made.
 #[derive(Debug)]
 pub struct ProxyOptions {
-    /// Who answers.
     pub upstream: Upstream,
     /// The key that requests must have; without it every request is answered. For ports that other users of the machine can reach.
     pub key: Option<String>,
@@ -81,9 +80,7 @@ pub fn random_key() -> String {
 /// For whom a model is asked, as scripts match it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OnBehalf {
-    /// The case.
     pub case: String,
-    /// The task.
     pub task: String,
     /// The role of the model.
     pub role: String,
@@ -98,7 +95,6 @@ impl fmt::Debug for OnSpent {
     }
 }
 
-/// Where a proxy listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listen {
     /// On a unix socket, which is made.
@@ -110,9 +106,7 @@ pub enum Listen {
 /// How much may be asked. A limit that is reached holds for every request after it; those that are under way go on.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ProxyLimits {
-    /// Requests.
     pub requests: Option<u64>,
-    /// Tokens, read and written.
     pub tokens: Option<u64>,
     /// Dollars. Without a price nothing is known to cost anything.
     pub usd: Option<f64>,
@@ -154,11 +148,9 @@ impl<F: Fn(&Asked) -> Given + Send + Sync> Answer for F {
 /// A request, as an agent made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// What it asks for.
     pub operation: Operation,
     /// Whether the reply is wanted in pieces.
     pub is_streamed: bool,
-    /// Its body.
     pub body: Bytes,
 }
 
@@ -172,16 +164,12 @@ impl Asked {
 /// A reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
-    /// The status.
     pub status: u16,
-    /// What the body is.
     pub content_type: String,
-    /// The body.
     pub body: Bytes,
 }
 
 impl Given {
-    /// A reply of JSON.
     pub fn json(text: impl Into<String>) -> Given {
         Given { status: 200, content_type: "application/json".to_owned(), body: Bytes::from(text.into()) }
     }

@@ -13,7 +13,6 @@ pub struct Record {
     pub n_requests: u64,
     /// All tokens that replies counted.
     pub usage: Usage,
-    /// Replies that counted none.
     pub n_uncounted: u64,
     /// What all of it cost, in dollars, when the price is known.
     pub cost_usd: Option<f64>,
@@ -62,7 +61,6 @@ impl Record {
 pub struct Exchange {
     /// When it came, in milliseconds since 1970.
     pub at_ms: u64,
-    /// The method.
     pub method: String,
     /// The path, as the agent asked it, without a key.
     pub path: String,
@@ -74,7 +72,6 @@ pub struct Exchange {
     pub request: Body,
     /// The status of the reply. None when there was none.
     pub status: Option<u16>,
-    /// What was answered.
     pub reply: Body,
     /// The tokens that it counted.
     pub usage: Option<Usage>,
@@ -93,7 +90,6 @@ pub struct Exchange {
 /// A body, up to what is written down. Keys are not in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Body {
-    /// Its beginning, as text.
     pub text: String,
     /// How many bytes all of it had.
     pub n_bytes: u64,
@@ -102,9 +98,7 @@ pub struct Body {
 /// A limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spent {
-    /// Of requests.
     Requests,
-    /// Of tokens.
     Tokens,
     /// Of dollars.
     Usd,
@@ -113,7 +107,6 @@ pub enum Spent {
 }
 
 impl Spent {
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Spent::Requests => "requests",

@@ -114,7 +114,6 @@ impl Proxy {
         self.shared.options.key.as_deref()
     }
 
-    /// What passed so far.
     pub fn record(&self) -> Record {
         self.shared.state().record.clone()
     }
@@ -585,7 +584,6 @@ impl Shared {
         spent
     }
 
-    /// What tokens cost.
     pub(super) fn price(&self) -> Option<crate::Price> {
         price(&self.options)
     }

@@ -20,7 +20,6 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Words alone.
     pub(super) fn error(text: impl Into<String>) -> Said {
         Said { value: Val::Map([("text", Val::from(text.into()))].into_iter().collect()), is_error: true }
     }

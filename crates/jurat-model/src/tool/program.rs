@@ -42,7 +42,6 @@ pub(super) struct Program {
 pub(super) struct Seen {
     pub(super) verbatim: Arc<Verbatim>,
     pub(super) complaints: Tail,
-    /// How it ended.
     pub(super) ended: OnceLock<String>,
     /// The number of times that it said that its tools changed.
     pub(super) n_changes: AtomicU64,

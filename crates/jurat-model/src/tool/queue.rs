@@ -32,7 +32,6 @@ struct Open {
 }
 
 impl Queue {
-    /// A call was sent.
     pub(super) fn sent(&self, id: &RequestId) {
         self.lock().calls.push((id.clone(), Instant::now()));
     }

@@ -86,42 +86,24 @@ pub(super) struct Address {
 /// Why a server cannot be opened, as far as that can be told without opening it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolboxError {
-    /// A variable is missing.
     #[error("`{wanted}` of the server `{server}` needs `{variable}`: set it in the environment or in a file `.env`")]
     MissingVariable {
-        /// The server.
         server: String,
         /// The header or variable that needs it.
         wanted: String,
-        /// What is missing.
         variable: String,
     },
     /// A header would have a value that no header can have.
     #[error(
         "the header `{header}` of the server `{server}` cannot be sent: its variable holds characters that no header can have"
     )]
-    Header {
-        /// The server.
-        server: String,
-        /// The header.
-        header: String,
-    },
+    Header { server: String, header: String },
     /// Its program is not there, or the folder that it starts in is not.
     #[error("the server `{server}` cannot be started: {why}")]
-    NoProgram {
-        /// The server.
-        server: String,
-        /// What is missing.
-        why: String,
-    },
+    NoProgram { server: String, why: String },
     /// Its address is none.
     #[error("the server `{server}` cannot be asked: `{url}` is no address")]
-    Address {
-        /// The server.
-        server: String,
-        /// What was written.
-        url: String,
-    },
+    Address { server: String, url: String },
 }
 
 impl Server {

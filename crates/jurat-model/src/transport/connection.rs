@@ -437,7 +437,6 @@ pub(crate) fn words(error: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// A time for people.
 pub(crate) fn seconds(duration: Duration) -> String {
     format!("{} s", duration.as_millis() as f64 / 1000.0)
 }

@@ -59,7 +59,6 @@ struct Waiting {
     n_tokens: u64,
 }
 
-/// Whether somebody may go.
 enum May {
     Go,
     /// When somebody else leaves.
@@ -110,7 +109,6 @@ impl Lane {
         state.queues.len() - 1
     }
 
-    /// Waits for a place.
     pub(super) fn enter(self: &Arc<Lane>, queue: usize, priority: u64, n_tokens: u64) -> Enter {
         Enter { lane: Arc::clone(self), queue, priority, n_tokens, ticket: None, sleep: None }
     }
@@ -121,7 +119,6 @@ impl Lane {
         state.paused_until = Some(state.paused_until.map_or(until, |it| it.max(until)));
     }
 
-    /// An idle connection.
     pub(super) fn idle_wire(&self) -> Option<Wire> {
         let mut state = self.lock();
         while let Some(wire) = state.idle.pop() {

@@ -42,7 +42,6 @@ pub struct Bound {
     pub input_tokens: u64,
     /// Tokens written; `None` when nothing bounds them.
     pub output_tokens: Option<u64>,
-    /// What they cost.
     pub price: Option<Price>,
 }
 
@@ -62,16 +61,13 @@ impl Bound {
 /// What a meter set aside, in its own counting; it gets it back as it gave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reservation {
-    /// Tokens.
     pub tokens: u64,
-    /// Billionths of a dollar.
     pub nano_usd: u64,
 }
 
 /// What became of a request that was reserved for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Settled {
-    /// It was answered.
     Answer {
         /// What it took, where the provider says.
         usage: Option<Usage>,

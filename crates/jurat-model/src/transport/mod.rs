@@ -63,7 +63,6 @@ pub struct Turn<'a> {
     pub number: u32,
 }
 
-/// How a transport works.
 #[derive(Debug, Clone)]
 pub struct TransportOptions {
     /// How many requests may be under way at an endpoint: where adapting starts, and its ceiling.
@@ -76,7 +75,6 @@ pub struct TransportOptions {
     pub backoff: Backoff,
     /// The longest wait that a provider may ask for. A longer one ends the effect.
     pub max_pause: Duration,
-    /// What spreads the waits.
     pub seed: u64,
     /// Whether replies are asked for in pieces.
     pub stream: bool,

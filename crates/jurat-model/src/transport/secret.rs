@@ -21,7 +21,6 @@ impl Secrets {
         self.0.push(SecretString::from(value));
     }
 
-    /// These and others.
     pub(crate) fn and(mut self, others: Secrets) -> Secrets {
         self.0.extend(others.0);
         self

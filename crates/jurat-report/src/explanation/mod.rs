@@ -30,11 +30,9 @@ pub use transcript::{
 /// Why a task of a case ended as it did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// The suite.
     pub suite: String,
     /// The id of the run.
     pub run_id: String,
-    /// The case.
     pub case: String,
     /// The prompt that made it, when there are several.
     pub prompt: Option<String>,
@@ -44,7 +42,6 @@ pub struct Explanation {
     pub replicate: Option<u32>,
     /// Where its row comes from.
     pub row: Option<RowSource>,
-    /// The task.
     pub task: String,
     /// `assert`, `judge`, …
     pub kind: String,
@@ -54,13 +51,10 @@ pub struct Explanation {
     pub stage: usize,
     /// What its author says about it.
     pub description: Option<String>,
-    /// How it ended.
     pub verdict: TaskVerdict,
     /// Why, in our words; may be empty.
     pub message: String,
-    /// The label it gave.
     pub label: Option<String>,
-    /// The score it gave.
     pub score: Option<f64>,
     /// Why it gave them, in the words of whoever judged.
     pub explanation: Option<String>,
@@ -93,16 +87,13 @@ pub struct RowSource {
     pub file: String,
     /// Which row of it, from 1.
     pub row: Option<u64>,
-    /// Where its bytes begin.
     pub offset: Option<u64>,
 }
 
 /// A gate on the way to a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateStep {
-    /// The gate.
     pub task: String,
-    /// How it ended.
     pub verdict: TaskVerdict,
     /// Why, in our words; may be empty.
     pub message: String,
@@ -113,7 +104,6 @@ pub struct GateStep {
 pub struct Operands {
     /// Where it looked; nothing when it looked at everything.
     pub path: Option<String>,
-    /// How it compared.
     pub operator: String,
     /// What it expected, whole; nothing for operators that need no operand.
     pub expected: Option<Value>,
@@ -128,14 +118,12 @@ pub struct Seen {
     pub name: String,
     /// Whether it is the output of a task that this one depends on, rather than part of the case.
     pub is_output: bool,
-    /// The value, whole.
     pub value: Value,
 }
 
 /// Something that a task could not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unseen {
-    /// Its name.
     pub name: String,
     /// Why not: `not a direct dependency`, `skipped`, …
     pub reason: String,
@@ -144,7 +132,6 @@ pub struct Unseen {
 /// A call of the code of an evaluator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Called {
-    /// The evaluator.
     pub evaluator: String,
     /// The arguments by name, as one object.
     pub arguments: Value,
@@ -152,7 +139,6 @@ pub struct Called {
     pub returned: Option<Value>,
     /// What it raised, or why nothing came back.
     pub problem: Option<String>,
-    /// What it printed.
     pub printed: Printed,
     /// How long it took, as it was recorded.
     pub latency: Option<Duration>,
@@ -165,7 +151,6 @@ pub struct Called {
 /// What was asked of models for one purpose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversation {
-    /// Who asked.
     pub purpose: Purpose,
     /// What was asked at first; what is said when asking again follows from the replies.
     pub messages: Vec<Message>,
@@ -180,7 +165,6 @@ pub struct Conversation {
 pub enum Purpose {
     /// It is what is evaluated.
     Subject,
-    /// It judges.
     Judge,
     /// It gives the embeddings that an evaluator compares.
     Embedder,
@@ -215,11 +199,8 @@ pub struct Reply {
     pub parsed: Option<Value>,
     /// What is wrong with it, or why no answer came.
     pub problem: Option<String>,
-    /// Why it stopped.
     pub finish: Option<String>,
-    /// The tokens it took.
     pub usage: Option<Usage>,
-    /// What it cost.
     pub cost_usd: Option<f64>,
     /// How long it took, as it was recorded.
     pub latency: Option<Duration>,
@@ -243,7 +224,6 @@ pub enum Origin {
 }
 
 impl Purpose {
-    /// One word for it.
     pub fn name(self) -> &'static str {
         match self {
             Purpose::Subject => "subject",
@@ -259,7 +239,6 @@ impl Purpose {
 }
 
 impl Origin {
-    /// One word for it.
     pub fn name(self) -> &'static str {
         match self {
             Origin::Live => "live",

@@ -17,7 +17,6 @@ pub(super) struct Graph {
 
 /// What stands for a task, or for the question to the subject.
 pub(super) struct Block {
-    /// Its name.
     pub(super) name: String,
     /// What it is, in a few words.
     pub(super) about: String,

@@ -23,7 +23,6 @@ pub use text::write_text;
 /// What a run will do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanReport {
-    /// The suite.
     pub suite: String,
     /// What its author says about it.
     pub description: Option<String>,
@@ -63,7 +62,6 @@ pub struct PlanAsking {
 /// A task that will run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlanTask {
-    /// Its id.
     pub id: String,
     /// `assert`, `judge`, …
     pub kind: String,

@@ -28,7 +28,6 @@ pub use total::{OutcomeTotal, ScenarioTotal, StatusCounts, TurnCounts, Unexercis
 /// The graph of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScenarioGraph {
-    /// The scenario.
     pub name: String,
     /// What its author says about it.
     pub description: Option<String>,
@@ -47,13 +46,10 @@ pub struct ScenarioGraph {
 /// A node of a graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GraphNode {
-    /// Its id.
     pub id: String,
-    /// What is asked.
     pub question: String,
     /// What its author says about it.
     pub description: Option<String>,
-    /// Who answers.
     pub subjects: Vec<String>,
     /// Who reads and rates answers, when somebody does.
     pub parser: Option<String>,
@@ -68,7 +64,6 @@ pub struct GraphNode {
 /// An edge of a graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GraphEdge {
-    /// The node it leaves.
     pub from: usize,
     /// The node it goes to; `None` when the conversation ends.
     pub to: Option<usize>,

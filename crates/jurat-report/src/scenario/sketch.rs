@@ -8,7 +8,6 @@ pub(super) const ROOM: usize = 48;
 
 /// Boxes and arrows.
 pub(super) struct Sketch {
-    /// What stands above them.
     pub(super) title: String,
     /// One for each node, in their order.
     pub(super) boxes: Vec<Box>,
@@ -20,7 +19,6 @@ pub(super) struct Sketch {
 pub(super) struct Box {
     /// Its name, and how often it was taken.
     pub(super) name: String,
-    /// Its question.
     pub(super) question: String,
     /// Who is asked and what with; empty where that is the same for all nodes.
     pub(super) who: String,

@@ -11,9 +11,7 @@ pub struct ScenarioTotal {
     pub graph: ScenarioGraph,
     /// Whether outcomes or tasks say what to conclude; without, nothing is counted.
     pub is_concluded: bool,
-    /// How the conversations ended.
     pub statuses: StatusCounts,
-    /// Their turns.
     pub turns: TurnCounts,
     /// Its outcomes, in the order they were written.
     pub outcomes: Vec<OutcomeTotal>,
@@ -54,7 +52,6 @@ pub struct TurnCounts {
 /// One outcome over all conversations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OutcomeTotal {
-    /// Its name.
     pub name: String,
     /// How often it was true.
     pub held: u64,
@@ -73,7 +70,6 @@ pub enum Unexercised {
     Node(String),
     /// An edge that was never taken.
     Edge {
-        /// The node it leaves.
         from: String,
         /// Where it goes, as definitions have it.
         to: String,
@@ -100,7 +96,6 @@ impl StatusCounts {
         } += 1;
     }
 
-    /// How many there are.
     pub fn total(&self) -> u64 {
         self.each().into_iter().map(|(_, n)| n).sum()
     }

@@ -152,7 +152,6 @@ fn now(spent: &Spent, observed: &Observed) -> Option<String> {
     }
 }
 
-/// What was there before.
 fn reused(run: &RunReport, spent: &Spent) -> Option<String> {
     let observed = &run.observed;
     let mut parts = Vec::new();

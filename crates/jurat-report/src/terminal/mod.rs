@@ -34,7 +34,6 @@ pub struct TerminalOptions {
     pub style: Style,
     /// How wide the window is; nothing when it is none, as in a file.
     pub width: Option<usize>,
-    /// How much is told.
     pub scope: Scope,
     /// Whether cases are listed. Without `tasks` and without a selection, those that failed.
     pub cases: bool,
@@ -113,7 +112,6 @@ pub struct TerminalWriter<'r> {
 }
 
 impl<'r> TerminalWriter<'r> {
-    /// Begins a run.
     pub fn new(out: &'r mut dyn Write, run: &'r RunReport, options: TerminalOptions) -> TerminalWriter<'r> {
         TerminalWriter {
             out,

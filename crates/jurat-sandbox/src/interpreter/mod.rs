@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use crate::Refused;
 use location::{Location, Owner, Version};
 
-/// Which interpreters are started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Interpreters {
     /// The one that a source names, else `python3` of the search path.

@@ -39,7 +39,6 @@ impl Cgroup {
         group.set("cgroup.procs", process.to_string()).then_some(group)
     }
 
-    /// Limits everything in it.
     pub(super) fn limit(&mut self, limits: &Limits, has: impl Fn(Wall) -> bool) {
         if has(Wall::Memory) && self.set("memory.max", limits.memory_bytes.to_string()) {
             // Not every kernel counts what is swapped out.
@@ -57,7 +56,6 @@ impl Cgroup {
         fs::write(self.folder.join(file), value).is_ok()
     }
 
-    /// What it enforces.
     pub(super) fn enforces(&self) -> Vec<(Limit, Mechanism)> {
         self.limits.iter().map(|it| (*it, Mechanism::Cgroup)).collect()
     }

@@ -12,7 +12,6 @@ use super::{Unavailable, Wall};
 /// How a program ended, and what kept it in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// How.
     pub exit: Exit,
     /// How long it took, by the clock on the wall.
     pub wall: Duration,
@@ -26,7 +25,6 @@ pub struct Ended {
     pub peak_processes: Option<u64>,
     /// What enforced each limit. A limit that is not here was not enforced.
     pub enforced: Vec<(Limit, Mechanism)>,
-    /// The walls that stood.
     pub walls: Vec<Wall>,
 }
 
@@ -67,11 +65,8 @@ impl fmt::Display for Exit {
 pub enum Limit {
     /// Time.
     Wall,
-    /// Output.
     Output,
-    /// Processes.
     Processes,
-    /// Memory.
     Memory,
     /// The size of one file.
     FileSize,
@@ -151,20 +146,10 @@ pub enum JailError {
     Unavailable(#[from] Unavailable),
     /// The program cannot be started.
     #[error("`{program}` cannot be started: {reason}")]
-    NotStarted {
-        /// The program.
-        program: String,
-        /// Why, in words.
-        reason: String,
-    },
+    NotStarted { program: String, reason: String },
     /// A folder or file of the walls cannot be used.
     #[error("`{}` cannot be used: {source}", .path.display())]
-    Folder {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Folder { path: PathBuf, source: io::Error },
     /// What was asked for cannot be had with this isolation.
     #[error("{0}")]
     Unsupported(&'static str),

@@ -18,7 +18,6 @@ pub(crate) struct Enter {
     pub(crate) ipc: bool,
     /// A network of its own.
     pub(crate) network: bool,
-    /// Who ends it.
     pub(crate) parent: u32,
 }
 

@@ -8,16 +8,13 @@ use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Program, StopFl
 /// What this machine can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Available {
-    /// The walls that stand.
     pub walls: Vec<Wall>,
-    /// What enforces each limit.
     pub enforced: Vec<(Limit, Mechanism)>,
 }
 
 /// Why walls cannot be put up here, and what to change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Unavailable {
-    /// What failed, in words.
     pub reason: String,
     /// What to change, in words.
     pub remedy: String,

@@ -26,7 +26,6 @@ impl StopFlag {
         self.0.store(INSISTENT, Ordering::SeqCst);
     }
 
-    /// Whether it is raised.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::SeqCst) >= RAISED
     }

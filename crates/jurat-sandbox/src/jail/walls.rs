@@ -25,7 +25,6 @@ pub struct Program {
 pub struct Walls {
     /// What is started as the first process of the jail: a program that is a worker when it is started so.
     pub worker: crate::Program,
-    /// Where it runs.
     pub isolation: Isolation,
     /// The folder that it works on. Writable; it sees it at [`Seen::workspace`].
     pub workspace: PathBuf,
@@ -88,7 +87,6 @@ impl Walls {
 /// How a program sees its folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// What it works on.
     pub workspace: PathBuf,
     /// Its home, for `HOME`.
     pub home: PathBuf,
@@ -109,11 +107,9 @@ impl Seen {
 pub enum Isolation {
     /// In namespaces of the kernel: it sees its folders, the system's programs and what was named, and nothing else. Linux only.
     Namespaces,
-    /// In a container.
     Container {
         /// The command of the engine: `docker` or `podman`.
         engine: PathBuf,
-        /// The image.
         image: String,
     },
     /// On the machine itself, as whoever runs jurat, with nothing between. Only for users who said so in words.
@@ -137,10 +133,7 @@ pub enum Network {
     /// Itself: it has a loopback of its own, and nothing leads out of it.
     Off,
     /// Itself, and what listens on unix sockets of this machine: each is a port of its loopback. Names that are allowed are a proxy behind such a port.
-    Loopback {
-        /// The ports.
-        forwards: Vec<Forward>,
-    },
+    Loopback { forwards: Vec<Forward> },
     /// Everybody that this machine can.
     Host,
 }
@@ -168,7 +161,6 @@ impl Network {
 pub struct Forward {
     /// The port, on 127.0.0.1.
     pub port: u16,
-    /// The unix socket.
     pub socket: PathBuf,
 }
 
@@ -183,7 +175,6 @@ pub struct Limits {
     pub output_bytes: u64,
     /// Processes and threads at the same time.
     pub processes: u64,
-    /// Bytes of memory.
     pub memory_bytes: u64,
     /// Bytes that one file may have.
     pub file_bytes: u64,
@@ -208,7 +199,6 @@ impl Default for Limits {
     }
 }
 
-/// One wall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wall {
@@ -247,7 +237,6 @@ pub enum Wall {
 }
 
 impl Wall {
-    /// All there are.
     pub const ALL: [Wall; 16] = [
         Wall::Files,
         Wall::Processes,
@@ -267,7 +256,6 @@ impl Wall {
         Wall::Disk,
     ];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Wall::Files => "files",

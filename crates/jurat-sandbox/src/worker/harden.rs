@@ -23,7 +23,6 @@ pub(crate) use linux::missing_layers;
 pub(super) struct Place<'p> {
     /// What the worker is going to become.
     pub(super) executable: Option<&'p Path>,
-    /// What may be read.
     pub(super) readable: &'p [PathBuf],
 }
 
@@ -164,7 +163,6 @@ mod linux {
 mod elsewhere {
     use super::{Channel, InForce, Layer, Orders, Place, missing};
 
-    /// Gives up nothing.
     pub(crate) fn give_up(_: &Channel, orders: &Orders, _: &Place<'_>) -> Result<InForce, Vec<String>> {
         let missing = missing_layers();
         if !orders.is_unsafe {

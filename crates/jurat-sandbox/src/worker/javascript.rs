@@ -148,7 +148,6 @@ impl Evaluator {
         Ok(Evaluator { job, printed, body, settle, mend, kept: None, context })
     }
 
-    /// Calls it once.
     fn answer(&mut self, call: u64, arguments: &[u8]) -> (u8, Vec<u8>) {
         let context = self.context.clone();
         let (kind, text) = context.with(|ctx| {

@@ -19,14 +19,12 @@ pub enum Cleaning {
 /// What was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cleaned {
-    /// How many answers.
     pub answers: u64,
     /// Whether the file gave the space back. While another process uses the journal it keeps it, and uses it for new answers.
     pub is_smaller: bool,
 }
 
 impl Journal {
-    /// Removes answers.
     pub fn clean(&self, cleaning: &Cleaning) -> Result<Cleaned, DatabaseError> {
         let mut reader = self.reader();
         let of = |it| DatabaseError::of(&self.path, it);

@@ -155,10 +155,8 @@ pub struct JournalAnswer {
     pub served: Option<String>,
 }
 
-/// What a journal holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JournalStats {
-    /// How many answers.
     pub answers: u64,
     /// The bytes of their requests and outcomes, as they are stored.
     pub bytes: u64,
@@ -175,9 +173,7 @@ pub struct JournalStats {
 /// What a journal holds of one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelStats {
-    /// Who was asked.
     pub model: String,
-    /// How many answers.
     pub answers: u64,
     /// The bytes of their requests and outcomes, as they are stored.
     pub bytes: u64,
@@ -227,7 +223,6 @@ impl Journal {
         }
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -37,7 +37,6 @@ pub enum SampleError {
         line: u64,
         /// The column in characters, from 1.
         column: u64,
-        /// What is wrong.
         message: String,
     },
     /// A line of CSV does not fit its header.
@@ -52,36 +51,21 @@ pub enum SampleError {
     },
     /// A CSV header is too wide.
     #[error("the header has {columns} columns; {most} are the most")]
-    TooManyColumns {
-        /// How many it has.
-        columns: usize,
-        /// How many are accepted.
-        most: usize,
-    },
+    TooManyColumns { columns: usize, most: usize },
     /// A CSV header has a name twice.
     #[error("the header has the column `{column}` twice; give one of them another name")]
-    RepeatedColumn {
-        /// The name.
-        column: String,
-    },
+    RepeatedColumn { column: String },
     /// The file is not what Parquet asks for.
     #[error("it cannot be read as Parquet: {message}")]
-    NotParquet {
-        /// What is wrong.
-        message: String,
-    },
+    NotParquet { message: String },
     /// The file is compressed in a way that is not understood.
     #[error("it is compressed with {codec}, which is not read; write it with Zstandard or Snappy")]
-    Compression {
-        /// How it is compressed.
-        codec: &'static str,
-    },
+    Compression { codec: &'static str },
     /// A column holds what JSON has no form for.
     #[error("the column `{column}` holds {holds}, which JSON has no form for; turn it into text, or leave it out")]
     OddColumn {
         /// The column, and the place in it.
         column: String,
-        /// What it holds.
         holds: String,
     },
     /// A cell holds what JSON has no form for.
@@ -91,7 +75,6 @@ pub enum SampleError {
         row: u64,
         /// The column, and the place in it.
         column: String,
-        /// What it holds.
         found: &'static str,
     },
     /// The system would not give the file.

@@ -7,7 +7,6 @@ use jurat_core::suite::RowFormat;
 
 use super::SampleError;
 
-/// A format of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// One JSON value per line.

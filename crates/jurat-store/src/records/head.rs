@@ -13,7 +13,6 @@ use crate::bounded::{Bytes, open, read_at_most};
 pub(super) struct Head {
     /// The text, without a byte-order mark.
     pub(super) text: String,
-    /// Why it stops.
     pub(super) end: End,
     limit: u64,
 }

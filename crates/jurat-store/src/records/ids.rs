@@ -33,20 +33,10 @@ pub enum RowId<'r> {
 pub enum IdError {
     /// The path that `id` names leads nowhere.
     #[error("no id at `{path}`: {why}")]
-    Missing {
-        /// The path.
-        path: String,
-        /// What was there instead.
-        why: String,
-    },
+    Missing { path: String, why: String },
     /// What should be the id is no id.
     #[error("the id at `{path}` is {}; an id is text, a number or a boolean", kind.phrase())]
-    Kind {
-        /// The path.
-        path: String,
-        /// What was found.
-        kind: Kind,
-    },
+    Kind { path: String, kind: Kind },
 }
 
 /// Returns what a row is known by. `text` is its JSON as it stands in its source.
@@ -84,7 +74,6 @@ fn printed<'r>(value: &'r Val<'_>) -> Option<Cow<'r, str>> {
     }
 }
 
-/// How messages name rows.
 #[derive(Debug, Clone)]
 pub struct RowNames(Vec<String>);
 
@@ -117,7 +106,6 @@ impl RowNames {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} have the same id, {}; give each row its own, or leave ids out", shown(&Val::from(id.as_str())))]
 pub struct DuplicateId {
-    /// The id.
     pub id: String,
     /// The row that had it first, in words.
     pub first: String,
@@ -140,7 +128,6 @@ pub struct Ids {
 impl Ids {
     const PARTS: usize = 64;
 
-    /// No ids yet.
     pub fn new(names: RowNames) -> Ids {
         Ids { names, parts: (0..Self::PARTS).map(|_| HashMap::default()).collect(), repeats: HashMap::new() }
     }

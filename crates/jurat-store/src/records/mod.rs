@@ -53,7 +53,6 @@ impl Sample {
 /// How much is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleLimits {
-    /// The most rows.
     pub rows: usize,
     /// The most bytes read. A row that ends beyond them is left out; a first row that does is an error.
     pub bytes: u64,

@@ -22,9 +22,7 @@ use crate::records::RowId;
 /// The row of a case, as it is handed to a block.
 #[derive(Debug, Clone, Copy)]
 pub struct CaseRow<'r> {
-    /// Where it came from.
     pub place: RowPlace,
-    /// Its JSON.
     pub text: &'r str,
     /// Whether it is copied into the run. Rows that are not there as they are in a file always are.
     pub keep: bool,
@@ -165,7 +163,6 @@ impl BlockBuilder {
             || self.id_texts.len() + self.detail_bytes.len() + self.kept_bytes.len() >= Self::MOST_BYTES
     }
 
-    /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.cases.is_empty()
     }

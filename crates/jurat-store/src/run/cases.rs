@@ -194,7 +194,6 @@ impl Headers {
         Ok(self.waiting.front().copied())
     }
 
-    /// Takes the next block.
     pub(super) fn next(&mut self, reading: Reading<'_>) -> Result<Option<Header>, DatabaseError> {
         self.peek(reading, &(0..u64::MAX))?;
         Ok(self.waiting.pop_front())

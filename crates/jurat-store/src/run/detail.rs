@@ -35,7 +35,6 @@ pub struct Detail<'d> {
     /// What each judge said, as the JSON text of a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Cow<'d, str>>,
-    /// Where skipping began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<Column>,
 }

@@ -22,21 +22,14 @@ pub enum RunFileError {
     SourceUnreadable {
         /// The file, as messages name it.
         name: String,
-        /// What the system says.
         source: std::io::Error,
     },
     /// The run is complete.
     #[error("`{}` is finished; there is nothing to go on with", path.display())]
-    Finished {
-        /// The file.
-        path: std::path::PathBuf,
-    },
+    Finished { path: std::path::PathBuf },
     /// The run goes on, or was killed.
     #[error("`{}` is not finished; wait until it is, or run the command again to go on with it", path.display())]
-    Unfinished {
-        /// The file.
-        path: std::path::PathBuf,
-    },
+    Unfinished { path: std::path::PathBuf },
 }
 
 /// Why a run can no longer be written. Everybody who writes afterwards is told the same.

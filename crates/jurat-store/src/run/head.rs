@@ -24,7 +24,6 @@ pub struct RunHead {
     pub resume_key: String,
     /// Files as they were written, the plan, prices, options: whatever the run rests on.
     pub documents: Vec<Document>,
-    /// Where rows come from.
     pub sources: Vec<SourceHead>,
     /// The tasks, in the order of the plan.
     pub tasks: Vec<TaskHead>,
@@ -42,9 +41,7 @@ impl RunHead {
 /// A text or other bytes under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// What it is called.
     pub name: String,
-    /// What it says.
     pub body: Vec<u8>,
 }
 
@@ -91,7 +88,6 @@ pub(super) fn mtime_ns(metadata: &std::fs::Metadata) -> i64 {
 /// A task, as far as results need to know it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskHead {
-    /// Its id.
     pub id: String,
     /// `assert`, `judge`, …
     pub kind: String,
@@ -99,7 +95,6 @@ pub struct TaskHead {
     pub gate: String,
     /// The stage it runs in, counted from 1.
     pub stage: u32,
-    /// The path it reads.
     pub path: Option<String>,
     /// The operator it compares with.
     pub operator: Option<String>,
@@ -118,7 +113,6 @@ pub struct Variant {
     pub replicate: u32,
 }
 
-/// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// Every case was taken to its end.
@@ -156,13 +150,11 @@ impl Ended {
 /// What is known at the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FinishState {
-    /// How it ended.
     pub ended: Ended,
     /// Whether the same command should go on with it.
     pub resumable: bool,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
-    /// How long it took.
     pub wall: Duration,
 }
 

@@ -28,7 +28,6 @@ pub(super) struct IndexWriter<'c> {
 /// Rows whose id a row before them holds.
 #[derive(Debug, Default)]
 pub(super) struct Duplicates {
-    /// How many there are.
     pub(super) n: u64,
     /// The first of them, each with the first row that has the id.
     pub(super) examples: BinaryHeap<(u64, u64)>,

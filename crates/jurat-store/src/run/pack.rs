@@ -13,7 +13,6 @@ use super::{RunFileError, RunReader};
 use crate::database::DatabaseError;
 use crate::packed::Packer;
 
-/// What was packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Packed {
     /// How many rows came into the run.

@@ -19,9 +19,7 @@ pub struct RowPlace {
 /// Some bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteRange {
-    /// Where they begin.
     pub offset: u64,
-    /// How many they are.
     pub length: u32,
 }
 

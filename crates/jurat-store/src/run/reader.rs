@@ -42,7 +42,6 @@ pub struct RunReader {
 /// How many cases of a slice ended how, for the case as a whole or for a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSummary {
-    /// What it is about.
     pub column: Column,
     /// The slice; empty for the whole.
     pub slice: String,
@@ -53,7 +52,6 @@ pub struct StoredSummary {
 }
 
 impl StoredSummary {
-    /// How many ended so.
     pub fn count(&self, code: Code) -> u64 {
         self.counts[usize::from(code as u8)]
     }
@@ -64,12 +62,10 @@ impl StoredSummary {
 pub struct StoredEvent {
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
-    /// What.
     pub body: String,
 }
 
 impl RunReader {
-    /// Opens a run.
     pub fn open(path: &Path) -> Result<RunReader, RunFileError> {
         RunReader::on(RUN.open_to_read(path)?, path)
     }
@@ -81,7 +77,6 @@ impl RunReader {
         Ok(RunReader { path, connection, head, block: RefCell::default(), rows: RefCell::default() })
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -138,7 +133,6 @@ impl RunReader {
         }
     }
 
-    /// What happened, in order.
     pub fn events(&self) -> Result<Vec<StoredEvent>, RunFileError> {
         self.all("SELECT at_ms, body FROM event ORDER BY id", |row| {
             Ok(StoredEvent { at_ms: row.get(0)?, body: row.get(1)? })

@@ -32,7 +32,6 @@ impl EffectStats {
         Some(EffectStats::of(&groups))
     }
 
-    /// Counts them all.
     pub(super) fn counted(connection: &Connection) -> rusqlite::Result<EffectStats> {
         let select = "SELECT effect.kind, effect.served, count(*), coalesce(sum(site.reused), 0),
                         min(CASE WHEN site.reused THEN effect.at_ms END)

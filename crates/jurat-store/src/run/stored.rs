@@ -28,13 +28,10 @@ pub struct StoredCase {
     pub codes: Vec<Code>,
     /// What there is to say about verdicts.
     pub details: Vec<(Column, Detail<'static>)>,
-    /// Its scores.
     pub scores: Vec<(Column, f64)>,
-    /// Its labels.
     pub labels: Vec<(Column, String)>,
     /// How long it took, when that was measured.
     pub took: Option<Duration>,
-    /// Its row.
     pub row: StoredRow,
 }
 
@@ -53,7 +50,6 @@ impl StoredCase {
 /// The row of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRow {
-    /// Where it came from.
     pub place: RowPlace,
     /// Its JSON, when it is in the run file.
     pub kept: Option<String>,
@@ -71,14 +67,12 @@ pub struct CaseIdentity {
     pub has_own_id: bool,
     /// Where its row came from.
     pub place: RowPlace,
-    /// How it ended.
     pub code: Code,
 }
 
 /// Why a case could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseErrors {
-    /// Which case it is.
     pub case: CaseIdentity,
     /// The tasks that could not be judged, each with the reason; empty for a case that ended otherwise.
     pub reasons: Vec<(Column, String)>,

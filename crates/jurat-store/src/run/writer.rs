@@ -44,7 +44,6 @@ pub struct RunWriter {
 /// A row of the summary that is not counted from verdicts: cost, tokens, times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryRow {
-    /// What it is about.
     pub column: super::Column,
     /// The slice; empty for the whole.
     pub slice: String,
@@ -100,7 +99,6 @@ impl RunWriter {
         RunWriter { path: path.to_owned(), messages, blocks, copies, failure, thread: thread.ok() }
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -201,7 +199,6 @@ const OPEN_EFFECTS: Duration = Duration::from_millis(50);
 /// How many effects are gathered at most.
 const MOST_EFFECTS: usize = 256;
 
-/// The thread that writes.
 struct Writing {
     file: Option<RunFile>,
     claim: Option<Claim>,

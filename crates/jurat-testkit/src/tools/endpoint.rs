@@ -56,7 +56,6 @@ impl ToolEndpoint {
         ToolEndpoint { port: port.recv().expect("it says its port"), state, _end: end }
     }
 
-    /// Returns its address.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }

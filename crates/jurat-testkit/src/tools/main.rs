@@ -20,10 +20,8 @@ struct Options {
     /// Every page names another one
     #[arg(long)]
     endless: bool,
-    /// Knows no tools
     #[arg(long)]
     bare: bool,
-    /// Never answers when greeted
     #[arg(long)]
     silent: bool,
     /// Ends at once, after saying this on standard error

@@ -66,7 +66,6 @@ pub struct Tools {
 /// What becomes of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deed {
-    /// This is the answer.
     Answer(Value),
     /// These are messages for whoever asked, one after the other.
     Messages(Vec<Value>),
@@ -103,7 +102,6 @@ impl Tools {
         Tools { manners, ..Tools::default() }
     }
 
-    /// Takes in a message.
     pub fn take(&mut self, message: &Value) -> Deed {
         if message["method"] == "notifications/cancelled" {
             return self.held.take().map_or(Deed::Nothing, Deed::Messages);

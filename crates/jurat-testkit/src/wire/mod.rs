@@ -12,7 +12,6 @@ use crate::fault::RetryAfter;
 use crate::reply::Said;
 use crate::request::{Request, Tool};
 
-/// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wire {
     /// OpenAI chat completions: `/v1/chat/completions`
@@ -62,7 +61,6 @@ pub(crate) trait Format: Sync {
     /// A reply in one piece.
     fn whole(&self, request: &Request, said: &Said) -> Value;
 
-    /// A reply in many.
     fn stream(&self, request: &Request, said: &Said) -> Streamed;
 
     /// How the pieces are set apart.

@@ -18,7 +18,6 @@ const MAX_DEPTH: usize = 100;
 /// of ranges to the engines, which would build them all before finding the whole too large.
 const MAX_WEIGHT: usize = 6_000;
 
-/// Reads a whole pattern.
 pub(super) fn pattern(text: &str, flags: PythonFlags) -> Result<Parsed, PatternError> {
     check_flags(flags, None)?;
     let mut reader = Reader {

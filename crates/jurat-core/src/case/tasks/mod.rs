@@ -35,9 +35,7 @@ pub struct CaseState<'p> {
 /// A request that may be made now.
 #[derive(Debug, Clone, Copy)]
 pub struct Ready<'s> {
-    /// Which one it is.
     pub site: StepSite,
-    /// What to ask.
     pub request: ReadyRequest<'s>,
     /// How many requests it may take.
     pub max_requests: u32,
@@ -46,7 +44,6 @@ pub struct Ready<'s> {
 /// What may be asked now, and of whom.
 #[derive(Debug, Clone, Copy)]
 pub enum ReadyRequest<'s> {
-    /// A model.
     Model(&'s ModelRequest),
     /// Somebody else.
     Deed(&'s Deed),

@@ -34,7 +34,6 @@ pub fn request_json(endpoint: &Endpoint, request: &ModelRequest) -> String {
     written::request(endpoint, request)
 }
 
-/// Reads a stored request.
 pub fn read_request(text: &str) -> Result<(Endpoint, ModelRequest), WireError> {
     let wire: RequestWire = serde_json::from_str(text)?;
     let settings = wire.endpoint.settings.into_iter().map(|(name, it)| value(&it).map(|it| (name, it)));
@@ -71,7 +70,6 @@ pub fn deed_json(deed: &Deed) -> String {
     written::deed(deed)
 }
 
-/// Reads a stored deed.
 pub fn read_deed(text: &str) -> Result<Deed, WireError> {
     let wire: DeedWire = serde_json::from_str(text)?;
     let arguments = wire.arguments.as_deref().map(value).transpose()?.unwrap_or(Value::Null);
@@ -103,7 +101,6 @@ pub fn outcome_json(outcome: &Outcome) -> String {
     written::outcome(outcome)
 }
 
-/// Reads a stored outcome.
 pub fn read_outcome(text: &str) -> Result<Outcome, WireError> {
     Ok(match serde_json::from_str(text)? {
         OutcomeWire::Answer(answer) => Outcome::Answer(Box::new(answer.read()?)),

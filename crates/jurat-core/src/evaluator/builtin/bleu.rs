@@ -11,10 +11,8 @@ use regex::Regex;
 
 use super::ngram;
 
-/// How BLEU is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bleu {
-    /// How texts become words.
     pub tokenize: Tokenize,
     /// What becomes of orders without a match.
     pub smooth: Smooth,
@@ -22,7 +20,6 @@ pub struct Bleu {
     pub max_order: usize,
     /// Whether orders that the output is too short for are left out.
     pub effective_order: bool,
-    /// Whether case is ignored.
     pub lowercase: bool,
 }
 

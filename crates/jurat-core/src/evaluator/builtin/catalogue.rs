@@ -15,29 +15,22 @@ use crate::judge::ReplySchema;
 /// One built-in evaluator.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its name.
     pub name: &'static str,
     /// What it says, in one sentence after its name.
     pub summary: &'static str,
     /// The names of its arguments.
     pub inputs: &'static [&'static str],
-    /// Its parameters.
     pub params: &'static [Param],
-    /// What it gives.
     pub gives: Gives,
     pub(super) make: fn(&Settings) -> Result<Rule, BadSetting>,
 }
 
-/// One parameter.
 #[derive(Debug)]
 pub struct Param {
-    /// The key.
     pub name: &'static str,
-    /// What it must be.
     pub takes: Takes,
     /// What holds when it is left out, as JSON; `None` when it is required.
     pub default: Option<&'static str>,
-    /// What it does.
     pub doc: &'static str,
 }
 
@@ -46,7 +39,6 @@ pub struct Param {
 pub enum Takes {
     /// `true` or `false`.
     Boolean,
-    /// Text.
     Text,
     /// One text or a list of them.
     Texts,
@@ -54,9 +46,7 @@ pub enum Takes {
     Choice(&'static [&'static str]),
     /// A whole number within these bounds.
     Count {
-        /// The least.
         least: i64,
-        /// The greatest.
         most: i64,
     },
     /// A finite number that is not negative.
@@ -70,18 +60,12 @@ pub enum Takes {
 pub enum Gives {
     /// One of two labels; the first stands for yes.
     Hit {
-        /// The label for yes.
         yes: &'static str,
-        /// The label for no.
         no: &'static str,
     },
-    /// A score.
     Score {
-        /// The least there is.
         least: f64,
-        /// The greatest there is.
         most: Option<f64>,
-        /// Which scores are better.
         direction: Direction,
     },
 }

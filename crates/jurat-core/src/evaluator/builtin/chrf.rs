@@ -6,7 +6,6 @@ use jurat_format::value::python;
 
 use super::ngram;
 
-/// How chrF is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chrf {
     /// The longest run of characters.
@@ -15,7 +14,6 @@ pub struct Chrf {
     pub word_order: usize,
     /// How many times more recall counts than precision.
     pub beta: f64,
-    /// Whether case is ignored.
     pub lowercase: bool,
     /// Whether spaces are characters too.
     pub whitespace: bool,

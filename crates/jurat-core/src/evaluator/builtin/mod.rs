@@ -28,7 +28,6 @@ use super::{Evaluation, LabelValue, Language, Object, OutputConfig, OutputKind, 
 /// A built-in evaluator with its parameters.
 #[derive(Debug, Clone)]
 pub struct Builtin {
-    /// Which one.
     pub entry: &'static Entry,
     /// The parameters that its author set.
     pub settings: Value,
@@ -160,7 +159,6 @@ impl Arguments<'_> {
         Ok(text_of(self.value(name)?))
     }
 
-    /// One reference or several.
     fn references(&self) -> Result<Vec<Cow<'_, str>>, String> {
         match self.value("reference")? {
             Val::List(items) if items.is_empty() => Err("there is no `reference` to look at".to_owned()),

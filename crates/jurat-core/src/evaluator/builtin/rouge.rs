@@ -25,7 +25,6 @@ pub struct Rouge {
     pub precision: f64,
     /// The share of the reference that the output has.
     pub recall: f64,
-    /// Their harmonic mean.
     pub f_measure: f64,
 }
 

@@ -69,7 +69,6 @@ impl Settings {
         self.value(name).as_str().unwrap_or_default()
     }
 
-    /// One text or several.
     pub(super) fn texts(&self, name: &str) -> Vec<String> {
         match self.value(name) {
             Val::List(items) => items.iter().filter_map(Val::as_str).map(str::to_owned).collect(),

@@ -60,7 +60,6 @@ pub(super) fn told<'d>(
     put("turns", list(at, told.iter().map(|(span, it)| text(*span, it)).collect()));
 }
 
-/// Something that is said.
 struct Said {
     role: String,
     text: String,

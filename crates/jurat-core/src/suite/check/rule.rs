@@ -227,7 +227,6 @@ fn file_schema(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Box<ReplySc
     }
 }
 
-/// Which calls are meant.
 fn calls(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> CallPattern {
     let tools = fields.given("tool").map(|it| match it.as_list() {
         Some(_) => texts(reading, "tool", it),

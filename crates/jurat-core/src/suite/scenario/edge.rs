@@ -10,16 +10,13 @@ use super::ScenarioText;
 use crate::scenario::when::{self, WhenError, WhenErrorKind};
 use crate::scenario::{Callable, Condition, Edge, Handover, Target};
 
-/// Where an edge stands.
 #[derive(Debug, Clone)]
 pub struct EdgeText {
-    /// Where it begins.
     pub span: Span,
     /// Where the node that it leaves is named.
     pub source: Span,
     /// Where its target is named.
     pub target: Span,
-    /// Where its condition stands.
     pub when: Option<Span>,
     /// Where it says what the next turn is told.
     pub handover: Option<Span>,

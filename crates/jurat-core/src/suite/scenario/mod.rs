@@ -48,7 +48,6 @@ pub use outcome::OutcomeText;
 pub struct ScenarioText {
     /// The scenario. Templates and rubrics that it names are not in it yet: [`ScenarioText::resolve`] puts them there.
     pub scenario: Scenario,
-    /// Its name.
     pub name: Spanned<String>,
     /// Where it says where it starts.
     pub entry: Option<Span>,

@@ -16,9 +16,7 @@ use crate::template::Template;
 /// Where a node stands, and what it names elsewhere.
 #[derive(Debug, Clone)]
 pub struct NodeText {
-    /// Where its id stands.
     pub id: Span,
-    /// Where its question stands.
     pub question: Span,
     /// Where it says who answers.
     pub agent_identity: Option<Span>,

@@ -24,7 +24,6 @@ use crate::scenario::{Callable, Criterion};
 /// Where an outcome stands, and what it has as a task.
 #[derive(Debug, Clone)]
 pub struct OutcomeText {
-    /// Where its name stands.
     pub name: Span,
     /// Where its check, or the text of its code, stands.
     pub check: Option<Span>,

@@ -15,7 +15,6 @@ use crate::scenario::{
 };
 use crate::template::Trait;
 
-/// All scenarios, by name.
 pub(in crate::suite) fn value(scenarios: &[ScenarioText], tasks: &[Task]) -> Value {
     let one = |text: &ScenarioText| {
         let mut map = scenario_named(&text.scenario, Some(text));

@@ -20,7 +20,6 @@ pub use text::write_transcript;
 /// What was said in a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transcript {
-    /// The suite.
     pub suite: String,
     /// The id of the run.
     pub run_id: String,
@@ -32,13 +31,11 @@ pub struct Transcript {
     pub replicate: Option<u32>,
     /// What its author says about it.
     pub description: Option<String>,
-    /// How the case ended.
     pub verdict: CaseVerdict,
     /// How the conversation ended; nothing when it was not held.
     pub status: Option<String>,
     /// How many turns it may take.
     pub turn_limit: u32,
-    /// The turns.
     pub turns: Vec<Turn>,
     /// The node and the failure that ended it.
     pub failure: Option<(String, TurnFailure)>,
@@ -48,16 +45,13 @@ pub struct Transcript {
     pub outcomes: Vec<OutcomeStep>,
 }
 
-/// A turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
-    /// The node.
     pub node: String,
     /// Its question, as the node has it.
     pub question: String,
     /// The question as it was sent, when that differs.
     pub sent: Option<String>,
-    /// What the subject said.
     pub reply: Option<String>,
     /// The tools it called, with what they returned.
     pub tool_calls: Vec<ToolStep>,
@@ -67,7 +61,6 @@ pub struct Turn {
     pub verify_result: Option<bool>,
     /// By what that was judged.
     pub judged_by: Option<String>,
-    /// Partial credit.
     pub score: Option<f64>,
     /// What each field came to.
     pub fields: Vec<FieldStep>,
@@ -94,11 +87,9 @@ pub struct Turn {
 pub struct ToolStep {
     /// The server; nothing for a tool that does not exist.
     pub server: Option<String>,
-    /// The tool.
     pub tool: String,
     /// What it was called with.
     pub arguments: Value,
-    /// What it returned.
     pub output: Option<String>,
     /// Whether that is an error.
     pub is_error: bool,
@@ -107,7 +98,6 @@ pub struct ToolStep {
 /// What one field of a template came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldStep {
-    /// The field.
     pub name: String,
     /// Whether it is right; nothing when it was not there or is not judged.
     pub result: Option<bool>,
@@ -115,11 +105,9 @@ pub struct FieldStep {
     pub expected: Option<String>,
     /// What was found, in words.
     pub found: String,
-    /// Why nobody can tell.
     pub problem: Option<String>,
 }
 
-/// An edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EdgeStep {
     /// Its place among all edges of the scenario, from 0.
@@ -133,7 +121,6 @@ pub struct EdgeStep {
 /// An edge that was tested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestedStep {
-    /// The edge.
     pub edge: EdgeStep,
     /// Whether it held, or why nobody can tell.
     pub held: Result<bool, String>,
@@ -144,7 +131,6 @@ pub struct TestedStep {
 /// What an outcome came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutcomeStep {
-    /// Its name.
     pub name: String,
     /// What its author says about it.
     pub description: Option<String>,

@@ -106,7 +106,6 @@ struct First<'o> {
     unlinked: u64,
     exit: Option<RawExit>,
     stopped: Option<Limit>,
-    /// When patience is over.
     kill_at: Option<Instant>,
     /// Whether whoever started us is gone.
     is_alone: bool,

@@ -49,7 +49,6 @@ impl Forwards {
         Ok(())
     }
 
-    /// What to wait for.
     pub(super) fn interests(&self) -> impl Iterator<Item = PollFd<'_>> {
         let is_open = self.connections.len() < CONNECTIONS;
         let ports = self.ports.iter().filter(move |_| is_open).map(|(it, _)| PollFd::new(it, PollFlags::IN));
@@ -116,7 +115,6 @@ impl Connection {
 struct Buffer {
     bytes: Vec<u8>,
     is_read: bool,
-    /// Everything came and went.
     is_over: bool,
 }
 

@@ -10,14 +10,12 @@ use rustix::process::{Pid, Signal};
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     ids: Vec<i32>,
-    /// Processes and threads.
     pub(crate) n_tasks: u64,
     /// Memory of their own. What two share counts twice.
     pub(crate) memory: u64,
 }
 
 impl Members {
-    /// Looks who is there.
     pub(crate) fn look() -> Members {
         let own = i32::try_from(std::process::id()).unwrap_or(1);
         let mut children: HashMap<i32, Vec<(i32, Status)>> = HashMap::new();

@@ -61,7 +61,6 @@ impl Column {
         Ok(Column { cells: cells(&place, array)?, array: array.clone() })
     }
 
-    /// Writes one cell.
     pub(super) fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
         if self.array.is_null(ix) {
             json.extend_from_slice(b"null");

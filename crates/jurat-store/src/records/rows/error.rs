@@ -10,7 +10,6 @@ use super::super::{Format, SampleError};
 pub struct RowsError {
     /// The source in words: a file's path in backticks as its author wrote it, `standard input`, or `records`.
     pub from: String,
-    /// What is wrong.
     #[source]
     pub fault: RowsFault,
 }
@@ -31,17 +30,11 @@ pub enum RowsFault {
         row: u64,
         /// The line that it begins on, from 1, when there are lines.
         line: Option<u64>,
-        /// The most bytes.
         limit: usize,
     },
     /// `types` names a column that a CSV file does not have.
     #[error("`types` names the column `{column}`, but the header has {}", listed(columns))]
-    NoColumn {
-        /// The column.
-        column: String,
-        /// The columns there are.
-        columns: Vec<String>,
-    },
+    NoColumn { column: String, columns: Vec<String> },
     /// A cell of a CSV file is not of the type that `types` gives its column.
     #[error("row {row}, which begins on line {line}: the column `{column}` should hold {expected}, found {found}")]
     Cell {
@@ -49,9 +42,7 @@ pub enum RowsFault {
         row: u64,
         /// The line that it begins on, from 1.
         line: u64,
-        /// The column's name.
         column: String,
-        /// What it should hold.
         expected: &'static str,
         /// What it holds, as messages show it.
         found: String,
@@ -61,7 +52,6 @@ pub enum RowsFault {
     NotJson {
         /// The row, from 1.
         row: u64,
-        /// The number.
         number: String,
     },
 }
@@ -72,7 +62,6 @@ impl From<io::Error> for RowsFault {
     }
 }
 
-/// Some names, in backticks.
 fn listed(names: &[String]) -> String {
     const MOST: usize = 12;
     let shown: Vec<String> = names.iter().take(MOST).map(|it| format!("`{it}`")).collect();

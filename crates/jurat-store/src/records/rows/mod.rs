@@ -52,7 +52,6 @@ impl Drop for Chunk {
     }
 }
 
-/// Where a row is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowAt {
     /// Its JSON in the text of the chunk.
@@ -75,7 +74,6 @@ impl Chunk {
     }
 }
 
-/// What was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadSummary {
     /// How many rows were handed over.
