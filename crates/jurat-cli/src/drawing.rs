@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 
 use jurat_core::plan::TaskIx;
+use jurat_core::report::{CaseReport, RunReport};
 use jurat_engine::view::{Detailed, NOT_PASSED, RunView, ViewError};
-use jurat_report::model::{CaseReport, RunReport};
 use jurat_report::{CaseWriter, JsonWriter, MOST_CASES, MOST_FAILURES, Scope, TerminalOptions, TerminalWriter};
 use jurat_store::run::{Code, Column, StoredCase};
 

@@ -3,10 +3,11 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::Args;
+use jurat_core::report::explanation::Explanation;
+use jurat_core::report::transcript::Transcript;
 use jurat_engine::view::{Detailed, RunView};
 use jurat_report::explanation::{
-    Explanation, Transcript, write_brief, write_json, write_run, write_run_json, write_text, write_transcript,
-    write_transcript_json,
+    write_brief, write_json, write_run, write_run_json, write_text, write_transcript, write_transcript_json,
 };
 use jurat_store::run::{StoredCase, Variant};
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use jurat_core::plan::Plan as Planned;
+use jurat_core::report::plan::PlanReport;
 use jurat_engine::{Asking, Definition, Examined, forecast, outline};
-use jurat_report::plan::{PlanReport, write_dot, write_json, write_mermaid, write_svg, write_text};
+use jurat_report::plan::{write_dot, write_json, write_mermaid, write_svg, write_text};
 use jurat_store::Project;
 
 use crate::asking::{AskingOptions, environment, print_notes};

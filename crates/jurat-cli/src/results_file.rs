@@ -5,9 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use jurat_engine::view::{Detailed, NOT_PASSED, ParquetWriter, RunView};
+use jurat::ParquetWriter;
+use jurat_core::report::RunReport;
+use jurat_engine::view::{Detailed, NOT_PASSED, RunView};
 use jurat_report::columns::{self, Column};
-use jurat_report::model::RunReport;
 use jurat_report::{
     CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MOST_MARKDOWN_CASES, MarkdownWriter, Scope,
 };

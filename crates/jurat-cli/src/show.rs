@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use jurat_core::report::RunEntry;
 use jurat_engine::view::{ExplainError, RunView, listed};
 use jurat_report::scenario::{
     write_graphs, write_graphs_dot, write_graphs_json, write_graphs_mermaid, write_graphs_svg,
@@ -231,7 +232,7 @@ impl Show {
         names.reverse();
         let n_more = names.len().saturating_sub(self.limit.unwrap_or(MOST_CASES));
         names.truncate(names.len() - n_more);
-        let entries: Vec<runs::RunEntry> = names.iter().filter(|it| !it.never_began()).map(listed).collect();
+        let entries: Vec<RunEntry> = names.iter().filter(|it| !it.never_began()).map(listed).collect();
         let mut out = io::stdout().lock();
         match self.format.get() {
             Format::Json => runs::write_json(&mut out, &entries)?,

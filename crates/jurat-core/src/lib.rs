@@ -19,6 +19,7 @@
 //! * [`evidence`]: what happened in a case, as one document;
 //! * [`case`]: one case on its way through its task graph;
 //! * [`verdict`]: what is concluded;
+//! * [`report`]: what there is to say about runs;
 //! * [`statistics`]: how sure a figure is.
 
 pub mod agent;
@@ -32,6 +33,7 @@ pub mod evidence;
 pub mod judge;
 pub mod outcome;
 pub mod plan;
+pub mod report;
 pub mod scenario;
 pub mod statistics;
 pub mod suite;

@@ -1,12 +1,12 @@
 //! The graph of a scenario as reports draw it: questions, conditions in words, who is asked.
 
 use jurat_core::plan::Plan;
+use jurat_core::report::scenario::{GraphEdge, GraphNode, ScenarioGraph};
 use jurat_core::scenario::when;
 use jurat_core::scenario::{
     Callable, Condition, Edge, Handover, ReadyNode, ReadyScenario, StateCheck, Target, ToolName,
 };
 use jurat_format::value::{Val, shown};
-use jurat_report::scenario::{GraphEdge, GraphNode, ScenarioGraph};
 
 use crate::forecast::most_calls;
 

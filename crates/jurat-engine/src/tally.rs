@@ -8,8 +8,8 @@ use jurat_core::artifact::RunStatus;
 use jurat_core::effect::{FaultKind, Finish, Outcome, Seat, StepSite, Usage};
 use jurat_core::judge::Marks;
 use jurat_core::plan::TaskIx;
+use jurat_core::report::Spent;
 use jurat_format::value::Val;
-use jurat_report::model::Spent;
 use jurat_store::run::{Column, SummaryRow, Variant};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::model::CaseReport;
+use jurat_core::report::CaseReport;
 
 /// Takes in the cases of a run in order and writes them. The totals were given when it was made, so a run is written in one pass,
 /// however many cases it has.

@@ -5,11 +5,11 @@
 use std::io;
 use std::time::Duration;
 
+use jurat_core::report::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict, gate_name};
 use jurat_format::value::Value;
 
 use crate::case_writer::Scope;
 use crate::json_text;
-use crate::model::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict, gate_name};
 
 /// One task of one case, or a case that no task applies to.
 #[derive(Debug, Clone, Copy)]

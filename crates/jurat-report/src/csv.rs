@@ -7,12 +7,12 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use jurat_core::report::{CaseReport, RunReport};
 use jurat_format::value::Val;
 
 use crate::case_writer::CaseWriter;
 use crate::columns::{Column, Datum, rows};
 use crate::json_text;
-use crate::model::{CaseReport, RunReport};
 use crate::visible::visible;
 
 /// Writes a run as CSV.

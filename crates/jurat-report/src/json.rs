@@ -11,6 +11,10 @@
 use std::io::{self, Write};
 
 use jurat_core::effect::Usage;
+use jurat_core::report::{
+    CaseCounts, CaseReport, Cause, DimensionTotal, Disagreement, Observed, OutputReport, RunReport, SliceTotal, Spent,
+    SubjectTotal, TaskReport, TaskTotal, gate_name, interval,
+};
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, Decision, Rule, RuleStanding};
 
@@ -18,10 +22,6 @@ use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::{millis, total};
 use crate::instant::instant;
 use crate::json_text::{Members, object, open_object};
-use crate::model::{
-    CaseCounts, CaseReport, Cause, DimensionTotal, Disagreement, Observed, OutputReport, RunReport, SliceTotal, Spent,
-    SubjectTotal, TaskReport, TaskTotal, gate_name, interval,
-};
 use crate::scenario::write_total;
 
 /// The version of this shape. Members may be added without changing it.

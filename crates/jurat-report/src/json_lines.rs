@@ -5,10 +5,11 @@
 
 use std::io::{self, Write};
 
+use jurat_core::report::{CaseReport, RunReport};
+
 use crate::case_writer::CaseWriter;
 use crate::columns::{Column, Datum, rows};
 use crate::json_text;
-use crate::model::{CaseReport, RunReport};
 
 /// Writes a run as JSON lines.
 pub struct JsonLinesWriter<'r> {

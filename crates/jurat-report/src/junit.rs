@@ -8,13 +8,13 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use jurat_core::report::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_core::verdict::{CaseVerdict, Conclusion, Rule, RuleStanding};
 use jurat_format::value::Value;
 
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;
 use crate::instant::instant;
-use crate::model::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use crate::words::{case_name, cause, value};
 use crate::xml::{Tag, escaped};
 

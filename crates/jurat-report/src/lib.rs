@@ -1,24 +1,23 @@
-//! What people and editors read, drawn from what the core found.
+//! Writes what the core found, for people and for programs.
 //!
-//! This crate turns values into text and writes it where it is told to. It finds nothing out, reads no file, and does
-//! not ask whether there is a terminal: the caller says which [`Style`] to use. Reading order:
+//! This crate turns values into text. It finds nothing out, reads no file, and does not ask whether there is a terminal: the caller says which
+//! [`Style`] to use. What there is to say is data of [`jurat_core::report`]. Reading order:
 //!
 //! * [`write_problems`] and [`write_summary`]: what is wrong with a definition, for people.
 //! * [`problems_json`]: the same for editors; its shape is in [`wire`].
-//! * [`model`]: what there is to say about a run; [`explanation`]: about one verdict; [`plan`]: about what will run; [`scenario`]:
-//!   about conversations and their graphs; [`runs`]: about many runs; [`journal`]: about a journal.
+//! * [`explanation`] writes why a task ended as it did; [`plan`] what will run; [`scenario`] graphs of conversations; [`runs`] the runs of a project;
+//!   [`journal`] what a journal holds.
 //! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
 //!   [`JunitWriter`], [`MarkdownWriter`].
 //! * [`columns`]: what formats with a row for each task of each case have in common.
 //! * [`ProgressLine`]: how far a run has come.
 //! * [`pretty_json`]: a value for people who read JSON.
-//! * [`counted`] and [`bytes`]: figures in words.
+//! * [`counted`] and [`bytes`]: numbers in words.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
 
 pub mod columns;
 pub mod explanation;
 pub mod journal;
-pub mod model;
 pub mod plan;
 pub mod runs;
 pub mod scenario;

@@ -6,13 +6,14 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use jurat_core::report::scenario::StatusCounts;
+use jurat_core::report::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict, interval};
 use jurat_core::verdict::{CaseVerdict, Counts};
 use jurat_format::value::Value;
 
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;
-use crate::model::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict, interval};
-use crate::scenario::StatusCounts;
+use crate::scenario;
 use crate::visible::visible_line;
 use crate::words::{self, case_name};
 
@@ -236,7 +237,7 @@ fn write_unexercised(text: &mut String, run: &RunReport) {
         .scenarios
         .iter()
         .flat_map(|it| {
-            it.unexercised_words().into_iter().map(|what| format!("- {}: {}", code(&it.graph.name), code(&what)))
+            scenario::unexercised(it).into_iter().map(|what| format!("- {}: {}", code(&it.graph.name), code(&what)))
         })
         .collect();
     if all.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use jurat_core::verdict::StopReason;
+use jurat_core::report::{RunCondition, RunEntry};
 
 use crate::Style;
 use crate::instant::{instant, to_the_second};
@@ -13,63 +13,6 @@ use crate::words;
 
 /// The version of the JSON shape. Members may be added without changing it.
 const VERSION: u64 = 1;
-
-/// A run in one line.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunEntry {
-    pub id: String,
-    /// The file that holds it.
-    pub file: String,
-    /// The suite that was run.
-    pub suite: String,
-    /// When it began, in milliseconds since 1970.
-    pub started_at_ms: Option<u64>,
-    /// How many cases it has so far.
-    pub cases: Option<u64>,
-    /// Passed of what was judged, over all counted tasks.
-    pub pass_rate: Option<f64>,
-    /// How far it has come.
-    pub condition: RunCondition,
-}
-
-/// How far a run has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunCondition {
-    /// To its end.
-    Done,
-    /// Somebody or something stopped it.
-    Stopped(StopReason),
-    /// It could not go on.
-    Failed,
-    /// A process is at it.
-    Running,
-    /// Its process ended without a word.
-    Killed,
-    /// Its file cannot be read, for this reason.
-    Unreadable(String),
-}
-
-impl RunCondition {
-    pub fn name(&self) -> &'static str {
-        match self {
-            RunCondition::Done => "done",
-            RunCondition::Stopped(_) => "stopped",
-            RunCondition::Failed => "failed",
-            RunCondition::Running => "running",
-            RunCondition::Killed => "killed",
-            RunCondition::Unreadable(_) => "unreadable",
-        }
-    }
-
-    /// What there is to say beyond the word.
-    fn reason(&self) -> Option<String> {
-        match self {
-            RunCondition::Stopped(reason) => Some(reason.name().to_owned()),
-            RunCondition::Unreadable(reason) => Some(reason.clone()),
-            RunCondition::Done | RunCondition::Failed | RunCondition::Running | RunCondition::Killed => None,
-        }
-    }
-}
 
 /// Writes runs as a table, in a window of this width when there is one.
 pub fn write_text(out: &mut dyn Write, runs: &[RunEntry], style: Style, width: Option<usize>) -> io::Result<()> {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use jurat_core::effect::Usage;
+use jurat_core::report::{CaseReport, Cause, RunReport};
 use jurat_core::statistics::Interval;
 use jurat_format::value::Val;
 
-use crate::model::{CaseReport, Cause, RunReport};
 use crate::visible::visible_line;
 use crate::wrap::one_line;
 

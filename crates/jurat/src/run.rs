@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::effect::Usage;
+use jurat_core::report::{CaseCounts, CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason};
 use jurat_engine::Conclusion;
-use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, ParquetWriter, RunView, ViewError};
+use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, RunView, ViewError};
 use jurat_report::columns::{Column, Datum, columns, rows};
-use jurat_report::model::{CaseCounts, CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_report::{
     CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MOST_CASES, MOST_MARKDOWN_CASES, MarkdownWriter,
     Scope, Style, TerminalOptions, TerminalWriter, explanation,
@@ -20,6 +20,7 @@ use jurat_report::{
 use jurat_store::Project;
 use jurat_store::run::Column as StoredColumn;
 
+use crate::parquet::ParquetWriter;
 use crate::scenario::Execution;
 use crate::{Error, Value};
 

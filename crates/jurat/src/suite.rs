@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jurat_core::plan::Plan;
+use jurat_core::report::plan::PlanReport;
 use jurat_core::scenario::Scenario;
 use jurat_engine::{
     Asking, Conditions, Definition, Examined, Functions, HostFunctions, LaunchError, Resources, Selection, missing,
@@ -15,7 +16,7 @@ use jurat_format::problem::Severity;
 use jurat_format::source::{Files, ReadError};
 use jurat_model::dotenv::Environment;
 use jurat_report::Style;
-use jurat_report::plan::{PlanReport, write_svg, write_text};
+use jurat_report::plan::{write_svg, write_text};
 use jurat_store::Disk;
 
 use crate::error::launch_error;

@@ -3,6 +3,8 @@
 //! ```text
 //! format ← compare ← core ← {host, report, model, sandbox, store} ← engine ← jurat ← cli ← python
 //! ```
+//!
+//! The engine does not know what writes its reports, although its layer would allow it.
 
 use std::process::Command;
 
@@ -24,6 +26,10 @@ const LAYERS: &[&[&str]] = &[
     &["jurat-python"],
     &["xtask", "yardstick"],
 ];
+
+/// Dependencies that the layers would allow.
+const APART: &[(&str, &str, &str)] =
+    &[("jurat-engine", "jurat-report", "reports are data of `jurat-core`; `jurat` writes them")];
 
 /// Serves the tests of every other crate, whatever its layer, and is part of none.
 const TESTKIT: &str = "jurat-testkit";
@@ -63,6 +69,9 @@ fn complaint(name: &str, own: usize, dependency: &str, kind: Option<&str>) -> Op
     if dependency == TESTKIT {
         return (kind != Some("dev")).then(|| format!("`{name}` may depend on `{TESTKIT}` in [dev-dependencies] only"));
     }
+    if let Some((.., reason)) = APART.iter().find(|(it, other, _)| (*it, *other) == (name, dependency)) {
+        return Some(format!("`{name}` may not depend on `{dependency}`: {reason}"));
+    }
     // A dependency without a layer gets its own complaint.
     let theirs = layer(dependency)?;
     let place = if theirs == own { "the same layer" } else { "a layer further out" };
@@ -95,7 +104,7 @@ fn inward_is_fine() {
         &[
             ("jurat-core", &["serde", "jurat-testkit dev"]),
             ("jurat-report", &["jurat-core"]),
-            ("jurat-engine", &["jurat-core", "jurat-report", "jurat-testkit dev"]),
+            ("jurat-engine", &["jurat-core", "jurat-store", "jurat-testkit dev"]),
             ("jurat-cli", &["jurat-core", "jurat-report"]),
             ("jurat-testkit", &["jurat-core"]),
         ],
@@ -112,6 +121,14 @@ fn outward_and_sideways_are_named() {
     workspace(
         &[("jurat-report", &["jurat-store dev"]), ("jurat-store", &[])],
         &["`jurat-report` may not depend on `jurat-store`, which is in the same layer"],
+    );
+}
+
+#[test]
+fn the_engine_does_not_write_reports() {
+    workspace(
+        &[("jurat-engine", &["jurat-report"]), ("jurat-report", &[])],
+        &["`jurat-engine` may not depend on `jurat-report`: reports are data of `jurat-core`; `jurat` writes them"],
     );
 }
 

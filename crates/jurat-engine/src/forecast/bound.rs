@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use jurat_core::effect::{Endpoint, EndpointKey, Message, Messages, ModelRequest, Usage};
 use jurat_core::judge::{Prompt, ReplyForm};
 use jurat_core::plan::{EMBEDDING_RETRIES, Plan, PlannedJudge, TaskIx};
+use jurat_core::report::plan::CostBound;
 use jurat_format::id::same_id;
 use jurat_format::value::Val;
 use jurat_model::codec::Codec;
 use jurat_model::price::cost;
 use jurat_model::{Price, ResolvedModel};
-use jurat_report::plan::CostBound;
 
 /// When a judge is asked again, what was wrong is stated: at most so many findings, each with the part of the answer it is about.
 const FINDINGS: u64 = 5;

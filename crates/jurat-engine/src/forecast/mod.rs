@@ -16,10 +16,10 @@ use jurat_core::case::{Case, CaseState, ReadyRequest, Room};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{ModelRequest, Outcome, Request};
 use jurat_core::plan::{EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
+use jurat_core::report::plan::{CostBound, PlanReport};
 use jurat_core::scenario::Step;
 use jurat_core::suite::RowSource;
 use jurat_format::problem::Problem;
-use jurat_report::plan::{CostBound, PlanReport};
 use jurat_store::journal::Journal;
 use jurat_store::records::RowAt;
 

@@ -1,9 +1,9 @@
 //! A plan in words: stages, what each task compares, who is asked.
 
 use jurat_core::plan::{PlannedTask, TaskIx};
+use jurat_core::report::plan::{CostBound, PlanAsking, PlanReport, PlanTask};
 use jurat_core::suite::{CaseKind, ExpectedValue, Selection, Task, TaskComparison};
 use jurat_format::value::shown;
-use jurat_report::plan::{CostBound, PlanAsking, PlanReport, PlanTask};
 use jurat_store::records::{RowNames, sections_by_source};
 
 use super::{max_calls, most_calls_of_ask};

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use jurat_core::effect::wire::read_request;
 use jurat_core::effect::{Asker, Endpoint, FaultClass, FaultKind, Outcome};
 use jurat_core::plan::TaskIx;
-use jurat_report::model::Cause;
+use jurat_core::report::Cause;
 use jurat_store::run::CaseErrors;
 
 use super::revisit::Happened;

@@ -1,7 +1,7 @@
 //! Rows on which prompts or subjects end differently.
 
+use jurat_core::report::{Disagreement, SubjectTotal};
 use jurat_core::verdict::CaseVerdict;
-use jurat_report::model::{Disagreement, SubjectTotal};
 use jurat_store::run::Code;
 
 use super::revisit::case_verdict;

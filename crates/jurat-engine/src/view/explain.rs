@@ -7,15 +7,16 @@ use jurat_core::effect::{Asker, Deed, Finish, Outcome, Printed, Seat, Served};
 use jurat_core::judge::ReplyForm;
 use jurat_core::outcome::{Trace, Traced};
 use jurat_core::plan::TaskIx;
+use jurat_core::report::TaskVerdict;
+use jurat_core::report::explanation::{
+    Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen,
+};
+use jurat_core::report::transcript::ToolStep;
 use jurat_core::suite::Gate;
 use jurat_core::verdict::Verdict;
 use jurat_format::id::same_id;
 use jurat_format::problem::{listed_all, nearest};
 use jurat_format::value::Val;
-use jurat_report::explanation::{
-    Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, ToolStep, Unseen,
-};
-use jurat_report::model::TaskVerdict;
 use jurat_store::run::{Code, Column, StoredCase, StoredEffect};
 
 use super::exchange::run_ended;

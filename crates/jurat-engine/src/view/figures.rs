@@ -4,11 +4,11 @@
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Asker, FaultClass, Outcome, Seat};
 use jurat_core::plan::TaskIx;
+use jurat_core::report::RunReport;
 use jurat_core::statistics::quantile;
 use jurat_core::suite::Statistic;
 use jurat_core::verdict::{Decision, Figures, Sample, StopReason, TaskFigures};
 use jurat_format::id::same_id;
-use jurat_report::model::RunReport;
 use jurat_store::run::{Column, StoredEffect};
 
 use super::{RunView, ViewError};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use jurat_core::report::{RunCondition, RunEntry};
 use jurat_core::suite::Gate;
-use jurat_report::runs::{RunCondition, RunEntry};
 use jurat_store::RunName;
 use jurat_store::run::{Column, Ended, RunFileError, RunReader, StoredSummary, TaskHead};
 

@@ -11,7 +11,6 @@ mod explain;
 mod figures;
 mod listed;
 mod naming;
-mod parquet;
 mod revisit;
 mod scenarios;
 mod totals;
@@ -23,17 +22,16 @@ use std::path::Path;
 
 use jurat_core::agent::AgentCase;
 use jurat_core::plan::{Plan, TaskIx};
+use jurat_core::report::{CaseReport, RunReport};
 use jurat_core::scenario::ReadyScenario;
 use jurat_core::suite::{Gate, Suite};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_format::value::{Value, parse_json};
-use jurat_report::model::{CaseReport, RunReport};
 use jurat_store::DatabaseError;
 use jurat_store::run::{Code, Column, RunFileError, RunHead, RunReader, StoredCase, StoredEffect, Variant};
 
 pub use explain::ExplainError;
 pub use listed::listed;
-pub use parquet::ParquetWriter;
 pub use revisit::Detailed;
 
 use crate::definition::restored;

@@ -9,10 +9,10 @@ use jurat_core::evaluator::binding::found_by_name;
 use jurat_core::evaluator::{Evaluation, OutputConfig};
 use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseName, TaskIx};
+use jurat_core::report::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
 use jurat_core::scenario::Step;
 use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
 use jurat_format::value::{Val, parse_json};
-use jurat_report::model::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
 use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
 
 use super::exchange::exchange;

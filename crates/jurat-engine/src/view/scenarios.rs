@@ -2,10 +2,10 @@
 
 use jurat_core::evidence::fault::fault;
 use jurat_core::plan::{CaseName, TaskIx};
+use jurat_core::report::scenario::{OutcomeTotal, ScenarioGraph, ScenarioTotal};
 use jurat_core::scenario::{ReadyScenario, Status};
 use jurat_core::suite::CaseKind;
 use jurat_format::value::{Map, Val, parse_json};
-use jurat_report::scenario::{OutcomeTotal, ScenarioGraph, ScenarioTotal};
 use jurat_store::run::{Code, Column, StoredCase};
 
 use super::{RunView, ViewError};

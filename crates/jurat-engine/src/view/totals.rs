@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use jurat_core::check::DIMENSIONS;
 use jurat_core::plan::TaskIx;
+use jurat_core::report::{
+    CaseCounts, DimensionTotal, JudgedScore, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal,
+};
 use jurat_core::statistics::{Interval, mean_interval};
 use jurat_core::suite::{Gate, Task, TaskKind};
 use jurat_core::verdict::{Counts, Decision, StopReason};
 use jurat_format::problem::listed_all;
-use jurat_report::model::{
-    CaseCounts, DimensionTotal, JudgedScore, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal,
-};
 use jurat_store::run::{Code, Column, Ended, StoredSummary};
 use serde::de::DeserializeOwned;
 

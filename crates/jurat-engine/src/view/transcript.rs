@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use jurat_core::effect::wire::{read_deed, read_request};
 use jurat_core::effect::{Asker, Deed, Outcome, Seat};
 use jurat_core::judge::ReplyForm;
+use jurat_core::report::explanation::{Conversation, Purpose};
+use jurat_core::report::transcript::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
 use jurat_core::scenario::{FailureCategory, ReadyScenario, Traversal, TurnFailure};
 use jurat_format::value::{Map, Val, Value, parse_json};
-use jurat_report::explanation::{
-    Conversation, EdgeStep, FieldStep, OutcomeStep, Purpose, TestedStep, ToolStep, Transcript, Turn,
-};
 use jurat_store::run::{Column, StoredCase};
 
 use super::revisit::{Happened, case_verdict};

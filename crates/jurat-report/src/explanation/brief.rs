@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use jurat_core::report::{CaseReport, RunReport};
+
 use crate::Style;
-use crate::model::{CaseReport, RunReport};
 use crate::terminal::Listing;
 use crate::words::cut;
 

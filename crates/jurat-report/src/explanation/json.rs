@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use jurat_core::effect::{Attempt, Message, PrintedText, ToolCall};
+use jurat_core::report::explanation::{Called, Conversation, Explanation, Operands, Reply};
+use jurat_core::report::gate_name;
 
 use super::transcript::{write_members, write_tool};
-use super::{Called, Conversation, Explanation, Operands, Reply};
 use crate::columns::millis;
 use crate::json::{optional, write_usage};
 use crate::json_text::{Members, object, value};
-use crate::model::gate_name;
 
 /// The version of this shape. Members may be added without changing it.
 pub(super) const VERSION: u64 = 1;

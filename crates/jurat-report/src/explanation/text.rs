@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use jurat_core::effect::{Attempt, Message, PrintedText, ToolCall};
 use jurat_core::outcome::Trace;
+use jurat_core::report::explanation::{Called, Conversation, Explanation, Operands, Origin, Purpose, Reply};
+use jurat_core::report::{TaskVerdict, gate_name};
 use jurat_format::value::{Map, Value};
 
 use super::transcript::write_transcript;
-use super::{Called, Conversation, Explanation, Operands, Origin, Purpose, Reply};
 use crate::Style;
-use crate::model::{TaskVerdict, gate_name};
 use crate::style::Meaning;
 use crate::visible::{visible, visible_line};
 use crate::words::{self, cut, variant_name};

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use jurat_core::report::gate_name;
 use jurat_core::suite::Gate;
 
 use super::{PlanReport, PlanTask};
-use crate::model::gate_name;
 use crate::words::cut;
 
 /// Boxes and arrows.

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use jurat_core::report::gate_name;
+
 use super::{CostBound, PlanReport, PlanTask};
 use crate::json::optional;
 use crate::json_text::{Members, object};
-use crate::model::gate_name;
 use crate::scenario::write_graph;
 
 /// The version of this shape. Members may be added without changing it.

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use jurat_core::report::gate_name;
 use jurat_core::suite::Gate;
 
 use super::{CostBound, PlanReport, PlanTask};
 use crate::Style;
-use crate::model::gate_name;
 use crate::scenario::write_graphs;
 use crate::style::Meaning;
 use crate::table::{Cell, Column, Table};

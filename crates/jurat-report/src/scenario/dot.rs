@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::ScenarioGraph;
+use jurat_core::report::scenario::ScenarioGraph;
+
 use super::sketch::Sketch;
 use crate::plan::dot::escaped;
 

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{GraphEdge, GraphNode, OutcomeTotal, ScenarioGraph, ScenarioTotal, Unexercised};
+use jurat_core::report::scenario::{GraphEdge, GraphNode, OutcomeTotal, ScenarioGraph, ScenarioTotal, Unexercised};
+
 use crate::json::optional;
 use crate::json_text::{Members, object, quoted};
 

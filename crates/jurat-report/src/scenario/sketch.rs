@@ -1,6 +1,7 @@
 //! A graph of a scenario as boxes and arrows, before anybody has decided how to draw them.
 
-use super::{GraphEdge, GraphNode, ScenarioGraph};
+use jurat_core::report::scenario::{GraphEdge, GraphNode, ScenarioGraph};
+
 use crate::words::{cut, grouped};
 
 /// How much of a question or a condition is drawn.

@@ -5,9 +5,9 @@
 
 use std::io::{self, Write};
 
+use jurat_core::report::scenario::ScenarioGraph;
 use unicode_width::UnicodeWidthStr;
 
-use super::ScenarioGraph;
 use super::layers::Layers;
 use super::sketch::{Box, Sketch};
 use crate::layout::{BEND, Layout, Point, Rows, Slot};

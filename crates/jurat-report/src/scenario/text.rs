@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use jurat_core::report::scenario::{GraphEdge, ScenarioGraph};
+
 use super::sketch::{bounds, common_who, condition, ends_without_edge, times, who};
-use super::{GraphEdge, ScenarioGraph};
 use crate::Style;
 use crate::style::Meaning;
 use crate::words::{counted, cut};

@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 
-use unicode_width::UnicodeWidthStr;
-
+use jurat_core::report::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_core::verdict::CaseVerdict;
 use jurat_format::value::Value;
+use unicode_width::UnicodeWidthStr;
 
 use crate::Style;
 use crate::columns::total;
-use crate::model::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use crate::style::Meaning;
 use crate::words::{self, case_name, cut};
 use crate::wrap::{one_line, wrapped};

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use jurat_core::report::{Cause, RunReport};
+
 use crate::Style;
-use crate::model::{Cause, RunReport};
 use crate::style::Meaning;
 use crate::words::{self, cut};
 use crate::wrap::wrapped;

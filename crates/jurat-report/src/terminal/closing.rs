@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use jurat_core::report::{Observed, RunReport, Spent};
 use jurat_core::verdict::{Conclusion, StopReason};
 
 use crate::Style;
 use crate::case_writer::Scope;
-use crate::model::{Observed, RunReport, Spent};
 use crate::style::Meaning;
 use crate::visible::visible_line;
 use crate::words::{self, counted, grouped};

@@ -7,12 +7,12 @@ mod tables;
 
 use std::io::{self, Write};
 
+use jurat_core::report::{CaseReport, RunReport, TaskVerdict};
 use jurat_core::verdict::CaseVerdict;
 
 use crate::Style;
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;
-use crate::model::{CaseReport, RunReport, TaskVerdict};
 use crate::table::Table;
 use crate::words;
 
@@ -69,7 +69,7 @@ impl Default for TerminalOptions {
 ///
 /// ```
 /// use jurat_core::verdict::{CaseVerdict, Counts};
-/// use jurat_report::model::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
+/// use jurat_core::report::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 /// use jurat_report::{CaseWriter, Scope, TerminalOptions, TerminalWriter};
 ///
 /// let counts = Counts { failed: 1, ..Counts::default() };

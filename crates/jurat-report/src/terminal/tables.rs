@@ -1,14 +1,14 @@
 //! Totals in tables: tasks, dimensions, groups of cases, variants and scenarios.
 
+use jurat_core::report::{CaseCounts, DimensionTotal, RunReport, TaskTotal, interval};
 use jurat_core::verdict::{CaseVerdict, Counts};
 
+use super::MOST_CASES;
 use crate::case_writer::Scope;
-use crate::model::{CaseCounts, DimensionTotal, RunReport, TaskTotal, interval};
+use crate::scenario;
 use crate::style::Meaning;
 use crate::table::{Cell, Column, Table};
 use crate::words;
-
-use super::MOST_CASES;
 
 /// Each task over all cases.
 pub(super) fn totals(run: &RunReport) -> Table {
@@ -169,8 +169,10 @@ pub(super) fn scenarios(run: &RunReport) -> (Table, u64, &'static str) {
 /// What no conversation came to.
 pub(super) fn unexercised(run: &RunReport) -> (Table, u64, &'static str) {
     let mut table = Table::new(vec![Column::text("scenario"), Column::message("not exercised")]);
-    let all =
-        run.scenarios.iter().flat_map(|it| it.unexercised_words().into_iter().map(move |what| (&it.graph.name, what)));
+    let all = run
+        .scenarios
+        .iter()
+        .flat_map(|it| scenario::unexercised(it).into_iter().map(move |what| (&it.graph.name, what)));
     let mut n_more = 0;
     for (name, what) in all {
         if table.len() < MOST_CASES {

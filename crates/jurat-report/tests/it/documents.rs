@@ -1,8 +1,8 @@
 //! A run in, a document out: what each format looks like, whole.
 
+use jurat_core::report::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_core::verdict::CaseVerdict;
 use jurat_report::columns::columns;
-use jurat_report::model::{CaseReport, OutputReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_report::{
     CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MarkdownWriter, Scope, Style, TerminalOptions,
     TerminalWriter,
@@ -51,7 +51,7 @@ fn each_format_says_everything() {
 fn results_alone_do_not_depend_on_the_day() {
     let (run, cases) = (sample::run(), sample::cases());
     let mut other_day = run.clone();
-    other_day.observed = jurat_report::model::Observed { run_id: "other".to_owned(), ..Default::default() };
+    other_day.observed = jurat_core::report::Observed { run_id: "other".to_owned(), ..Default::default() };
     let mut other_cases = cases.clone();
     for case in &mut other_cases {
         case.took *= 7;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use jurat_core::effect::{Attempt, FaultKind, Message, Printed, PrintedText, Served, ToolCall, Usage};
 use jurat_core::outcome::{any_of, last_turn, status_is};
+use jurat_core::report::TaskVerdict;
+use jurat_core::report::explanation::{
+    Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen,
+};
 use jurat_core::suite::Gate;
 use jurat_format::value::{Val, parse_json};
-use jurat_report::explanation::{
-    Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen, write_json,
-    write_text,
-};
-use jurat_report::model::TaskVerdict;
+use jurat_report::explanation::{write_json, write_text};
 use jurat_report::{Style, visible_line};
 use proptest::prelude::*;
 

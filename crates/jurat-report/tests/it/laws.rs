@@ -3,8 +3,8 @@
 //! Properties try the same inputs in every run, so that a change fails for its own reasons. `PROPTEST_RNG_SEED=7` tries others,
 //! `PROPTEST_CASES=10000` more.
 
+use jurat_core::report::{CaseReport, RunReport, SliceTotal, TaskReport, TaskTotal, TaskVerdict};
 use jurat_format::value::{Map, Val, Value, parse_json};
-use jurat_report::model::{CaseReport, RunReport, SliceTotal, TaskReport, TaskTotal, TaskVerdict};
 use jurat_report::{Scope, TerminalOptions, TerminalWriter, visible};
 use proptest::collection::vec;
 use proptest::prelude::*;

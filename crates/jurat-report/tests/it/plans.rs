@@ -1,10 +1,9 @@
 //! Plans in, text and drawings out.
 
+use jurat_core::report::plan::{CostBound, PlanAsking, PlanReport, PlanTask};
 use jurat_core::suite::Gate;
 use jurat_format::value::{Val, parse_json};
-use jurat_report::plan::{
-    CostBound, PlanAsking, PlanReport, PlanTask, write_dot, write_json, write_mermaid, write_svg, write_text,
-};
+use jurat_report::plan::{write_dot, write_json, write_mermaid, write_svg, write_text};
 use jurat_report::{Style, visible_line};
 use proptest::collection::vec;
 use proptest::prelude::*;

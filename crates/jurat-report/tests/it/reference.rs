@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use jurat_core::report::plan::PlanReport;
 use jurat_format::value::{Val, parse_json};
 use jurat_report::Scope;
-use jurat_report::plan::PlanReport;
 
 use crate::documents::document;
 use crate::{explanations, lists, plans, sample, scenarios};

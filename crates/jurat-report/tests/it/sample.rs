@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use jurat_core::effect::Usage;
+use jurat_core::report::{
+    CaseReport, Cause, Disagreement, Mean, Observed, RunReport, SliceTotal, Spent, SubjectTotal, TaskReport, TaskTotal,
+    TaskVerdict,
+};
 use jurat_core::suite::{Bound, Gate};
 use jurat_core::verdict::{CaseVerdict, Conclusion, Counts, Decision, Rule, RuleStanding, StopReason};
 use jurat_format::value::{Val, Value, parse_json};
 use jurat_report::CaseWriter;
-use jurat_report::model::{
-    CaseReport, Cause, Disagreement, Mean, Observed, RunReport, SliceTotal, Spent, SubjectTotal, TaskReport, TaskTotal,
-    TaskVerdict,
-};
 
 /// Everything that a reader's tools might obey, in a few words.
 pub(crate) const HOSTILE: &str = "=cmd|'/C calc'!A0 \x1b[2J\u{202e}<script>alert(1)</script> | `x` @all\n</details> [a](http://b) \"q\", 'p' &amp; \0";

@@ -1,17 +1,18 @@
 //! Scenarios in, drawings, totals and transcripts out.
 
+use jurat_core::report::RunReport;
+use jurat_core::report::explanation::{Conversation, Purpose};
+use jurat_core::report::plan::PlanReport;
+use jurat_core::report::scenario::{
+    GraphEdge, GraphNode, OutcomeTotal, ScenarioGraph, ScenarioTotal, StatusCounts, TurnCounts,
+};
+use jurat_core::report::transcript::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
 use jurat_core::scenario::{END, FailureCategory, TurnFailure};
 use jurat_core::verdict::CaseVerdict;
 use jurat_format::value::{Val, Value, parse_json};
-use jurat_report::explanation::{
-    Conversation, EdgeStep, FieldStep, OutcomeStep, Purpose, TestedStep, ToolStep, Transcript, Turn, write_transcript,
-    write_transcript_json,
-};
-use jurat_report::model::RunReport;
-use jurat_report::plan::PlanReport;
+use jurat_report::explanation::{write_transcript, write_transcript_json};
 use jurat_report::scenario::{
-    GraphEdge, GraphNode, OutcomeTotal, ScenarioGraph, ScenarioTotal, StatusCounts, TurnCounts, write_graphs,
-    write_graphs_dot, write_graphs_json, write_graphs_mermaid, write_graphs_svg,
+    write_graphs, write_graphs_dot, write_graphs_json, write_graphs_mermaid, write_graphs_svg,
 };
 use jurat_report::{Scope, Style, visible_line};
 use proptest::collection::vec;

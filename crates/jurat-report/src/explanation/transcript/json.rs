@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use jurat_core::report::transcript::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
 use jurat_core::scenario::TurnFailure;
 
 use super::super::json::{VERSION, write_conversation};
-use super::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
 use crate::json::optional;
 use crate::json_text::{Members, object};
 

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
+use jurat_core::report::explanation::{Conversation, Purpose};
+use jurat_core::report::transcript::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
 use jurat_core::scenario::{END, TurnFailure};
 use jurat_format::value::Value;
 
 use super::super::text::{ROOM, Writer, facts, fitted};
-use super::super::{Conversation, Purpose};
-use super::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
 use crate::Style;
 use crate::style::Meaning;
 use crate::visible::visible_line;

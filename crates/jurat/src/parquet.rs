@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use jurat_core::report::{CaseReport, RunReport};
 use jurat_report::CaseWriter;
 use jurat_report::columns::{self, Column, Datum, Kind, rows};
-use jurat_report::model::{CaseReport, RunReport};
 use jurat_store::{Cell, CellType, ParquetTable};
 
 /// Writes a run as Parquet. Values stand as JSON, since each may be of another kind.
@@ -16,6 +16,7 @@ pub struct ParquetWriter<'r> {
 }
 
 impl<'r> ParquetWriter<'r> {
+    /// Begins a table with these columns.
     pub fn new(
         out: Box<dyn Write + Send + 'r>,
         run: &'r RunReport,

@@ -1,23 +1,12 @@
-//! The report: what there is to say about a run, before anybody has decided how to say it.
-//!
-//! Plain data. Somebody who read a run back fills it, the writers of this crate draw it. A [`RunReport`] is what is known of the
-//! run as a whole; it is small, whatever the number of cases, because it holds totals. [`CaseReport`]s come one by one, in the
-//! order of input, so that a run of a million cases passes through without being held.
-//!
-//! What a replay of the run reproduces byte for byte stands apart from what it does not: everything about when, how fast and
-//! from where is in [`Observed`] and in the few fields that say so.
+//! A run as a whole: totals alone, so that it is small whatever the number of cases.
 
 use std::time::Duration;
 
-use jurat_core::effect::Usage;
-use jurat_core::statistics::{Interval, wilson};
-use jurat_core::suite::Gate;
-use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason, Verdict};
-use jurat_format::value::Value;
-
-pub use jurat_core::verdict::CaseCounts;
-
-use crate::scenario::ScenarioTotal;
+use super::scenario::ScenarioTotal;
+use crate::effect::Usage;
+use crate::statistics::{Interval, wilson};
+use crate::suite::Gate;
+use crate::verdict::{CaseCounts, CaseVerdict, Counts, Decision, StopReason};
 
 /// A run as a whole.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -251,117 +240,6 @@ pub struct Observed {
     pub notes: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct CaseReport {
-    /// Its id; for a row without one, its file and its number: `records.jsonl:17`.
-    pub id: String,
-    /// The prompt that made it, when there are several.
-    pub prompt: Option<String>,
-    /// The model that was asked, when there are several.
-    pub subject: Option<String>,
-    /// Which repetition it is, from 1, when there are several.
-    pub replicate: Option<u32>,
-    pub verdict: CaseVerdict,
-    /// Why it could not be judged or was not run, where no task applies to it that would say so; else empty.
-    pub message: String,
-    /// How many of its tasks ended how.
-    pub counts: Counts,
-    /// The digest of the evidence that was judged.
-    pub evidence: Option<String>,
-    /// The tokens that all its answers took.
-    pub usage: Option<Usage>,
-    /// What they cost, as far as that is known.
-    pub cost_usd: Option<f64>,
-    /// How long it took. A replay takes another time.
-    pub took: Duration,
-    /// What was asked and what came back, each under the name that the author knows it by; the row, where that is not known.
-    pub exchange: Vec<(String, String)>,
-    /// What was judged, for tables that other programs read.
-    pub data: CaseData,
-    /// The tasks that apply to it, in the order they were written.
-    pub tasks: Vec<TaskReport>,
-}
-
-/// What was judged in a case.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CaseData {
-    /// The file or section that its row is from.
-    pub source: Option<String>,
-    /// The number of its row there, counted from 1.
-    pub row_number: Option<u64>,
-    /// The row; nothing for scenarios and agents, and where its file has changed since.
-    pub row: Option<Value>,
-    /// What the subject was asked.
-    pub input: Option<Value>,
-    pub output: Option<Value>,
-}
-
-/// One task of one case. What is the same for all cases stands in its [`TaskTotal`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct TaskReport {
-    /// Its place in [`RunReport::tasks`].
-    pub task: usize,
-    pub verdict: TaskVerdict,
-    pub expected: Option<Value>,
-    pub actual: Option<Value>,
-    /// What its judge answered, or all its judges together; nothing for a task that asks nobody. Reports leave it to the explanation.
-    pub reply: Option<Value>,
-    pub label: Option<String>,
-    pub score: Option<f64>,
-    /// Why it gave them, in the words of whoever judged.
-    pub explanation: Option<String>,
-    /// What each output of its evaluator came to, where it has several.
-    pub outputs: Vec<OutputReport>,
-    /// Why it failed, was skipped, could not be judged or did not run, in our words; else empty.
-    pub message: String,
-    /// The tokens that its answers took.
-    pub usage: Option<Usage>,
-    /// What they cost, as far as that is known.
-    pub cost_usd: Option<f64>,
-    /// How long its answers took, as it was recorded with them.
-    pub latency: Option<Duration>,
-    /// How many requests it took, failed ones included. A replay makes none.
-    pub n_requests: u32,
-    /// Whether its answers were there before this run. A replay reuses all.
-    pub reused: bool,
-}
-
-/// One output of an evaluator that has several, for one case.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OutputReport {
-    /// The task and the output: `safe.toxicity`.
-    pub name: String,
-    pub label: Option<String>,
-    pub score: Option<f64>,
-    pub explanation: Option<String>,
-    /// Why what was returned for it is not taken; else empty.
-    pub message: String,
-}
-
-impl OutputReport {
-    /// How it ended: measured, or an error.
-    pub fn verdict(&self) -> TaskVerdict {
-        if self.message.is_empty() { TaskVerdict::Measured } else { TaskVerdict::Error }
-    }
-}
-
-/// How a task ended, in one word. The reason is in [`TaskReport::message`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TaskVerdict {
-    /// Judged, and right.
-    Passed,
-    /// Judged, and wrong.
-    Failed,
-    /// An answer that nobody asked to pass.
-    Measured,
-    /// A gate said no, or what it needs was skipped or errored.
-    Skipped,
-    /// Could not be judged.
-    Error,
-    /// Something came first.
-    NotRun,
-}
-
 impl RunReport {
     /// The 95 % interval of the pass rate over all tasks of all cases.
     pub fn interval(&self) -> Option<Interval> {
@@ -383,93 +261,6 @@ impl TaskTotal {
     /// Whether its verdicts are counted: those of a gate that only routes are not.
     pub fn is_counted(&self) -> bool {
         self.gate != Gate::Condition
-    }
-}
-
-impl CaseReport {
-    /// A case with this id of which nothing else is known.
-    pub fn new(id: impl Into<String>, verdict: CaseVerdict) -> CaseReport {
-        CaseReport {
-            id: id.into(),
-            prompt: None,
-            subject: None,
-            replicate: None,
-            verdict,
-            message: String::new(),
-            counts: Counts::default(),
-            evidence: None,
-            usage: None,
-            cost_usd: None,
-            took: Duration::ZERO,
-            exchange: Vec::new(),
-            data: CaseData::default(),
-            tasks: Vec::new(),
-        }
-    }
-}
-
-impl TaskReport {
-    /// A task of which nothing but its verdict is known.
-    pub fn new(task: usize, verdict: TaskVerdict) -> TaskReport {
-        TaskReport {
-            task,
-            verdict,
-            expected: None,
-            actual: None,
-            reply: None,
-            label: None,
-            score: None,
-            explanation: None,
-            outputs: Vec::new(),
-            message: String::new(),
-            usage: None,
-            cost_usd: None,
-            latency: None,
-            n_requests: 0,
-            reused: false,
-        }
-    }
-}
-
-impl TaskVerdict {
-    /// Every verdict, in the order in which they are told.
-    pub const ALL: [TaskVerdict; 6] = [
-        TaskVerdict::Passed,
-        TaskVerdict::Failed,
-        TaskVerdict::Measured,
-        TaskVerdict::Skipped,
-        TaskVerdict::Error,
-        TaskVerdict::NotRun,
-    ];
-
-    /// One word for it, as reports and files have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            TaskVerdict::Passed => "passed",
-            TaskVerdict::Failed => "failed",
-            TaskVerdict::Measured => "measured",
-            TaskVerdict::Skipped => "skipped",
-            TaskVerdict::Error => "error",
-            TaskVerdict::NotRun => "not_run",
-        }
-    }
-
-    /// The verdict that a word of [`TaskVerdict::name`] means.
-    pub fn named(word: &str) -> Option<TaskVerdict> {
-        TaskVerdict::ALL.into_iter().find(|it| it.name() == word)
-    }
-}
-
-impl From<&Verdict> for TaskVerdict {
-    fn from(verdict: &Verdict) -> TaskVerdict {
-        match verdict {
-            Verdict::Passed => TaskVerdict::Passed,
-            Verdict::Failed(_) => TaskVerdict::Failed,
-            Verdict::Measured => TaskVerdict::Measured,
-            Verdict::Skipped(_) => TaskVerdict::Skipped,
-            Verdict::Error(_) => TaskVerdict::Error,
-            Verdict::NotRun(_) => TaskVerdict::NotRun,
-        }
     }
 }
 

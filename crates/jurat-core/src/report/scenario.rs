@@ -1,8 +1,73 @@
-//! What a run says about all conversations along one graph. Counts alone, so that it stays small whatever the number of conversations.
+//! The graphs along which conversations go, and what a run says about all conversations along one of them.
 
-use jurat_core::scenario::Status;
+use crate::scenario::Status;
 
-use super::ScenarioGraph;
+/// The graph of a scenario.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScenarioGraph {
+    pub name: String,
+    /// What its author says about it.
+    pub description: Option<String>,
+    /// How many turns it may take.
+    pub turn_limit: u32,
+    /// How many calls of models one conversation takes at most, those of judges included.
+    pub max_calls: u64,
+    /// The nodes, in the order they were written.
+    pub nodes: Vec<GraphNode>,
+    /// The node it starts with.
+    pub entry: usize,
+    /// The edges, in the order they were written.
+    pub edges: Vec<GraphEdge>,
+}
+
+/// A node of a graph.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GraphNode {
+    pub id: String,
+    pub question: String,
+    /// What its author says about it.
+    pub description: Option<String>,
+    pub subjects: Vec<String>,
+    /// Who reads and rates answers, when somebody does.
+    pub parser: Option<String>,
+    /// The servers whose tools may be used.
+    pub tools: Vec<String>,
+    /// The tools of them that may not: a server, or `server/tool`.
+    pub tools_removed: Vec<String>,
+    /// How often a run came to it; `None` when this is about no run.
+    pub visits: Option<u64>,
+}
+
+/// An edge of a graph.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GraphEdge {
+    pub from: usize,
+    /// The node it goes to; `None` when the conversation ends.
+    pub to: Option<usize>,
+    /// When it is taken, in words; `None` for the way that is left when no other is.
+    pub when: Option<String>,
+    /// What the next turn is told of those before it, when it is not simply the conversation.
+    pub handover: Option<String>,
+    /// How often a run took it; `None` when this is about no run.
+    pub taken: Option<u64>,
+}
+
+impl ScenarioGraph {
+    /// The name of where an edge goes, as definitions have it.
+    pub fn target(&self, to: Option<usize>) -> &str {
+        to.map_or(crate::scenario::END, |ix| self.node_id(ix))
+    }
+
+    /// The id of a node.
+    pub fn node_id(&self, ix: usize) -> &str {
+        self.nodes.get(ix).map_or("", |it| it.id.as_str())
+    }
+
+    /// The edges that leave a node.
+    pub fn edges_of(&self, node: usize) -> impl Iterator<Item = &GraphEdge> {
+        self.edges.iter().filter(move |it| it.from == node)
+    }
+}
 
 /// All conversations along one graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -138,29 +203,6 @@ impl ScenarioTotal {
             when: it.when.clone(),
         });
         nodes.chain(edges).chain(self.outcomes.iter().filter_map(OutcomeTotal::unexercised)).collect()
-    }
-
-    /// The same in words, what is alike on one line: `edge ask → end (else)`, `never false: knew, held`. What others wrote stands as they wrote it.
-    pub(crate) fn unexercised_words(&self) -> Vec<String> {
-        let all = self.unexercised();
-        let names = |what: &str, of: fn(&Unexercised) -> Option<&str>| {
-            let names: Vec<&str> = all.iter().filter_map(of).collect();
-            (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
-        };
-        let edge = |it: &Unexercised| match it {
-            Unexercised::Edge { from, to, when } => {
-                let to = if to == jurat_core::scenario::END { "end" } else { to };
-                Some(format!("edge {from} → {to} ({})", when.as_deref().unwrap_or("else")))
-            }
-            _ => None,
-        };
-        let nodes = names("never asked", |it| if let Unexercised::Node(name) = it { Some(name) } else { None });
-        let outcomes = [
-            names("never true", |it| if let Unexercised::NeverTrue(name) = it { Some(name) } else { None }),
-            names("never false", |it| if let Unexercised::NeverFalse(name) = it { Some(name) } else { None }),
-            names("never decided", |it| if let Unexercised::NeverDecided(name) = it { Some(name) } else { None }),
-        ];
-        nodes.into_iter().chain(all.iter().filter_map(edge)).chain(outcomes.into_iter().flatten()).collect()
     }
 }
 
