@@ -16,6 +16,7 @@ use crate::chore::{Arguments, Chore, Failure};
 use crate::key_reference::{self, Reference};
 use crate::program;
 use crate::reference::comparison_reference;
+use crate::runner_reference;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "generate",
@@ -70,7 +71,8 @@ fn pages_with_keys() -> Vec<(String, String)> {
     let pages = key_reference::pages();
     let reference = Reference::of(&pages);
     let by_hand = pages.into_iter().filter(|(path, _)| FILES.iter().all(|it| it.path != path));
-    by_hand.map(|(path, text)| (path.clone(), key_reference::filled(&path, &text, &reference))).collect()
+    let filled = |path: &str, text: &str| runner_reference::filled(key_reference::filled(path, text, &reference));
+    by_hand.map(|(path, text)| (path.clone(), filled(&path, &text))).collect()
 }
 
 /// The table of all problem codes, with a link to the page of each.

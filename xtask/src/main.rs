@@ -29,6 +29,7 @@ mod key_reference;
 mod program;
 mod python;
 mod reference;
+mod runner_reference;
 mod servers;
 mod test;
 

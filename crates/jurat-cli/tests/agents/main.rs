@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use jurat_core::agent::{Runner, Wire};
 use jurat_testkit::{Endpoint, Reply, Request, Script, Usage};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -48,7 +49,7 @@ fn real_agents_are_driven_through_a_task() {
 fn drive(runner: &str, program: &str) -> Result<String, String> {
     let desk = TempDir::new().map_err(|error| error.to_string())?;
     let endpoint = Endpoint::start(Script::answering(answer).key(KEY));
-    let takes_turns = runner != "mini_swe_agent";
+    let takes_turns = Runner::named(runner).is_some_and(|it| it.takes_turns);
     fs::create_dir_all(desk.path().join("template")).expect("directories can be made");
     fs::write(desk.path().join("template/input.txt"), "hello\n").expect("files can be written");
     fs::write(desk.path().join("suite.yaml"), suite(runner, program, &endpoint.url(), takes_turns))
@@ -75,11 +76,11 @@ fn drive(runner: &str, program: &str) -> Result<String, String> {
 }
 
 fn suite(runner: &str, program: &str, url: &str, takes_turns: bool) -> String {
-    let (provider, base) = match runner {
-        "claude_code" => ("anthropic", url.to_owned()),
-        "codex" => ("openai-responses", format!("{url}/v1")),
-        "gemini_cli" => ("gemini", url.to_owned()),
-        _ => ("openai", format!("{url}/v1")),
+    let wire = Runner::named(runner).and_then(Runner::wire).unwrap_or(Wire::OpenAiChat);
+    let provider = wire.provider();
+    let base = match wire {
+        Wire::Anthropic | Wire::Gemini => url.to_owned(),
+        Wire::OpenAiChat | Wire::OpenAiResponses => format!("{url}/v1"),
     };
     let model = if runner == "mini_swe_agent" { "stub-submits" } else { "stub-model" };
     let mut text = format!(

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-use jurat_core::agent::Runner;
+use jurat_core::agent::RUNNERS;
 use tempfile::TempDir;
 
 /// A folder that lives as long as the test, and is where the command runs.
@@ -73,7 +73,7 @@ const SERVERS: [&str; 2] = ["uvx", "node"];
 pub(crate) fn path_with_agents() -> OsString {
     use std::os::unix::fs::PermissionsExt as _;
     static AGENTS: LazyLock<Folder> = LazyLock::new(|| {
-        let programs = Runner::NAMED.iter().filter_map(|(_, runner)| runner.program());
+        let programs = RUNNERS.iter().filter_map(|it| it.program()).map(|it| it.name);
         let folder =
             programs.chain(SERVERS).fold(Folder::empty(), |folder, name| folder.and(name, "#!/bin/sh\nexit 9\n"));
         for program in fs::read_dir(folder.path()).expect("it can be listed") {

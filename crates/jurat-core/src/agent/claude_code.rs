@@ -1,22 +1,42 @@
 //! `claude_code`: Claude Code, headless.
 
 use super::anthropic_stream::{self, Dialect};
-use super::launch::{Errand, Launch, ModelAt};
-use super::told::Told;
+use super::launch::{Launch, ModelAt, TurnInput, Wire};
+use super::runner::{Package, Performer, Program, Runner};
 
-pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
-    let mut launch = Launch::of(errand);
-    launch.args(["-p", errand.message, "--output-format", "stream-json", "--verbose"]);
+pub(super) static RUNNER: Runner = Runner {
+    name: "claude_code",
+    performer: Performer::Program(Program {
+        name: "claude",
+        package: Package::Npm("@anthropic-ai/claude-code"),
+        tested: "2.1.325",
+        wire: Wire::Anthropic,
+        launch,
+        read: |it| {
+            anthropic_stream::read(it.stdout, Dialect { input_has_cached: false, version: "claude_code_version" })
+        },
+        side_file: None,
+        counts_session: false,
+        failed_calls: None,
+    }),
+    takes_turns: true,
+    limits_steps: true,
+    keys: &[],
+};
+
+fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(input);
+    launch.args(["-p", input.message, "--output-format", "stream-json", "--verbose"]);
     // Its own questions would wait for somebody who is not there; what it may do is decided by the walls around it.
     launch.args(["--dangerously-skip-permissions", "--model", &model.model]);
-    match errand.turn {
-        0 => launch.args(["--session-id", errand.session]),
-        _ => launch.args(["--resume", errand.session]),
+    match input.turn {
+        0 => launch.args(["--session-id", input.session]),
+        _ => launch.args(["--resume", input.session]),
     }
-    if let Some(system) = errand.system {
+    if let Some(system) = input.system {
         launch.args(["--append-system-prompt", system]);
     }
-    if let Some(turns) = errand.agent.limits.turns {
+    if let Some(turns) = input.agent.limits.turns {
         launch.args(["--max-turns", &turns.to_string()]);
     }
     launch.env("ANTHROPIC_BASE_URL", &model.base_url);
@@ -25,9 +45,5 @@ pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     launch.env("IS_SANDBOX", "1");
     launch.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
     launch.env("DISABLE_AUTOUPDATER", "1");
-    launch.finished(errand)
-}
-
-pub(super) fn read(stream: &str) -> Told {
-    anthropic_stream::read(stream, Dialect { input_has_cached: false, version: "claude_code_version" })
+    launch.finished(input)
 }

@@ -2,25 +2,44 @@
 
 use jurat_format::value::{Map, Val, Value};
 
-use super::launch::{Errand, Launch, ModelAt, toml_text};
+use super::launch::{Launch, ModelAt, TurnInput, Wire, toml_text};
 use super::lines::lines;
+use super::runner::{Package, Performer, Program, Runner};
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::{Happening, Tokens};
 
-pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
-    let mut launch = Launch::of(errand);
+pub(super) static RUNNER: Runner = Runner {
+    name: "codex",
+    performer: Performer::Program(Program {
+        name: "codex",
+        package: Package::Npm("@openai/codex"),
+        tested: "0.166.0",
+        wire: Wire::OpenAiResponses,
+        launch,
+        read: |it| read(it.stdout),
+        side_file: None,
+        counts_session: true,
+        failed_calls: None,
+    }),
+    takes_turns: true,
+    limits_steps: false,
+    keys: &[],
+};
+
+fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(input);
     launch.args(["exec"]);
-    if errand.turn > 0 {
+    if input.turn > 0 {
         launch.args(["resume"]);
     }
     launch.args(["--json", "--skip-git-repo-check"]);
-    if errand.turn > 0 {
-        launch.args([errand.session]);
+    if input.turn > 0 {
+        launch.args([input.session]);
     }
-    launch.args([errand.message]);
-    launch.env("CODEX_HOME", &errand.places.at_home(".codex"));
+    launch.args([input.message]);
+    launch.env("CODEX_HOME", &input.places.at_home(".codex"));
     launch.env("JURAT_API_KEY", &model.key);
-    let system = errand.system.map_or(String::new(), |it| format!("developer_instructions = {}\n", toml_text(it)));
+    let system = input.system.map_or(String::new(), |it| format!("developer_instructions = {}\n", toml_text(it)));
     // Its own sandbox needs what the walls around it take away, and its questions would wait for nobody.
     let config = format!(
         "model = {}\nmodel_provider = \"jurat\"\napproval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n\
@@ -30,11 +49,11 @@ pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
         toml_text(&model.model),
         toml_text(&model.under("/v1")),
     );
-    launch.home_file(errand, ".codex/config.toml", &config);
-    launch.finished(errand)
+    launch.home_file(input, ".codex/config.toml", &config);
+    launch.finished(input)
 }
 
-pub(super) fn read(stream: &str) -> Told {
+fn read(stream: &str) -> Told {
     let mut told = Told::default();
     let mut has_end = false;
     // The last thing that went wrong on the way: what is tried again may still come right.

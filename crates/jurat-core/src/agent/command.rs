@@ -14,36 +14,45 @@
 
 use jurat_format::value::{Map, Val, Value};
 
-use super::launch::{Errand, Launch, ModelAt, object};
+use super::launch::{Launch, ModelAt, TurnInput, object};
 use super::lines::lines;
+use super::runner::{Performer, Printed, Runner};
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 
-pub(super) fn launch(errand: &Errand<'_>, model: Option<&ModelAt>) -> Launch {
-    let mut launch = Launch::of(errand);
-    launch.stdin = format!("{}\n", asked(errand, model).to_json());
-    launch.env("JURAT_TURN", &errand.turn.to_string());
-    launch.env("JURAT_SESSION", errand.session);
+pub(super) static RUNNER: Runner = Runner {
+    name: "command",
+    performer: Performer::Command,
+    takes_turns: true,
+    limits_steps: false,
+    keys: &["command", "output"],
+};
+
+pub(super) fn launch(input: &TurnInput<'_>, model: Option<&ModelAt>) -> Launch {
+    let mut launch = Launch::of(input);
+    launch.stdin = format!("{}\n", asked(input, model).to_json());
+    launch.env("JURAT_TURN", &input.turn.to_string());
+    launch.env("JURAT_SESSION", input.session);
     if let Some(model) = model {
         launch.env("JURAT_BASE_URL", &model.base_url);
         launch.env("JURAT_API_KEY", &model.key);
         launch.env("JURAT_MODEL", &model.model);
     }
-    launch.finished(errand)
+    launch.finished(input)
 }
 
 /// What an agent is told in a turn.
-pub(super) fn asked(errand: &Errand<'_>, model: Option<&ModelAt>) -> Value {
+pub(super) fn asked(input: &TurnInput<'_>, model: Option<&ModelAt>) -> Value {
     let mut members: Map<'static> = [
-        ("task", Val::from(errand.message.to_owned())),
-        ("turn", Val::from(errand.turn as u64)),
-        ("turns", Val::from(errand.n_turns as u64)),
-        ("session", Val::from(errand.session.to_owned())),
-        ("workspace", Val::from(errand.places.workspace.clone())),
+        ("task", Val::from(input.message.to_owned())),
+        ("turn", Val::from(input.turn as u64)),
+        ("turns", Val::from(input.n_turns as u64)),
+        ("session", Val::from(input.session.to_owned())),
+        ("workspace", Val::from(input.places.workspace.clone())),
     ]
     .into_iter()
     .collect();
-    if let Some(system) = errand.system {
+    if let Some(system) = input.system {
         members.insert("system".into(), Val::from(system.to_owned()));
     }
     if let Some(model) = model {
@@ -69,10 +78,12 @@ pub(super) fn read_text(printed: &str) -> Told {
     told
 }
 
-/// What a stream of events tells.
-pub(super) fn read(stream: &str) -> Told {
+pub(super) fn read(printed: Printed<'_>) -> Told {
+    if printed.is_text {
+        return read_text(printed.stdout);
+    }
     let mut events = Events::default();
-    for line in lines(stream) {
+    for line in lines(printed.stdout) {
         if let Some(event) = events.told.event(line, "printed") {
             events.take(&event);
         }

@@ -17,7 +17,7 @@ pub const KEY_OUTPUT_BYTES: u64 = 64 << 20;
 pub struct Agent {
     /// Its name under `agents`; that of its runner when it stands in a case.
     pub name: String,
-    pub runner: Runner,
+    pub runner: &'static Runner,
     /// Its program: a name that is looked for where programs are, or a path. The runner knows one for most.
     pub program: Option<String>,
     /// The function of the program that runs the suite, by its name, when one runs it.
@@ -51,7 +51,7 @@ pub struct Agent {
 
 impl Agent {
     /// An agent of which nothing but the runner is known.
-    pub fn new(name: impl Into<String>, runner: Runner) -> Agent {
+    pub fn new(name: impl Into<String>, runner: &'static Runner) -> Agent {
         Agent {
             name: name.into(),
             runner,
@@ -277,7 +277,7 @@ impl AgentCase {
             Val::Map(pairs.iter().map(|(key, it)| (key.clone(), Val::from(it.clone()))).collect::<Map<'static>>())
         };
         let mut members: Map<'static> = [
-            ("runner", Val::from(agent.runner.name())),
+            ("runner", Val::from(agent.runner.name)),
             ("turns", texts(&self.turns)),
             ("key_outputs", texts(&self.key_outputs)),
             ("network", agent.network().to_value()),

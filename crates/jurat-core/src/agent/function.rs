@@ -4,9 +4,13 @@
 use jurat_format::value::{Val, Value, shown};
 
 use super::command::{self, Events};
-use super::launch::{Errand, ModelAt};
+use super::launch::{ModelAt, TurnInput};
+use super::runner::{Performer, Runner};
 use super::told::Told;
 use crate::artifact::{self, RunArtifact};
+
+pub(super) static RUNNER: Runner =
+    Runner { name: "call", performer: Performer::Function, takes_turns: true, limits_steps: false, keys: &["call"] };
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FunctionReturn {
@@ -17,8 +21,8 @@ pub enum FunctionReturn {
 }
 
 /// What a function is told in a turn of a case.
-pub fn asked_of_function(case: &str, errand: &Errand<'_>, model: Option<&ModelAt>) -> Value {
-    let mut asked = command::asked(errand, model);
+pub fn asked_of_function(case: &str, input: &TurnInput<'_>, model: Option<&ModelAt>) -> Value {
+    let mut asked = command::asked(input, model);
     if let Val::Map(members) = &mut asked {
         members.insert("case".into(), Val::from(case.to_owned()));
     }

@@ -1,17 +1,37 @@
 //! `gemini_cli`: Gemini CLI, headless.
 
 use jurat_format::value::Val;
+use serde::Deserialize;
 
-use super::launch::{Errand, Launch, ModelAt};
+use super::launch::{Launch, ModelAt, TurnInput, Wire};
 use super::lines::lines;
+use super::runner::{Package, Performer, Program, Runner};
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 
-pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
-    let mut launch = Launch::of(errand);
-    launch.args(["-p", errand.message, "--output-format", "stream-json", "--yolo", "--model", &model.model]);
-    match errand.turn {
-        0 => launch.args(["--session-id", errand.session]),
+pub(super) static RUNNER: Runner = Runner {
+    name: "gemini_cli",
+    performer: Performer::Program(Program {
+        name: "gemini",
+        package: Package::Npm("@google/gemini-cli"),
+        tested: "0.61.0",
+        wire: Wire::Gemini,
+        launch,
+        read: |it| read(it.stdout),
+        side_file: None,
+        counts_session: false,
+        failed_calls: Some(failed_calls),
+    }),
+    takes_turns: true,
+    limits_steps: true,
+    keys: &[],
+};
+
+fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(input);
+    launch.args(["-p", input.message, "--output-format", "stream-json", "--yolo", "--model", &model.model]);
+    match input.turn {
+        0 => launch.args(["--session-id", input.session]),
         // A home of its own has one session.
         _ => launch.args(["--resume", "latest"]),
     }
@@ -19,19 +39,19 @@ pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     launch.env("GEMINI_API_KEY", &model.key);
     launch.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
     // Without a chosen way of signing in the program ends at once.
-    let turns = errand.agent.limits.turns.map_or(String::new(), |it| format!(r#","model":{{"maxSessionTurns":{it}}}"#));
+    let turns = input.agent.limits.turns.map_or(String::new(), |it| format!(r#","model":{{"maxSessionTurns":{it}}}"#));
     let settings = format!(
         r#"{{"security":{{"auth":{{"selectedType":"gemini-api-key"}}}},"general":{{"enableAutoUpdate":false}},"privacy":{{"usageStatisticsEnabled":false}}{turns}}}
 "#
     );
-    launch.home_file(errand, ".gemini/settings.json", &settings);
-    if let Some(system) = errand.system {
-        launch.home_file(errand, ".gemini/GEMINI.md", system);
+    launch.home_file(input, ".gemini/settings.json", &settings);
+    if let Some(system) = input.system {
+        launch.home_file(input, ".gemini/GEMINI.md", system);
     }
-    launch.finished(errand)
+    launch.finished(input)
 }
 
-pub(super) fn read(stream: &str) -> Told {
+fn read(stream: &str) -> Told {
     let mut told = Told::default();
     let mut has_result = false;
     // What the agent says comes in pieces.
@@ -116,4 +136,60 @@ fn result(told: &mut Told, at: Option<String>, event: &Val<'_>) {
     let is_provider = message.contains("API Error");
     let code = if is_provider { "provider_error" } else { text(error, "type").unwrap_or("error") };
     told.fail(if is_provider { FaultSource::Provider } else { FaultSource::Agent }, code, message);
+}
+
+/// What a result of a tool begins with in a request.
+const RESULT: &str = "\"functionResponse\":";
+
+#[derive(Deserialize)]
+struct ResultWire {
+    id: Option<String>,
+    response: Option<OutputWire>,
+}
+
+#[derive(Deserialize)]
+struct OutputWire {
+    output: Option<String>,
+}
+
+/// The ids of calls whose command ended with another code than 0: the program prints every result of a command as a success.
+fn failed_calls(request: &str) -> Vec<String> {
+    results(request).filter_map(failed).collect()
+}
+
+/// The results in a request. What was recorded of it may break off.
+fn results(request: &str) -> impl Iterator<Item = ResultWire> {
+    request.match_indices(RESULT).filter_map(|(at, _)| {
+        let mut values = serde_json::Deserializer::from_str(&request[at + RESULT.len()..]).into_iter();
+        values.next()?.ok()
+    })
+}
+
+fn failed(result: ResultWire) -> Option<String> {
+    let output = result.response?.output?;
+    let code = output.lines().find_map(|it| it.strip_prefix("Exit Code: "))?;
+    result.id.filter(|_| code.trim() != "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_failed_is_known_by_its_code() {
+        let result = |id: &str, output: &str| {
+            format!(
+                r#"{{"functionResponse":{{"name":"run_shell_command","response":{{"output":"{output}"}},"id":"{id}"}}}}"#
+            )
+        };
+        let request = format!(
+            r#"{{"contents":[{{"parts":[{},{},{}]}}]"#,
+            result("a", "Output: oops\\nExit Code: 3\\nProcess Group PGID: 1"),
+            result("b", "Output: fine\\nExit Code: 0"),
+            result("c", "no code"),
+        );
+        assert_eq!(failed_calls(&request), ["a"]);
+        assert_eq!(failed_calls(&request[..request.len() - 200]), ["a"]);
+        assert_eq!(failed_calls("no JSON"), Vec::<String>::new());
+    }
 }

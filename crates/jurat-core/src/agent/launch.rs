@@ -27,7 +27,7 @@ pub struct ConfigFile {
 
 /// What is asked of an agent in a turn.
 #[derive(Debug, Clone, Copy)]
-pub struct Errand<'e> {
+pub struct TurnInput<'e> {
     pub agent: &'e Agent,
     /// Its program, as it is found where it runs.
     pub program: &'e str,
@@ -43,7 +43,7 @@ pub struct Errand<'e> {
     pub session: &'e str,
 }
 
-impl Errand<'_> {
+impl TurnInput<'_> {
     /// What it is told, for programs that cannot be told what to be in another way: that comes first, in the first turn.
     pub(super) fn with_system(&self) -> String {
         match self.system.filter(|_| self.turn == 0) {
@@ -93,6 +93,16 @@ impl Wire {
 
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+
+    /// The provider whose models are asked so.
+    pub fn provider(self) -> &'static str {
+        match self {
+            Wire::OpenAiChat => "openai",
+            Wire::OpenAiResponses => "openai-responses",
+            Wire::Anthropic => "anthropic",
+            Wire::Gemini => "gemini",
+        }
     }
 }
 
@@ -147,8 +157,8 @@ const MAX_TOKENS: u64 = 16_384;
 
 impl Launch {
     /// Of the agent's program, with the arguments that its author adds.
-    pub(super) fn of(errand: &Errand<'_>) -> Launch {
-        Launch { argv: vec![errand.program.to_owned()], ..Launch::default() }
+    pub(super) fn of(input: &TurnInput<'_>) -> Launch {
+        Launch { argv: vec![input.program.to_owned()], ..Launch::default() }
     }
 
     pub(super) fn args<'a>(&mut self, args: impl IntoIterator<Item = &'a str>) {
@@ -160,16 +170,16 @@ impl Launch {
     }
 
     /// A file in the home. Those of the first turn are still there in later ones.
-    pub(super) fn home_file(&mut self, errand: &Errand<'_>, path: &str, text: &str) {
-        if errand.turn == 0 {
+    pub(super) fn home_file(&mut self, input: &TurnInput<'_>, path: &str, text: &str) {
+        if input.turn == 0 {
             self.files.push(ConfigFile { path: path.to_owned(), text: text.to_owned() });
         }
     }
 
     /// With what the author adds: arguments behind all others, variables over all others.
-    pub(super) fn finished(mut self, errand: &Errand<'_>) -> Launch {
-        self.argv.extend(errand.agent.args.iter().cloned());
-        for (name, value) in &errand.agent.env {
+    pub(super) fn finished(mut self, input: &TurnInput<'_>) -> Launch {
+        self.argv.extend(input.agent.args.iter().cloned());
+        for (name, value) in &input.agent.env {
             self.env.retain(|(known, _)| known != name);
             self.env.push((name.clone(), value.clone()));
         }

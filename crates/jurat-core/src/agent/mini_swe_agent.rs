@@ -2,23 +2,42 @@
 
 use jurat_format::value::{Val, parse_json};
 
-use super::launch::{Errand, Launch, ModelAt};
+use super::launch::{Launch, ModelAt, TurnInput, Wire};
 use super::lines::document;
+use super::runner::{Package, Performer, Program, Runner, SideFile};
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::{Happening, Tokens};
 
 /// Where the trajectory is, below its home.
-pub(super) const TRAJECTORY: &str = "trajectory.json";
+const TRAJECTORY: &str = "trajectory.json";
 
 /// How many steps it may take unless its author says: it would go on for ever with a model that never submits.
 const MOST_STEPS: u32 = 250;
 
-pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
-    let mut launch = Launch::of(errand);
-    let message = errand.with_system();
+pub(super) static RUNNER: Runner = Runner {
+    name: "mini_swe_agent",
+    performer: Performer::Program(Program {
+        name: "mini",
+        package: Package::PyPi("mini-swe-agent"),
+        tested: "2.4.6",
+        wire: Wire::OpenAiChat,
+        launch,
+        read: |it| read(it.side),
+        side_file: Some(SideFile::Text(TRAJECTORY)),
+        counts_session: false,
+        failed_calls: None,
+    }),
+    takes_turns: false,
+    limits_steps: true,
+    keys: &[],
+};
+
+fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(input);
+    let message = input.with_system();
     launch.args(["-m", &format!("openai/{}", model.model), "-t", &message, "-y", "--exit-immediately"]);
-    launch.args(["-o", &errand.places.at_home(TRAJECTORY), "-c", "mini.yaml"]);
-    let steps = errand.agent.limits.turns.unwrap_or(MOST_STEPS);
+    launch.args(["-o", &input.places.at_home(TRAJECTORY), "-c", "mini.yaml"]);
+    let steps = input.agent.limits.turns.unwrap_or(MOST_STEPS);
     launch.args(["-c", &format!("agent.step_limit={steps}")]);
     launch.env("OPENAI_API_BASE", &model.under("/v1"));
     launch.env("OPENAI_API_KEY", &model.key);
@@ -26,10 +45,10 @@ pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
     launch.env("MSWEA_COST_TRACKING", "ignore_errors");
     launch.env("MSWEA_SILENT_STARTUP", "1");
     launch.env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
-    launch.finished(errand)
+    launch.finished(input)
 }
 
-pub(super) fn read(trajectory: &str) -> Told {
+fn read(trajectory: &str) -> Told {
     let mut told = Told::default();
     let Some(document) = document(trajectory) else {
         told.fail(FaultSource::Stream, "no_trajectory", "the program left no trajectory");

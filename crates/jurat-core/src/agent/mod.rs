@@ -1,8 +1,8 @@
 //! Agents: programs that are given a task and left to themselves with it.
 //!
-//! Each [`Runner`] knows two things about one kind of agent, both of them without touching the world: how the program is started for a turn
-//! ([`launch`]), and what it told about that turn ([`read`]). Somebody at the rim starts it, catches what it prints and writes, and hands
-//! that back. From all turns together [`AgentRun::artifact`] makes the run artifact, which looks the same whoever ran.
+//! Each [`Runner`] describes one kind of agent without touching the world: how the program is started for a turn ([`Runner::launch`]), and what its
+//! output says about that turn ([`Runner::read`]). The engine starts the program and collects its output. [`AgentRun::artifact`] makes the run
+//! artifact of all turns, in one form for all runners.
 //!
 //! Nothing is guessed: an event that a reader does not know is kept as it is, as an event of the runner; a stream that breaks off is a fault in words.
 
@@ -22,6 +22,7 @@ mod pi;
 mod pi_messages;
 mod probe;
 mod qwen_code;
+mod recorded;
 mod run;
 mod runner;
 mod told;
@@ -31,9 +32,9 @@ pub use definition::{
     Agent, AgentCase, Fragments, Isolation, KEY_OUTPUT_BYTES, Limits, Network, ProbeTool, plain_relative_path,
 };
 pub use function::{FunctionReturn, asked_of_function, returned_by_function};
-pub use launch::{ConfigFile, Errand, Launch, ModelAt, Places, Wire};
+pub use launch::{ConfigFile, Launch, ModelAt, Places, TurnInput, Wire};
 pub use probe::{Probe, ProbeStep, SHELL_SECONDS};
 pub use run::{AgentRun, Ending, EndpointFault, Exchanges, Kept, Limit, Mechanism, TurnRun};
-pub use runner::{Printed, Runner, SideFile, launch, read};
+pub use runner::{Package, Performer, Printed, Program, RUNNERS, Runner, SideFile};
 pub use told::{Bounds, FaultSource, Told, ToldFault};
 pub use workspace::{FileKind, Followed, Walked, WalkedFile, Workspace, followed};

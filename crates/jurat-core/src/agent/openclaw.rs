@@ -5,14 +5,15 @@
 
 use jurat_format::value::{Map, Val, Value};
 
-use super::launch::{Errand, Launch, ModelAt, object};
+use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::lines::{document, lines};
 use super::pi_messages;
+use super::runner::{Package, Performer, Program, Runner, SideFile};
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 
 /// Where its state is kept below its home.
-pub(super) const STATE: &str = ".openclaw-state";
+const STATE: &str = ".openclaw-state";
 
 const CONFIG: &str = "openclaw.json";
 
@@ -22,41 +23,59 @@ const AGENT: &str = "main";
 /// What an agent is told to be. This version has no setting for it.
 const PROMPT: &str = "prompt";
 
-pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
-    let mut launch = Launch::of(errand);
-    let (config, state) = (errand.places.at_home(CONFIG), errand.places.at_home(STATE));
-    let seconds = errand.agent.limits.time.as_secs().max(1).to_string();
+pub(super) static RUNNER: Runner = Runner {
+    name: "openclaw",
+    performer: Performer::Program(Program {
+        name: "openclaw",
+        package: Package::Npm("openclaw"),
+        tested: "2026.9.6",
+        wire: Wire::OpenAiChat,
+        launch,
+        read: |it| read(it.stdout, it.side),
+        side_file: Some(SideFile::OpenClawState(STATE)),
+        counts_session: false,
+        failed_calls: None,
+    }),
+    takes_turns: true,
+    limits_steps: false,
+    keys: &["config"],
+};
+
+fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(input);
+    let (config, state) = (input.places.at_home(CONFIG), input.places.at_home(STATE));
+    let seconds = input.agent.limits.time.as_secs().max(1).to_string();
     // The program owns its system prompt, so what it is told to be stands before what it is told first.
-    let prompt = errand.agent.config.agent.get(PROMPT).and_then(Val::as_str).filter(|_| errand.turn == 0);
+    let prompt = input.agent.config.agent.get(PROMPT).and_then(Val::as_str).filter(|_| input.turn == 0);
     let message = match prompt {
-        Some(prompt) => format!("{prompt}\n\n{}", errand.with_system()),
-        None => errand.with_system(),
+        Some(prompt) => format!("{prompt}\n\n{}", input.with_system()),
+        None => input.with_system(),
     };
-    if errand.n_turns == 1 {
-        launch.args(["agent", "exec", &message, "--config", &config, "--cwd", &errand.places.workspace]);
+    if input.n_turns == 1 {
+        launch.args(["agent", "exec", &message, "--config", &config, "--cwd", &input.places.workspace]);
         launch.args(["--state-dir", &state, "--json", "--timeout", &seconds]);
     } else {
-        launch.args(["agent", "--local", "--json", "--agent", AGENT, "--session-id", errand.session]);
+        launch.args(["agent", "--local", "--json", "--agent", AGENT, "--session-id", input.session]);
         launch.args(["--message", &message, "--timeout", &seconds]);
         launch.env("OPENCLAW_CONFIG_PATH", &config);
         launch.env("OPENCLAW_STATE_DIR", &state);
     }
-    launch.home_file(errand, CONFIG, &format!("{}\n", config_of(errand, model).to_json()));
+    launch.home_file(input, CONFIG, &format!("{}\n", config_of(input, model).to_json()));
     // The directory has to be there.
-    launch.home_file(errand, &format!("{STATE}/.keep"), "");
-    launch.finished(errand)
+    launch.home_file(input, &format!("{STATE}/.keep"), "");
+    launch.finished(input)
 }
 
-fn config_of(errand: &Errand<'_>, model: &ModelAt) -> Value {
+fn config_of(input: &TurnInput<'_>, model: &ModelAt) -> Value {
     let name = format!("jurat/{}", model.model);
-    let fragments = &errand.agent.config;
+    let fragments = &input.agent.config;
     let mut alias: Map<'static> = [("alias", Val::from("subject"))].into_iter().collect();
     if !fragments.params.is_empty() {
         alias.insert("params".into(), Val::Map(fragments.params.clone()));
     }
     let known = Val::Map([(name.clone(), Val::Map(alias))].into_iter().collect::<Map<'static>>());
     let own = vec![
-        ("workspace", Val::from(errand.places.workspace.clone())),
+        ("workspace", Val::from(input.places.workspace.clone())),
         // Its own files in the workspace would be in the way of who looks at what the agent changed.
         ("skipBootstrap", Val::Bool(true)),
         ("model", object([("primary", Val::from(name.clone()))])),
@@ -101,7 +120,7 @@ fn tidied(fragment: &Map<'static>) -> Map<'static> {
 }
 
 /// What a turn tells: the document it printed, and the transcript as lines.
-pub(super) fn read(printed: &str, transcript: &str) -> Told {
+fn read(printed: &str, transcript: &str) -> Told {
     let mut told = Told::default();
     for line in lines(transcript) {
         let Some(event) = told.event(line, "transcript") else { continue };

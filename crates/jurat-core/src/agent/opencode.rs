@@ -2,29 +2,48 @@
 
 use jurat_format::value::{Map, Val};
 
-use super::launch::{Errand, Launch, ModelAt, object};
+use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::lines::lines;
+use super::runner::{Package, Performer, Program, Runner};
 use super::told::{FaultSource, Told, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 
-pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
-    let mut launch = Launch::of(errand);
+pub(super) static RUNNER: Runner = Runner {
+    name: "opencode",
+    performer: Performer::Program(Program {
+        name: "opencode",
+        package: Package::Npm("opencode-ai"),
+        tested: "1.18.33",
+        wire: Wire::OpenAiChat,
+        launch,
+        read: |it| read(it.stdout),
+        side_file: None,
+        counts_session: false,
+        failed_calls: None,
+    }),
+    takes_turns: true,
+    limits_steps: true,
+    keys: &[],
+};
+
+fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(input);
     launch.args(["run", "--format", "json"]);
-    if errand.turn > 0 {
-        launch.args(["--session", errand.session]);
+    if input.turn > 0 {
+        launch.args(["--session", input.session]);
     }
-    launch.args([errand.message]);
+    launch.args([input.message]);
     launch.env("OPENCODE_DISABLE_AUTOUPDATE", "1");
     launch.env("OPENCODE_DISABLE_MODELS_FETCH", "1");
     launch.env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1");
-    launch.home_file(errand, ".config/opencode/opencode.json", &config(errand, model));
-    if let Some(system) = errand.system {
-        launch.home_file(errand, ".config/opencode/AGENTS.md", system);
+    launch.home_file(input, ".config/opencode/opencode.json", &config(input, model));
+    if let Some(system) = input.system {
+        launch.home_file(input, ".config/opencode/AGENTS.md", system);
     }
-    launch.finished(errand)
+    launch.finished(input)
 }
 
-fn config(errand: &Errand<'_>, model: &ModelAt) -> String {
+fn config(input: &TurnInput<'_>, model: &ModelAt) -> String {
     let text = |it: &str| Val::from(it.to_owned());
     let options = object([("baseURL", text(&model.under("/v1"))), ("apiKey", text(&model.key))]);
     let named = object([("name", text(&model.model))]);
@@ -44,7 +63,7 @@ fn config(errand: &Errand<'_>, model: &ModelAt) -> String {
         ("permission", object([("*", text("allow"))])),
         ("provider", object([("jurat", provider)])),
     ];
-    if let Some(turns) = errand.agent.limits.turns {
+    if let Some(turns) = input.agent.limits.turns {
         members.push(("agent", object([("build", object([("steps", Val::from(turns))]))])));
     }
     let mut json = Val::Map(members.into_iter().collect::<Map<'static>>()).to_json();
@@ -52,7 +71,7 @@ fn config(errand: &Errand<'_>, model: &ModelAt) -> String {
     json
 }
 
-pub(super) fn read(stream: &str) -> Told {
+fn read(stream: &str) -> Told {
     let mut told = Told::default();
     let mut last_reason: Option<String> = None;
     for line in lines(stream) {

@@ -2,22 +2,41 @@
 
 use jurat_format::value::Val;
 
-use super::launch::{Errand, Launch, ModelAt, object};
+use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::lines::lines;
 use super::pi_messages;
+use super::runner::{Package, Performer, Program, Runner};
 use super::told::{FaultSource, Told, owned_text, picked, text};
 
-pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
-    let mut launch = Launch::of(errand);
+pub(super) static RUNNER: Runner = Runner {
+    name: "pi",
+    performer: Performer::Program(Program {
+        name: "pi",
+        package: Package::Npm("@mariozechner/pi-coding-agent"),
+        tested: "0.73.1",
+        wire: Wire::OpenAiChat,
+        launch,
+        read: |it| read(it.stdout),
+        side_file: None,
+        counts_session: false,
+        failed_calls: None,
+    }),
+    takes_turns: true,
+    limits_steps: false,
+    keys: &[],
+};
+
+fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(input);
     launch.args(["-p", "--mode", "json", "--provider", "jurat", "--model", &model.model]);
-    if errand.turn > 0 {
+    if input.turn > 0 {
         // A home of its own has one session.
         launch.args(["--continue"]);
     }
-    if let Some(system) = errand.system {
+    if let Some(system) = input.system {
         launch.args(["--append-system-prompt", system]);
     }
-    launch.args([errand.message]);
+    launch.args([input.message]);
     launch.env("PI_OFFLINE", "1");
     launch.env("PI_TELEMETRY", "0");
     let provider = object([
@@ -27,11 +46,11 @@ pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
         ("models", [model.entry()].into_iter().collect()),
     ]);
     let models = object([("providers", object([("jurat", provider)]))]);
-    launch.home_file(errand, ".pi/agent/models.json", &format!("{}\n", models.to_json()));
-    launch.finished(errand)
+    launch.home_file(input, ".pi/agent/models.json", &format!("{}\n", models.to_json()));
+    launch.finished(input)
 }
 
-pub(super) fn read(stream: &str) -> Told {
+fn read(stream: &str) -> Told {
     let mut told = Told::default();
     let mut has_end = false;
     for line in lines(stream) {

@@ -2,11 +2,20 @@
 
 use jurat_format::value::{Val, Value, parse_json};
 
+use super::runner::{Performer, Runner};
 use super::told::{FaultSource, Told};
 use super::{AgentCase, ProbeTool};
 use crate::artifact::Tokens;
 use crate::effect::{Answer, Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, Seat, Tool};
 use crate::tool::{Conclusion, Inquiry, Offer, Said};
+
+pub(super) static RUNNER: Runner = Runner {
+    name: "llm_probe",
+    performer: Performer::Model,
+    takes_turns: true,
+    limits_steps: true,
+    keys: &["tools", "tool_filter"],
+};
 
 /// How long one command may take, in seconds.
 pub const SHELL_SECONDS: u64 = 120;

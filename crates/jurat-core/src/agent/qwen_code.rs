@@ -1,33 +1,47 @@
 //! `qwen_code`: Qwen Code, headless. It tells what happens as Claude Code does.
 
 use super::anthropic_stream::{self, Dialect};
-use super::launch::{Errand, Launch, ModelAt};
-use super::told::Told;
+use super::launch::{Launch, ModelAt, TurnInput, Wire};
+use super::runner::{Package, Performer, Program, Runner};
 
-pub(super) fn launch(errand: &Errand<'_>, model: &ModelAt) -> Launch {
-    let mut launch = Launch::of(errand);
-    launch.args(["-p", errand.message, "--output-format", "stream-json", "--yolo", "--auth-type", "openai"]);
-    match errand.turn {
-        0 => launch.args(["--session-id", errand.session]),
-        _ => launch.args(["--resume", errand.session]),
+pub(super) static RUNNER: Runner = Runner {
+    name: "qwen_code",
+    performer: Performer::Program(Program {
+        name: "qwen",
+        package: Package::Npm("@qwen-code/qwen-code"),
+        tested: "0.24.4",
+        wire: Wire::OpenAiChat,
+        launch,
+        read: |it| anthropic_stream::read(it.stdout, Dialect { input_has_cached: true, version: "qwen_code_version" }),
+        side_file: None,
+        counts_session: true,
+        failed_calls: None,
+    }),
+    takes_turns: true,
+    limits_steps: true,
+    keys: &[],
+};
+
+fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
+    let mut launch = Launch::of(input);
+    launch.args(["-p", input.message, "--output-format", "stream-json", "--yolo", "--auth-type", "openai"]);
+    match input.turn {
+        0 => launch.args(["--session-id", input.session]),
+        _ => launch.args(["--resume", input.session]),
     }
-    if let Some(system) = errand.system {
+    if let Some(system) = input.system {
         launch.args(["--append-system-prompt", system]);
     }
-    if let Some(turns) = errand.agent.limits.turns {
+    if let Some(turns) = input.agent.limits.turns {
         launch.args(["--max-session-turns", &turns.to_string()]);
     }
     launch.env("OPENAI_BASE_URL", &model.under("/v1"));
     launch.env("OPENAI_API_KEY", &model.key);
     launch.env("OPENAI_MODEL", &model.model);
     launch.env("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1");
-    launch.home_file(errand, ".qwen/settings.json", SETTINGS);
-    launch.finished(errand)
+    launch.home_file(input, ".qwen/settings.json", SETTINGS);
+    launch.finished(input)
 }
 
 const SETTINGS: &str = r#"{"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true,"disableUpdateNag":true}}
 "#;
-
-pub(super) fn read(stream: &str) -> Told {
-    anthropic_stream::read(stream, Dialect { input_has_cached: true, version: "qwen_code_version" })
-}

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jurat_format::value::{Map, Val, Value};
 
 use super::told::{FaultSource, Told, add};
-use super::{AgentCase, ModelAt, Network, Runner, Workspace};
+use super::{AgentCase, ModelAt, Network, Workspace};
 use crate::artifact::{
     Event, Happening, Identity, OutputArtifact, Provider, RunArtifact, RunFault, RunRequest, RunStatus, RunUsage,
     Timing, Tokens, is_identifier,
@@ -184,8 +184,8 @@ pub struct Kept {
 }
 
 impl AgentRun<'_> {
-    /// Marks results of commands as errors, by the ends of the ids that their calls have.
-    pub fn fail_commands(&mut self, ids: &BTreeSet<String>) {
+    /// Marks results of calls as errors, by the ends of their ids.
+    pub fn fail_calls(&mut self, ids: &BTreeSet<String>) {
         for event in self.turns.iter_mut().flat_map(|it| &mut it.told.events) {
             if let Happening::ToolResult { call_id: Some(id), is_error, .. } = &mut event.what
                 && ids.iter().any(|it| id.ends_with(it.as_str()))
@@ -197,7 +197,7 @@ impl AgentRun<'_> {
 
     /// The artifact. What the program told is moved into it.
     pub fn artifact(&mut self) -> RunArtifact {
-        let runner = self.case.agent.runner.name();
+        let runner = self.case.agent.runner.name;
         let (status, error) = self.conclusion();
         let duration = Duration::from_millis(self.ended_ms.saturating_sub(self.began_ms));
         let served = self.turns.last().and_then(|it| it.told.model.clone());
@@ -258,7 +258,7 @@ impl AgentRun<'_> {
     /// What passed the proxy, where it is the better count. A program that can also reach other models may report more than passed.
     fn counted(&self, reported: &RunUsage) -> Option<&Exchanges> {
         let counted = self.exchanges.as_ref().filter(|it| it.n_uncounted == 0 && it.tokens.total.is_some())?;
-        let is_only_way = self.case.agent.runner != Runner::Call
+        let is_only_way = !self.case.agent.runner.is_function()
             && matches!(self.case.agent.network(), Network::Loopback | Network::Off);
         (is_only_way || reported.normalized.total <= counted.tokens.total).then_some(counted)
     }

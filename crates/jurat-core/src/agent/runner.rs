@@ -1,106 +1,94 @@
-//! The runners: one line for each kind of agent, and which file knows it.
+//! The runners. Each kind of agent is an entry in a file of its own, and one line of [`RUNNERS`]: its name in suites, the schema, the reference, the
+//! program that is looked for and how it is driven follow from the entry.
 
-use super::launch::{Errand, Launch, ModelAt, Wire};
+use std::fmt;
+
+use super::launch::{Launch, ModelAt, TurnInput, Wire};
 use super::told::Told;
-use super::{claude_code, codex, command, gemini_cli, mini_swe_agent, openclaw, opencode, pi, qwen_code};
+use super::{
+    claude_code, codex, command, function, gemini_cli, mini_swe_agent, openclaw, opencode, pi, probe, qwen_code,
+    recorded,
+};
 
-/// Who runs a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Runner {
-    /// Any program that speaks the protocol of [`super`]'s `command`.
+/// Every runner, in the order of the reference.
+pub static RUNNERS: [&Runner; 12] = [
+    &command::RUNNER,
+    &function::RUNNER,
+    &recorded::RUNNER,
+    &probe::RUNNER,
+    &openclaw::RUNNER,
+    &claude_code::RUNNER,
+    &codex::RUNNER,
+    &gemini_cli::RUNNER,
+    &qwen_code::RUNNER,
+    &opencode::RUNNER,
+    &pi::RUNNER,
+    &mini_swe_agent::RUNNER,
+];
+
+/// A kind of agent.
+pub struct Runner {
+    /// The name that authors write.
+    pub name: &'static str,
+    pub performer: Performer,
+    /// Whether a run may have several turns.
+    pub takes_turns: bool,
+    /// Whether it obeys `limits.turns`.
+    pub limits_steps: bool,
+    /// The keys of an agent that only this runner has.
+    pub keys: &'static [&'static str],
+}
+
+/// What performs the turns of a run.
+pub enum Performer {
+    /// A program that jurat knows.
+    Program(Program),
+    /// Any program that speaks the protocol of [`super::command`].
     Command,
     /// A function of the program that runs the suite.
-    Call,
-    /// Nobody: the artifact is there already.
-    Recorded,
+    Function,
     /// A model with tools, asked by jurat itself.
-    LlmProbe,
-    OpenClaw,
-    ClaudeCode,
-    Codex,
-    GeminiCli,
-    QwenCode,
-    OpenCode,
-    /// The pi coding agent.
-    Pi,
-    MiniSweAgent,
+    Model,
+    /// Nothing: the artifact was recorded before.
+    Recorded,
 }
 
-impl Runner {
-    /// Every runner, by the name that authors write.
-    pub const NAMED: [(&'static str, Runner); 12] = [
-        ("command", Runner::Command),
-        ("call", Runner::Call),
-        ("recorded", Runner::Recorded),
-        ("llm_probe", Runner::LlmProbe),
-        ("openclaw", Runner::OpenClaw),
-        ("claude_code", Runner::ClaudeCode),
-        ("codex", Runner::Codex),
-        ("gemini_cli", Runner::GeminiCli),
-        ("qwen_code", Runner::QwenCode),
-        ("opencode", Runner::OpenCode),
-        ("pi", Runner::Pi),
-        ("mini_swe_agent", Runner::MiniSweAgent),
-    ];
+/// A program that jurat knows how to start and to read.
+pub struct Program {
+    /// Its usual name on `PATH`.
+    pub name: &'static str,
+    pub package: Package,
+    /// The version that jurat is tested with.
+    pub tested: &'static str,
+    /// The format of its requests to its model.
+    pub wire: Wire,
+    pub launch: fn(&TurnInput<'_>, &ModelAt) -> Launch,
+    pub read: fn(Printed<'_>) -> Told,
+    pub side_file: Option<SideFile>,
+    /// Whether the usage that it reports in a turn is that of the whole session so far.
+    pub counts_session: bool,
+    /// The ids of calls that failed, from a request to its model, for a program that reports every result as a success.
+    pub failed_calls: Option<fn(&str) -> Vec<String>>,
+}
 
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
-    }
+/// Where a program is installed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Package {
+    Npm(&'static str),
+    PyPi(&'static str),
+}
 
-    /// The program that it starts, where programs are looked for; `None` when it starts none of its own.
-    pub fn program(self) -> Option<&'static str> {
-        Some(match self {
-            Runner::Command | Runner::Call | Runner::Recorded | Runner::LlmProbe => return None,
-            Runner::OpenClaw => "openclaw",
-            Runner::ClaudeCode => "claude",
-            Runner::Codex => "codex",
-            Runner::GeminiCli => "gemini",
-            Runner::QwenCode => "qwen",
-            Runner::OpenCode => "opencode",
-            Runner::Pi => "pi",
-            Runner::MiniSweAgent => "mini",
-        })
-    }
-
-    /// How its program asks models; `None` when it asks in any way, or none.
-    pub fn wire(self) -> Option<Wire> {
+impl Package {
+    /// The command that installs it.
+    pub fn installation(self) -> String {
         match self {
-            Runner::Command | Runner::Call | Runner::Recorded | Runner::LlmProbe => None,
-            Runner::ClaudeCode => Some(Wire::Anthropic),
-            Runner::Codex => Some(Wire::OpenAiResponses),
-            Runner::GeminiCli => Some(Wire::Gemini),
-            Runner::OpenClaw | Runner::QwenCode | Runner::OpenCode | Runner::Pi | Runner::MiniSweAgent => {
-                Some(Wire::OpenAiChat)
-            }
-        }
-    }
-
-    /// Whether it cannot do without a model.
-    pub fn needs_model(self) -> bool {
-        !matches!(self, Runner::Command | Runner::Call | Runner::Recorded)
-    }
-
-    /// Whether it can be told more than one thing in a run.
-    pub fn takes_turns(self) -> bool {
-        !matches!(self, Runner::MiniSweAgent | Runner::Recorded)
-    }
-
-    /// Whether the usage that its program reports in a turn is that of the whole session so far.
-    pub(super) fn counts_session(self) -> bool {
-        matches!(self, Runner::Codex | Runner::QwenCode)
-    }
-
-    /// What else than its output tells what happened, below its home.
-    pub fn side_file(self) -> Option<SideFile> {
-        match self {
-            Runner::MiniSweAgent => Some(SideFile::Text(mini_swe_agent::TRAJECTORY)),
-            Runner::OpenClaw => Some(SideFile::OpenClawState(openclaw::STATE)),
-            _ => None,
+            Package::Npm(name) => format!("npm install -g {name}"),
+            Package::PyPi(name) => format!("pip install {name}"),
         }
     }
 }
 
-/// What else than its output tells what a program did; paths are relative to its home.
+/// A trace that a program writes beside its output; paths are relative to its home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SideFile {
     /// A file that is read as it is.
@@ -109,56 +97,105 @@ pub enum SideFile {
     OpenClawState(&'static str),
 }
 
-/// How a runner starts its program for a turn; `None` for runners that start none.
-pub fn launch(runner: Runner, errand: &Errand<'_>, model: Option<&ModelAt>) -> Option<Launch> {
-    if runner == Runner::Command {
-        return Some(command::launch(errand, model));
-    }
-    let model = model?;
-    // What begins like an option, or like the name of a file, would be taken for one.
-    let message = match errand.message.chars().next() {
-        Some('-' | '@') => format!("\n{}", errand.message),
-        _ => errand.message.to_owned(),
-    };
-    let errand = &Errand { message: &message, ..*errand };
-    Some(match runner {
-        Runner::OpenClaw => openclaw::launch(errand, model),
-        Runner::ClaudeCode => claude_code::launch(errand, model),
-        Runner::Codex => codex::launch(errand, model),
-        Runner::GeminiCli => gemini_cli::launch(errand, model),
-        Runner::QwenCode => qwen_code::launch(errand, model),
-        Runner::OpenCode => opencode::launch(errand, model),
-        Runner::Pi => pi::launch(errand, model),
-        Runner::MiniSweAgent => mini_swe_agent::launch(errand, model),
-        Runner::Command | Runner::Call | Runner::Recorded | Runner::LlmProbe => return None,
-    })
-}
-
 /// What a program left of a turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Printed<'p> {
     pub stdout: &'p str,
     /// The text of its [`SideFile`], as far as it belongs to this turn.
     pub side: &'p str,
-    /// Whether its output is what it says, rather than events.
+    /// Whether its output is its final message, rather than events.
     pub is_text: bool,
 }
 
-/// What a program told about a turn.
-pub fn read(runner: Runner, printed: Printed<'_>) -> Told {
-    let Printed { stdout, side, is_text } = printed;
-    let told = match runner {
-        Runner::Command if is_text => command::read_text(stdout),
-        Runner::Command => command::read(stdout),
-        Runner::OpenClaw => openclaw::read(stdout, side),
-        Runner::ClaudeCode => claude_code::read(stdout),
-        Runner::Codex => codex::read(stdout),
-        Runner::GeminiCli => gemini_cli::read(stdout),
-        Runner::QwenCode => qwen_code::read(stdout),
-        Runner::OpenCode => opencode::read(stdout),
-        Runner::Pi => pi::read(stdout),
-        Runner::MiniSweAgent => mini_swe_agent::read(side),
-        Runner::Call | Runner::Recorded | Runner::LlmProbe => Told::default(),
+impl Runner {
+    /// Every runner by its name, as choices are read.
+    pub const NAMED: [(&'static str, &'static Runner); RUNNERS.len()] = {
+        let mut named = [("", RUNNERS[0]); RUNNERS.len()];
+        let mut ix = 0;
+        while ix < named.len() {
+            named[ix] = (RUNNERS[ix].name, RUNNERS[ix]);
+            ix += 1;
+        }
+        named
     };
-    told.finish()
+
+    /// The runner of an agent that has a `command`.
+    pub const COMMAND: &'static Runner = &command::RUNNER;
+
+    /// The runner of an agent that has a `call`.
+    pub const CALL: &'static Runner = &function::RUNNER;
+
+    pub fn named(name: &str) -> Option<&'static Runner> {
+        RUNNERS.into_iter().find(|it| it.name == name)
+    }
+
+    /// The program that it starts, where jurat knows it.
+    pub fn program(&self) -> Option<&Program> {
+        match &self.performer {
+            Performer::Program(program) => Some(program),
+            Performer::Command | Performer::Function | Performer::Model | Performer::Recorded => None,
+        }
+    }
+
+    /// The format of its requests to its model; `None` when it may use any, or sends none.
+    pub fn wire(&self) -> Option<Wire> {
+        self.program().map(|it| it.wire)
+    }
+
+    pub fn needs_model(&self) -> bool {
+        matches!(self.performer, Performer::Program(_) | Performer::Model)
+    }
+
+    pub fn is_command(&self) -> bool {
+        matches!(self.performer, Performer::Command)
+    }
+
+    pub fn is_function(&self) -> bool {
+        matches!(self.performer, Performer::Function)
+    }
+
+    pub fn is_recorded(&self) -> bool {
+        matches!(self.performer, Performer::Recorded)
+    }
+
+    /// Whether the usage that its program reports in a turn is that of the whole session so far.
+    pub(super) fn counts_session(&self) -> bool {
+        self.program().is_some_and(|it| it.counts_session)
+    }
+
+    /// How its program is started for a turn; `None` for runners that start none.
+    pub fn launch(&self, input: &TurnInput<'_>, model: Option<&ModelAt>) -> Option<Launch> {
+        if self.is_command() {
+            return Some(command::launch(input, model));
+        }
+        // A message that begins like an option, or like the name of a file, would be taken for one.
+        let message = match input.message.chars().next() {
+            Some('-' | '@') => format!("\n{}", input.message),
+            _ => input.message.to_owned(),
+        };
+        Some((self.program()?.launch)(&TurnInput { message: &message, ..*input }, model?))
+    }
+
+    /// What its program reported about a turn.
+    pub fn read(&self, printed: Printed<'_>) -> Told {
+        let told = match &self.performer {
+            Performer::Program(program) => (program.read)(printed),
+            Performer::Command => command::read(printed),
+            Performer::Function | Performer::Model | Performer::Recorded => Told::default(),
+        };
+        told.finish()
+    }
+}
+
+/// Names are unique.
+impl PartialEq for Runner {
+    fn eq(&self, other: &Runner) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }

@@ -57,6 +57,6 @@ fn deed(case: &AgentCase, model: Option<&str>, replicate: u32) -> Deed {
     if let Some(model) = model {
         definition.insert("model".into(), Val::from(model.to_owned()));
     }
-    let runner = case.agent.runner.name().to_owned();
+    let runner = case.agent.runner.name.to_owned();
     Deed::Run { runner, case: case.id.clone(), definition: Val::Map(definition) }
 }

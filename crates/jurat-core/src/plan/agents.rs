@@ -32,13 +32,13 @@ const LISTED: [&str; 4] = ["key_output", "raw_session_trace", "logs", "wire"];
 
 /// Checks for artifacts of a type that no run of this suite lists. Runs that come from elsewhere may list any.
 fn unlisted_artifacts(suite: &Suite, problems: &mut Problems) {
-    let runners: Option<Vec<Runner>> = suite.cases.iter().map(|it| Some(it.agent_in(suite)?.agent.runner)).collect();
+    let runners: Option<Vec<&Runner>> = suite.cases.iter().map(|it| Some(it.agent_in(suite)?.agent.runner)).collect();
     let Some(runners) = runners.filter(|it| !it.is_empty() && suite.records.is_empty()) else { return };
-    if suite.lost.cases || runners.iter().any(|it| matches!(it, Runner::Recorded | Runner::Call)) {
+    if suite.lost.cases || runners.iter().any(|it| it.is_recorded() || it.is_function()) {
         return;
     }
     let mut types: Vec<String> =
-        runners.iter().flat_map(|runner| LISTED.map(|kind| format!("{}_{kind}", runner.name()))).collect();
+        runners.iter().flat_map(|runner| LISTED.map(|kind| format!("{}_{kind}", runner.name))).collect();
     types.sort_unstable();
     types.dedup();
     for task in &suite.tasks {
@@ -75,28 +75,28 @@ fn unknown_agent(suite: &Suite, case: &AgentCaseText) -> Option<Problem> {
 
 fn examine_case(roles: &Roles<'_>, case: &AgentCaseText, agent: &AgentText, problems: &mut Problems) {
     let runner = agent.agent.runner;
-    match (runner == Runner::Recorded, &case.artifact) {
+    match (runner.is_recorded(), &case.artifact) {
         (true, None) => {
             let message = format!("the case `{}` is for the runner `recorded`, and has no `artifact`", case.id.value);
             let problem = Problem::new(&codes::MISSING_KEY, message).at(case.id.span, "recorded where?");
             problems.push(problem.help("`artifact` is the file of a run artifact"));
         }
         (false, Some(artifact)) => {
-            let message = format!("`artifact` is for the runner `recorded`, and this case is for `{}`", runner.name());
+            let message = format!("`artifact` is for the runner `recorded`, and this case is for `{}`", runner.name);
             let problem = Problem::new(&codes::CONFLICT, message).at(artifact.span, "for nobody");
             problems.push(problem.help("drop it, or give the case to an agent with `runner: recorded`"));
         }
         _ => {}
     }
-    if case.turns.len() > 1 && !runner.takes_turns() {
+    if case.turns.len() > 1 && !runner.takes_turns {
         let message =
-            format!("`{}` can be told one thing in a run, and this case has {}", runner.name(), case.turns.len());
+            format!("`{}` can be told one thing in a run, and this case has {}", runner.name, case.turns.len());
         let problem = Problem::new(&codes::CONFLICT, message)
             .at(case.turns_span, "several turns")
             .at(agent.runner, "this runner");
         problems.push(problem.help("make one `task` of it, or give it to another agent"));
     }
-    if case.turns.is_empty() && runner != Runner::Recorded && case.artifact.is_none() {
+    if case.turns.is_empty() && !runner.is_recorded() && case.artifact.is_none() {
         let problem = Problem::new(&codes::MISSING_KEY, format!("the case `{}` has no `task`", case.id.value));
         problems.push(problem.at(case.id.span, "asks for nothing").help("`task` is what the agent is told"));
     }

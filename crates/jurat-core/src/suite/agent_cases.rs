@@ -220,7 +220,7 @@ fn case(
             let name = id.as_ref().map_or_else(|| "agent".to_owned(), |it| it.value.clone());
             let agent = agents::read(reading, Spanned::new(name, node.span), node);
             agent.map(|mut it| {
-                it.agent.name = it.agent.runner.name().to_owned();
+                it.agent.name = it.agent.runner.name.to_owned();
                 AgentName::Here(Box::new(it))
             })
         }

@@ -183,8 +183,8 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     let mut command = fields.get("command").map(|it| reading.texts("`command`", it));
     let runner = match (named, &command, fields.get("call")) {
         (Some(named), _, _) => named?,
-        (None, Some(_), _) => Runner::Command,
-        (None, None, Some(_)) => Runner::Call,
+        (None, Some(_), _) => Runner::COMMAND,
+        (None, None, Some(_)) => Runner::CALL,
         (None, None, None) => {
             if !["runner", "command", "call"].iter().any(|it| fields.may_mean(it)) {
                 let problem = Problem::new(&codes::MISSING_KEY, "an agent needs a `runner`, or a `command`");
@@ -197,25 +197,25 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     let mut agent = Agent::new(name.value.clone(), runner);
     agent.folder = reading.source(node.span).parent().unwrap_or(Path::new("")).to_owned();
     if let Some(words) = &mut command {
-        match (runner, words.is_empty()) {
-            (Runner::Command, true) if reading.n_errors() == n_before => {
+        match (runner.is_command(), words.is_empty()) {
+            (true, true) if reading.n_errors() == n_before => {
                 let problem = Problem::new(&codes::WRONG_VALUE, "`command` names no program");
                 let at = fields.key_span("command").unwrap_or(fields.span);
                 reading.problem(problem.at(at, "empty").help("for example `command: [python3, ./agent.py]`"));
             }
-            (Runner::Command, _) => {
+            (true, _) => {
                 let mut words = words.iter().map(|it| it.value.clone());
                 agent.program = words.next();
                 agent.args = words.collect();
             }
-            (runner, _) => conflict(
+            (false, _) => conflict(
                 reading,
                 &fields,
                 "command",
-                format!("`command` is for the runner `command`, and this one is `{}`", runner.name()),
+                format!("`command` is for the runner `command`, and this one is `{}`", runner.name),
             ),
         }
-    } else if runner == Runner::Command && fields.get("program").is_none() {
+    } else if runner.is_command() && fields.get("program").is_none() {
         let problem = Problem::new(&codes::MISSING_KEY, "the runner `command` needs a `command`");
         let at = fields.key_span("runner").unwrap_or(fields.span);
         reading.problem(problem.at(at, "runs what?").help("for example `command: [python3, ./agent.py]`"));
@@ -241,12 +241,12 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     if let Some(node) = fields.get("output") {
         let is_text = reading.choice("`output`", &[("events", false), ("text", true)], node);
         agent.prints_text = is_text.unwrap_or(false);
-        if runner != Runner::Command {
+        if !runner.keys.contains(&"output") {
             conflict(
                 reading,
                 &fields,
                 "output",
-                format!("`output` is for the runner `command`; what `{}` prints is known", runner.name()),
+                format!("`output` is for the runner `command`; what `{}` prints is known", runner.name),
             );
         }
     }
@@ -263,8 +263,8 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
         agent.tool_filter = tool_filter::read(reading, node, &mut filtered);
     }
     for key in ["tools", "tool_filter"] {
-        if fields.get(key).is_some() && runner != Runner::LlmProbe {
-            let message = format!("`{key}` is for the runner `llm_probe`; `{}` has its own tools", runner.name());
+        if fields.get(key).is_some() && !runner.keys.contains(&key) {
+            let message = format!("`{key}` is for the runner `llm_probe`; `{}` has its own tools", runner.name);
             conflict(reading, &fields, key, message);
         }
     }
@@ -278,9 +278,9 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     }
     if let Some(node) = fields.get("config") {
         agent.config = fragments(reading, node);
-        if runner != Runner::OpenClaw {
+        if !runner.keys.contains(&"config") {
             let message =
-                format!("`config` is for the runner `openclaw`; what `{}` is told is settled otherwise", runner.name());
+                format!("`config` is for the runner `openclaw`; what `{}` is told is settled otherwise", runner.name);
             conflict(reading, &fields, "config", message);
         }
     }
@@ -291,11 +291,11 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
 }
 
 /// The function that runs an agent, when one does.
-fn function(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, runner: Runner) -> Option<String> {
+fn function(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, runner: &Runner) -> Option<String> {
     let call = fields.get("call").and_then(|it| reading.text("`call`", it));
-    if runner != Runner::Call {
+    if !runner.is_function() {
         if call.is_some() {
-            let message = format!("`call` is for the runner `call`, and this one is `{}`", runner.name());
+            let message = format!("`call` is for the runner `call`, and this one is `{}`", runner.name);
             conflict(reading, fields, "call", message);
         }
         return None;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::agent::{
-    Agent, AgentCase, AgentRun, Ending, EndpointFault, Errand, Exchanges, FaultSource, Kept, Limit, ModelAt, Places,
-    Printed, Runner, Told, ToldFault, TurnRun, Wire, launch, read,
+    Agent, AgentCase, AgentRun, Ending, EndpointFault, Exchanges, FaultSource, Kept, Limit, ModelAt, Places, Printed,
+    RUNNERS, Runner, Told, ToldFault, TurnInput, TurnRun, Wire,
 };
 use jurat_core::artifact::{Event, Happening, RunArtifact, Tokens};
 use jurat_core::effect::FaultClass;
@@ -29,9 +29,13 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn runner(folder: &Path) -> Runner {
+fn named(name: &str) -> &'static Runner {
+    Runner::named(name).unwrap_or_else(|| panic!("no runner `{name}`"))
+}
+
+fn runner(folder: &Path) -> &'static Runner {
     let name = folder.file_name().and_then(|it| it.to_str()).expect("a name");
-    Runner::NAMED.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no runner `{name}`")).1
+    named(name)
 }
 
 /// The output and the side file of a recording.
@@ -76,7 +80,7 @@ fn what_real_programs_print_is_read() {
         for case in entries(&of_runner) {
             let (stdout, side) = recorded(&case);
             assert!(!stdout.is_empty() || !side.is_empty(), "{} has no recording", case.display());
-            let told = shown(&read(runner(&of_runner), Printed { stdout: &stdout, side: &side, is_text: false }));
+            let told = shown(&runner(&of_runner).read(Printed { stdout: &stdout, side: &side, is_text: false }));
             let file = case.join("told.txt");
             if std::env::var_os("JURAT_BLESS").is_some() {
                 fs::write(&file, &told).expect("the file can be written");
@@ -93,7 +97,7 @@ fn what_real_programs_print_is_read() {
 /// Lines that are no events take no event each.
 #[test]
 fn what_is_printed_beside_events_is_folded_and_bounded() {
-    let printed = |text: &str| read(Runner::Command, Printed { stdout: text, side: "", is_text: false });
+    let printed = |text: &str| Runner::COMMAND.read(Printed { stdout: text, side: "", is_text: false });
     let told = printed("one\ntwo\n{\"type\": \"note\", \"name\": \"x\"}\nthree\n");
     assert_eq!(
         shown(&told).lines().take(3).collect::<Vec<_>>(),
@@ -117,7 +121,7 @@ fn what_is_printed_beside_events_is_folded_and_bounded() {
 fn every_program_tells_calls_results_tokens_and_a_last_word() {
     for of_runner in entries(&folder()) {
         let (stdout, side) = recorded(&of_runner.join("done"));
-        let told = read(runner(&of_runner), Printed { stdout: &stdout, side: &side, is_text: false });
+        let told = runner(&of_runner).read(Printed { stdout: &stdout, side: &side, is_text: false });
         let name = of_runner.display();
         let n = |is: fn(&Happening) -> bool| told.events.iter().filter(|it| is(&it.what)).count();
         assert!(n(|it| matches!(it, Happening::ToolCall { .. })) >= 2, "{name}");
@@ -148,7 +152,7 @@ proptest! {
                 text[..end].to_owned()
             };
             let (cut_out, cut_side) = (upto(&stdout), upto(&side));
-            let told = read(runner(&of_runner), Printed { stdout: &cut_out, side: &cut_side, is_text: false });
+            let told = runner(&of_runner).read(Printed { stdout: &cut_out, side: &cut_side, is_text: false });
             prop_assert!(told.fault.is_some(), "{} at {cut}", of_runner.display());
         }
     }
@@ -157,8 +161,8 @@ proptest! {
     #[test]
     fn anything_can_be_read(lines in proptest::collection::vec("[ -~]{0,60}|\\{\"type\": ?\"[a-z_.]{0,16}\".{0,40}\\}", 0..8)) {
         let text = lines.join("\n");
-        for (_, runner) in Runner::NAMED {
-            let _ = read(runner, Printed { stdout: &text, side: &text, is_text: false });
+        for runner in RUNNERS {
+            let _ = runner.read(Printed { stdout: &text, side: &text, is_text: false });
         }
     }
 }
@@ -169,7 +173,7 @@ fn turn(message: &str, told: Told, ending: Ending) -> TurnRun {
 
 /// The artifact of a run of these turns.
 #[track_caller]
-fn artifact_of(runner: Runner, turns: Vec<TurnRun>, exchanges: Option<Exchanges>) -> RunArtifact {
+fn artifact_of(runner: &'static Runner, turns: Vec<TurnRun>, exchanges: Option<Exchanges>) -> RunArtifact {
     let mut agent = Agent::new("mine", runner);
     agent.limits.time = Duration::from_secs(2);
     let case = AgentCase {
@@ -208,7 +212,7 @@ fn artifact_of(runner: Runner, turns: Vec<TurnRun>, exchanges: Option<Exchanges>
 /// A run of one turn that ended so, and what its status and the code of its error are.
 #[track_caller]
 fn concluded(ending: Ending, told: Told, exchanges: Option<Exchanges>, expected: &str) {
-    let artifact = artifact_of(Runner::Command, vec![turn("do it", told, ending)], exchanges);
+    let artifact = artifact_of(Runner::COMMAND, vec![turn("do it", told, ending)], exchanges);
     let error = artifact.error.as_ref().map_or(String::new(), |it| format!(" {}", it.code));
     assert_eq!(format!("{}{error}", artifact.status.name()), expected);
 }
@@ -281,7 +285,7 @@ fn a_refusal_is_one_status() {
     concluded(Ending::Limited(Limit::Time), Told::default(), refusal("No."), "refused refused");
     concluded(Ending::Exited(1), faulty(FaultSource::Refusal), None, "refused refused");
     let words = |told: Told, exchanges: Option<Exchanges>| {
-        let artifact = artifact_of(Runner::Command, vec![turn("do it", told, Ending::Exited(0))], exchanges);
+        let artifact = artifact_of(Runner::COMMAND, vec![turn("do it", told, Ending::Exited(0))], exchanges);
         let last = artifact.trace.iter().rev().find_map(|it| match &it.what {
             Happening::FinalOutput { content } => content.clone(),
             _ => None,
@@ -304,7 +308,12 @@ fn counted(input: u64, output: u64) -> Tokens {
 
 /// What a run with these turns took, and what the program reports where that is something else.
 #[track_caller]
-fn took(runner: Runner, turns: &[Tokens], exchanges: Option<Exchanges>, expected: (Option<u64>, Option<f64>, &str)) {
+fn took(
+    runner: &'static Runner,
+    turns: &[Tokens],
+    exchanges: Option<Exchanges>,
+    expected: (Option<u64>, Option<f64>, &str),
+) {
     let told = |tokens: &Tokens| {
         let mut told = said("done");
         told.usage.normalized = *tokens;
@@ -322,21 +331,21 @@ fn what_passed_the_proxy_is_what_a_run_took() {
         Some(Exchanges { n_requests: 4, tokens: counted(input, output), cost_usd: Some(0.5), ..Exchanges::default() })
     };
     took(
-        Runner::OpenCode,
+        named("opencode"),
         &[counted(330, 60)],
         passed(450, 80),
         (Some(530), Some(0.5), r#"{"input_tokens":330,"output_tokens":60}"#),
     );
-    took(Runner::OpenCode, &[counted(450, 80)], passed(450, 80), (Some(530), Some(0.5), ""));
+    took(named("opencode"), &[counted(450, 80)], passed(450, 80), (Some(530), Some(0.5), ""));
     // A session that is resumed reports what all of its turns took.
-    took(Runner::Codex, &[counted(210, 40), counted(420, 80)], passed(420, 80), (Some(500), Some(0.5), ""));
-    took(Runner::Codex, &[counted(210, 40), counted(420, 80)], None, (Some(500), None, ""));
-    took(Runner::Codex, &[counted(210, 40), Tokens::default()], None, (Some(250), None, ""));
-    took(Runner::QwenCode, &[counted(210, 40), counted(420, 80)], None, (Some(500), None, ""));
-    took(Runner::ClaudeCode, &[counted(210, 40), counted(210, 40)], None, (Some(500), None, ""));
+    took(named("codex"), &[counted(210, 40), counted(420, 80)], passed(420, 80), (Some(500), Some(0.5), ""));
+    took(named("codex"), &[counted(210, 40), counted(420, 80)], None, (Some(500), None, ""));
+    took(named("codex"), &[counted(210, 40), Tokens::default()], None, (Some(250), None, ""));
+    took(named("qwen_code"), &[counted(210, 40), counted(420, 80)], None, (Some(500), None, ""));
+    took(named("claude_code"), &[counted(210, 40), counted(210, 40)], None, (Some(500), None, ""));
     // Where a reply did not say what it took, the program knows more.
     let uncounted = passed(100, 20).map(|it| Exchanges { n_uncounted: 1, ..it });
-    took(Runner::OpenCode, &[counted(330, 60)], uncounted, (Some(390), None, ""));
+    took(named("opencode"), &[counted(330, 60)], uncounted, (Some(390), None, ""));
 }
 
 /// Words that a program itself says in the place of the user are not what the agent was asked to do.
@@ -351,7 +360,7 @@ fn the_task_is_always_in_the_trace() {
         ..said("done")
     };
     let users = |told: Told| {
-        let artifact = artifact_of(Runner::ClaudeCode, vec![turn("Do it.", told, Ending::Exited(0))], None);
+        let artifact = artifact_of(named("claude_code"), vec![turn("Do it.", told, Ending::Exited(0))], None);
         let of_user = artifact.trace.iter().filter_map(|it| match &it.what {
             Happening::Message { role, content, .. } if role == "user" => content.as_str().map(str::to_owned),
             _ => None,
@@ -390,19 +399,19 @@ fn every_program_is_started_as_it_was_when_it_was_tried() {
         };
         let mut text = String::new();
         for (turn, message) in
-            ["do it", "-and again"].into_iter().enumerate().take(if runner.takes_turns() { 2 } else { 1 })
+            ["do it", "-and again"].into_iter().enumerate().take(if runner.takes_turns { 2 } else { 1 })
         {
-            let errand = Errand {
+            let input = TurnInput {
                 agent: &agent,
                 program: "program",
                 places: &places,
                 turn,
-                n_turns: if runner.takes_turns() { 2 } else { 1 },
+                n_turns: if runner.takes_turns { 2 } else { 1 },
                 message,
                 system: Some("Be brief."),
                 session: "5e551011-0000-4000-8000-000000000000",
             };
-            let launch = launch(runner, &errand, Some(&model)).expect("it starts a program");
+            let launch = runner.launch(&input, Some(&model)).expect("it starts a program");
             writeln!(text, "turn {turn}\n  {:?}", launch.argv).expect("memory");
             for (name, value) in &launch.env {
                 writeln!(text, "  {name}={value}").expect("memory");
@@ -427,7 +436,7 @@ fn every_program_is_started_as_it_was_when_it_was_tried() {
 
 #[test]
 fn parts_of_a_configuration_stand_beside_what_is_ours() {
-    let mut agent = Agent::new("clerk", Runner::OpenClaw);
+    let mut agent = Agent::new("clerk", named("openclaw"));
     let part = |text: &str| match parse_json(text).expect("it is JSON").value.into_owned() {
         Val::Map(members) => members,
         _ => panic!("{text} is no object"),
@@ -444,7 +453,7 @@ fn parts_of_a_configuration_stand_beside_what_is_ours() {
         price: None,
         max_tokens: None,
     };
-    let errand = Errand {
+    let input = TurnInput {
         agent: &agent,
         program: "openclaw",
         places: &places,
@@ -454,7 +463,7 @@ fn parts_of_a_configuration_stand_beside_what_is_ours() {
         system: None,
         session: "s",
     };
-    let launch = launch(Runner::OpenClaw, &errand, Some(&model)).expect("it starts a program");
+    let launch = named("openclaw").launch(&input, Some(&model)).expect("it starts a program");
     assert!(launch.argv.contains(&"You are a clerk.\n\ndo it".to_owned()), "{:?}", launch.argv);
     let file = launch.files.iter().find(|it| it.path == "openclaw.json").expect("it is configured");
     let config = parse_json(&file.text).expect("it is JSON").value;

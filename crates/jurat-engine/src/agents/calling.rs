@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use jurat_core::agent::{
-    AgentRun, Ending, Errand, FunctionReturn, Kept, Limit, Places, Told, TurnRun, asked_of_function,
+    AgentRun, Ending, FunctionReturn, Kept, Limit, Places, Told, TurnInput, TurnRun, asked_of_function,
     returned_by_function,
 };
 use jurat_core::artifact::{self, OutputArtifact, RunArtifact};
@@ -73,7 +73,7 @@ pub(super) async fn run(
     let mut whole = None;
     for turn in 0..case.turns.len() {
         let (message, started) = (case.message(turn), Instant::now());
-        let errand = Errand {
+        let input = TurnInput {
             agent: &case.agent,
             program: "",
             places: &places,
@@ -83,7 +83,7 @@ pub(super) async fn run(
             system: case.system.as_deref(),
             session: &session,
         };
-        let asked = asked_of_function(&case.id, &errand, model.as_ref());
+        let asked = asked_of_function(&case.id, &input, model.as_ref());
         let left = case.agent.limits.time.saturating_sub(began.elapsed());
         let called = tokio::time::timeout(left, call_apart(function, &asked)).await;
         let is_spent = proxy.as_ref().and_then(Proxy::spent) == Some(Spent::Budget);
@@ -121,7 +121,7 @@ pub(super) async fn run(
         if is_untouched(&record) {
             return Err(Halt::Stopped(StopReason::Budget));
         }
-        let wire = folders.log(case.agent.runner.name(), "wire", "exchanges.jsonl", &wire_lines(&record));
+        let wire = folders.log(case.agent.runner.name, "wire", "exchanges.jsonl", &wire_lines(&record));
         logs.extend(wire.map_err(|error| format!("what it asked its model cannot be kept: {error}"))?);
         run.exchanges = Some(exchanges(&record));
     }

@@ -30,7 +30,7 @@ impl Folders {
             differences(template, before, &mut compared);
         }
         let mut kept = Kept { directory: self.name.clone(), workspace: compared, logs, ..Kept::default() };
-        let kind = format!("{}_key_output", case.agent.runner.name());
+        let kind = format!("{}_key_output", case.agent.runner.name);
         for path in &case.key_outputs {
             let (root, outputs) = (Root { folder: &self.workspace, seen }, self.kept.join("outputs"));
             match workspace::keep(root, path, &outputs, KEY_OUTPUT_BYTES) {

@@ -5,7 +5,6 @@
 //! [`calling`] calls functions of this program; [`folders`] are where, [`walls`] around it, and [`kept`] is what is left.
 
 mod calling;
-mod failed_commands;
 mod folders;
 mod kept;
 mod probing;
@@ -18,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jurat_core::agent::{Agent, AgentCase, AgentRun, Runner};
+use jurat_core::agent::{Agent, AgentCase, AgentRun, Performer};
 use jurat_core::artifact::{self, RunArtifact};
 use jurat_core::effect::{Fault, FaultClass, FaultKind, Outcome, Printed, Returned};
 use jurat_core::scenario::Function;
@@ -75,7 +74,7 @@ impl Agents {
         digest.insert("endpoint".into(), endpoint.unwrap_or(Val::Null));
         // What lies in a file is read sooner than it is looked up; a function is known by its name alone, and may be another one in the next
         // version of the program.
-        let is_reusable = ready.case.agent.runner != Runner::Recorded && ready.function.is_none();
+        let is_reusable = !ready.case.agent.runner.is_recorded() && ready.function.is_none();
         Some(Doer { digest: Val::Map(digest), is_reusable })
     }
 
@@ -91,7 +90,7 @@ impl Agents {
         let Some(ready) = self.by_case.get(case) else {
             return fault(format!("there is nobody here who runs `{case}`"));
         };
-        let is_run = ready.case.agent.runner != Runner::Recorded;
+        let is_run = !ready.case.agent.runner.is_recorded();
         // What waits for others is not in flight.
         let turn = async {
             let permits = if ready.function.is_some() { &self.calls } else { &self.programs };
@@ -113,11 +112,11 @@ impl Agents {
         };
         let started = std::time::Instant::now();
         let asked = Request::of(definition);
-        let made = match ready.case.agent.runner {
-            Runner::Recorded => recorded(&ready.case).map_err(Halt::Fault),
-            Runner::Call => calling::run(&self.surroundings, ready, models, &asked).await,
-            Runner::LlmProbe => probing::run(&self.surroundings, ready, models, tools, &asked).await,
-            _ => running::run(&self.surroundings, ready, models, &asked).await,
+        let made = match ready.case.agent.runner.performer {
+            Performer::Recorded => recorded(&ready.case).map_err(Halt::Fault),
+            Performer::Function => calling::run(&self.surroundings, ready, models, &asked).await,
+            Performer::Model => probing::run(&self.surroundings, ready, models, tools, &asked).await,
+            Performer::Program(_) | Performer::Command => running::run(&self.surroundings, ready, models, &asked).await,
         };
         drop(permit);
         match made {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jurat_core::agent::{AgentCase, Isolation, Network, Runner, Wire};
+use jurat_core::agent::{AgentCase, Isolation, Network, Performer, Wire};
 use jurat_core::plan::Plan;
 use jurat_core::scenario::Function;
 use jurat_format::value::{Map, Val, Value};
@@ -63,7 +63,7 @@ pub enum AgentError {
         model: String,
         /// How the model is asked.
         asked: String,
-        remedy: &'static str,
+        remedy: String,
     },
     /// A function that this program does not have.
     #[error(
@@ -155,10 +155,10 @@ type Programs = BTreeMap<String, Option<FoundProgram>>;
 /// Whether a case runs a program in namespaces.
 fn needs_namespaces(case: &AgentCase) -> bool {
     let agent = &case.agent;
-    let runs_programs = match agent.runner {
-        Runner::Recorded | Runner::Call => false,
-        Runner::LlmProbe => !agent.tools.is_empty(),
-        _ => true,
+    let runs_programs = match agent.runner.performer {
+        Performer::Recorded | Performer::Function => false,
+        Performer::Model => !agent.tools.is_empty(),
+        Performer::Program(_) | Performer::Command => true,
     };
     runs_programs && agent.isolation == Isolation::Namespaces
 }
@@ -181,10 +181,10 @@ fn one(
     if agent.network() == Network::Host && !surroundings.is_on_host {
         return Err(AgentError::HostNetwork(agent.name.clone()));
     }
-    if !matches!(agent.runner, Runner::Recorded | Runner::Call) && surroundings.worker.is_none() {
+    if !agent.runner.is_recorded() && !agent.runner.is_function() && surroundings.worker.is_none() {
         return Err(AgentError::NoWorkers);
     }
-    if let Some(path) = case.artifact.as_ref().filter(|it| agent.runner == Runner::Recorded && !it.is_file()) {
+    if let Some(path) = case.artifact.as_ref().filter(|it| agent.runner.is_recorded() && !it.is_file()) {
         return Err(AgentError::NoArtifact { case: case.id.clone(), path: path.clone() });
     }
     let key = format!("{:?} {} {:?} {:?}", agent.runner, agent.name, agent.program, agent.folder);
@@ -197,7 +197,7 @@ fn one(
     }
     let mut ready = Ready { function: function_of(case, functions)?, ..ready(case, program, env)? };
     // What an agent does on the machine itself says nothing about what it would do in the sandbox, and the other way round.
-    if surroundings.is_on_host && agent.runner != Runner::Recorded {
+    if surroundings.is_on_host && !agent.runner.is_recorded() {
         ready.digest.insert("place".into(), Val::from("host"));
     }
     Ok(ready)
@@ -212,7 +212,7 @@ fn missing_script(case: &AgentCase) -> Option<String> {
     let program = Path::new(agent.program.as_deref()?).file_name()?.to_str()?;
     let script = agent.args.first().filter(|it| !it.starts_with('-'))?;
     let is_in_workspace = || case.workspace.as_ref().is_some_and(|it| it.join(script).exists());
-    let is_read = agent.runner == Runner::Command && INTERPRETERS.contains(&program);
+    let is_read = agent.runner.is_command() && INTERPRETERS.contains(&program);
     if !is_read || matches!(agent.isolation, Isolation::Container { .. }) || is_in_workspace() {
         return None;
     }
@@ -247,7 +247,7 @@ fn function_of(case: &AgentCase, functions: &HostFunctions) -> Result<Option<Fun
 
 fn program_of(case: &AgentCase, surroundings: &Surroundings) -> Result<Option<FoundProgram>, AgentError> {
     let agent = &case.agent;
-    let Some(name) = agent.program.as_deref().or(agent.runner.program()) else { return Ok(None) };
+    let Some(name) = agent.program.as_deref().or(agent.runner.program().map(|it| it.name)) else { return Ok(None) };
     // What is in an image is found there.
     if let Isolation::Container { engine, .. } = &agent.isolation {
         let found = program::find(engine, Path::new(""), surroundings.search.as_deref());
@@ -259,27 +259,14 @@ fn program_of(case: &AgentCase, surroundings: &Surroundings) -> Result<Option<Fo
     program.map(Some).map_err(|error| AgentError::NoProgram {
         agent: agent.name.clone(),
         error,
-        remedy: match install(agent.runner) {
-            Some(install) => format!("install it with `{install}`, or say where it is with `program`"),
+        remedy: match agent.runner.program() {
+            Some(known) => {
+                format!("install it with `{}`, or say where it is with `program`", known.package.installation())
+            }
             None => {
                 "`command` names a program that is found where programs are, or a path beside the definition".to_owned()
             }
         },
-    })
-}
-
-/// How the program of a runner is usually installed.
-fn install(runner: Runner) -> Option<&'static str> {
-    Some(match runner {
-        Runner::OpenClaw => "npm install -g openclaw",
-        Runner::ClaudeCode => "npm install -g @anthropic-ai/claude-code",
-        Runner::Codex => "npm install -g @openai/codex",
-        Runner::GeminiCli => "npm install -g @google/gemini-cli",
-        Runner::QwenCode => "npm install -g @qwen-code/qwen-code",
-        Runner::OpenCode => "npm install -g opencode-ai",
-        Runner::Pi => "npm install -g @mariozechner/pi-coding-agent",
-        Runner::MiniSweAgent => "pip install mini-swe-agent",
-        Runner::Command | Runner::Call | Runner::Recorded | Runner::LlmProbe => return None,
     })
 }
 
@@ -350,10 +337,8 @@ fn check_wire(case: &AgentCase, model: &str, codec: &str) -> Result<(), AgentErr
         model: model.to_owned(),
         asked: codec.to_owned(),
         remedy: match speaks {
-            Wire::OpenAiChat => "`openai/…`, or of any server that speaks so, with `base_url`",
-            Wire::OpenAiResponses => "`openai-responses/…`",
-            Wire::Anthropic => "`anthropic/…`",
-            Wire::Gemini => "`gemini/…`",
+            Wire::OpenAiChat => "`openai/…`, or of any server that speaks so, with `base_url`".to_owned(),
+            speaks => format!("`{}/…`", speaks.provider()),
         },
     })
 }

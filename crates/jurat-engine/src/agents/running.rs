@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jurat_core::agent::{
-    AgentCase, AgentRun, Ending, EndpointFault, Errand, Exchanges, Isolation, Launch, Limit, ModelAt, Network, Places,
-    Printed, Runner, SideFile, Told, TurnRun, Walked, Wire, launch, read,
+    AgentCase, AgentRun, Ending, EndpointFault, Exchanges, Isolation, Launch, Limit, ModelAt, Network, Places, Printed,
+    SideFile, Told, TurnInput, TurnRun, Walked, Wire,
 };
 use jurat_core::artifact::Tokens;
 use jurat_core::verdict::StopReason;
@@ -23,7 +23,6 @@ use jurat_model::proxy::{
 };
 use jurat_sandbox::jail;
 
-use super::failed_commands::failed_commands;
 use super::folders::Folders;
 use super::ready::{is_beside, named_files, unseen};
 use super::secrets::Secrets;
@@ -139,10 +138,16 @@ impl Going {
         for turn in 0..case.turns.len() {
             let message = case.message(turn);
             let program = self.program.as_ref().map_or_else(
-                || case.agent.program.clone().or(case.agent.runner.program().map(str::to_owned)).unwrap_or_default(),
+                || {
+                    case.agent
+                        .program
+                        .clone()
+                        .or(case.agent.runner.program().map(|it| it.name.to_owned()))
+                        .unwrap_or_default()
+                },
                 |it| shown(&it.path),
             );
-            let errand = Errand {
+            let input = TurnInput {
                 agent: &case.agent,
                 program: &program,
                 places: &places,
@@ -152,7 +157,7 @@ impl Going {
                 system: case.system.as_deref(),
                 session: &session,
             };
-            let start = launch(case.agent.runner, &errand, model.as_ref()).ok_or("this runner starts no program")?;
+            let start = case.agent.runner.launch(&input, model.as_ref()).ok_or("this runner starts no program")?;
             let left = case.agent.limits.time.saturating_sub(began.elapsed());
             let ran = self.turn(start, &walls, &folders, port, left);
             let Turn { ran, ending } = ran?.ended_by(proxy.as_ref().and_then(Proxy::spent))?;
@@ -160,10 +165,11 @@ impl Going {
             let side = self.side(&folders, &mut n_told)?;
             let told = match &ending {
                 Ending::NotStarted(_) => Told::default(),
-                _ => read(
-                    case.agent.runner,
-                    Printed { stdout: &ran.stdout, side: &side, is_text: case.agent.prints_text },
-                ),
+                _ => case.agent.runner.read(Printed {
+                    stdout: &ran.stdout,
+                    side: &side,
+                    is_text: case.agent.prints_text,
+                }),
             };
             if turn == 0
                 && matches!(ending, Ending::Exited(1..))
@@ -172,7 +178,7 @@ impl Going {
                 return Err(Halt::Fault(why));
             }
             let number = turn + 1;
-            let runner = case.agent.runner.name();
+            let runner = case.agent.runner.name;
             for (kind, name, text) in [
                 ("raw_session_trace", format!("stdout-{number}.jsonl"), &ran.stdout),
                 ("logs", format!("stderr-{number}.log"), &ran.stderr),
@@ -195,11 +201,11 @@ impl Going {
                 return Err(Halt::Stopped(StopReason::Budget));
             }
             let lines = self.secrets.scrubbed(wire_lines(&record));
-            let wire = folders.log(case.agent.runner.name(), "wire", "exchanges.jsonl", &lines);
+            let wire = folders.log(case.agent.runner.name, "wire", "exchanges.jsonl", &lines);
             logs.extend(wire.map_err(|error| format!("what it asked its model cannot be kept: {error}"))?);
             run.exchanges = Some(exchanges(&record));
-            if case.agent.runner == Runner::GeminiCli {
-                run.fail_commands(&failed_commands(&record));
+            if let Some(failed_calls) = case.agent.runner.program().and_then(|it| it.failed_calls) {
+                run.fail_calls(&record.exchanges.iter().flat_map(|it| failed_calls(&it.request.text)).collect());
             }
         }
         run.kept = folders
@@ -324,7 +330,7 @@ impl Going {
 
     /// What else than its output tells what a program did in this turn.
     fn side(&self, folders: &Folders, n_told: &mut usize) -> Result<String, String> {
-        let text = match self.case.agent.runner.side_file() {
+        let text = match self.case.agent.runner.program().and_then(|it| it.side_file) {
             None => return Ok(String::new()),
             Some(SideFile::Text(name)) => {
                 let copy = folders.sockets.join("side");
