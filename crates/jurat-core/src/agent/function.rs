@@ -17,7 +17,7 @@ pub enum FunctionReturn {
     /// What happened in this turn.
     Told(Box<Told>),
     /// The artifact of the whole run.
-    Artifact(Value),
+    Artifact(Box<RunArtifact>),
 }
 
 /// What a function is told in a turn of a case.
@@ -47,7 +47,7 @@ pub fn returned_by_function(value: Value) -> Result<FunctionReturn, String> {
         }
         Val::Map(members) if members.get("identity").is_some() || members.get("trace").is_some() => {
             match RunArtifact::read(&value) {
-                Ok(_) => Ok(FunctionReturn::Artifact(value)),
+                Ok(artifact) => Ok(FunctionReturn::Artifact(Box::new(artifact))),
                 Err(problems) => Err(format!("what it returned is no run artifact: {}", artifact::listed(&problems))),
             }
         }

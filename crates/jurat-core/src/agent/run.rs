@@ -235,6 +235,24 @@ impl AgentRun<'_> {
         }
     }
 
+    /// An artifact that a function returned, with what only jurat knows: what became of the workspace, and what is stored of it.
+    pub fn completed(&mut self, mut artifact: RunArtifact) -> RunArtifact {
+        let ours = self.artifact();
+        let mut metadata = artifact.runner_metadata.as_map().cloned().unwrap_or_default();
+        for (key, value) in ours.runner_metadata.as_map().into_iter().flat_map(Map::iter) {
+            if metadata.get(key).is_none() {
+                metadata.insert(key.to_owned().into(), value.clone());
+            }
+        }
+        artifact.runner_metadata = Val::Map(metadata);
+        // What it made without its endpoint says nothing about what it would have made with it.
+        if self.exchanges.as_ref().is_some_and(|it| it.failed.is_some()) {
+            (artifact.status, artifact.error) = (ours.status, ours.error);
+        }
+        artifact.output_artifacts.extend(ours.output_artifacts);
+        artifact
+    }
+
     fn parameters(&self) -> Value {
         let limits = &self.case.agent.limits;
         let mut members: Map<'static> = [("timeout_seconds", Val::F(limits.time.as_secs_f64()))].into_iter().collect();

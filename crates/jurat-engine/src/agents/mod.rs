@@ -1,23 +1,26 @@
-//! Agents: made ready before anything is asked, and run, each in a place of its own.
+//! Agents: made ready before anything is asked, and run, each in a workspace of its own.
 //!
-//! What an agent is told and what its output means is the core's; walls around programs are the sandbox's, the way to models the proxy's. Here a run goes from a fresh
-//! workspace to its artifact: [`ready`] finds what is needed and what decides the result, [`running`] starts programs turn by turn, [`probing`] asks a model itself,
-//! [`calling`] calls functions of this program; [`folders`] are where, [`walls`] around it, and [`kept`] is what is left.
+//! How an agent is started and what its output means is the core's; the sandbox isolates programs, and the proxy passes on their requests to models. [`ready`] finds what
+//! a run needs and what decides its result. [`turns`] is the one loop that takes a run from a fresh workspace to its artifact; a turn is performed by a [`program`], a
+//! [`function`] of this program, or a model ([`probe`]). [`access`] is the proxy to the model, [`folders`] are the workspace and what is beside it, [`walls`] the sandbox,
+//! and [`kept`] is what is stored.
 
-mod calling;
+mod access;
 mod folders;
+mod function;
 mod kept;
-mod probing;
+mod probe;
+mod program;
 mod ready;
-mod running;
 mod secrets;
+mod turns;
 mod walls;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jurat_core::agent::{Agent, AgentCase, AgentRun, Performer};
+use jurat_core::agent::{Agent, AgentCase, Performer};
 use jurat_core::artifact::{self, RunArtifact};
 use jurat_core::effect::{Fault, FaultClass, FaultKind, Outcome, Printed, Returned};
 use jurat_core::scenario::Function;
@@ -32,8 +35,12 @@ use crate::perform::Doer;
 use crate::tally::taken_by_run;
 use crate::{Budget, Models, Stop};
 
+use function::FunctionTurns;
+use probe::ModelTurns;
+use program::ProgramTurns;
 pub use ready::AgentError;
 pub(crate) use ready::{Surroundings, endpoint_value};
+use turns::{Begun, Task};
 
 /// The agents of a plan, ready to run.
 #[derive(Debug)]
@@ -112,12 +119,7 @@ impl Agents {
         };
         let started = std::time::Instant::now();
         let asked = Request::of(definition);
-        let made = match ready.case.agent.runner.performer {
-            Performer::Recorded => recorded(&ready.case).map_err(Halt::Fault),
-            Performer::Function => calling::run(&self.surroundings, ready, models, &asked).await,
-            Performer::Model => probing::run(&self.surroundings, ready, models, tools, &asked).await,
-            Performer::Program(_) | Performer::Command => running::run(&self.surroundings, ready, models, &asked).await,
-        };
+        let made = made(Task { surroundings: &self.surroundings, ready, models, tools, request: &asked }).await;
         drop(permit);
         match made {
             Ok(value) => {
@@ -219,11 +221,25 @@ fn recorded(case: &AgentCase) -> Result<Value, String> {
 }
 
 /// The artifact of a run, as a document.
-fn artifact_of(run: &mut AgentRun<'_>) -> Result<Value, String> {
-    let value = run.artifact().to_value();
+async fn made(task: Task<'_>) -> Result<Value, Halt> {
+    let performer = &task.ready.case.agent.runner.performer;
+    if let Performer::Recorded = performer {
+        return Ok(recorded(task.case())?);
+    }
+    let begun = Begun::new(task).await?;
+    let folders = std::sync::Arc::clone(&begun.folders);
+    let artifact = match performer {
+        Performer::Program(_) | Performer::Command => begun.run(task, ProgramTurns::open(task, &folders)?).await?,
+        Performer::Function => begun.run(task, FunctionTurns::open(task, &folders)?).await?,
+        Performer::Model => begun.run(task, ModelTurns::open(task, &folders).await?).await?,
+        Performer::Recorded => return Err("a recorded run is not run".into()),
+    };
+    let value = artifact.to_value();
     match RunArtifact::read(&value) {
         Ok(_) => Ok(value),
-        Err(problems) => Err(format!("what was made of the run is no artifact: {}", artifact::listed(&problems))),
+        Err(problems) => {
+            Err(Halt::Fault(format!("what was made of the run is no artifact: {}", artifact::listed(&problems))))
+        }
     }
 }
 

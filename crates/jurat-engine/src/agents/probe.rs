@@ -1,14 +1,11 @@
-//! A model with tools, asked by jurat itself. Its tools work in the workspace of the run, each behind walls of its own.
+//! A model with tools, asked by jurat itself. Its tools work in the workspace of the run, each in a sandbox of its own.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use jurat_core::agent::{
-    Agent, AgentRun, Ending, Exchanges, Kept, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, TurnRun,
-    plain_relative_path,
-};
+use jurat_core::agent::{Agent, Ending, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, plain_relative_path};
 use jurat_core::artifact::RunUsage;
 use jurat_core::effect::{ModelRequest, Outcome, Printed, Returned};
 use jurat_core::tool::{Listing, Offer};
@@ -19,10 +16,9 @@ use jurat_model::Toolbox;
 use jurat_sandbox::jail;
 
 use super::folders::Folders;
-use super::running::prepared;
-use super::secrets::Secrets;
+use super::turns::{Finished, Performed, Performer, Task, Turn, blocking};
 use super::walls::walls;
-use super::{EndsWhenDropped, Halt, Ready, Request, Surroundings, artifact_of};
+use super::{EndsWhenDropped, Halt};
 use crate::perform::{Perform, Question};
 use crate::{Models, Stop};
 
@@ -32,120 +28,106 @@ const MOST_SHOWN: usize = 64 << 10;
 /// How often a request may be tried.
 const MAX_REQUESTS: u32 = 4;
 
-/// Runs a case and makes its artifact.
-pub(super) async fn run(
-    surroundings: &Surroundings,
-    ready: &Ready,
-    models: &Models,
-    tools: &Toolbox,
-    request: &Request,
-) -> Result<Value, Halt> {
-    let case = &*ready.case;
-    let role = request.model.as_deref().ok_or("a probe needs a model")?;
-    let (began, began_ms) = (Instant::now(), crate::now_ms());
-    let seed = format!("{} {} {}", surroundings.suite, case.id, request.replicate);
-    let folders = Folders::make(&seed).map_err(|error| format!("its folders cannot be made: {error}"))?;
-    let before = prepared(case, &folders)?;
-    let worker = surroundings.worker.clone().ok_or("there is no worker here")?;
-    // Its model is asked by jurat, so commands need no network.
-    let mut walls = walls(&case.agent, &folders, worker, surroundings.is_on_host);
-    walls.limits.wall = Duration::from_secs(SHELL_SECONDS).min(case.agent.limits.time);
-    let place = Place { walls, flag: jail::StopFlag::new() };
-    let _ends = EndsWhenDropped(place.flag.clone());
-    let offers = offers(tools, &case.agent, case.agent.limits.time).await?;
-    let mut probe = Probe::new(case, role, request.replicate, offers);
-    let (mut turns, mut n_requests) = (Vec::new(), 0);
-    for turn in 0..case.turns.len() {
-        let (message, started) = (case.message(turn), Instant::now());
-        probe.begin(message.clone());
-        let left = case.agent.limits.time.saturating_sub(began.elapsed());
-        let talk = talk(&mut probe, models, tools, &place, (&case.id, &mut n_requests));
-        let ending = match tokio::time::timeout(left, talk).await {
+/// The time limit of a call of a server's tool.
+const CALL_TIMEOUT: Duration = Duration::from_secs(600);
+
+pub(super) struct ModelTurns<'t> {
+    task: Task<'t>,
+    role: &'t str,
+    probe: Probe<'t>,
+    place: Place,
+    n_requests: u64,
+    _ends: EndsWhenDropped,
+}
+
+impl<'t> ModelTurns<'t> {
+    pub(super) async fn open(task: Task<'t>, folders: &Folders) -> Result<ModelTurns<'t>, Halt> {
+        let agent = &task.case().agent;
+        let role = task.request.model.as_deref().ok_or("a probe needs a model")?;
+        let worker = task.surroundings.worker.clone().ok_or("there is no worker here")?;
+        // Its model is asked by jurat, so commands need no network.
+        let mut walls = walls(agent, folders, worker, task.surroundings.is_on_host);
+        walls.limits.wall = Duration::from_secs(SHELL_SECONDS).min(agent.limits.time);
+        let place = Place { walls, flag: jail::StopFlag::new() };
+        let ends = EndsWhenDropped(place.flag.clone());
+        let offers = offers(task.tools, agent, agent.limits.time).await?;
+        let probe = Probe::new(task.case(), role, task.request.replicate, offers);
+        Ok(ModelTurns { task, role, probe, place, n_requests: 0, _ends: ends })
+    }
+
+    /// Asks and calls until the turn is over, and counts the requests to the model.
+    async fn talk(&mut self) -> Result<(), Halt> {
+        loop {
+            let outcome = match self.probe.step() {
+                ProbeStep::Done => return Ok(()),
+                ProbeStep::Ask(request) => self.answer(&request).await?,
+                ProbeStep::Use(tool, arguments) => {
+                    let (text, is_error) = self.place.used(tool, &arguments).await;
+                    returned(text, is_error)
+                }
+                ProbeStep::Call { server, tool, arguments } => {
+                    match self.task.tools.call(&server, &tool, &arguments, CALL_TIMEOUT).await {
+                        Outcome::Returned(it) => {
+                            let text = it.value.get("text").and_then(Val::as_str).map(str::to_owned);
+                            returned(cut(text.unwrap_or_else(|| it.value.to_json())), it.is_error)
+                        }
+                        outcome => outcome,
+                    }
+                }
+            };
+            self.probe.apply(outcome);
+        }
+    }
+
+    async fn answer(&mut self, request: &ModelRequest) -> Result<Outcome, Halt> {
+        let outcome = asked(self.task.models, request, &self.task.case().id).await;
+        self.n_requests += match &outcome {
+            Outcome::NotRun(reason) => return Err(Halt::Stopped(*reason)),
+            Outcome::Returned(_) => return Err("the subject is no model".into()),
+            Outcome::Answer(answer) => u64::from(answer.n_requests),
+            Outcome::Fault(fault) => u64::from(fault.n_requests),
+        };
+        Ok(outcome)
+    }
+}
+
+impl Performer for ModelTurns<'_> {
+    async fn perform(&mut self, turn: Turn<'_>) -> Result<Performed, Halt> {
+        self.probe.begin(turn.message.to_owned());
+        let ending = match tokio::time::timeout(turn.left, self.talk()).await {
             Ok(Ok(())) => Ending::Exited(0),
-            // What was spent before is told.
-            Ok(Err(Halt::Stopped(StopReason::Budget))) if turn > 0 || probe.told().usage != RunUsage::default() => {
+            // What was spent before is reported.
+            Ok(Err(Halt::Stopped(StopReason::Budget)))
+                if turn.ix > 0 || self.probe.told().usage != RunUsage::default() =>
+            {
                 Ending::Limited(Limit::Budget)
             }
             Ok(Err(halt)) => return Err(halt),
             Err(_) => Ending::Limited(Limit::Time),
         };
-        let told = probe.told().clone();
-        let is_over = told.fault.is_some() || ending != Ending::Exited(0);
-        turns.push(TurnRun { message, told, ending, stderr: String::new(), took: started.elapsed() });
-        if is_over {
-            break;
-        }
+        Ok(Performed { told: self.probe.told().clone(), ending, stderr: String::new() })
     }
-    let seen = place.walls.seen().workspace.to_string_lossy().into_owned();
-    let kept = folders
-        .keep(&surroundings.kept, case, &before, Vec::new(), (&seen, &Secrets::default()))
-        .map_err(|error| format!("its workspace cannot be looked at: {error}"))?;
-    let name = models.name(role).unwrap_or_else(|| role.to_owned());
-    let mut run = AgentRun {
-        case,
-        run_id: folders.name.clone(),
-        suite: &surroundings.suite,
-        model: Some((&name, None)),
-        turns,
-        exchanges: Some(Exchanges { n_requests, ..Exchanges::default() }),
-        kept: Kept { directory: folders.name.clone(), ..kept },
-        began_ms,
-        ended_ms: crate::now_ms().max(began_ms),
-        place: place.walls.isolation.name(),
-        enforced: Vec::new(),
-        program: None,
-        replicate: request.replicate,
-    };
-    Ok(artifact_of(&mut run)?)
+
+    async fn finish(self) -> Result<Finished, Halt> {
+        let name = self.task.models.name(self.role).unwrap_or_else(|| self.role.to_owned());
+        Ok(Finished {
+            place: self.place.walls.isolation.name(),
+            workspace: self.place.walls.seen().workspace.to_string_lossy().into_owned(),
+            model: Some((name, None)),
+            n_requests: Some(self.n_requests),
+            ..Finished::default()
+        })
+    }
 }
 
 /// The tools of servers, under the names that the model knows them by.
-async fn offers(tools: &Toolbox, agent: &Agent, patience: Duration) -> Result<Vec<Offer>, String> {
+async fn offers(tools: &Toolbox, agent: &Agent, timeout: Duration) -> Result<Vec<Offer>, String> {
     let mut listing = Listing::default();
     listing.need(&agent.servers);
     for (ix, server) in (0..).zip(&agent.servers) {
-        listing.apply(ix, &tools.list(server, patience).await);
+        listing.apply(ix, &tools.list(server, timeout).await);
     }
     listing.failure().map_or_else(|| Ok(listing.offers(&agent.tool_filter)), Err)
-}
-
-/// Asks and calls until the turn is over, and counts the requests to the model.
-async fn talk(
-    probe: &mut Probe<'_>,
-    models: &Models,
-    tools: &Toolbox,
-    place: &Place,
-    (case, n_requests): (&str, &mut u64),
-) -> Result<(), Halt> {
-    loop {
-        let outcome = match probe.step() {
-            ProbeStep::Done => return Ok(()),
-            ProbeStep::Ask(request) => {
-                let outcome = asked(models, &request, case).await;
-                *n_requests += match &outcome {
-                    Outcome::NotRun(reason) => return Err(Halt::Stopped(*reason)),
-                    Outcome::Returned(_) => return Err("the subject is no model".into()),
-                    Outcome::Answer(answer) => u64::from(answer.n_requests),
-                    Outcome::Fault(fault) => u64::from(fault.n_requests),
-                };
-                outcome
-            }
-            ProbeStep::Use(tool, arguments) => {
-                let (text, is_error) = place.used(tool, &arguments).await;
-                returned(text, is_error)
-            }
-            ProbeStep::Call { server, tool, arguments } => {
-                match tools.call(&server, &tool, &arguments, Duration::from_secs(600)).await {
-                    Outcome::Returned(it) => {
-                        let text = it.value.get("text").and_then(Val::as_str).map(str::to_owned);
-                        returned(cut(text.unwrap_or_else(|| it.value.to_json())), it.is_error)
-                    }
-                    outcome => outcome,
-                }
-            }
-        };
-        probe.apply(outcome);
-    }
 }
 
 /// What a tool came to, as the model is told it.
@@ -233,7 +215,7 @@ impl Place {
             let text = cut(String::from_utf8_lossy(&printed).into_owned());
             ended.map(|it| (text, it.exit)).map_err(|error| error.to_string())
         };
-        tokio::task::spawn_blocking(run).await.unwrap_or_else(|_| Err("the tool could not be used".to_owned()))
+        blocking(run).await?
     }
 }
 
