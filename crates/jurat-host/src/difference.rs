@@ -10,7 +10,7 @@ use similar::TextDiff;
 
 use crate::workspace::sha256;
 
-/// How many bytes of one diff are kept.
+/// How many bytes of one diff are stored.
 const MOST_OF_ONE: usize = 64 << 10;
 
 /// How many of all of them.
@@ -20,9 +20,9 @@ const MOST_OF_ALL: usize = 1 << 20;
 const CONTEXT: usize = 3;
 
 /// How long one may be thought about; after that it is coarser than it could be.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Compares texts that are different now with the template that they come from. What is no text, or was only kept in part, has no diff.
+/// Compares texts that are different now with the template that they come from. What is no text, or was stored only in part, has no diff.
 pub fn differences(template: &Path, before: &Walked, compared: &mut Workspace) {
     let mut room = MOST_OF_ALL;
     for path in &compared.changed {
@@ -45,23 +45,23 @@ pub fn differences(template: &Path, before: &Walked, compared: &mut Workspace) {
     }
 }
 
-/// A unified diff of at most so many bytes, and a word about the rest.
+/// A unified diff of at most `most` bytes, and the number of lines that were cut.
 fn unified(old: &str, new: &str, most: usize) -> String {
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
+    let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(old, new);
     let whole = diff.unified_diff().context_radius(CONTEXT).to_string();
     if whole.len() <= most {
         return whole;
     }
-    let mut kept = String::new();
+    let mut text = String::new();
     let mut lines = whole.split_inclusive('\n');
     for line in lines.by_ref() {
-        if kept.len() + line.len() > most {
+        if text.len() + line.len() > most {
             break;
         }
-        kept.push_str(line);
+        text.push_str(line);
     }
-    kept.push_str(&format!("… {} more lines\n", lines.count() + 1));
-    kept
+    text.push_str(&format!("… {} more lines\n", lines.count() + 1));
+    text
 }
 
 #[cfg(test)]

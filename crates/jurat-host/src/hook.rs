@@ -1,7 +1,7 @@
 //! Hooks: a function of the author decides a check, in a Python of its own.
 //!
-//! One process for each call, with a time limit, in a group that is ended as a whole. It is not walled in: whoever allows hooks allows
-//! their code to do what the author may do. What the function prints is kept apart from what it returns, and what it returns is read
+//! One process for each call, with a time limit, in a group that is ended as a whole. It is not in a sandbox: a user who allows hooks allows
+//! their code to do what the author may do. What the function prints is separate from what it returns, and what it returns is read
 //! strictly.
 
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use std::time::Duration;
 use jurat_core::check::{Hook, HookAnswer};
 use jurat_format::value::{Val, Value, parse_json};
 
-/// How long a hook may take unless somebody says otherwise.
+/// The default timeout of a hook.
 pub const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// How much of an answer, or of what is printed, is read.
@@ -163,7 +163,7 @@ fn read_answer(text: &str) -> Result<HookAnswer, String> {
     answer.ok_or_else(|| "the hook's answer cannot be read".to_owned())
 }
 
-/// Reads so much, and the rest for nothing: a pipe that nobody reads would hold up who writes.
+/// Reads up to a limit, and discards the rest: a pipe that is not read would block its writer.
 fn read_some(mut from: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
     let _ = from.by_ref().take(MOST_BYTES).read_to_end(&mut bytes);

@@ -55,7 +55,7 @@ impl Files for Sight {
     }
 }
 
-/// What cannot be there is not there; everything else nobody knows.
+/// A path that cannot exist does not; for any other error the answer is unknown.
 fn hidden(error: &io::Error) -> Seen {
     match error.kind() {
         io::ErrorKind::NotFound
@@ -78,7 +78,7 @@ fn resolved(path: &Path) -> io::Result<Option<PathBuf>> {
             Part::Up => drop(resolved.pop()),
             Part::Name(name) => {
                 resolved.push(name);
-                // What cannot be asked about is no link; whoever opens it will be told why.
+                // What cannot be examined counts as no link; opening it reports why.
                 if fs::symlink_metadata(&resolved).is_ok_and(|it| it.is_symlink()) {
                     n_links += 1;
                     if n_links > MOST_LINKS {

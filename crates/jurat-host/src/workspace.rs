@@ -1,4 +1,4 @@
-//! Workspaces: a fresh copy of a template for each run, a look at everything in it before and after, and what is kept of it.
+//! Workspaces: a fresh copy of a template for each run, a look at everything in it before and after, and what is stored of it.
 //!
 //! What stands in a workspace after a run was written by an agent, so nothing here follows a link out of it, opens anything but plain files, or goes deeper and
 //! reads more than it should.
@@ -18,13 +18,13 @@ const MOST_FILES: usize = 100_000;
 
 const DEEPEST: usize = 64;
 
-/// How many bytes are hashed for one look: a few seconds of work. Files beyond that are told apart by size and time.
+/// How many bytes are hashed for one look: a few seconds of work. Versions of files beyond that are compared by size and time.
 const MOST_HASHED: u64 = 2 << 30;
 
 /// Files that are larger than this and for the most part holes cost nothing to make, and are not hashed.
 const LARGEST_HOLE: u64 = 64 << 20;
 
-/// How many bytes of text are kept of what a run made.
+/// How many bytes of text are stored of what a run made.
 const MOST_NEW_TEXT: u64 = 16 << 20;
 
 /// How many of what was there before.
@@ -108,7 +108,7 @@ impl Walk {
         let entries = match fs::read_dir(directory) {
             Ok(entries) => entries,
             Err(error) if depth == 0 => return Err(error),
-            // A directory that its owner closed is one that nobody looks into.
+            // A directory that cannot be read is not looked into.
             Err(_) => {
                 self.walked.is_cut = true;
                 return Ok(());
@@ -166,7 +166,7 @@ impl Walk {
     }
 }
 
-/// What tells versions of a file apart that is not hashed.
+/// What distinguishes versions of a file that is not hashed.
 fn version(metadata: &fs::Metadata) -> String {
     let modified = metadata.modified().ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
     format!("{} bytes of {}", metadata.len(), modified.unwrap_or_default().as_nanos())
@@ -209,7 +209,7 @@ pub fn sha256(path: &Path) -> io::Result<String> {
     Ok(context.finish().as_ref().iter().map(|it| format!("{it:02x}")).collect())
 }
 
-/// Opens a file that is one: no link, no pipe that would keep the reader waiting.
+/// Opens a file that is one: no link, no pipe that would block the reader.
 fn open_plain(path: &Path) -> io::Result<File> {
     let not_plain = || io::Error::other("it is no plain file");
     if !fs::symlink_metadata(path)?.is_file() {
@@ -231,7 +231,7 @@ fn open_without_following(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Compares two looks at a workspace, and reads the texts that are kept of it.
+/// Compares two looks at a workspace, and reads the texts that are stored of it.
 pub fn compare(workspace: &Path, before: &Walked, after: Walked) -> Workspace {
     let mut compared = Workspace::between(before, after);
     let new: BTreeSet<&str> = compared.added.iter().chain(&compared.changed).map(String::as_str).collect();
@@ -252,7 +252,7 @@ pub fn compare(workspace: &Path, before: &Walked, after: Walked) -> Workspace {
     compared
 }
 
-/// The text of a file as far as it is kept, and whether there is more; `None` when it is not text.
+/// The text of a file as far as it is stored, and whether there is more; `None` when it is not text.
 fn text(path: &Path) -> io::Result<Option<(String, bool)>> {
     let mut bytes = Vec::new();
     open_plain(path)?.take(MOST_TEXT + 1).read_to_end(&mut bytes)?;
@@ -267,10 +267,10 @@ fn text(path: &Path) -> io::Result<Option<(String, bool)>> {
     Ok(String::from_utf8(bytes).ok().map(|it| (it, is_cut)))
 }
 
-/// A key output that was kept.
+/// A key output that was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptFile {
-    /// Where it is now, relative to where it was kept.
+    /// Where it is now, relative to where it is stored.
     pub path: PathBuf,
     pub size: u64,
     /// Its SHA-256.
@@ -286,13 +286,13 @@ pub struct Root<'r> {
     pub seen: &'r str,
 }
 
-/// Copies a file of a workspace to where it is kept; or says why not. Links are followed within the workspace, and never out of it.
+/// Copies a file of a workspace to where it is stored, or returns why not. Links are followed within the workspace, and never out of it.
 pub fn keep(root: Root<'_>, path: &str, into: &Path, most: u64) -> Result<KeptFile, String> {
     let (relative, at) = below(root, path)?;
     let file = open_plain(&at).map_err(|error| error.to_string())?;
     let size = file.metadata().map_err(|error| error.to_string())?.len();
     if size > most {
-        return Err(format!("it has {size} bytes, and at most {most} are kept"));
+        return Err(format!("it has {size} bytes, and at most {most} are stored"));
     }
     let target = into.join(&relative);
     let copied = (|| {
@@ -300,7 +300,7 @@ pub fn keep(root: Root<'_>, path: &str, into: &Path, most: u64) -> Result<KeptFi
         io::copy(&mut file.take(most), &mut File::create(&target)?)?;
         sha256(&target)
     })();
-    let sha256 = copied.map_err(|error| format!("it cannot be kept: {error}"))?;
+    let sha256 = copied.map_err(|error| format!("it cannot be stored: {error}"))?;
     Ok(KeptFile { path: PathBuf::from(relative), size, sha256 })
 }
 
@@ -320,9 +320,9 @@ fn below(root: Root<'_>, path: &str) -> Result<(String, PathBuf), String> {
     let at = match followed(&relative, root.seen, target) {
         Followed::Inside(at) => root.folder.join(at),
         Followed::Outside => {
-            return Err("a link on its way leads out of the workspace, where it is not followed".to_owned());
+            return Err("a link in its path leads out of the workspace, where it is not followed".to_owned());
         }
-        Followed::Nowhere => return Err("links on its way lead in a circle".to_owned()),
+        Followed::Nowhere => return Err("the links in its path form a cycle".to_owned()),
     };
     match fs::symlink_metadata(&at) {
         Ok(_) => Ok((relative, at)),

@@ -1,9 +1,9 @@
 //! Running code that authors wrote: Python with the interpreter of their choice, JavaScript and TypeScript with one that is built in.
 //!
-//! The code runs in processes that have given up everything before they are told what to run. It is never run by the process that asks.
+//! The code runs in processes that have given up all privileges before they receive it. It is never run by the process that asks.
 //!
 //! * [`Source`] is what there is to run, [`Limits`] and [`Isolation`] how;
-//! * [`CodeRunner`] runs it, and [`Pool`] is the one there is: so many hardened processes, each of which serves one source only;
+//! * [`CodeRunner`] runs it, and [`Pool`] implements it: a number of hardened processes, each of which serves one source only;
 //! * [`Return`] and [`Failure`] are what comes of a call. A value travels as JSON text with tags for what JSON loses ([`tags`]);
 //! * [`Layer`] is a kind of protection; those that were in force are reported with every prepared source;
 //! * [`typescript`] reads TypeScript without running it: its signature, and the JavaScript that is left of it;

@@ -1,4 +1,4 @@
-//! What a process is told before it gives everything up, and what it is told afterwards.
+//! What a worker receives before it gives up its privileges, and afterwards.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::interpreter::{Packages, Start};
 use crate::{Isolation, Layer, Passing};
 
-/// The first thing a worker is told.
+/// The first message to a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Orders {
     pub(crate) role: Role,
@@ -17,7 +17,7 @@ pub(crate) struct Orders {
     pub(crate) memory: u64,
     /// The protections to put in force.
     pub(crate) layers: BTreeSet<Layer>,
-    /// Whether it goes on without those that cannot be had.
+    /// Whether it continues without those that the system does not have.
     pub(crate) is_unsafe: bool,
     pub(crate) parent: u32,
 }
@@ -39,12 +39,12 @@ pub(crate) enum Role {
     JavaScript,
 }
 
-/// What a worker is told once it has given everything up: the only code it will ever run.
+/// What a worker receives once it has given up its privileges: the only code it will ever run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) text: String,
     pub(crate) entry: String,
-    /// Bytes kept of what is printed.
+    /// Bytes retained of what is printed.
     pub(crate) output: usize,
     /// Bytes a returned value may have.
     pub(crate) value: usize,

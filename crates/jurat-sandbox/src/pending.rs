@@ -33,4 +33,4 @@ impl<T> Future for Pending<T> {
     }
 }
 
-const PROMISE: &str = "whoever takes a job answers it";
+const PROMISE: &str = "a job that was taken is answered";

@@ -1,6 +1,6 @@
-//! Workers for whoever asks.
+//! A pool of worker processes.
 //!
-//! So many threads take jobs in the order in which they come. For each they look for an idle process that serves the source, or start one. A process never
+//! A fixed number of threads takes jobs in the order in which they come. For each they look for an idle process that serves the source, or start one. A process never
 //! serves a second source: whatever code does to the process it runs in concerns later calls of the same code at most. Processes are started by these
 //! threads because the system ties a process to the *thread* that started it, and theirs live as long as the pool.
 
@@ -30,7 +30,7 @@ pub struct PoolOptions {
     pub program: Program,
     /// How many calls run at the same time.
     pub n_workers: usize,
-    /// Whether code is run where the system cannot keep it from everything else.
+    /// Whether code is run where the system cannot isolate it.
     pub is_unsafe: bool,
     pub interpreters: Interpreters,
     /// Protections to leave out, to show that they protect.
@@ -97,7 +97,7 @@ enum Task {
 const MESSAGE: usize = 64;
 const MESSAGE_BYTES: usize = 1 << 20;
 
-/// How many idle processes are kept for each worker.
+/// How many idle processes are retained for each worker.
 const IDLE: usize = 4;
 
 /// After how much work a process is put aside; long before its processor time is used up.
@@ -173,7 +173,7 @@ impl Shared {
     /// Takes jobs until there will be none.
     fn work(&self) {
         while let Some(task) = self.next() {
-            // Whoever asked may be gone.
+            // The caller may have gone away.
             match task {
                 Task::Prepare(source, sender) => drop(sender.send(self.prepare(source))),
                 Task::Call(prepared, batch, sender) => {
@@ -187,7 +187,7 @@ impl Shared {
         }
     }
 
-    /// The next job. Those that are left when the pool ends are answered all the same: nobody waits for them, or they are given up.
+    /// The next job. Those that are left when the pool ends get an answer, too: no caller waits for them, or they are cancelled.
     fn next(&self) -> Option<Task> {
         let mut state = self.lock();
         loop {
@@ -249,7 +249,7 @@ impl Shared {
             if is_usable && process.busy < WORN_OUT && process.is_clean(looks_for_threads) {
                 self.keep(&prepared.source, process);
             }
-            // Only now: whoever gets it and calls again finds the process idle.
+            // Only now: a caller that gets it and calls again finds the process idle.
             round.deliver(last);
         }
     }
@@ -257,7 +257,7 @@ impl Shared {
     /// A process for a source: one that waits, or a new one.
     fn process(&self, prepared: &Prepared) -> Result<Process, Refused> {
         while let Some((source, mut process)) = self.take_idle(&prepared.source) {
-            // Told apart only where sources may share processes, which is to show why they must not.
+            // They differ only where sources may share processes, which tests do to show why they must not.
             let is_ready = source == prepared.source || process.prepare(&prepared.job).is_ok();
             if is_ready && process.is_clean(false) {
                 return Ok(process);
@@ -280,7 +280,7 @@ impl Shared {
         let is_full = state.is_over || state.idle.len() > IDLE * self.options.n_workers.max(1);
         let oldest = if is_full { state.idle.pop_front() } else { None };
         drop(state);
-        // Ending a process takes a moment, which nobody else has to wait for.
+        // Ending a process takes a moment, which no other thread has to wait for.
         drop(oldest);
     }
 
@@ -326,7 +326,7 @@ impl Shared {
         self.worker(role, Isolation::Process, Limits::default().memory)?.answer_of(&asked.executable)
     }
 
-    /// What a process is told of a source, and what is known of its function before any process is asked.
+    /// What a process receives of a source, and what is known of its function before any process is asked.
     fn job(&self, source: &Source) -> Result<(Job, Option<Signature>), Refused> {
         let (text, signature) = match source.language {
             Language::Python => (source.text.clone(), None),

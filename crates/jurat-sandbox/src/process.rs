@@ -21,8 +21,8 @@ use crate::{Arguments, InForce, Layer, Refused, Signature, frame};
 /// How long a worker may take to start and to parse its code.
 const START: Duration = Duration::from_secs(30);
 
-/// How often somebody who waits is asked whether it still matters.
-const GLANCE: Duration = Duration::from_millis(100);
+/// How often a wait checks whether its caller is still there.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long copies may take to end once they were killed.
 const TO_END: Duration = Duration::from_secs(1);
@@ -70,7 +70,7 @@ enum Lost {
     GivenUp,
 }
 
-/// Whether somebody still waits.
+/// Whether a caller still waits.
 pub(crate) type IsWanted<'w> = &'w dyn Fn() -> bool;
 
 impl Process {
@@ -217,7 +217,7 @@ impl Process {
         (Err(Failure::GivenUp), false)
     }
 
-    /// Whether it left something behind: words that nobody asked for, or threads.
+    /// Whether it left something behind: output that no call asked for, or threads.
     pub(crate) fn is_clean(&mut self, looks_for_threads: bool) -> bool {
         let mut byte = [0; 1];
         let is_silent = matches!(self.replies.read(&mut byte), Err(error) if error.kind() == io::ErrorKind::WouldBlock);
@@ -285,7 +285,7 @@ impl Process {
             if left.is_zero() {
                 return Err(Lost::Deadline);
             }
-            if !self.wait(!unsent.is_empty(), left.min(GLANCE)) && !is_wanted() {
+            if !self.wait(!unsent.is_empty(), left.min(POLL_INTERVAL)) && !is_wanted() {
                 return Err(Lost::GivenUp);
             }
         }
@@ -327,7 +327,7 @@ impl Process {
 
     /// Takes what was written to standard error. Returns whether that is over.
     fn drain_stderr(&mut self) -> bool {
-        // As much as a pipe holds: somebody who writes without end must not keep us here.
+        // As much as a pipe holds: a process that writes without end must not hold us up.
         for _ in 0..16 {
             match self.stderr.read(&mut self.chunk) {
                 Ok(0) => return true,
@@ -361,7 +361,7 @@ impl Process {
             Lost::Garbled(what) => Failure::Garbled(what),
             Lost::GivenUp => Failure::GivenUp,
             Lost::Ended => {
-                let how = self.kill().map_or_else(|| "nobody knows how".to_owned(), how_it_ended);
+                let how = self.kill().map_or_else(|| "of unknown cause".to_owned(), how_it_ended);
                 self.drain_stderr();
                 Failure::Died { how, stderr: self.native.take() }
             }
@@ -466,7 +466,7 @@ fn said(stderr: &Output) -> String {
     last.map_or_else(String::new, |it| format!("; it said `{it}`"))
 }
 
-/// How many threads a process has, where the system tells.
+/// How many threads a process has, where the system reports it.
 fn threads(process: u32) -> Option<usize> {
     let status = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name in brackets may hold anything, brackets too.

@@ -13,7 +13,7 @@ pub struct Return {
     pub stderr: Output,
 }
 
-/// What was printed, as much of its end as is kept.
+/// What was printed; only its end when it was long.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Output {
     /// The text. What was not UTF-8 is replaced.
@@ -39,7 +39,7 @@ pub enum Failure {
         stderr: Output,
     },
     /// What it returned cannot be written down.
-    #[error("the returned value cannot be kept: {why}")]
+    #[error("the returned value cannot be stored: {why}")]
     NotKept {
         why: String,
         /// What the call wrote to standard output.
@@ -63,7 +63,7 @@ pub enum Failure {
     /// No process could be started.
     #[error("{0}")]
     NotStarted(String),
-    /// Nobody waits for it any more.
+    /// No caller waits for it any more.
     #[error("was given up")]
     GivenUp,
 }

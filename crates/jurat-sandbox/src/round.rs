@@ -26,7 +26,7 @@ struct Waiting {
 }
 
 impl<'p> Round<'p> {
-    /// One without calls. `is_over` says that nothing is wanted any more, whoever waits.
+    /// One without calls. `is_over` says that no result is wanted any more, even if callers wait.
     pub(crate) fn new(is_over: &'p dyn Fn() -> bool) -> Round<'p> {
         Round { batch: Vec::new(), n_done: 0, waiting: VecDeque::new(), is_over }
     }
@@ -34,7 +34,7 @@ impl<'p> Round<'p> {
     /// Adds calls, and who waits for them.
     pub(crate) fn add(&mut self, batch: Vec<Arguments>, sender: oneshot::Sender<Results>) {
         if batch.is_empty() {
-            // Whoever asked may be gone.
+            // The caller may have gone away.
             drop(sender.send(Vec::new()));
             return;
         }
@@ -52,12 +52,12 @@ impl<'p> Round<'p> {
         &self.batch[self.n_done..]
     }
 
-    /// Whether somebody waits for what is left.
+    /// Whether a caller waits for what is left.
     pub(crate) fn is_wanted(&self) -> bool {
         self.waiting.iter().any(|it| !it.sender.is_closed()) && !(self.is_over)()
     }
 
-    /// Takes what came of the next call. Whoever has everything is told at once and waits for nobody else's calls.
+    /// Takes the result of the next call. A caller whose calls are all done gets its results at once, without waiting for those of others.
     pub(crate) fn deliver(&mut self, result: Result<Return, Failure>) {
         self.n_done += 1;
         let Some(first) = self.waiting.front_mut() else { return };
@@ -65,12 +65,12 @@ impl<'p> Round<'p> {
         if first.results.len() == first.n_calls
             && let Some(Waiting { results, sender, .. }) = self.waiting.pop_front()
         {
-            // Whoever asked may be gone.
+            // The caller may have gone away.
             drop(sender.send(results));
         }
     }
 
-    /// All that is left comes to the same.
+    /// All remaining calls have this result.
     pub(crate) fn give_up(&mut self, failure: &Failure) {
         while !self.left().is_empty() {
             self.deliver(Err(failure.clone()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::returned::{Failure, Return};
 use crate::{InForce, Pending, Signature, Source};
 
-/// Somebody who runs code.
+/// Runs code of authors.
 ///
 /// Both functions return at once; what they return is awaited, or waited for.
 pub trait CodeRunner: Send + Sync {
@@ -52,7 +52,7 @@ impl Prepared {
         &self.source
     }
 
-    /// What its function takes, when that can be told without running it.
+    /// What its function takes, when that is known without running it.
     pub fn signature(&self) -> Option<&Signature> {
         self.signature.as_ref()
     }
@@ -90,7 +90,7 @@ pub enum Refused {
     /// There is no such interpreter, or it does not start.
     #[error("{0}")]
     Interpreter(String),
-    /// The system has no means to keep the code from everything else.
+    /// The system has no means to isolate the code.
     #[error("code of authors is not run here: {}; `--unsafe-code` runs it without that protection", .0.join("; "))]
     Unprotected(Vec<String>),
 }

@@ -12,7 +12,7 @@ pub struct Source {
     pub text: String,
     /// The function that is called.
     pub entry: String,
-    /// How calls are kept apart.
+    /// How calls are isolated from each other.
     pub isolation: Isolation,
     pub limits: Limits,
     /// For Python: an interpreter, or the folder of a virtual environment. Without one it is `python3` as it is found.
@@ -44,7 +44,7 @@ pub enum Language {
     TypeScript,
 }
 
-/// How the calls of one source are kept apart. Those of different sources never share a process.
+/// How the calls of one source are isolated from each other. Those of different sources never share a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
@@ -61,7 +61,7 @@ pub struct Limits {
     pub deadline: Duration,
     /// How much memory its process may map, in bytes.
     pub memory: u64,
-    /// How many bytes of what it prints are kept, of standard output and of standard error each. The end is kept.
+    /// How many bytes of standard output and of standard error are retained, each. The end is retained.
     pub output: usize,
     /// How many bytes a returned value may have when it is written down.
     pub value: usize,

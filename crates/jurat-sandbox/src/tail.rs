@@ -2,7 +2,7 @@
 
 use crate::Output;
 
-/// Keeps the end of what is written, and counts the rest.
+/// Retains the end of what is written, and counts the rest.
 #[derive(Debug)]
 pub(crate) struct Tail {
     max: usize,

@@ -191,7 +191,7 @@ fn truncated_text(said: Said) -> Reply {
     let mut text = said.text;
     let half = text.chars().count() / 2;
     text = text.chars().take(half).collect();
-    // Half of `12` is `1`, which nobody would notice.
+    // Half of `12` is `1`, which no check would notice.
     if serde_json::from_str::<Value>(&text).is_ok() {
         text = "{".to_owned();
     }

@@ -30,7 +30,7 @@ pub struct Endpoint {
 }
 
 /// How long [`Endpoint::wait_until`] waits before it gives up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Endpoint {
     /// Starts an endpoint on a free port.
@@ -80,14 +80,14 @@ impl Endpoint {
         self.shared.seen().stats.clone()
     }
 
-    /// Starts counting anew and forgets the requests that it kept.
+    /// Starts counting anew and forgets the requests that it recorded.
     pub fn reset(&self) {
         self.shared.reset();
     }
 
-    /// Returns the requests that it understood so far, if the script says that they are [kept](Script::keep_requests).
+    /// Returns the requests that it understood so far, if the script says that they are [recorded](Script::keep_requests).
     pub fn requests(&self) -> Vec<Request> {
-        self.shared.seen().kept.clone()
+        self.shared.seen().requests.clone()
     }
 
     /// Waits until the counts are as wanted.
@@ -97,12 +97,12 @@ impl Endpoint {
     /// When they are not within a minute.
     #[track_caller]
     pub fn wait_until(&self, wanted: impl Fn(&Stats) -> bool) {
-        let waited = self.shared.changed.wait_timeout_while(self.shared.seen(), PATIENCE, |seen| !wanted(&seen.stats));
+        let waited = self.shared.changed.wait_timeout_while(self.shared.seen(), TIMEOUT, |seen| !wanted(&seen.stats));
         let (seen, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         assert!(!timeout.timed_out(), "what was waited for did not happen: {:?}", seen.stats);
     }
 
-    /// Lets so many answers go that a [held](Script::held) script holds back, now or later.
+    /// Releases this many of the answers that a [held](Script::held) script holds back, now or later.
     pub fn release(&self, n: usize) {
         self.shared.released.add_permits(n);
     }
@@ -115,7 +115,7 @@ impl Endpoint {
     /// Waits for ever; for a program that is nothing but an endpoint.
     pub fn serve(mut self) {
         if let Some(thread) = self.thread.take() {
-            // An error would be a panic of the thread, which has told about itself.
+            // An error would be a panic of the thread, which was already printed.
             let _ = thread.join();
         }
     }
@@ -144,7 +144,7 @@ struct Seen {
     stats: Stats,
     /// Unlike the count, it never starts anew.
     last_number: u64,
-    kept: Vec<Request>,
+    requests: Vec<Request>,
 }
 
 async fn serve(
@@ -242,7 +242,7 @@ impl Connection {
                 let answer = self.shared.script.answer(&request);
                 let wait = self.shared.script.wait(&request, &answer);
                 let delivery = Delivery::of(&request, &answer, self.shared.script.pace);
-                self.shared.keep(request);
+                self.shared.record(request);
                 (delivery, wait)
             }
             Err((status, message)) => {
@@ -254,7 +254,7 @@ impl Connection {
             match wait {
                 Wait::For(time) if time.is_zero() => {}
                 Wait::For(time) => tokio::time::sleep(time).await,
-                // A closed semaphore holds nobody.
+                // A closed semaphore blocks no request.
                 Wait::ToBeReleased => {
                     if let Ok(permit) = self.shared.released.acquire().await {
                         permit.forget();
@@ -375,16 +375,16 @@ impl Shared {
         }
     }
 
-    fn keep(&self, request: Request) {
+    fn record(&self, request: Request) {
         if self.script.keeps_requests {
-            self.seen().kept.push(request);
+            self.seen().requests.push(request);
         }
     }
 
     fn reset(&self) {
         self.change(|seen| {
             seen.stats.reset();
-            seen.kept.clear();
+            seen.requests.clear();
         });
     }
 
@@ -393,7 +393,7 @@ impl Shared {
         let (status, body) = match (method, path) {
             ("GET", "/stats") if query == "bodies" => (200, self.seen().stats.bodies_to_json()),
             ("GET", "/stats") => (200, self.seen().stats.to_json()),
-            ("GET", "/requests") => (200, self.seen().kept.iter().map(Request::to_json).collect()),
+            ("GET", "/requests") => (200, self.seen().requests.iter().map(Request::to_json).collect()),
             ("POST", "/reset") => {
                 self.reset();
                 (200, json!({}))

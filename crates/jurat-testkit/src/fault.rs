@@ -152,8 +152,8 @@ mod tests {
         assert_eq!(read("429+retry-after=2"), Ok(Fault::rate_limited(RetryAfter::Seconds(2))));
         assert_eq!(read("429+retry-after-ms=250"), Ok(Fault::rate_limited(RetryAfter::Millis(250))));
         for wrong in ["", "resets", "200", "4299", "429+", "429+retry-after", "429+retry-after=soon", "429+sleep=1"] {
-            let told = read(wrong).expect_err("it is no fault");
-            assert!(told.starts_with(&format!("`{wrong}` is no fault; there is `reset`, ")), "{told}");
+            let message = read(wrong).expect_err("it is no fault");
+            assert!(message.starts_with(&format!("`{wrong}` is no fault; there is `reset`, ")), "{message}");
         }
     }
 

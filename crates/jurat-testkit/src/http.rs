@@ -28,7 +28,7 @@ const MOST_HEADERS: usize = 128;
 const LONGEST_HEAD: usize = 256 << 10;
 const LONGEST_BODY: usize = 64 << 20;
 
-/// Reads one request. The buffer keeps what came after it.
+/// Reads one request. The buffer holds what came after it.
 pub(crate) async fn read(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<Message, Unreadable> {
     let (mut message, length) = loop {
         match head(buffer)? {

@@ -1,4 +1,4 @@
-//! A model endpoint for tests: on loopback, scripted, failing as told, counting everything.
+//! A model endpoint for tests: on loopback, scripted, failing as its script says, counting everything.
 //!
 //! It speaks the wire formats of the providers ([`Wire`]), each whole and streamed. What it answers is a [`Script`]: a
 //! default reply, rules for when something else happens, how long it takes. What happened is in its [`Stats`].
@@ -11,7 +11,7 @@
 //!     .reply_if(|request| request.prompt.contains("capital"), Reply::text("Paris"));
 //! let endpoint = Endpoint::start(script);
 //!
-//! // A client would now ask `endpoint.url()`; here nobody does.
+//! // A client would now ask `endpoint.url()`; here no client does.
 //! assert!(endpoint.url().starts_with("http://127.0.0.1:"));
 //! assert_eq!(endpoint.stats().requests, 0);
 //! ```
@@ -23,7 +23,7 @@
 //! Two ways to run it: [`Endpoint`] in the process of the test, and [`Process`], the program `jurat-endpoint`, for tests
 //! that kill it. What the program saw survives in its [log](read_log).
 //!
-//! No test has to sleep: [`Endpoint::wait_until`] waits for counts, and a [held](Script::held) script keeps its answers back
+//! No test has to sleep: [`Endpoint::wait_until`] waits for counts, and a [held](Script::held) script holds its answers back
 //! until [`Endpoint::release`] lets them go. A client that takes it for its proxy is served too, and the request shows the
 //! address that was meant.
 //!

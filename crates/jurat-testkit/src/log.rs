@@ -15,7 +15,7 @@ use crate::stats::Ending;
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
-    /// The request it is about. Numbers go on where the file ended, so they are unique in it.
+    /// The request it is about. Numbers continue where the file ended, so they are unique in it.
     pub number: u64,
     /// The [digest](crate::Request::digest) of the request.
     pub digest: u64,
@@ -67,10 +67,10 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Goes on where the file ends, if there is one. It may be a pipe.
+    /// Continues where the file ends, if there is one. It may be a pipe.
     pub(crate) fn append(path: &Path) -> io::Result<Log> {
         let is_file = fs::metadata(path).is_ok_and(|it| it.is_file());
-        let before = if is_file { mended(path)? } else { 0 };
+        let before = if is_file { repaired(path)? } else { 0 };
         Ok(Log { file: OpenOptions::new().append(true).create(true).open(path)?, before })
     }
 
@@ -97,7 +97,7 @@ impl Log {
 }
 
 /// Removes a last line that was not finished, because the next one would be glued to it. Returns the last number.
-fn mended(path: &Path) -> io::Result<u64> {
+fn repaired(path: &Path) -> io::Result<u64> {
     let whole = fs::read(path)?.iter().rposition(|it| *it == b'\n').map_or(0, |end| end + 1);
     OpenOptions::new().write(true).open(path)?.set_len(whole as u64)?;
     Ok(read_log(path)?.iter().map(|it| it.number).max().unwrap_or(0))

@@ -15,7 +15,7 @@ use jurat_testkit::{Endpoint, Fault, Reply, Script, When};
 #[derive(Parser)]
 #[command(name = "jurat-endpoint")]
 struct Options {
-    /// The port; a free one unless told
+    /// The port; default: a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
     /// How long each answer takes, in milliseconds: `20`, or between two numbers: `1..50`
@@ -27,7 +27,7 @@ struct Options {
     /// Dribbles streams: milliseconds between two pieces
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pace: u64,
-    /// What every reply says; unless told, what the request asks for
+    /// What every reply says; default: what the request asks for
     #[arg(long, value_name = "TEXT")]
     reply: Option<String>,
     /// Fails: `always=reset`, `first:2=503`, `each-first:1=429+retry-after=1`, `every:7=cut-body`. May be given several
@@ -40,10 +40,10 @@ struct Options {
     /// A file that gets a line when a request has arrived and one when its answer has been sent
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Keeps all requests, for `/requests`
+    /// Records all requests, for `/requests`
     #[arg(long)]
     keep: bool,
-    /// Ends when standard input does, so that it does not outlive whoever started it
+    /// Ends when standard input does, so that it does not outlive its parent
     #[arg(long)]
     until_input_ends: bool,
 }
@@ -54,12 +54,12 @@ fn main() -> ExitCode {
         thread::spawn(end_with_input);
     }
     let started = Endpoint::bind(options.port, options.script());
-    let told = started.and_then(|endpoint| {
+    let ended = started.and_then(|endpoint| {
         let mut stdout = std::io::stdout();
         writeln!(stdout, "{}", endpoint.port()).and_then(|()| stdout.flush())?;
         Ok(endpoint)
     });
-    match told {
+    match ended {
         Ok(endpoint) => {
             endpoint.serve();
             ExitCode::SUCCESS
@@ -95,7 +95,7 @@ impl Options {
 }
 
 fn end_with_input() {
-    // Whether it ended well or not, nobody is there any more.
+    // Whether it ended well or not, the parent is gone.
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     process::exit(0);
 }

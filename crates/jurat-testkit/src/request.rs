@@ -9,7 +9,7 @@ use crate::wire::Wire;
 pub struct Request {
     /// 1 for the first request since the endpoint started.
     pub number: u64,
-    /// How often this very body has come to this path, this time included.
+    /// How often this body was sent to this path, this time included.
     pub repeat: u64,
     /// The wire format it is written in.
     pub wire: Wire,

@@ -43,9 +43,9 @@ struct Rule {
 pub enum When {
     /// For ever.
     Always,
-    /// To the first so many requests.
+    /// To the first N requests.
     First(u64),
-    /// To the first so many requests with the same body: each question is answered in the end.
+    /// To the first N requests with the same body: each question is answered in the end.
     FirstOfEach(u64),
     /// To every so manyth request. `Every(1)` is `Always`.
     Every(u64),
@@ -178,7 +178,7 @@ impl Script {
         Script { key: Some(key.into()), ..self }
     }
 
-    /// Keeps each request for [`Endpoint::requests`](crate::Endpoint::requests).
+    /// Records each request for [`Endpoint::requests`](crate::Endpoint::requests).
     #[must_use]
     pub fn keep_requests(self) -> Script {
         Script { keeps_requests: true, ..self }

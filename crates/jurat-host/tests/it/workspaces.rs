@@ -76,9 +76,9 @@ fn what_an_agent_leaves_is_never_followed_out() {
     let file = keep(root(&workspace), "out/report.md", &kept, 100).expect("it is kept");
     assert_eq!((file.size, fs::read_to_string(kept.join(&file.path)).expect("it is there").as_str()), (4, "text"));
     for (path, why) in [
-        ("up/secret.txt", "a link on its way leads out of the workspace, where it is not followed"),
-        ("file", "a link on its way leads out of the workspace, where it is not followed"),
-        ("circle", "links on its way lead in a circle"),
+        ("up/secret.txt", "a link in its path leads out of the workspace, where it is not followed"),
+        ("file", "a link in its path leads out of the workspace, where it is not followed"),
+        ("circle", "the links in its path form a cycle"),
         ("dangling", "it is not there"),
         ("../secret.txt", "it would leave the workspace"),
         ("none.md", "it is not there"),

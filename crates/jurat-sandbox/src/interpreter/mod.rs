@@ -50,9 +50,9 @@ pub(crate) struct Interpreter {
 pub(crate) enum Start {
     /// As always. It looks for its packages by itself, and runs what they ask it to run at the start.
     Whole,
-    /// Without looking for anything: it is told where its packages are. That takes a fraction of the time, and is the same unless packages change how
+    /// Without a search: it receives the places of its packages. That takes a fraction of the time, and is the same unless packages change how
     /// modules are imported.
-    Told {
+    Located {
         /// Where modules are looked for.
         path: Vec<String>,
         /// The folder that it is installed in, or that of its virtual environment.
@@ -223,13 +223,13 @@ impl Interpreter {
         readable.extend(location.readable());
         readable.extend(answer.folders.into_iter().filter(|it| it.exists() && location.may_claim(it)));
         let [prefix, exec_prefix] = answer.prefixes;
-        let told = Start::Told { path: answer.path, prefix, exec_prefix };
+        let located = Start::Located { path: answer.path, prefix, exec_prefix };
         Ok(Interpreter {
             executable,
             readable,
             identity: answer.identity.join("\n"),
             version: answer.version,
-            start: if answer.is_plain { told } else { Start::Whole },
+            start: if answer.is_plain { located } else { Start::Whole },
         })
     }
 }

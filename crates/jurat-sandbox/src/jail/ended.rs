@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Unavailable, Wall};
 
-/// How a program ended, and what kept it in.
+/// How a program ended, and what isolated it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     pub exit: Exit,
@@ -19,9 +19,9 @@ pub struct Ended {
     pub stdout_bytes: u64,
     /// Bytes it wrote to standard error, those that were not passed on included.
     pub stderr_bytes: u64,
-    /// The most memory it was seen to use, in bytes. None when nobody looked.
+    /// The most memory it was seen to use, in bytes. None when it was not measured.
     pub peak_memory_bytes: Option<u64>,
-    /// The most processes and threads it was seen to have. None when nobody looked.
+    /// The most processes and threads it was seen to have. None when it was not measured.
     pub peak_processes: Option<u64>,
     /// What enforced each limit. A limit that is not here was not enforced.
     pub enforced: Vec<(Limit, Mechanism)>,

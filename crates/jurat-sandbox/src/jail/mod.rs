@@ -1,6 +1,6 @@
 //! Running programs of others behind walls: agents, and the tools that models call.
 //!
-//! A [`Program`] is run to its end inside [`Walls`]; what it writes goes to whoever asked, as it comes, and [`Ended`] says how it ended and what kept it in.
+//! A [`Program`] is run to its end inside [`Walls`]; what it writes goes to the caller, as it comes, and [`Ended`] says how it ended and what isolated it.
 //!
 //! * [`Walls`] say where it runs, what it sees of the machine, whom it can speak to and how much it may use;
 //! * [`Seen`] is how the program sees its folders, for arguments and files of settings;

@@ -1,4 +1,4 @@
-//! What the first process of a jail is told, and what it says.
+//! The messages between a jail's first process and the process that started it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -21,13 +21,13 @@ pub(crate) struct Enter {
     pub(crate) parent: u32,
 }
 
-/// What the first process of a jail is told.
+/// What the first process of a jail receives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Orders {
     pub(crate) argv: Vec<OsString>,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) work_dir: OsString,
-    /// Whether there are namespaces, or only somebody who looks after the program.
+    /// Whether there are namespaces, or only a process that supervises the program.
     pub(crate) is_walled: bool,
     /// Folders that can be written: where they are, and where they are seen.
     pub(crate) writable: Vec<(OsString, OsString)>,

@@ -65,13 +65,13 @@ pub(super) fn unavailable(step: &str, reason: &str, errno: i32) -> Unavailable {
     } else if is_zero("/proc/sys/user/max_user_namespaces") {
         "allow namespaces: `sysctl user.max_user_namespaces=10000`"
     } else if is_one("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") {
-        "AppArmor keeps programs from making namespaces: `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, or give jurat a profile with `userns`"
+        "AppArmor does not let programs make namespaces: `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, or give jurat a profile with `userns`"
     } else if Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists() {
         "this is a container that may not make others: start it with `--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined`"
     } else if errno == libc::ENOSYS {
         "start a kernel of version 5.13 or later"
     } else {
-        "ask whoever runs this machine to allow user namespaces"
+        "ask the administrator of this machine to allow user namespaces"
     };
     let remedy = format!("{change}; or run agents in a container, or without walls with `--unsafe-host`");
     Unavailable { reason: format!("{step}: {reason}"), remedy }

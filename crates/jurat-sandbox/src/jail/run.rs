@@ -41,7 +41,7 @@ impl<F: FnMut(&[u8])> Sink for F {
 }
 
 /// How often flags and clocks are looked at when nothing comes.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long the jail may take to end once it should.
 const LAST: Duration = Duration::from_secs(5);
@@ -120,7 +120,7 @@ enum Kind {
     Jail,
     /// An engine, which knows it by this name.
     Container(String),
-    /// Nobody but us.
+    /// Only this process.
     #[cfg(not(target_os = "linux"))]
     Direct,
 }
@@ -138,12 +138,12 @@ struct Running<'w> {
     unsent: Vec<u8>,
     cgroup: Option<Cgroup>,
     kind: Kind,
-    /// Tells that the process has ended.
+    /// Becomes readable when the process has ended.
     handle: Option<OwnedFd>,
     begun: Instant,
-    /// Why it is being ended, and when patience is over.
+    /// Why it is being ended, and when its grace is over.
     ending: Option<(Exit, Instant)>,
-    /// Whether it has been told so without grace.
+    /// Whether it was killed without grace.
     is_insisted: bool,
     enforced: Vec<(Limit, Mechanism)>,
     stood: Vec<Wall>,
@@ -286,7 +286,7 @@ impl<'w> Running<'w> {
                 self.end(Exit::Stopped(limit));
             }
             self.insist();
-            // Whoever held the other ends is gone with the jail; what they wrote is still there to be read.
+            // The processes that held the other ends are gone with the jail; what they wrote can still be read.
             if is_over.is_none() && self.is_gone()? {
                 is_over = Some(Instant::now());
                 self.handle = None;
@@ -308,7 +308,7 @@ impl<'w> Running<'w> {
         Ok(has_let_go || self.child.try_wait()?.is_some())
     }
 
-    /// Waits for something to happen, for a glance at most.
+    /// Waits for an event, for one poll interval at most.
     fn wait(&self, out: &Pipe<impl std::os::fd::AsFd>, err: &Pipe<impl std::os::fd::AsFd>) {
         let mut fds = Vec::with_capacity(4);
         fds.extend(out.source.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
@@ -319,10 +319,10 @@ impl<'w> Running<'w> {
         } else if let Some(stdin) = self.child.stdin.as_ref().filter(|_| !self.unsent.is_empty()) {
             fds.push(PollFd::new(stdin, PollFlags::OUT));
         }
-        // The end of the process is news, too; where the system does not tell, somebody looks.
+        // The end of the process is an event, too; where the system does not report it, it is polled.
         fds.extend(self.handle.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
-        let glance = Timespec { tv_sec: 0, tv_nsec: GLANCE.as_nanos().try_into().unwrap_or(0) };
-        rustix::event::poll(&mut fds, Some(&glance)).map(drop).unwrap_or_default();
+        let interval = Timespec { tv_sec: 0, tv_nsec: POLL_INTERVAL.as_nanos().try_into().unwrap_or(0) };
+        rustix::event::poll(&mut fds, Some(&interval)).map(drop).unwrap_or_default();
     }
 
     /// Sends what is left to be said, as far as it goes.
@@ -336,7 +336,7 @@ impl<'w> Running<'w> {
             match target.write(&self.unsent[..self.unsent.len().min(CHUNK)]) {
                 Ok(n) => drop(self.unsent.drain(..n)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // Nobody listens; what there is to know about that comes another way.
+                // The program no longer reads; its end is reported another way.
                 Err(_) => self.unsent.clear(),
             }
         }
@@ -437,7 +437,7 @@ impl<'w> Running<'w> {
         }
         #[cfg(not(target_os = "linux"))]
         self.signal_group(rustix::process::Signal::KILL);
-        // Whoever is first in the jail ends with its parent, and with it everything in the jail.
+        // The first process of the jail ends with its parent, and everything in the jail with it.
         self.child.kill().unwrap_or_default();
     }
 
@@ -511,7 +511,7 @@ impl Drop for Running<'_> {
         if matches!(self.child.try_wait(), Ok(Some(_))) {
             return;
         }
-        // A group is removed only when nobody is in it.
+        // A group can be removed only when no process is in it.
         #[cfg(target_os = "linux")]
         if self.kind == Kind::Jail && self.control.is_none() && self.cgroup.is_none() {
             return spare::bury(self.child.id());

@@ -44,20 +44,20 @@ pub(super) fn worker(wanted: &Wanted) -> io::Result<Worker> {
     }
     let (answer, answered) = mpsc::channel();
     let lost = || io::Error::other("the thread that starts workers has ended");
-    tell(Task::Start(wanted.clone(), answer)).ok_or_else(lost)?;
+    send(Task::Start(wanted.clone(), answer)).ok_or_else(lost)?;
     answered.recv().map_err(|_| lost())?
 }
 
-/// Has a worker started for whoever comes next, unless one waits already.
+/// Has a worker started for the next program, unless one waits already.
 pub(super) fn prepare(wanted: &Wanted) {
     // Where there is none in time, it is started when it is needed.
-    tell(Task::Prepare(wanted.clone())).unwrap_or_default();
+    send(Task::Prepare(wanted.clone())).unwrap_or_default();
 }
 
-/// Waits for the end of a worker that is about to end. What the kernel still has to clear away is nobody's concern.
+/// Waits for the end of a worker that is about to end. The caller need not wait for what the kernel still has to clear away.
 pub(super) fn bury(id: u32) {
     if let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-        tell(Task::Bury(id)).unwrap_or_default();
+        send(Task::Bury(id)).unwrap_or_default();
     }
 }
 
@@ -68,7 +68,7 @@ enum Task {
 }
 
 /// Hands a task to the thread, which is started when it is first needed. A copy of this process that was made since has none, and must not use what belongs to the original.
-fn tell(task: Task) -> Option<()> {
+fn send(task: Task) -> Option<()> {
     static THREAD: Mutex<Option<(u32, Sender<Task>)>> = Mutex::new(None);
     let mut thread = THREAD.lock().unwrap_or_else(PoisonError::into_inner);
     let own = std::process::id();
@@ -96,7 +96,7 @@ fn serve(tasks: &Receiver<Task>) {
     }
 }
 
-/// One for each program. They end with this process, because nobody is there any more to give them orders.
+/// One for each program. They end with this process, because their control pipe closes.
 fn spares() -> MutexGuard<'static, HashMap<Wanted, Worker>> {
     static SPARES: LazyLock<Mutex<HashMap<Wanted, Worker>>> = LazyLock::new(Mutex::default);
     SPARES.lock().unwrap_or_else(PoisonError::into_inner)

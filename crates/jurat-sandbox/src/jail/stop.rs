@@ -16,12 +16,12 @@ impl StopFlag {
         StopFlag::default()
     }
 
-    /// Raises it, for good: the program is told to end, and has its [grace](super::Limits::grace) to do so.
+    /// Raises it, for good: the program is asked to end (SIGTERM), and has its [grace](super::Limits::grace) to do so.
     pub fn raise(&self) {
         self.0.fetch_max(RAISED, Ordering::SeqCst);
     }
 
-    /// Raises it for a program that nobody waits for any more: it is ended at once.
+    /// Raises it for a program whose result is no longer wanted: it is killed at once.
     pub fn insist(&self) {
         self.0.store(INSISTENT, Ordering::SeqCst);
     }

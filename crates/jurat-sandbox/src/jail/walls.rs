@@ -112,7 +112,7 @@ pub enum Isolation {
         engine: PathBuf,
         image: String,
     },
-    /// On the machine itself, as whoever runs jurat, with nothing between. Only for users who said so in words.
+    /// On the machine itself, as the user who runs jurat, without isolation. Only for users who asked for it with `--unsafe-host`.
     Host,
 }
 
@@ -156,7 +156,7 @@ impl Network {
     }
 }
 
-/// A port of the program's loopback that leads to a socket of this machine. On the host there are no forwards: whoever listens has a port there.
+/// A port of the program's loopback that leads to a socket of this machine. On the host there are no forwards: servers are reached at their own ports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forward {
     /// The port, on 127.0.0.1.

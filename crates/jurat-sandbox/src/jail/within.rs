@@ -60,7 +60,7 @@ pub(super) fn clear(at: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
     }
 }
 
-/// A folder, to go on from. Where the system can, it needs not be readable.
+/// A folder, to continue from. Where the system supports it, it need not be readable.
 #[cfg(target_os = "linux")]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]

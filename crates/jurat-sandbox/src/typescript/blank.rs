@@ -1,7 +1,7 @@
 //! Types blanked in place.
 //!
 //! Every character of a type becomes a space and every line stays where it was, so that what the interpreter says of a line is true of the author's.
-//! Where blanks would join what types kept apart, a semicolon or a bracket stands in one of them.
+//! Where blanks would join what types separated, a semicolon or a bracket stands in one of them.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::Refused;
 pub(super) fn blanked(program: &Program<'_>) -> Result<String, Refused> {
     let source = program.source_text;
     let mut blanker =
-        Blanker { source, marks: vec![KEPT; source.len()], ends: BTreeSet::new(), n_functions: 0, problem: None };
+        Blanker { source, marks: vec![RETAINED; source.len()], ends: BTreeSet::new(), n_functions: 0, problem: None };
     blanker.visit_program(program);
     match blanker.problem {
         Some((offset, message)) => Err(refused(source, Some(offset as usize), message)),
@@ -25,7 +25,7 @@ pub(super) fn blanked(program: &Program<'_>) -> Result<String, Refused> {
     }
 }
 
-const KEPT: u8 = 0;
+const RETAINED: u8 = 0;
 const BLANK: u8 = b' ';
 
 struct Blanker<'s> {
@@ -43,7 +43,7 @@ struct Blanker<'s> {
 impl Blanker<'_> {
     fn text(&self) -> String {
         let mark = |(ix, character): (usize, char)| match self.marks[ix] {
-            KEPT => character,
+            RETAINED => character,
             // These end lines.
             BLANK if matches!(character, '\n' | '\r' | '\u{2028}' | '\u{2029}') => character,
             mark => char::from(mark),

@@ -191,7 +191,7 @@ const OLDER: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[i64] = &[];
 
-/// The list of a worker that goes on as it is.
+/// The list of a worker that runs the code itself.
 fn built_in(isolation: Isolation) -> Result<Rules, Box<dyn Error>> {
     let mut rules: Rules = BASE.iter().map(|it| (*it, Vec::new())).collect();
     rules.insert(libc::SYS_tgkill, own_process()?);
@@ -248,7 +248,7 @@ fn interpreter(isolation: Isolation) -> Result<Rules, Box<dyn Error>> {
     Ok(rules)
 }
 
-/// Signals to threads of its own process, which is how a program aborts. Becoming another program keeps the number.
+/// Signals to threads of its own process, which is how a program aborts. The process id stays the same after `execve`.
 fn own_process() -> Result<Vec<SeccompRule>, Box<dyn Error>> {
     let own = u64::from(std::process::id());
     Ok(vec![SeccompRule::new(vec![Condition::new(0, Width::Dword, Is::Eq, own)?])?])

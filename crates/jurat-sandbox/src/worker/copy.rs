@@ -8,7 +8,7 @@ use rustix::process::{Pid, WaitOptions};
 /// Copies this process. Returns nothing in the copy. It must have one thread only.
 #[allow(unsafe_code)]
 pub(super) fn make() -> io::Result<Option<Pid>> {
-    // SAFETY: with one thread nobody else can hold a lock in the copy, so everything may be called there.
+    // SAFETY: with one thread no other thread can hold a lock in the copy, so everything may be called there.
     let result = unsafe { libc::fork() };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(Pid::from_raw(result)) }
 }
@@ -34,11 +34,11 @@ pub(super) fn harden(_: &[(u16, u8, u8, u32)], _: u32) -> Result<(), Box<dyn Err
 /// Waits for a copy, and says how it ended.
 pub(super) fn wait(copy: Pid) -> io::Result<String> {
     let Some((_, status)) = rustix::process::waitpid(Some(copy), WaitOptions::empty())? else {
-        return Ok("nobody knows how".to_owned());
+        return Ok("of unknown cause".to_owned());
     };
     Ok(match (status.terminating_signal(), status.exit_status()) {
         (Some(signal), _) => format!("ended by signal {signal}"),
         (None, Some(status)) => format!("exited with status {status}"),
-        (None, None) => "nobody knows how".to_owned(),
+        (None, None) => "of unknown cause".to_owned(),
     })
 }

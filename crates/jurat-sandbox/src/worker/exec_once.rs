@@ -1,7 +1,7 @@
 //! Becoming another program once, and never again.
 //!
 //! The filter of system calls has to be in force before an interpreter starts, else the interpreter would have to be trusted to put it in
-//! force. But starting one takes `execve`, which the author's code must not have. A filter cannot count. So it asks: whoever calls `execve` waits
+//! force. But starting one takes `execve`, which the author's code must not have. A filter cannot count. So it asks: a process that calls `execve` waits
 //! for the word of a listener, which is a thread of the worker that says yes to the first call. Becoming another program ends that thread and closes the
 //! listener, because it is closed on exec; without a listener the kernel answers "not implemented" to every later call. Nothing remains that could be
 //! persuaded to say yes again.
@@ -67,7 +67,7 @@ fn listen(program: &mut [sock_filter]) -> io::Result<RawFd> {
     RawFd::try_from(result).ok().filter(|it| *it >= 0).ok_or_else(io::Error::last_os_error)
 }
 
-/// Waits for one call and lets it go on.
+/// Waits for one call and lets it continue.
 #[allow(unsafe_code)]
 fn say_yes(listener: RawFd) -> io::Result<()> {
     // SAFETY: both are plain numbers, for which zero is a value; the kernel insists on zeroes in what it fills in.

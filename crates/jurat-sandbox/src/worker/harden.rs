@@ -1,6 +1,6 @@
 //! Giving up everything that is not needed.
 //!
-//! The order matters: what is given up first must not be needed for the next. Each step either is done, or says why not; whether the worker goes on without it was
+//! The order matters: what is given up first must not be needed for the next. Each step either is done, or says why not; whether the worker continues without it was
 //! decided by who started it.
 
 use std::path::{Path, PathBuf};
@@ -98,11 +98,11 @@ mod linux {
         landlock.into_iter().chain(seccomp).collect()
     }
 
-    /// Whoever is root keeps the right to read what others own: which files that is about is Landlock's business, and an interpreter may be another's.
+    /// Root retains the right to read what others own: an interpreter may belong to another user, and Landlock decides which files can be read at all.
     fn drop_privileges() -> Step {
         rustix::thread::set_no_new_privs(true)?;
-        let kept = rustix::thread::capabilities(None)?.permitted & CapabilitySet::DAC_READ_SEARCH;
-        let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
+        let retained = rustix::thread::capabilities(None)?.permitted & CapabilitySet::DAC_READ_SEARCH;
+        let sets = CapabilitySets { effective: retained, permitted: retained, inheritable: CapabilitySet::empty() };
         Ok(rustix::thread::set_capabilities(None, sets)?)
     }
 
@@ -123,7 +123,7 @@ mod linux {
             (Resource::Msgqueue, 0),
         ];
         for (resource, limit) in limits {
-            // Whoever started jurat may have set a lower one, which cannot be raised.
+            // The parent of jurat may have set a lower one, which cannot be raised.
             let limit = rustix::process::getrlimit(resource).maximum.map_or(limit, |it| it.min(limit));
             rustix::process::setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })?;
         }

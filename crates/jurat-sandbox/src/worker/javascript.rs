@@ -1,6 +1,6 @@
 //! Serving JavaScript with the built-in interpreter.
 //!
-//! The interpreter is C and is not what keeps the code from anything; that is what the process gave up before. What it does keep is one call from the
+//! The interpreter is C and isolates nothing; the privileges that the process gave up before do. What it does separate is one call from the
 //! next: the author's source becomes the body of a function that is run anew for each call, and everything built in is unchangeable.
 
 use std::cell::RefCell;
@@ -25,7 +25,7 @@ const FILE: &str = "evaluator";
 /// How deep calls may be, in bytes of stack.
 const STACK: usize = 2 << 20;
 
-/// Gives up everything, and then answers until nobody asks any more.
+/// Gives up all privileges, and then answers calls until the pipe closes.
 pub(super) fn serve(channel: &mut Channel, orders: &Orders) -> Result<(), Vec<String>> {
     let place = harden::Place { executable: None, readable: &[] };
     let in_force = harden::give_up(channel, orders, &place)?;
@@ -65,17 +65,17 @@ pub(super) fn serve(channel: &mut Channel, orders: &Orders) -> Result<(), Vec<St
 struct Evaluator {
     job: Job,
     printed: Rc<RefCell<[Tail; 2]>>,
-    /// The name under which the realm keeps the code, before the author's code could see it.
+    /// The name under which the realm stores the code, before the author's code could see it.
     body: rquickjs::Persistent<Function<'static>>,
     settle: rquickjs::Persistent<Function<'static>>,
     /// Makes Unicode of a text that was cut in the middle of a character.
-    mend: rquickjs::Persistent<Function<'static>>,
+    to_well_formed: rquickjs::Persistent<Function<'static>>,
     /// The function itself, when names are not fresh.
-    kept: Option<rquickjs::Persistent<Function<'static>>>,
+    cached: Option<rquickjs::Persistent<Function<'static>>>,
     context: Context,
 }
 
-/// What a call came to, when it came to nothing.
+/// Why a call returned no value.
 enum Failed {
     /// The code threw, or something failed on its behalf.
     Thrown,
@@ -102,14 +102,14 @@ impl Evaluator {
         if is_limited {
             runtime.set_memory_limit(usize::try_from(memory).unwrap_or(usize::MAX));
         }
-        // Without a limit of its own the interpreter goes on until the stack of the process ends.
+        // Without a limit of its own the interpreter continues until the stack of the process ends.
         runtime.set_max_stack_size(if is_limited { STACK } else { 0 });
         let context = Context::full(&runtime).map_err(internal)?;
         let printed = Rc::new(RefCell::new([Tail::new(job.output), Tail::new(job.output)]));
-        let (body, settle, mend) = context.with(|ctx| -> Result<_, serde_json::Value> {
+        let (body, settle, to_well_formed) = context.with(|ctx| -> Result<_, serde_json::Value> {
             let settle: Function<'_> = ctx.eval("(async (value) => await value)").map_err(internal)?;
-            let mend: Function<'_> =
-                ctx.eval("((mend) => (text) => mend(text))(Function.prototype.call.bind(String.prototype.toWellFormed))").map_err(internal)?;
+            let to_well_formed: Function<'_> =
+                ctx.eval("((to_well_formed) => (text) => to_well_formed(text))(Function.prototype.call.bind(String.prototype.toWellFormed))").map_err(internal)?;
             let print = {
                 let printed = Rc::clone(&printed);
                 move |stream: usize, text: String| {
@@ -143,9 +143,9 @@ impl Evaluator {
                 other => internal(other),
             })?;
             let save = |function| rquickjs::Persistent::save(&ctx, function);
-            Ok((save(body), save(settle), save(mend)))
+            Ok((save(body), save(settle), save(to_well_formed)))
         })?;
-        Ok(Evaluator { job, printed, body, settle, mend, kept: None, context })
+        Ok(Evaluator { job, printed, body, settle, to_well_formed, cached: None, context })
     }
 
     fn answer(&mut self, call: u64, arguments: &[u8]) -> (u8, Vec<u8>) {
@@ -204,15 +204,15 @@ impl Evaluator {
             value = settled(ctx, &settle.call((value,))?)?;
         }
         let mut text = String::new();
-        let mend = self.mend.clone().restore(ctx)?;
-        Tagged { max: self.job.value, max_depth: self.job.depth, mend }.write(&value, 0, &mut text)?;
+        let to_well_formed = self.to_well_formed.clone().restore(ctx)?;
+        Tagged { max: self.job.value, max_depth: self.job.depth, to_well_formed }.write(&value, 0, &mut text)?;
         Ok(text)
     }
 
     /// The function, in a scope of its own.
     fn function<'js>(&mut self, ctx: &Ctx<'js>) -> Result<Function<'js>, Failed> {
-        if let Some(kept) = &self.kept {
-            return Ok(kept.clone().restore(ctx)?);
+        if let Some(cached) = &self.cached {
+            return Ok(cached.clone().restore(ctx)?);
         }
         let body = self.body.clone().restore(ctx)?;
         let function: Value<'js> = body.call(())?;
@@ -220,7 +220,7 @@ impl Evaluator {
             return Err(Failed::Raised("ReferenceError", format!("there is no function `{}`", self.job.entry)));
         };
         if !self.job.fresh {
-            self.kept = Some(rquickjs::Persistent::save(ctx, function.clone()));
+            self.cached = Some(rquickjs::Persistent::save(ctx, function.clone()));
         }
         Ok(function)
     }
@@ -236,7 +236,7 @@ impl Evaluator {
             let hardened = super::copy::harden(&self.job.filter, own);
             if hardened.is_ok() {
                 let (kind, answer) = self.answer(call, arguments);
-                // Whoever started it sees that nothing came.
+                // The parent sees that no result came.
                 channel.say(kind, &answer).unwrap_or_default();
             }
             std::process::exit(if hardened.is_ok() { 0 } else { 1 });
@@ -261,7 +261,7 @@ impl Evaluator {
     }
 }
 
-/// What a promise comes to.
+/// What a promise resolves to.
 fn settled<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> Result<Value<'js>, Failed> {
     loop {
         if let Some(result) = promise.result::<Value<'js>>() {
@@ -278,7 +278,7 @@ fn settled<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> Result<Value<'js>, Fa
 struct Tagged<'js> {
     max: usize,
     max_depth: usize,
-    mend: Function<'js>,
+    to_well_formed: Function<'js>,
 }
 
 impl<'js> Tagged<'js> {
@@ -302,7 +302,7 @@ impl<'js> Tagged<'js> {
             text.push_str(&format!(r#"{{"$js":"bigint","value":"{digits}"}}"#));
         } else if let Some(value) = value.as_string() {
             let whole = match value.to_string() {
-                Err(Error::Utf8(_)) => self.mend.call((value.clone(),))?,
+                Err(Error::Utf8(_)) => self.to_well_formed.call((value.clone(),))?,
                 other => other?,
             };
             text.push_str(&quoted(&whole));
@@ -439,7 +439,7 @@ fn described<'js>(ctx: &Ctx<'js>, thrown: &Value<'js>) -> (String, String, Optio
     let text = |value: Value<'js>| {
         let text = value.get::<Coerced<String>>().map(|it| it.0);
         if text.is_err() {
-            // What it says cannot be told, because telling throws.
+            // Its message cannot be read, because reading it throws.
             drop(ctx.catch());
         }
         text.ok()

@@ -1,7 +1,7 @@
 //! The inside of a worker process.
 //!
-//! A worker is a program of ours, started anew: it is told what to become, gives up everything that it does not need for that, and only then is
-//! told the author's code. For Python it becomes the interpreter; for JavaScript it goes on as it is.
+//! A worker is a program of ours, started anew: it receives what to become, gives up everything that it does not need for that, and only then receives
+//! the author's code. For Python it becomes the interpreter; JavaScript it runs itself.
 //!
 //! Its standard input and output are how it is spoken to. They are moved out of the way before anything else, so that what code prints there is
 //! not mistaken for an answer.
@@ -34,7 +34,7 @@ pub const WORD: &str = "__worker";
 /// The word after it that makes a worker stand between a program and sockets, in a container.
 pub(crate) const FORWARD: &str = "forward";
 
-/// The word that makes a worker start another program and end it with whoever asks: the id of the process that asks, a folder, the program and its arguments follow.
+/// The word that makes a worker start another program and end it with the process that asks: the id of the process that asks, a folder, the program and its arguments follow.
 /// What the program reads and writes is what the worker would.
 pub const SUPERVISE: &str = "__supervise";
 
@@ -48,7 +48,7 @@ pub const REVISION: u32 = 2;
 /// What interprets JavaScript.
 pub(crate) const JAVASCRIPT: &str = "quickjs-ng";
 
-/// Is a worker until nobody needs it any more. To be called before the program has started any thread.
+/// Runs as a worker until it is no longer needed. To be called before the program has started any thread.
 pub fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     if std::env::args_os().nth(2).is_some_and(|it| it == FORWARD) {
@@ -80,7 +80,7 @@ pub fn main() -> ExitCode {
         Role::JavaScript => javascript::serve(&mut channel, &orders),
     };
     let Err(problem) = problem else { return ExitCode::SUCCESS };
-    // Nobody may listen any more, and then nobody minds.
+    // The reader may be gone, and then the answer is not needed.
     frame::write(&mut channel.replies, frame::REFUSED, &serde_json::to_vec(&problem).unwrap_or_default())
         .unwrap_or_default();
     ExitCode::FAILURE

@@ -36,12 +36,12 @@ pub(super) fn become_interpreter(
 ) -> Result<(), Vec<String>> {
     let mut command = Command::new(executable);
     command.args(["-s", "-B", "-X", "utf8"]);
-    if let Start::Told { .. } = start {
+    if let Start::Located { .. } = start {
         command.arg("-S");
     }
     command.args(["-c", SHIM]);
     command.args([channel.requests.as_raw_fd().to_string(), channel.replies.as_raw_fd().to_string()]);
-    if let Start::Told { path, prefix, exec_prefix } = start {
+    if let Start::Located { path, prefix, exec_prefix } = start {
         command.args([prefix, exec_prefix]).args(path);
     }
     command.envs(ENVIRONMENT);

@@ -118,7 +118,7 @@ fn start(orders: &Orders) -> io::Result<Pid> {
     i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::other("it has no id"))
 }
 
-/// Waits for the end of the program, of the process that asks, or of patience. Returns how the program ended, if it did.
+/// Waits for the end of the program, of the process that asks, or for the timeout. Returns how the program ended, if it did.
 fn watch(program: Pid, asker: &OwnedFd, signals: &OwnedFd) -> Option<WaitStatus> {
     loop {
         let mut events = [PollFd::new(asker, PollFlags::IN), PollFd::new(signals, PollFlags::IN)];
@@ -159,7 +159,7 @@ fn kill_all() {
 /// A descriptor that is ready when a child has ended or when this process is asked to end. Neither is a signal any more.
 #[allow(unsafe_code)]
 fn signals() -> io::Result<OwnedFd> {
-    // SAFETY: the set is plain memory that the calls below fill in, and the descriptor that comes back belongs to nobody else.
+    // SAFETY: the set is plain memory that the calls below fill in, and the descriptor that is returned has no other owner.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
@@ -195,7 +195,7 @@ fn is_asked(signals: &OwnedFd) -> bool {
     is_asked
 }
 
-/// Ends as the program ended, so that whoever asks sees the same status.
+/// Ends as the program ended, so that the caller sees the same status.
 fn end_like(status: Option<WaitStatus>) -> ExitCode {
     let Some(status) = status else { return ExitCode::FAILURE };
     if let Some(signal) = status.terminating_signal().and_then(Signal::from_named_raw) {

@@ -107,23 +107,23 @@ fn what_json_loses_is_tagged() {
 fn what_cannot_be_kept_is_an_error() {
     python(
         "x = []; x.append(x); return x",
-        "error: the returned value cannot be kept: it is nested deeper than 64 levels",
+        "error: the returned value cannot be stored: it is nested deeper than 64 levels",
     );
     typescript(
         "const x: any = {}; x.x = x; return x",
-        "error: the returned value cannot be kept: it is nested deeper than 64 levels",
+        "error: the returned value cannot be stored: it is nested deeper than 64 levels",
     );
     typescript(
         "const x = { toJSON() { return x } }; return x",
-        "error: the returned value cannot be kept: it is nested deeper than 64 levels",
+        "error: the returned value cannot be stored: it is nested deeper than 64 levels",
     );
     python(
         "return 'x' * (1 << 20)",
-        "error: the returned value cannot be kept: it has 1048578 bytes, more than 1048576",
+        "error: the returned value cannot be stored: it has 1048578 bytes, more than 1048576",
     );
     typescript(
         "return 'x'.repeat(1 << 20)",
-        "error: the returned value cannot be kept: it has more than 1048576 bytes",
+        "error: the returned value cannot be stored: it has more than 1048576 bytes",
     );
 }
 
@@ -419,7 +419,7 @@ fn lists_are_as_long_as_a_value_may_be() {
     explained(
         Language::JavaScript,
         "return new Array(2 ** 32 - 1)",
-        "error: the returned value cannot be kept: it is a list of 4294967295 items, which are more than 1048576 bytes",
+        "error: the returned value cannot be stored: it is a list of 4294967295 items, which are more than 1048576 bytes",
     );
 }
 

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
-use super::{Deed, Manners, Tools};
+use super::{Manners, Reply, Tools};
 use crate::http::{Message, gone, read};
 
 /// A server with tools on loopback, at `/mcp`. It ends when it is dropped.
@@ -24,7 +24,7 @@ pub struct ToolEndpoint {
 struct State {
     tools: Tools,
     is_streamed: bool,
-    /// The one session there is, by number. A request of another one is told that there is none.
+    /// The one session there is, by number. A request of another one is answered that there is none.
     n_sessions: usize,
     seen: Vec<String>,
     refusal: Option<u16>,
@@ -46,7 +46,9 @@ impl ToolEndpoint {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
             runtime.block_on(async move {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
-                port_sender.send(listener.local_addr().expect("it has an address").port()).expect("somebody waits");
+                port_sender
+                    .send(listener.local_addr().expect("it has an address").port())
+                    .expect("the test waits for it");
                 tokio::select! {
                     () = serve(listener, shared) => {}
                     _ = ended => {}
@@ -95,7 +97,7 @@ enum Reaction {
     Send(String),
     /// The connection is closed after it.
     SendAndClose(String),
-    /// Nobody will ever answer.
+    /// There will be no answer.
     Wait,
 }
 
@@ -137,18 +139,18 @@ impl State {
         let head = |kind: &str| format!("HTTP/1.1 200 OK\r\nmcp-session-id: {session}\r\ncontent-type: {kind}\r\n");
         let streamed = head("text/event-stream") + "transfer-encoding: chunked\r\n\r\n";
         match self.tools.take(message) {
-            Deed::Nothing if message.get("id").is_none() => Reaction::Send(plain(202, "")),
-            Deed::Nothing | Deed::Messages(_) => Reaction::Wait,
+            Reply::Nothing if message.get("id").is_none() => Reaction::Send(plain(202, "")),
+            Reply::Nothing | Reply::Messages(_) => Reaction::Wait,
             // The beginning of an answer whose end never comes.
-            Deed::Die if self.is_streamed => Reaction::SendAndClose(streamed + &chunk(": so far\n\n")),
-            Deed::Die => Reaction::SendAndClose(head("application/json") + "content-length: 100\r\n\r\n{"),
-            Deed::Answer(answer) if self.is_streamed => {
+            Reply::Die if self.is_streamed => Reaction::SendAndClose(streamed + &chunk(": so far\n\n")),
+            Reply::Die => Reaction::SendAndClose(head("application/json") + "content-length: 100\r\n\r\n{"),
+            Reply::Answer(answer) if self.is_streamed => {
                 // Cut within a line, as networks do.
                 let event = format!("event: message\ndata: {answer}\n\n");
                 let (first, second) = event.split_at(event.len() / 2);
                 Reaction::Send(streamed + &chunk(first) + &chunk(second) + &chunk(""))
             }
-            Deed::Answer(answer) => {
+            Reply::Answer(answer) => {
                 let answer = answer.to_string();
                 Reaction::Send(format!("{}content-length: {}\r\n\r\n{answer}", head("application/json"), answer.len()))
             }
@@ -157,7 +159,7 @@ impl State {
 }
 
 fn plain(status: u16, text: &str) -> String {
-    format!("HTTP/1.1 {status} told\r\ncontent-type: text/plain\r\ncontent-length: {}\r\n\r\n{text}", text.len())
+    format!("HTTP/1.1 {status} Status\r\ncontent-type: text/plain\r\ncontent-length: {}\r\n\r\n{text}", text.len())
 }
 
 /// A piece of a body; the empty one ends it.

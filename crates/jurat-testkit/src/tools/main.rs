@@ -1,4 +1,4 @@
-//! The program `jurat-tools`: a server with tools that talks over its standard input and output, and misbehaves as told.
+//! The program `jurat-tools`: a server with tools that talks over its standard input and output, and misbehaves as its arguments say.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, Write};
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use clap::Parser;
-use jurat_testkit::tools::{Deed, Manners, Tools};
+use jurat_testkit::tools::{Manners, Reply, Tools};
 use serde_json::Value;
 
 /// A server with tools for tests.
@@ -62,10 +62,10 @@ fn main() -> ExitCode {
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
         note(message["method"].as_str().unwrap_or("-"));
         match tools.take(&message) {
-            Deed::Answer(answer) => println!("{answer}"),
-            Deed::Messages(messages) => messages.iter().for_each(|it| println!("{it}")),
-            Deed::Nothing => {}
-            Deed::Die => {
+            Reply::Answer(answer) => println!("{answer}"),
+            Reply::Messages(messages) => messages.iter().for_each(|it| println!("{it}")),
+            Reply::Nothing => {}
+            Reply::Die => {
                 eprintln!("this is the end");
                 return ExitCode::from(3);
             }

@@ -1,4 +1,4 @@
-//! A server with tools for tests: as much of the Model Context Protocol as a client needs, and misbehaviour as told.
+//! A server with tools for tests: as much of the Model Context Protocol as a client needs, and misbehaviour on request.
 //!
 //! The same tools stand behind two doors: the program `jurat-tools` ([`program`]) talks over its standard input and output, and a
 //! [`ToolEndpoint`] over streamable HTTP. What they do is a pure function of what was asked before, here.
@@ -43,7 +43,7 @@ pub fn program() -> &'static Path {
 /// How a server misbehaves before a tool is called.
 #[derive(Debug, Clone, Default)]
 pub struct Manners {
-    /// How many tools a page has; all of them unless told.
+    /// How many tools a page has; default: all of them.
     pub page: Option<usize>,
     /// Every page names another one.
     pub is_endless: bool,
@@ -65,11 +65,11 @@ pub struct Tools {
 
 /// What becomes of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Deed {
+pub enum Reply {
     Answer(Value),
-    /// These are messages for whoever asked, one after the other.
+    /// These are messages for the client, one after the other.
     Messages(Vec<Value>),
-    /// There is nothing to answer, or nobody who answers.
+    /// There is no answer.
     Nothing,
     /// The server ends.
     Die,
@@ -102,27 +102,27 @@ impl Tools {
         Tools { manners, ..Tools::default() }
     }
 
-    pub fn take(&mut self, message: &Value) -> Deed {
+    pub fn take(&mut self, message: &Value) -> Reply {
         if message["method"] == "notifications/cancelled" {
-            return self.held.take().map_or(Deed::Nothing, Deed::Messages);
+            return self.held.take().map_or(Reply::Nothing, Reply::Messages);
         }
         match (self.answer(message), &mut self.held) {
-            (Deed::Answer(answer), Some(held)) => {
+            (Reply::Answer(answer), Some(held)) => {
                 held.push(answer);
-                Deed::Nothing
+                Reply::Nothing
             }
-            (Deed::Answer(answer), None) if message["params"]["name"] == "grow" => {
+            (Reply::Answer(answer), None) if message["params"]["name"] == "grow" => {
                 self.has_grown = true;
-                Deed::Messages(vec![json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), answer])
+                Reply::Messages(vec![json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), answer])
             }
-            (deed, _) => deed,
+            (reply, _) => reply,
         }
     }
 
-    fn answer(&mut self, message: &Value) -> Deed {
-        let Some(id) = message.get("id").filter(|_| message.get("method").is_some()) else { return Deed::Nothing };
+    fn answer(&mut self, message: &Value) -> Reply {
+        let Some(id) = message.get("id").filter(|_| message.get("method").is_some()) else { return Reply::Nothing };
         let result = match message["method"].as_str() {
-            Some("initialize") if self.manners.is_silent => return Deed::Nothing,
+            Some("initialize") if self.manners.is_silent => return Reply::Nothing,
             Some("initialize") => Ok(json!({
                 "protocolVersion": message["params"]["protocolVersion"],
                 "capabilities": {"tools": {}},
@@ -132,13 +132,13 @@ impl Tools {
             Some("tools/call") => match self.call(&message["params"]) {
                 Called::Result(result) => Ok(result),
                 Called::Error(code, text) => Err(json!({"code": code, "message": text})),
-                Called::Nothing => return Deed::Nothing,
-                Called::Die => return Deed::Die,
+                Called::Nothing => return Reply::Nothing,
+                Called::Die => return Reply::Die,
             },
             Some("ping") => Ok(json!({})),
             _ => Err(json!({"code": -32601, "message": "no such method"})),
         };
-        Deed::Answer(match result {
+        Reply::Answer(match result {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
             Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
         })
@@ -208,7 +208,7 @@ impl Tools {
     }
 }
 
-/// What calling a tool comes to.
+/// What a tool call returns.
 enum Called {
     Result(Value),
     Error(i64, &'static str),

@@ -106,7 +106,7 @@ pub(crate) enum MustCall {
 /// A reply in pieces.
 pub(crate) struct Streamed {
     pub(crate) content: Vec<StreamEvent>,
-    /// What tells the client that the reply is complete.
+    /// What marks the reply as complete.
     pub(crate) finish: Vec<StreamEvent>,
 }
 
@@ -125,7 +125,7 @@ pub(crate) enum Framing {
     Lines,
 }
 
-/// An error to be told.
+/// An error to be reported.
 pub(crate) struct Trouble<'t> {
     pub(crate) status: u16,
     pub(crate) message: &'t str,
@@ -224,7 +224,7 @@ fn id(prefix: &str, request: &Request) -> String {
 /// When every reply was made: tests compare bytes.
 const CREATED: u64 = 1_700_000_000;
 
-/// The schema of anything, for those who ask for JSON and do not say more.
+/// The schema of anything, for clients that ask for JSON without a schema.
 fn any_object() -> Value {
     json!({ "type": "object" })
 }

@@ -27,7 +27,7 @@ impl Format for OllamaChat {
             schema,
             tools: tools(&body["tools"])?,
             must_call: MustCall::None,
-            // Whoever does not want a stream has to say so.
+            // A client that wants no stream has to say so.
             stream: body["stream"] != false,
         })
     }

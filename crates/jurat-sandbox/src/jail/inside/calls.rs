@@ -94,7 +94,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_modify_ldt,
 ];
 
-/// Calls that fail as if there were none. `clone3` has its flags where no filter can see them. Files in memory that nobody has mapped are in nobody's account.
+/// Calls that fail as if there were none. `clone3` has its flags where no filter can see them. Files in memory that no process has mapped count against no process.
 const ABSENT: &[i64] = &[
     libc::SYS_clone3,
     libc::SYS_io_uring_enter,
@@ -153,7 +153,7 @@ fn families() -> Result<Rules, Box<dyn Error>> {
     for family in known {
         others.push(Condition::new(0, Width::Dword, Is::Ne, u64::from(family.unsigned_abs()))?);
     }
-    // Of netlink only what tells addresses.
+    // Of netlink only what reports addresses.
     let netlink = Condition::new(0, Width::Dword, Is::Eq, u64::from(libc::AF_NETLINK.unsigned_abs()))?;
     let not_route = Condition::new(2, Width::Dword, Is::Ne, u64::from(libc::NETLINK_ROUTE.unsigned_abs()))?;
     // What reads and writes packets below the protocols.
@@ -167,7 +167,7 @@ fn families() -> Result<Rules, Box<dyn Error>> {
     Ok(Rules::from([(libc::SYS_socket, rules)]))
 }
 
-/// This architecture has a second set of numbers for the same calls, which no list would know. It stands before a program, which goes on after it.
+/// This architecture has a second set of numbers for the same calls, which no list would know. It is put before a filter program, which continues after it.
 fn no_second_numbers() -> [sock_filter; 3] {
     const SECOND: u32 = 0x4000_0000;
     let not_implemented = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();

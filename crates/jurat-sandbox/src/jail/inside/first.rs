@@ -34,7 +34,7 @@ pub(super) fn look_after(
     let forwards = Forwards::listen(sockets).map_err(Broken::at("a port cannot be listened on"))?;
     let guard = Guard::ready(orders, &mut enforced)?;
     if orders.is_walled {
-        // Whoever has the same user may look into a process, unless it says no.
+        // Processes of the same user may inspect this one, unless it is marked as not dumpable.
         rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
             .map_err(|it| Broken::at("the first process cannot be closed")(it.into()))?;
     }
@@ -48,7 +48,7 @@ pub(super) fn look_after(
     } else {
         orders.walls.iter().copied().filter(|it| is_outer(*it)).collect()
     };
-    // Whoever started us may be gone, and then we end soon.
+    // The process that started us may be gone, and then we end soon.
     say(control, &Said::Started { enforced, walls }).unwrap_or_default();
     let mut first = First {
         orders,
@@ -107,7 +107,7 @@ struct First<'o> {
     exit: Option<RawExit>,
     stopped: Option<Limit>,
     kill_at: Option<Instant>,
-    /// Whether whoever started us is gone.
+    /// Whether the process that started us is gone.
     is_alone: bool,
 }
 
@@ -147,7 +147,7 @@ impl First<'_> {
         rustix::event::poll(&mut fds, Some(&until)).map(drop).unwrap_or_default();
     }
 
-    /// Hears what it is told: to end, or nothing more ever.
+    /// Reads the control pipe: a request to end, or its end.
     fn listen(&mut self, control: &mut File) {
         let mut fds = [PollFd::new(&*control, PollFlags::IN)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -155,7 +155,7 @@ impl First<'_> {
         if !is_ready {
             return;
         }
-        // Whoever speaks sends a message whole and is trusted to.
+        // The process that started us sends whole messages, and is trusted to.
         match read_end(control) {
             Some(grace) => {
                 if !grace.is_zero() {
@@ -203,7 +203,7 @@ impl First<'_> {
         }
     }
 
-    /// Ends everybody below. Whoever is made meanwhile is ended in the next round, and there are fewer each time.
+    /// Kills all processes below this one. Processes that are forked meanwhile are killed in the next round, and there are fewer each time.
     fn kill_all(&mut self) {
         for _ in 0..1000 {
             let members = Members::look();

@@ -61,7 +61,7 @@ impl Forwards {
             while self.connections.len() < CONNECTIONS
                 && let Ok((client, _)) = listener.accept()
             {
-                // Whoever cannot be connected sees a connection that ends.
+                // A client that cannot be connected sees its connection close.
                 self.connections.extend(Connection::new(client, socket).ok());
             }
         }

@@ -66,7 +66,7 @@ impl Guard {
     /// Puts everything in force for this process, which is about to become the program.
     pub(super) fn put_in_force(&mut self) -> io::Result<()> {
         rustix::process::setsid()?;
-        // When memory runs out, the machine ends this first. It may not be allowed to say so, and then somebody else ends.
+        // When memory runs out, the kernel should kill this process first. It may not be allowed to ask for that, and then another one is killed.
         fs::write("/proc/self/oom_score_adj", "1000").unwrap_or_default();
         for (resource, limit) in &self.rlimits {
             let current = rustix::process::getrlimit(*resource).maximum.map_or(*limit, |it| it.min(*limit));
@@ -92,7 +92,7 @@ impl Guard {
     }
 }
 
-/// Whether whoever started jurat is root of the machine: the namespace has nobody else.
+/// Whether the user who started jurat is root of the machine: the namespace has no other user.
 pub(super) fn is_root_outside() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.split_whitespace().nth(1) == Some("0")

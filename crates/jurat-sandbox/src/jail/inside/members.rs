@@ -55,7 +55,7 @@ impl Members {
         self.ids.iter().map(of).sum()
     }
 
-    /// What they have written to files that no folder names any more. It is on the disk as long as somebody has it open.
+    /// What they have written to files that no folder names any more. It is on the disk as long as a process has it open.
     pub(crate) fn unlinked_bytes(&self) -> u64 {
         let mut files = HashMap::new();
         for id in &self.ids {

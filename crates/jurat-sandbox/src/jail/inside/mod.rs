@@ -2,7 +2,7 @@
 //!
 //! A worker leaves the machine's namespaces for new ones and starts a copy of itself, which is the first process of the jail. The copy builds the file system, gives
 //! the program what it may have, starts it, and looks after it: it passes on connections, buries what has ended, looks at memory, and ends everything at the end. The
-//! kernel ends the jail with its first process, the first process with the worker, and the worker with whoever started it.
+//! kernel ends the jail with its first process, the first process with the worker, and the worker with the process that started it.
 
 mod calls;
 mod first;
@@ -73,15 +73,15 @@ fn walled(what: &Enter, mut control: File, stdout: File) -> Result<(), ()> {
     if let Err(broken) = entered {
         return say(&mut control, &broken.said()).map_err(drop);
     }
-    // Whoever holds one end of it is told when the other end is gone.
+    // The holder of one end is notified when the other end is closed.
     let (alive, held) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(drop)?;
     match namespaces::copy().map_err(drop)? {
         Some(first) => {
-            // Whoever reads waits for the end of these.
+            // The reader waits until these are closed.
             drop((stdout, alive));
             quiet().map_err(drop)?;
             let ended = rustix::process::waitpid(Some(first), rustix::process::WaitOptions::empty());
-            // Now everybody in the jail has ended. To clear namespaces away takes the kernel a while, and nobody has to wait for that.
+            // All processes in the jail have ended. The kernel takes a while to clear namespaces away, which is not worth waiting for.
             drop((control, held));
             ended.map(drop).map_err(drop)
         }
@@ -89,9 +89,9 @@ fn walled(what: &Enter, mut control: File, stdout: File) -> Result<(), ()> {
             drop(held);
             let result = end_with(&alive).map_err(Broken::at("the jail cannot be tied to jurat"));
             let begun = result.and_then(|()| root::begin(what, system));
-            // Whoever made this worker may never need it.
+            // This worker may never be needed.
             let Ok((frame::JAIL, orders)) = frame::read(&mut control) else { return Ok(()) };
-            let looked_after = begun.and_then(|()| told(&orders, &mut control)).and_then(|(orders, stdin)| {
+            let looked_after = begun.and_then(|()| received(&orders, &mut control)).and_then(|(orders, stdin)| {
                 let made = root::build(&orders)?;
                 first::look_after(&orders, &mut control, stdout, &stdin, made)
             });
@@ -109,7 +109,7 @@ fn watched(orders: &[u8], mut control: File, stdout: File) -> Result<(), ()> {
     let inherits = rustix::process::set_child_subreaper(heir).map_err(io::Error::from);
     let result = inherits.map_err(Broken::at("what the program leaves behind cannot be inherited"));
     let looked_after = result
-        .and_then(|()| told(orders, &mut control))
+        .and_then(|()| received(orders, &mut control))
         .and_then(|(orders, stdin)| first::look_after(&orders, &mut control, stdout, &stdin, root::Made::default()));
     if let Err(broken) = looked_after {
         say(&mut control, &broken.said()).map_err(drop)?;
@@ -118,7 +118,7 @@ fn watched(orders: &[u8], mut control: File, stdout: File) -> Result<(), ()> {
 }
 
 /// What is to be run, and what it reads.
-fn told(orders: &[u8], control: &mut File) -> Result<(Orders, Vec<u8>), Broken> {
+fn received(orders: &[u8], control: &mut File) -> Result<(Orders, Vec<u8>), Broken> {
     let garbled = || Broken::Program("its orders cannot be read".to_owned());
     let orders = serde_json::from_slice(orders).map_err(|_| garbled())?;
     match frame::read(control) {

@@ -41,7 +41,7 @@ pub(super) fn leave(flags: UnshareFlags) -> io::Result<()> {
 /// Copies this process. Returns the copy's id to the original, and nothing to the copy.
 #[allow(unsafe_code)]
 pub(super) fn copy() -> io::Result<Option<Pid>> {
-    // SAFETY: a worker has one thread, so the copy has everything that the original has and no lock is held by somebody who is not there.
+    // SAFETY: a worker has one thread, so the copy has everything that the original has and no lock is held by a thread that was not copied.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         id => Ok(Pid::from_raw(id)),

@@ -104,7 +104,7 @@ const SETTINGS: [&str; 22] = [
 
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
-/// What of `/proc` is about the machine and can be written by whoever is root outside.
+/// The parts of `/proc` that concern the machine and that root outside can write.
 const KERNEL: [&str; 12] = [
     "sys",
     "sysrq-trigger",
@@ -192,7 +192,7 @@ struct System {
     links: Vec<(PathBuf, PathBuf)>,
     /// Small files, as they are now. To copy one costs less than to mount it.
     copies: Vec<(PathBuf, Vec<u8>)>,
-    /// What of the settings not everybody may read, and whether it is a folder. Whoever is root outside may, and the program would be, too.
+    /// Settings that only root may read, and whether each is a folder. If jurat is root outside, the program could read them, too.
     private: Vec<(PathBuf, bool)>,
 }
 
@@ -206,7 +206,7 @@ fn system_parts(what: &Enter, shown: Vec<Shown>) -> io::Result<System> {
     let is_shown: Vec<PathBuf> = shown.iter().map(|(path, _)| path.clone()).collect();
     let parts = shown.into_iter().map(|(target, tree)| Part { tree, target, is_folder: true });
     system.parts.extend(parts);
-    // Names are asked for only where somebody answers.
+    // Host names are looked up only where a resolver can be reached.
     let resolver = (!what.network).then_some("resolv.conf");
     let settings = SETTINGS.into_iter().chain(resolver).map(|it| Path::new("/etc").join(it));
     let others = SYSTEM.iter().map(PathBuf::from).filter(|it| !is_shown.contains(it));
@@ -430,7 +430,7 @@ impl Attributes {
         let attributes = MountAttr { set, clear: 0, propagation: 0, user_namespace };
         let recursive = if self.is_recursive { libc::AT_RECURSIVE } else { 0 };
         let empty = CString::default();
-        // SAFETY: the kernel reads an empty text and a value of the type and size that it is told, both of which outlive the call.
+        // SAFETY: the kernel reads an empty text and a value of the type and size that it is given, both of which outlive the call.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_mount_setattr,
