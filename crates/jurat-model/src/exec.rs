@@ -28,10 +28,11 @@ use tokio::task::AbortHandle;
 
 use crate::child::{Launched, Started, Supervisor, read_line};
 use crate::codec::{Json, Reply};
+use crate::provider::Local;
 use crate::transport::Failed;
 
-/// The revision of the lines that requests become.
-pub(crate) const REVISION: u32 = 1;
+pub(crate) static PROVIDER: Local =
+    Local { name: "exec", doc: "a program: [below](#programs)", example: "./model.sh", revision: 1, is_address: true };
 
 /// A program that answers.
 #[derive(Debug)]

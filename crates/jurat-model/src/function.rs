@@ -12,14 +12,16 @@ use jurat_core::effect::{FaultKind, ModelRequest};
 
 use crate::codec::Reply;
 use crate::model::{Kind, Model, max_tokens};
-use crate::provider::ResolvedModel;
+use crate::provider::{Local, ResolvedModel};
 use crate::transport::{Asker, Failed};
 
-/// The provider of functions.
-pub(crate) const PROVIDER: &str = "call";
-
-/// It goes up whenever functions are given something else for equal requests.
-pub(crate) const REVISION: u32 = 1;
+pub(crate) static PROVIDER: Local = Local {
+    name: "call",
+    doc: "a function of a Rust program: [below](#functions)",
+    example: "NAME",
+    revision: 1,
+    is_address: false,
+};
 
 /// What a function says, or why it says nothing, in words.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, String>> + Send + 'a>>;
@@ -39,7 +41,7 @@ impl Model {
     /// A model that is played by a function.
     pub fn call(resolved: ResolvedModel, function: Arc<dyn Function>) -> Model {
         let ResolvedModel { endpoint, price, rpm, tpm, timeout, .. } = resolved;
-        let lane = *blake3::hash(format!("{PROVIDER}/{}", endpoint.model).as_bytes()).as_bytes();
+        let lane = *blake3::hash(format!("{}/{}", PROVIDER.name, endpoint.model).as_bytes()).as_bytes();
         let max_tokens = max_tokens(&endpoint);
         Model {
             endpoint,

@@ -11,7 +11,7 @@ use jurat_format::source::{Files, ReadError};
 use jurat_format::value::Val;
 
 use crate::codec::Codec;
-use crate::exec::{Exec, ExecError};
+use crate::exec::{self, Exec, ExecError};
 use crate::function::{self, Called};
 use crate::price::Price;
 use crate::provider::{ResolveError, ResolvedModel};
@@ -104,15 +104,15 @@ impl Model {
             lane.update(text.as_bytes());
         }
         let kind = match endpoint.codec.as_str() {
-            "script" => {
+            codec if codec == crate::script::PROVIDER.name => {
                 let (script, digest) = script(folder, &endpoint.model, files)?;
                 lane.update(digest.as_bytes());
                 // Answers are kept under what the script says, not under its name.
                 endpoint.settings.push(("script".to_owned(), Val::from(digest.to_hex().to_string())));
                 Kind::Script(script)
             }
-            "exec" => Kind::Exec(Exec::new(&endpoint.address, folder)?),
-            function::PROVIDER => return Err(OpenError::NoFunction { model: name }),
+            codec if codec == exec::PROVIDER.name => Kind::Exec(Exec::new(&endpoint.address, folder)?),
+            codec if codec == function::PROVIDER.name => return Err(OpenError::NoFunction { model: name }),
             codec => {
                 let unknown = |what: &str| OpenError::Unknown { model: name.clone(), what: what.to_owned() };
                 let codec = Codec::named(codec).ok_or_else(|| unknown(codec))?;

@@ -11,15 +11,13 @@ use jurat_format::duration::parse_duration;
 use jurat_format::problem::{listed, listed_all, nearest};
 use jurat_format::value::{Val, Value};
 
-use crate::codec::{Codec, Structured, Unsupported};
+pub use crate::codec::DEFAULT_MAX_TOKENS;
+use crate::codec::{Codec, Provider as Http, Structured, Unsupported};
 use crate::dotenv::objection_to;
 use crate::model::filled;
 use crate::price::{Price, list_price};
 use crate::transport::secret::Secrets;
-
-/// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
-/// is seen in what is stored and is part of what answers are kept under.
-pub const DEFAULT_MAX_TOKENS: i64 = 4096;
+use crate::{exec, function, script};
 
 /// Who is asked, and what asking takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,7 +129,7 @@ pub fn describe(
     let Some((name, model)) = spec.split_once('/').filter(|(name, _)| !name.is_empty()) else {
         return Err(ResolveError::NoProvider { written: spec.to_owned() });
     };
-    let Some(provider) = PROVIDERS.iter().find(|it| it.names.contains(&name)) else {
+    let Some(provider) = providers().find(|it| it.names().contains(&name)) else {
         return Err(ResolveError::UnknownProvider { name: name.to_owned() });
     };
     if model.is_empty() {
@@ -139,18 +137,19 @@ pub fn describe(
     }
     let mut written = Written::read(spec, settings)?;
     let env = |name: &str| env(name).filter(|it| !it.is_empty());
-    let Some(http) = &provider.http else {
-        return provider.local(spec, model, written);
+    let (codec, http) = match provider {
+        Provider::Http(codec, http) => (codec, http),
+        Provider::Local(local) => return local.resolved(spec, model, written),
     };
     let (given, address_env) = match written.base_url.take() {
         Some(base_url) => {
             let variables = placeholders(&base_url).map(str::to_owned).collect();
             (Some(expanded_address(&base_url, &env)?), variables)
         }
-        None => (http.base_url_env.and_then(env), http.base_url_env.map(str::to_owned).into_iter().collect()),
+        None => (env(http.base_url_env), vec![http.base_url_env.to_owned()]),
     };
     let is_usual = given.is_none();
-    let address = http.address(spec, given.as_deref().unwrap_or(http.base_url))?;
+    let address = address(http, spec, given.as_deref().unwrap_or(http.base_url))?;
     // Beside authentication of the author's own, the usual key would be sent to another party, or be preferred to it.
     let own_key = written.headers.iter().any(|(name, _)| KEY_HEADERS.iter().any(|it| it.eq_ignore_ascii_case(name)));
     let key_env = match written.api_key_env.take() {
@@ -162,24 +161,18 @@ pub fn describe(
             found.or_else(|| http.key_env.first().copied().filter(|_| is_usual)).map(str::to_owned)
         }
     };
-    if http.codec == Codec::AnthropicMessages && !written.settings.iter().any(|(name, _)| name == "max_tokens") {
-        written.settings.push(("max_tokens".to_owned(), Val::I(DEFAULT_MAX_TOKENS)));
-    }
-    if http.codec == Codec::OpenaiChat && !written.settings.iter().any(|(name, _)| name == "structured") {
-        let host = http::Uri::try_from(&address).ok().and_then(|it| it.host().map(str::to_owned));
-        let way = host.and_then(|it| Structured::usual_at(&it));
-        written.settings.extend(way.map(|it| ("structured".to_owned(), Val::from(it.to_owned()))));
-    }
+    let host = http::Uri::try_from(&address).ok().and_then(|it| it.host().map(str::to_owned));
+    (http.settings)(&mut written.settings, host.as_deref().unwrap_or_default());
     let endpoint = Endpoint {
-        codec: http.codec.name().to_owned(),
-        codec_revision: http.codec.revision(),
+        codec: codec.name().to_owned(),
+        codec_revision: codec.revision(),
         address,
         model: model.to_owned(),
         settings: written.settings,
         headers: written.headers,
     };
     let question = ModelRequest::new("", vec![Message::User(String::new())]);
-    if let Err(problem) = http.codec.encode(&endpoint, &question, false) {
+    if let Err(problem) = codec.encode(&endpoint, &question, false) {
         return Err(ResolveError::Unsupported { model: spec.to_owned(), problem });
     }
     let list_price = || is_usual.then(|| list_price(http.price_list, model)).flatten();
@@ -223,19 +216,32 @@ fn expanded_address(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<
 
 /// The variables with the keys that are sent to the address in a variable.
 pub(crate) fn keys_sent_to(base_url_env: &str) -> &'static [&'static str] {
-    let mut https = PROVIDERS.iter().filter_map(|it| it.http.as_ref());
-    https.find(|it| it.base_url_env == Some(base_url_env)).map_or(&[], |it| it.key_env)
+    https().find(|it| it.base_url_env == base_url_env).map_or(&[], |it| it.key_env)
 }
 
 /// Whether an address is taken from a variable without being asked to by the suite.
 pub(crate) fn is_address(variable: &str) -> bool {
-    let mut https = PROVIDERS.iter().filter_map(|it| it.http.as_ref());
-    https.any(|it| it.base_url_env == Some(variable)) || variable.ends_with("_BASE_URL")
+    https().any(|it| it.base_url_env == variable) || variable.ends_with("_BASE_URL")
 }
 
 /// The names of all providers.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    PROVIDERS.iter().map(|it| it.names[0])
+    providers().map(|it| it.names()[0])
+}
+
+/// The table of the reference: a row for each provider.
+pub fn table() -> String {
+    let quoted = |names: &[&str], then: &str| names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(then);
+    let row = |it: Provider| match it {
+        Provider::Http(_, http) => {
+            let key = if http.key_env.is_empty() { "none".to_owned() } else { quoted(http.key_env, ", else ") };
+            let names = quoted(http.names, ", also ");
+            format!("| {names} | {} | `{}`, or `{}` | {key} |\n", http.doc, http.base_url, http.base_url_env)
+        }
+        Provider::Local(local) => format!("| `{}` | {} | | |\n", local.name, local.doc),
+    };
+    let head = "| provider | what it speaks | usual address | key |\n|---|---|---|---|\n".to_owned();
+    providers().map(row).fold(head, |table, row| table + &row)
 }
 
 fn suggestion(name: &str) -> String {
@@ -244,8 +250,7 @@ fn suggestion(name: &str) -> String {
 
 /// The providers that have embeddings.
 fn embedders() -> impl Iterator<Item = &'static str> {
-    let has_them = |it: &&Provider| it.http.as_ref().is_none_or(|it| it.codec.embedding().is_some());
-    PROVIDERS.iter().filter(has_them).map(|it| it.names[0])
+    providers().filter(|it| it.embeds()).map(|it| it.names()[0])
 }
 
 impl ResolvedModel {
@@ -276,8 +281,7 @@ impl ResolvedModel {
         if let Some(variable) = &self.key_env
             && !is_there(variable)
         {
-            let usual =
-                PROVIDERS.iter().filter_map(|it| it.http.as_ref()).find(|it| it.key_env.contains(&variable.as_str()));
+            let usual = https().find(|it| it.key_env.contains(&variable.as_str()));
             let variables =
                 usual.map_or_else(|| vec![variable.clone()], |it| it.key_env.iter().map(|&it| it.to_owned()).collect());
             return Err(ResolveError::MissingKey { model: self.name.clone(), variables });
@@ -316,93 +320,68 @@ pub(crate) fn placeholders(value: &str) -> impl Iterator<Item = &str> {
     value.split("${").skip(1).filter_map(|it| it.split_once('}')).map(|(name, _)| name)
 }
 
-/// A provider, by its names.
-struct Provider {
-    names: &'static [&'static str],
-    /// `None` for those that are on this machine.
-    http: Option<Http>,
+/// Who is asked for `provider/model`.
+#[derive(Clone, Copy)]
+enum Provider {
+    /// Over HTTP, through a codec.
+    Http(Codec, &'static Http),
+    /// On this machine.
+    Local(&'static Local),
 }
 
-/// A provider that is asked over HTTP.
-struct Http {
-    codec: Codec,
-    base_url: &'static str,
-    base_url_env: Option<&'static str>,
-    key_env: &'static [&'static str],
-    price_list: &'static str,
+/// A script, a program or a function that is asked like a model.
+pub(crate) struct Local {
+    pub(crate) name: &'static str,
+    /// What it is, for the reference.
+    pub(crate) doc: &'static str,
+    /// What an author may write after the `/`, for messages.
+    pub(crate) example: &'static str,
+    /// It goes up whenever it is sent something else for equal requests.
+    pub(crate) revision: u32,
+    /// Whether what is written after the `/` is the address, rather than the model.
+    pub(crate) is_address: bool,
 }
 
-static PROVIDERS: [Provider; 8] = [
-    Provider {
-        names: &["openai"],
-        http: Some(Http {
-            codec: Codec::OpenaiChat,
-            base_url: "https://api.openai.com/v1",
-            base_url_env: Some("OPENAI_BASE_URL"),
-            key_env: &["OPENAI_API_KEY"],
-            price_list: "openai",
-        }),
-    },
-    Provider {
-        names: &["openai-responses"],
-        http: Some(Http {
-            codec: Codec::OpenaiResponses,
-            base_url: "https://api.openai.com/v1",
-            base_url_env: Some("OPENAI_BASE_URL"),
-            key_env: &["OPENAI_API_KEY"],
-            price_list: "openai",
-        }),
-    },
-    Provider {
-        names: &["anthropic"],
-        http: Some(Http {
-            codec: Codec::AnthropicMessages,
-            base_url: "https://api.anthropic.com",
-            base_url_env: Some("ANTHROPIC_BASE_URL"),
-            key_env: &["ANTHROPIC_API_KEY"],
-            price_list: "anthropic",
-        }),
-    },
-    Provider {
-        names: &["gemini", "google"],
-        http: Some(Http {
-            codec: Codec::GeminiGenerate,
-            base_url: "https://generativelanguage.googleapis.com",
-            base_url_env: Some("GOOGLE_GEMINI_BASE_URL"),
-            key_env: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-            price_list: "gemini",
-        }),
-    },
-    Provider {
-        names: &["ollama"],
-        http: Some(Http {
-            codec: Codec::OllamaChat,
-            base_url: "http://127.0.0.1:11434",
-            base_url_env: Some("OLLAMA_HOST"),
-            key_env: &[],
-            price_list: "ollama",
-        }),
-    },
-    Provider { names: &["script"], http: None },
-    Provider { names: &["exec"], http: None },
-    Provider { names: &[crate::function::PROVIDER], http: None },
-];
+static LOCALS: [&Local; 3] = [&script::PROVIDER, &exec::PROVIDER, &function::PROVIDER];
+
+/// Every provider, in the order in which errors list them.
+fn providers() -> impl Iterator<Item = Provider> {
+    let http = Codec::all().filter_map(|it| Some(Provider::Http(it, it.provider()?)));
+    http.chain(LOCALS.iter().map(|it| Provider::Local(it)))
+}
+
+fn https() -> impl Iterator<Item = &'static Http> {
+    Codec::all().filter_map(Codec::provider)
+}
 
 impl Provider {
-    /// How a model of this provider is written.
-    fn example(&self) -> String {
-        let name = self.names[0];
-        let model = match name {
-            "script" => "replies.jsonl",
-            "exec" => "./model.sh",
-            "openai" | "openai-responses" => "gpt-5-mini",
-            _ => "NAME",
-        };
-        format!("{name}/{model}")
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Provider::Http(_, http) => http.names,
+            Provider::Local(local) => std::slice::from_ref(&local.name),
+        }
     }
 
+    /// How a model of this provider is written.
+    fn example(self) -> String {
+        let model = match self {
+            Provider::Http(_, http) => http.example,
+            Provider::Local(local) => local.example,
+        };
+        format!("{}/{model}", self.names()[0])
+    }
+
+    fn embeds(self) -> bool {
+        match self {
+            Provider::Http(codec, _) => codec.embedding().is_some(),
+            Provider::Local(_) => true,
+        }
+    }
+}
+
+impl Local {
     /// A script, a program or a function.
-    fn local(&self, spec: &str, model: &str, written: Written) -> Result<ResolvedModel, ResolveError> {
+    fn resolved(&self, spec: &str, model: &str, written: Written) -> Result<ResolvedModel, ResolveError> {
         let refused = |setting: &str| ResolveError::Setting {
             model: spec.to_owned(),
             setting: setting.to_owned(),
@@ -420,14 +399,10 @@ impl Provider {
         if written.settings.iter().any(|(name, _)| name == "structured") {
             return Err(refused("structured"));
         }
-        let (address, model, revision) = match self.names[0] {
-            "exec" => (model, "", crate::exec::REVISION),
-            crate::function::PROVIDER => ("", model, crate::function::REVISION),
-            _ => ("", model, crate::script::REVISION),
-        };
+        let (address, model) = if self.is_address { (model, "") } else { ("", model) };
         let endpoint = Endpoint {
-            codec: self.names[0].to_owned(),
-            codec_revision: revision,
+            codec: self.name.to_owned(),
+            codec_revision: self.revision,
             address: address.to_owned(),
             model: model.to_owned(),
             settings: written.settings,
@@ -447,66 +422,57 @@ impl Provider {
     }
 }
 
-impl Http {
-    /// The address in one form, however it was written: without a slash at the end, with the version where paths do not have it.
-    fn address(&self, spec: &str, written: &str) -> Result<String, ResolveError> {
-        let (written, query) = match written.split_once('?') {
-            Some((before, query)) => (before, Some(query)),
-            None => (written, None),
-        };
-        // A name and a password, or a query, may be secrets; the rest says enough.
-        let shown = written.rsplit_once('@').map_or(written, |(_, host)| host);
-        let refused = |problem: &str| ResolveError::Setting {
+/// The address in one form, however it was written: without a slash at the end, with the version where paths do not have it.
+fn address(http: &Http, spec: &str, written: &str) -> Result<String, ResolveError> {
+    let (written, query) = match written.split_once('?') {
+        Some((before, query)) => (before, Some(query)),
+        None => (written, None),
+    };
+    // A name and a password, or a query, may be secrets; the rest says enough.
+    let shown = written.rsplit_once('@').map_or(written, |(_, host)| host);
+    let refused = |problem: &str| ResolveError::Setting {
+        model: spec.to_owned(),
+        setting: "base_url".to_owned(),
+        problem: format!("{problem}, not `{shown}`"),
+    };
+    let text = (http.complete)(written);
+    let text = text.trim();
+    let Some((scheme, rest)) = text.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https")) else {
+        return Err(refused("must begin with `http://` or `https://`"));
+    };
+    let (text, rest) = (text.trim_end_matches('/'), rest.trim_end_matches('/'));
+    if rest.is_empty() {
+        return Err(refused("must name a host, for example `https://host:8080/v1`"));
+    }
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    if authority.contains('@') {
+        // It would be stored with every answer.
+        return Err(ResolveError::Setting {
             model: spec.to_owned(),
             setting: "base_url".to_owned(),
-            problem: format!("{problem}, not `{shown}`"),
-        };
-        let ollama = (self.codec == Codec::OllamaChat).then(|| ollama_host(written));
-        let text = ollama.as_deref().unwrap_or(written).trim();
-        let Some((scheme, rest)) = text.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))
-        else {
-            return Err(refused("must begin with `http://` or `https://`"));
-        };
-        let (text, rest) = (text.trim_end_matches('/'), rest.trim_end_matches('/'));
-        if rest.is_empty() {
-            return Err(refused("must name a host, for example `https://host:8080/v1`"));
-        }
-        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        if authority.contains('@') {
-            // It would be stored with every answer.
-            return Err(ResolveError::Setting {
-                model: spec.to_owned(),
-                setting: "base_url".to_owned(),
-                problem:
-                    "must not hold a password; send it as a header: `headers: { authorization: \"Basic ${NAME}\" }`"
-                        .to_owned(),
-            });
-        }
-        if port(authority).is_some_and(|it| it.parse::<u16>().is_ok_and(|it| it == 0) || is_too_large(it)) {
-            return Err(refused("must have a port from 1 to 65535"));
-        }
-        let is_uri = http::Uri::try_from(text).is_ok_and(|it| it.host().is_some_and(|it| !it.is_empty()));
-        let is_query = |it: &str| http::uri::PathAndQuery::try_from(format!("/?{}", without_placeholders(it))).is_ok();
-        if !is_uri || text.contains('#') || query.is_some_and(|it| it.contains('#') || !is_query(it)) {
-            return Err(refused("must be an address such as `https://host:8080/v1`"));
-        }
-        if let Some(name) = query.and_then(written_secret) {
-            return Err(ResolveError::Setting {
-                model: spec.to_owned(),
-                setting: "base_url".to_owned(),
-                problem: format!("must not hold a key in its query; name a variable: `{name}=${{NAME}}`"),
-            });
-        }
-        let path = match self.codec {
-            Codec::OpenaiChat | Codec::OpenaiResponses if path.is_empty() => "v1",
-            Codec::AnthropicMessages => without_last(path, "v1"),
-            Codec::GeminiGenerate => without_last(without_last(path, "v1beta"), "v1"),
-            _ => path,
-        };
-        let slash = if path.is_empty() { "" } else { "/" };
-        let query = query.filter(|it| !it.is_empty()).map_or_else(String::new, |it| format!("?{it}"));
-        Ok(format!("{scheme}://{authority}{slash}{path}{query}"))
+            problem: "must not hold a password; send it as a header: `headers: { authorization: \"Basic ${NAME}\" }`"
+                .to_owned(),
+        });
     }
+    if port(authority).is_some_and(|it| it.parse::<u16>().is_ok_and(|it| it == 0) || is_too_large(it)) {
+        return Err(refused("must have a port from 1 to 65535"));
+    }
+    let is_uri = http::Uri::try_from(text).is_ok_and(|it| it.host().is_some_and(|it| !it.is_empty()));
+    let is_query = |it: &str| http::uri::PathAndQuery::try_from(format!("/?{}", without_placeholders(it))).is_ok();
+    if !is_uri || text.contains('#') || query.is_some_and(|it| it.contains('#') || !is_query(it)) {
+        return Err(refused("must be an address such as `https://host:8080/v1`"));
+    }
+    if let Some(name) = query.and_then(written_secret) {
+        return Err(ResolveError::Setting {
+            model: spec.to_owned(),
+            setting: "base_url".to_owned(),
+            problem: format!("must not hold a key in its query; name a variable: `{name}=${{NAME}}`"),
+        });
+    }
+    let path = (http.path)(path);
+    let slash = if path.is_empty() { "" } else { "/" };
+    let query = query.filter(|it| !it.is_empty()).map_or_else(String::new, |it| format!("?{it}"));
+    Ok(format!("{scheme}://{authority}{slash}{path}{query}"))
 }
 
 /// The port of an authority, as it is written.
@@ -535,35 +501,6 @@ fn written_secret(query: &str) -> Option<&str> {
 /// A text in which each `${NAME}` is a letter.
 fn without_placeholders(text: &str) -> String {
     placeholders(text).fold(text.to_owned(), |text, name| text.replace(&format!("${{{name}}}"), "x"))
-}
-
-fn without_last<'p>(path: &'p str, segment: &str) -> &'p str {
-    match path.strip_suffix(segment) {
-        Some("") => "",
-        Some(rest) if rest.ends_with('/') => rest.trim_end_matches('/'),
-        _ => path,
-    }
-}
-
-/// `OLLAMA_HOST` may be a host, a port or both, and the address that a server listens on.
-fn ollama_host(written: &str) -> String {
-    let (scheme, rest) = written.trim().split_once("://").unwrap_or(("", written.trim()));
-    let (authority, path) = match rest.find('/') {
-        Some(at) => rest.split_at(at),
-        None => (rest, ""),
-    };
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, Some(port)),
-        _ => (authority, None),
-    };
-    let host = if matches!(host, "" | "0.0.0.0") { "127.0.0.1" } else { host };
-    let port = match (port, scheme) {
-        (Some(port), _) => format!(":{port}"),
-        (None, "") => ":11434".to_owned(),
-        (None, _) => String::new(),
-    };
-    let scheme = if scheme.is_empty() { "http" } else { scheme };
-    format!("{scheme}://{host}{port}{path}")
 }
 
 /// What an author wrote beside the model.

@@ -24,10 +24,16 @@ use jurat_format::value::{Val, parse_json, shown_within};
 use regex::Regex;
 
 use crate::codec::Reply;
+use crate::provider::Local;
 use crate::transport::{Asker, Failed, Turn};
 
-/// The revision of the format, as endpoints have it.
-pub(crate) const REVISION: u32 = 1;
+pub(crate) static PROVIDER: Local = Local {
+    name: "script",
+    doc: "a file of replies: [Scripts](scripts.md)",
+    example: "replies.jsonl",
+    revision: 1,
+    is_address: false,
+};
 
 /// A script, with how often each line has answered.
 #[derive(Debug)]

@@ -18,16 +18,43 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, List};
 use super::settings::Settings;
 use super::{
-    ANSWER, ANSWER_DESCRIPTION, Failure, Reply, Structured, Unsupported, WireRequest, arguments, envelope, lenient,
-    parsed, strict, structured,
+    ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest,
+    arguments, envelope, has, lenient, parsed, strict, structured, without_last,
 };
 
-/// The revision of the bytes that requests become.
-pub(super) const REVISION: u32 = 2;
+/// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
+/// is seen in what is stored and is part of what answers are kept under.
+pub const DEFAULT_MAX_TOKENS: i64 = 4096;
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("x-api-key", "${key}"), ("anthropic-version", "2023-06-01")];
 
-pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+pub(super) static ENTRY: Entry = Entry {
+    name: "anthropic_messages",
+    revision: 2,
+    headers: HEADERS,
+    encode,
+    decode,
+    pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
+    embedding: None,
+    provider: Some(Provider {
+        names: &["anthropic"],
+        doc: "Anthropic's messages",
+        example: "NAME",
+        base_url: "https://api.anthropic.com",
+        base_url_env: "ANTHROPIC_BASE_URL",
+        key_env: &["ANTHROPIC_API_KEY"],
+        price_list: "anthropic",
+        complete: str::to_owned,
+        path: |it| without_last(it, "v1"),
+        settings: |settings, _| {
+            if !has(settings, "max_tokens") {
+                settings.push(("max_tokens".to_owned(), Val::I(DEFAULT_MAX_TOKENS)));
+            }
+        },
+    }),
+};
+
+fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     settings.no_seed("Anthropic")?;
     settings.no_structured("Anthropic", &[Structured::JsonObject])?;
@@ -150,7 +177,7 @@ fn input(call: &ToolCall) -> Result<Json<'_>, Unsupported> {
     }
 }
 
-pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let message: MessageIn<'_> = parsed(body)?;
     let mut said = Said { stop_reason: message.stop_reason, ..Said::default() };
     for block in message.content {
@@ -200,7 +227,7 @@ impl Said {
 
 /// A reply in pieces. It is whole after `message_stop`.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+struct Stream {
     text: String,
     calls: Vec<CallPieces>,
     stop_reason: Option<String>,
@@ -220,8 +247,8 @@ struct CallPieces {
     pieces: String,
 }
 
-impl Stream {
-    pub(super) fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
+impl Events for Stream {
+    fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
         let event: Event<'_> = parsed(data)?;
         match event.kind.as_deref() {
             Some("error") => {
@@ -269,6 +296,19 @@ impl Stream {
         Ok(())
     }
 
+    fn finish(self: Box<Self>) -> Result<Reply, Failure> {
+        if !self.is_done {
+            return Err(Failure::Cut);
+        }
+        let mut said = Said { text: self.text, stop_reason: self.stop_reason, ..Said::default() };
+        for call in self.calls {
+            said.call(call.id, call.name, if call.pieces.is_empty() { &call.whole } else { &call.pieces });
+        }
+        Ok(said.into_reply(self.usage.map(Usage::from), self.served))
+    }
+}
+
+impl Stream {
     /// Later counts replace earlier ones: they are running totals.
     fn count(&mut self, usage: Option<UsageWire>) {
         let Some(usage) = usage else { return };
@@ -279,17 +319,6 @@ impl Stream {
             cache_read_input_tokens: usage.cache_read_input_tokens.or(so_far.cache_read_input_tokens),
             cache_creation_input_tokens: usage.cache_creation_input_tokens.or(so_far.cache_creation_input_tokens),
         });
-    }
-
-    pub(super) fn finish(self) -> Result<Reply, Failure> {
-        if !self.is_done {
-            return Err(Failure::Cut);
-        }
-        let mut said = Said { text: self.text, stop_reason: self.stop_reason, ..Said::default() };
-        for call in self.calls {
-            said.call(call.id, call.name, if call.pieces.is_empty() { &call.whole } else { &call.pieces });
-        }
-        Ok(said.into_reply(self.usage.map(Usage::from), self.served))
     }
 }
 

@@ -7,12 +7,20 @@ use jurat_core::effect::{Endpoint, ModelRequest};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Failure, Reply, Unsupported, WireRequest, body, gemini_generate, parsed, vectors};
+use super::{Entry, Failure, Reply, Unsupported, WireRequest, body, gemini_generate, parsed, vectors};
 
-/// The revision of the bytes that requests become.
-pub(super) const REVISION: u32 = 1;
+pub(super) static ENTRY: Entry = Entry {
+    name: "gemini_embed",
+    revision: 1,
+    headers: gemini_generate::HEADERS,
+    encode: |endpoint, request, _| encode(endpoint, request),
+    decode,
+    pieces: None,
+    embedding: Some(&ENTRY),
+    provider: None,
+};
 
-pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Unsupported> {
+fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Unsupported> {
     let (texts, extra) = vectors::texts(endpoint, request)?;
     let model = format!("models/{}", endpoint.model);
     let mut requests = Vec::with_capacity(texts.len());
@@ -29,7 +37,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<Wire
     Ok(WireRequest { path, headers: gemini_generate::HEADERS, body })
 }
 
-pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let reply: Embeddings<'_> = parsed(body)?;
     let found: Vec<&RawValue> = reply.embeddings.iter().map(|it| it.values).collect();
     vectors::reply(&found, None, None)

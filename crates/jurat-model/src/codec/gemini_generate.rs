@@ -12,14 +12,36 @@ use serde_json::value::RawValue;
 
 use super::body::{self, Json, SchemaJson};
 use super::settings::Settings;
-use super::{Failure, Reply, Structured, Unsupported, WireRequest, envelope, lenient, parsed};
-
-/// The revision of the bytes that requests become.
-pub(super) const REVISION: u32 = 1;
+use super::{
+    Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, gemini_embed,
+    lenient, parsed, without_last,
+};
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("x-goog-api-key", "${key}")];
 
-pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+pub(super) static ENTRY: Entry = Entry {
+    name: "gemini_generate",
+    revision: 1,
+    headers: HEADERS,
+    encode,
+    decode,
+    pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
+    embedding: Some(&gemini_embed::ENTRY),
+    provider: Some(Provider {
+        names: &["gemini", "google"],
+        doc: "Gemini's `generateContent`",
+        example: "NAME",
+        base_url: "https://generativelanguage.googleapis.com",
+        base_url_env: "GOOGLE_GEMINI_BASE_URL",
+        key_env: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        price_list: "gemini",
+        complete: str::to_owned,
+        path: |it| without_last(without_last(it, "v1beta"), "v1"),
+        settings: |_, _| (),
+    }),
+};
+
+fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     settings.no_structured("Gemini", &[Structured::Tool])?;
     let n_system = request.messages.iter().take_while(|it| matches!(it, Message::System(_))).count();
@@ -146,7 +168,7 @@ impl<'c> CallId<'c> {
     }
 }
 
-pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let mut said = Stream::default();
     said.take(body)?;
     if !said.is_told {
@@ -157,7 +179,7 @@ pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
 
 /// A reply in pieces. It is whole when a piece said why the model stopped, or that the question was blocked.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+struct Stream {
     text: String,
     tool_calls: Vec<ToolCall>,
     finish_reason: Option<String>,
@@ -168,8 +190,8 @@ pub(super) struct Stream {
     is_told: bool,
 }
 
-impl Stream {
-    pub(super) fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
+impl Events for Stream {
+    fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
         let piece: Generated<'_> = parsed(data)?;
         if piece.error.is_some() {
             let api = envelope::in_success(data);
@@ -179,6 +201,15 @@ impl Stream {
         Ok(())
     }
 
+    fn finish(self: Box<Self>) -> Result<Reply, Failure> {
+        if self.finish_reason.is_none() && self.block_reason.is_none() {
+            return Err(Failure::Cut);
+        }
+        Ok(self.into_reply())
+    }
+}
+
+impl Stream {
     fn add(&mut self, piece: Generated<'_>) {
         self.served.model = piece.model_version.or(self.served.model.take());
         self.served.request_id = piece.response_id.or(self.served.request_id.take());
@@ -214,13 +245,6 @@ impl Stream {
             (_, Some(other)) => Finish::Other(other.to_lowercase()),
         };
         Reply { text: self.text, tool_calls: self.tool_calls, finish, usage: self.usage, served: self.served }
-    }
-
-    pub(super) fn finish(self) -> Result<Reply, Failure> {
-        if self.finish_reason.is_none() && self.block_reason.is_none() {
-            return Err(Failure::Cut);
-        }
-        Ok(self.into_reply())
     }
 }
 

@@ -6,8 +6,8 @@
 //! What is asked for reaches the provider or is [`Unsupported`]; nothing is left out in silence, rewritten or guessed from the name
 //! of a model. An evaluation says what was measured only if the bytes that were sent follow from what its author wrote.
 //!
-//! Each codec has a revision. It goes up whenever an equal request becomes other bytes than before, because answers are kept under
-//! it; golden files see to that.
+//! Each codec is one [`Entry`] in a file of its own: its name, its provider, how it writes and reads. Each has a revision. It goes up whenever an
+//! equal request becomes other bytes than before, because responses are stored under it; golden files see to that.
 
 mod anthropic_messages;
 mod body;
@@ -31,96 +31,121 @@ use std::fmt;
 use std::time::Duration;
 
 use jurat_core::effect::{Endpoint, FaultClass, Finish, ModelRequest, Served, ToolCall, ToolChoice, Usage};
-use jurat_format::value::Val;
+use jurat_format::value::{Val, Value};
 
+pub use anthropic_messages::DEFAULT_MAX_TOKENS;
 pub(crate) use body::Json;
 pub(crate) use openai_chat::is_openai;
 pub use stream::StreamDecoder;
 pub(crate) use structured::Structured;
 
-/// A way of writing requests and reading replies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Codec {
-    /// OpenAI's chat completions, which most other servers speak too.
-    OpenaiChat,
-    OpenaiResponses,
-    AnthropicMessages,
-    /// Gemini's `generateContent`.
-    GeminiGenerate,
-    /// Ollama's own chat.
-    OllamaChat,
-    /// OpenAI's embeddings, which most other servers speak too.
-    OpenaiEmbeddings,
-    /// Gemini's `batchEmbedContents`.
-    GeminiEmbed,
-    /// Ollama's own embeddings.
-    OllamaEmbed,
+/// Every codec. Those that have a provider are listed in errors in this order.
+static ENTRIES: [&Entry; 8] = [
+    &openai_chat::ENTRY,
+    &openai_responses::ENTRY,
+    &anthropic_messages::ENTRY,
+    &gemini_generate::ENTRY,
+    &ollama_chat::ENTRY,
+    &openai_embeddings::ENTRY,
+    &gemini_embed::ENTRY,
+    &ollama_embed::ENTRY,
+];
+
+/// What a codec consists of: one entry in a file of its own, and one line of [`ENTRIES`].
+pub(crate) struct Entry {
+    /// Its name, as endpoints have it.
+    name: &'static str,
+    /// It goes up whenever an equal request becomes other bytes.
+    revision: u32,
+    /// The provider's own headers. In their values `${key}` stands for the key.
+    headers: &'static [(&'static str, &'static str)],
+    encode: fn(&Endpoint, &ModelRequest, bool) -> Result<WireRequest, Unsupported>,
+    decode: fn(&[u8]) -> Result<Reply, Failure>,
+    /// How replies come in pieces; `None` when they never do.
+    pieces: Option<Pieces>,
+    /// The codec that asks the same provider for embeddings: itself when it does so.
+    embedding: Option<&'static Entry>,
+    /// The provider whose models it asks by default.
+    pub(crate) provider: Option<Provider>,
 }
 
+/// A provider that is asked over HTTP.
+pub(crate) struct Provider {
+    /// What authors write before the `/`; the first is listed.
+    pub(crate) names: &'static [&'static str],
+    /// What it speaks, for the reference.
+    pub(crate) doc: &'static str,
+    /// The name of one of its models, for messages.
+    pub(crate) example: &'static str,
+    pub(crate) base_url: &'static str,
+    pub(crate) base_url_env: &'static str,
+    /// The variables that may hold its key.
+    pub(crate) key_env: &'static [&'static str],
+    pub(crate) price_list: &'static str,
+    /// Makes an address of what authors may write for one.
+    pub(crate) complete: fn(&str) -> String,
+    /// The path of an address, in the one form that requests are appended to.
+    pub(crate) path: fn(&str) -> &str,
+    /// Adds the settings that a host needs and the author did not write.
+    pub(crate) settings: fn(&mut Vec<(String, Value)>, &str),
+}
+
+/// How replies come in pieces.
+struct Pieces {
+    /// Server-sent events, rather than a JSON object a line.
+    is_sse: bool,
+    events: fn() -> Box<dyn Events>,
+}
+
+/// What the events of a reply add up to.
+trait Events: fmt::Debug + Send {
+    fn take(&mut self, data: &[u8]) -> Result<(), Failure>;
+    fn finish(self: Box<Self>) -> Result<Reply, Failure>;
+}
+
+/// A way of writing requests and reading replies.
+#[derive(Clone, Copy)]
+pub struct Codec(&'static Entry);
+
 impl Codec {
+    pub(crate) const OPENAI_CHAT: Codec = Codec(&openai_chat::ENTRY);
+    pub(crate) const OPENAI_RESPONSES: Codec = Codec(&openai_responses::ENTRY);
+    pub(crate) const ANTHROPIC_MESSAGES: Codec = Codec(&anthropic_messages::ENTRY);
+    pub(crate) const GEMINI_GENERATE: Codec = Codec(&gemini_generate::ENTRY);
+
     /// Every codec.
-    pub const ALL: [Codec; 8] = [
-        Codec::OpenaiChat,
-        Codec::OpenaiResponses,
-        Codec::AnthropicMessages,
-        Codec::GeminiGenerate,
-        Codec::OllamaChat,
-        Codec::OpenaiEmbeddings,
-        Codec::GeminiEmbed,
-        Codec::OllamaEmbed,
-    ];
+    pub fn all() -> impl Iterator<Item = Codec> {
+        ENTRIES.iter().map(|it| Codec(it))
+    }
 
     /// Its name, as endpoints have it.
     pub fn name(self) -> &'static str {
-        match self {
-            Codec::OpenaiChat => "openai_chat",
-            Codec::OpenaiResponses => "openai_responses",
-            Codec::AnthropicMessages => "anthropic_messages",
-            Codec::GeminiGenerate => "gemini_generate",
-            Codec::OllamaChat => "ollama_chat",
-            Codec::OpenaiEmbeddings => "openai_embeddings",
-            Codec::GeminiEmbed => "gemini_embed",
-            Codec::OllamaEmbed => "ollama_embed",
-        }
+        self.0.name
     }
 
     /// The codec of a name.
     pub fn named(name: &str) -> Option<Codec> {
-        Codec::ALL.into_iter().find(|it| it.name() == name)
+        Codec::all().find(|it| it.name() == name)
     }
 
     /// The revision of its bytes.
     pub fn revision(self) -> u32 {
-        match self {
-            Codec::OpenaiChat => openai_chat::REVISION,
-            Codec::OpenaiResponses => openai_responses::REVISION,
-            Codec::AnthropicMessages => anthropic_messages::REVISION,
-            Codec::GeminiGenerate => gemini_generate::REVISION,
-            Codec::OllamaChat => ollama_chat::REVISION,
-            Codec::OpenaiEmbeddings => openai_embeddings::REVISION,
-            Codec::GeminiEmbed => gemini_embed::REVISION,
-            Codec::OllamaEmbed => ollama_embed::REVISION,
-        }
+        self.0.revision
     }
 
     /// The provider's own headers. In their values `${key}` stands for the key.
     pub fn headers(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Codec::OpenaiChat | Codec::OpenaiResponses | Codec::OpenaiEmbeddings => openai_chat::HEADERS,
-            Codec::AnthropicMessages => anthropic_messages::HEADERS,
-            Codec::GeminiGenerate | Codec::GeminiEmbed => gemini_generate::HEADERS,
-            Codec::OllamaChat | Codec::OllamaEmbed => ollama_chat::HEADERS,
-        }
+        self.0.headers
+    }
+
+    /// The provider whose models it asks by default.
+    pub(crate) fn provider(self) -> Option<&'static Provider> {
+        self.0.provider.as_ref()
     }
 
     /// The codec that asks the same provider for embeddings; `None` when it has none.
     pub fn embedding(self) -> Option<Codec> {
-        match self {
-            Codec::OpenaiChat | Codec::OpenaiResponses | Codec::OpenaiEmbeddings => Some(Codec::OpenaiEmbeddings),
-            Codec::GeminiGenerate | Codec::GeminiEmbed => Some(Codec::GeminiEmbed),
-            Codec::OllamaChat | Codec::OllamaEmbed => Some(Codec::OllamaEmbed),
-            Codec::AnthropicMessages => None,
-        }
+        self.0.embedding.map(Codec)
     }
 
     /// Whether it asks for embeddings. Its replies are lists of vectors and never come in pieces.
@@ -135,16 +160,7 @@ impl Codec {
         }
         let way = endpoint.setting("structured").and_then(Val::as_str).and_then(Structured::named);
         let request = &*structured::prompted(request, way);
-        match self {
-            Codec::OpenaiChat => openai_chat::encode(endpoint, request, stream),
-            Codec::OpenaiResponses => openai_responses::encode(endpoint, request, stream),
-            Codec::AnthropicMessages => anthropic_messages::encode(endpoint, request, stream),
-            Codec::GeminiGenerate => gemini_generate::encode(endpoint, request, stream),
-            Codec::OllamaChat => ollama_chat::encode(endpoint, request, stream),
-            Codec::OpenaiEmbeddings => openai_embeddings::encode(endpoint, request),
-            Codec::GeminiEmbed => gemini_embed::encode(endpoint, request),
-            Codec::OllamaEmbed => ollama_embed::encode(endpoint, request),
-        }
+        (self.0.encode)(endpoint, request, stream)
     }
 
     /// Reads a reply that came in one piece.
@@ -153,16 +169,7 @@ impl Codec {
             return Err(Failure::Api(envelope::read(received)));
         }
         let request_id = |name: &str| (received.header)(name).map(str::to_owned);
-        let mut reply = match self {
-            Codec::OpenaiChat => openai_chat::decode(received.body),
-            Codec::OpenaiResponses => openai_responses::decode(received.body),
-            Codec::AnthropicMessages => anthropic_messages::decode(received.body),
-            Codec::GeminiGenerate => gemini_generate::decode(received.body),
-            Codec::OllamaChat => ollama_chat::decode(received.body),
-            Codec::OpenaiEmbeddings => openai_embeddings::decode(received.body),
-            Codec::GeminiEmbed => gemini_embed::decode(received.body),
-            Codec::OllamaEmbed => ollama_embed::decode(received.body),
-        }?;
+        let mut reply = (self.0.decode)(received.body)?;
         if let Some(id) = request_id("x-request-id").or_else(|| request_id("request-id")) {
             reply.served.request_id = Some(id);
         }
@@ -171,7 +178,36 @@ impl Codec {
 
     /// Reads a reply that comes in pieces.
     pub fn stream(self) -> StreamDecoder {
-        StreamDecoder::new(self)
+        StreamDecoder::new(self.0)
+    }
+}
+
+/// Names are unique.
+impl PartialEq for Codec {
+    fn eq(&self, other: &Codec) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Codec {}
+
+impl fmt::Debug for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Whether a setting is there.
+fn has(settings: &[(String, Value)], name: &str) -> bool {
+    settings.iter().any(|(it, _)| it == name)
+}
+
+/// A path without its last segment, where it is this one.
+fn without_last<'p>(path: &'p str, segment: &str) -> &'p str {
+    match path.strip_suffix(segment) {
+        Some("") => "",
+        Some(rest) if rest.ends_with('/') => rest.trim_end_matches('/'),
+        _ => path,
     }
 }
 

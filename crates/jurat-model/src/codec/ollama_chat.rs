@@ -11,14 +11,36 @@ use serde_json::value::RawValue;
 
 use super::body::{self, Json, List, SchemaJson};
 use super::settings::Settings;
-use super::{Failure, Reply, Structured, Unsupported, WireRequest, envelope, lenient, parsed};
-
-/// The revision of the bytes that requests become.
-pub(super) const REVISION: u32 = 1;
+use super::{
+    Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, lenient,
+    ollama_embed, parsed,
+};
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
 
-pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+pub(super) static ENTRY: Entry = Entry {
+    name: "ollama_chat",
+    revision: 1,
+    headers: HEADERS,
+    encode,
+    decode,
+    pieces: Some(Pieces { is_sse: false, events: || Box::<Stream>::default() }),
+    embedding: Some(&ollama_embed::ENTRY),
+    provider: Some(Provider {
+        names: &["ollama"],
+        doc: "Ollama's own chat",
+        example: "NAME",
+        base_url: "http://127.0.0.1:11434",
+        base_url_env: "OLLAMA_HOST",
+        key_env: &[],
+        price_list: "ollama",
+        complete: full_address,
+        path: |it| it,
+        settings: |_, _| (),
+    }),
+};
+
+fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     settings.no_structured("Ollama", &[Structured::Tool])?;
     if request.tool_choice != ToolChoice::Auto && !request.tools.is_empty() {
@@ -70,15 +92,15 @@ fn call(call: &ToolCall) -> Result<CallOut<'_>, Unsupported> {
     }
 }
 
-pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let mut stream = Stream::default();
     stream.take(body)?;
-    stream.finish()
+    stream.reply()
 }
 
 /// A reply in pieces, one a line. It is whole after the piece that says `done`.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+struct Stream {
     text: String,
     tool_calls: Vec<ToolCall>,
     done_reason: Option<String>,
@@ -87,8 +109,8 @@ pub(super) struct Stream {
     is_done: bool,
 }
 
-impl Stream {
-    pub(super) fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
+impl Events for Stream {
+    fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
         let piece: Piece<'_> = parsed(data)?;
         let Some(message) = piece.message else {
             return Err(match envelope::in_success(data) {
@@ -117,7 +139,13 @@ impl Stream {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Result<Reply, Failure> {
+    fn finish(self: Box<Self>) -> Result<Reply, Failure> {
+        self.reply()
+    }
+}
+
+impl Stream {
+    fn reply(self) -> Result<Reply, Failure> {
         if !self.is_done {
             return Err(Failure::Cut);
         }
@@ -213,4 +241,25 @@ struct FunctionIn<'d> {
     name: String,
     #[serde(borrow)]
     arguments: Option<&'d RawValue>,
+}
+
+/// `OLLAMA_HOST` may be a host, a port or both, and the address that a server listens on.
+fn full_address(written: &str) -> String {
+    let (scheme, rest) = written.trim().split_once("://").unwrap_or(("", written.trim()));
+    let (authority, path) = match rest.find('/') {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (authority, None),
+    };
+    let host = if matches!(host, "" | "0.0.0.0") { "127.0.0.1" } else { host };
+    let port = match (port, scheme) {
+        (Some(port), _) => format!(":{port}"),
+        (None, "") => ":11434".to_owned(),
+        (None, _) => String::new(),
+    };
+    let scheme = if scheme.is_empty() { "http" } else { scheme };
+    format!("{scheme}://{host}{port}{path}")
 }

@@ -4,12 +4,20 @@ use jurat_core::effect::{Endpoint, ModelRequest, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Failure, Reply, Unsupported, WireRequest, body, lenient, ollama_chat, parsed, vectors};
+use super::{Entry, Failure, Reply, Unsupported, WireRequest, body, lenient, ollama_chat, parsed, vectors};
 
-/// The revision of the bytes that requests become.
-pub(super) const REVISION: u32 = 1;
+pub(super) static ENTRY: Entry = Entry {
+    name: "ollama_embed",
+    revision: 1,
+    headers: ollama_chat::HEADERS,
+    encode: |endpoint, request, _| encode(endpoint, request),
+    decode,
+    pieces: None,
+    embedding: Some(&ENTRY),
+    provider: None,
+};
 
-pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Unsupported> {
+fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Unsupported> {
     let (texts, extra) = vectors::texts(endpoint, request)?;
     let body = body::write(extra, |body| {
         body.member("model", &endpoint.model);
@@ -20,7 +28,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<Wire
     Ok(WireRequest { path: "/api/embed".to_owned(), headers: ollama_chat::HEADERS, body })
 }
 
-pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let reply: Embeddings<'_> = parsed(body)?;
     let usage = reply.prompt_eval_count.map(|input| Usage { input, ..Usage::default() });
     vectors::reply(&reply.embeddings, usage, reply.model)

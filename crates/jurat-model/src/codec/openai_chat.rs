@@ -8,7 +8,7 @@
 use std::fmt;
 
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
-use jurat_format::value::Value;
+use jurat_format::value::{Val, Value};
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -16,16 +16,40 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, List, SchemaJson};
 use super::settings::Settings;
 use super::{
-    ANSWER, ANSWER_DESCRIPTION, Failure, Reply, Structured, Unsupported, WireRequest, arguments, envelope, lenient,
-    parsed, strict,
+    ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest,
+    arguments, envelope, has, lenient, openai_embeddings, parsed, strict,
 };
-
-/// The revision of the bytes that requests become.
-pub(super) const REVISION: u32 = 1;
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
 
-pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+pub(super) static ENTRY: Entry = Entry {
+    name: "openai_chat",
+    revision: 1,
+    headers: HEADERS,
+    encode,
+    decode,
+    pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
+    embedding: Some(&openai_embeddings::ENTRY),
+    provider: Some(Provider {
+        names: &["openai"],
+        doc: "chat completions, which most other servers speak too",
+        example: "gpt-5-mini",
+        base_url: "https://api.openai.com/v1",
+        base_url_env: "OPENAI_BASE_URL",
+        key_env: &["OPENAI_API_KEY"],
+        price_list: "openai",
+        complete: str::to_owned,
+        path: with_version,
+        settings: |settings, host| {
+            if !has(settings, "structured") {
+                let way = Structured::usual_at(host);
+                settings.extend(way.map(|it| ("structured".to_owned(), Val::from(it.to_owned()))));
+            }
+        },
+    }),
+};
+
+fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     if request.output.is_some() && settings.structured == Some(Structured::Tool) && !request.tools.is_empty() {
         return Err(Unsupported::new(
@@ -75,6 +99,11 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
     Ok(WireRequest { path: "/chat/completions".to_owned(), headers: HEADERS, body })
 }
 
+/// An address without a path gets the version that requests have.
+pub(super) fn with_version(path: &str) -> &str {
+    if path.is_empty() { "v1" } else { path }
+}
+
 /// Whether an address is OpenAI's own, in any of its regions.
 pub(crate) fn is_openai(address: &str) -> bool {
     let host = address.split_once("://").map_or(address, |(_, rest)| rest);
@@ -82,7 +111,7 @@ pub(crate) fn is_openai(address: &str) -> bool {
     host == "openai.com" || host.ends_with(".openai.com")
 }
 
-pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let completion: Completion = parsed(body)?;
     let Some(choice) = completion.choices.into_iter().next() else {
         return Err(Failure::Garbled("the reply has no choice in it".to_owned()));
@@ -146,7 +175,7 @@ impl Said {
 
 /// A reply in pieces. It is whole when a piece said why the model stopped, and `[DONE]` or the usage came after it.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+struct Stream {
     said: Said,
     calls: Vec<CallPieces>,
     usage: Option<Usage>,
@@ -163,8 +192,8 @@ struct CallPieces {
     arguments: String,
 }
 
-impl Stream {
-    pub(super) fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
+impl Events for Stream {
+    fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
         if data == b"[DONE]" {
             self.is_done = true;
             return Ok(());
@@ -190,6 +219,18 @@ impl Stream {
         Ok(())
     }
 
+    fn finish(mut self: Box<Self>) -> Result<Reply, Failure> {
+        if self.said.finish_reason.is_none() || !(self.is_done || self.usage.is_some()) {
+            return Err(Failure::Cut);
+        }
+        let calls = self.calls.into_iter();
+        self.said.tool_calls =
+            calls.map(|it| ToolCall { id: it.id, name: it.name, arguments: arguments(&it.arguments) }).collect();
+        Ok(self.said.into_reply(self.usage, self.served))
+    }
+}
+
+impl Stream {
     fn add(&mut self, piece: CallWire) {
         let index = piece.index.unwrap_or(0);
         let call = match self.calls.iter().position(|it| it.index == index) {
@@ -204,16 +245,6 @@ impl Stream {
         }
         call.name.push_str(&piece.function.name.unwrap_or_default());
         call.arguments.push_str(&lenient::arguments_piece(piece.function.arguments.as_deref()));
-    }
-
-    pub(super) fn finish(mut self) -> Result<Reply, Failure> {
-        if self.said.finish_reason.is_none() || !(self.is_done || self.usage.is_some()) {
-            return Err(Failure::Cut);
-        }
-        let calls = self.calls.into_iter();
-        self.said.tool_calls =
-            calls.map(|it| ToolCall { id: it.id, name: it.name, arguments: arguments(&it.arguments) }).collect();
-        Ok(self.said.into_reply(self.usage, self.served))
     }
 }
 

@@ -4,12 +4,20 @@ use jurat_core::effect::{Endpoint, ModelRequest, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Failure, Reply, Unsupported, WireRequest, body, lenient, openai_chat, parsed, vectors};
+use super::{Entry, Failure, Reply, Unsupported, WireRequest, body, lenient, openai_chat, parsed, vectors};
 
-/// The revision of the bytes that requests become.
-pub(super) const REVISION: u32 = 1;
+pub(super) static ENTRY: Entry = Entry {
+    name: "openai_embeddings",
+    revision: 1,
+    headers: openai_chat::HEADERS,
+    encode: |endpoint, request, _| encode(endpoint, request),
+    decode,
+    pieces: None,
+    embedding: Some(&ENTRY),
+    provider: None,
+};
 
-pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Unsupported> {
+fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Unsupported> {
     let (texts, extra) = vectors::texts(endpoint, request)?;
     let body = body::write(extra, |body| {
         body.member("model", &endpoint.model);
@@ -18,7 +26,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<Wire
     Ok(WireRequest { path: "/embeddings".to_owned(), headers: openai_chat::HEADERS, body })
 }
 
-pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let mut reply: Embeddings<'_> = parsed(body)?;
     // The interface says which text each belongs to, and promises no order.
     reply.data.sort_by_key(|it| it.index);

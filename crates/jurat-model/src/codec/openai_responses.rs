@@ -12,12 +12,34 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, List, SchemaJson};
 use super::openai_chat::{self, InputDetails, OutputDetails};
 use super::settings::Settings;
-use super::{Failure, Reply, Structured, Unsupported, WireRequest, envelope, lenient, parsed, strict};
+use super::{
+    Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, lenient,
+    openai_embeddings, parsed, strict,
+};
 
-/// The revision of the bytes that requests become.
-pub(super) const REVISION: u32 = 1;
+pub(super) static ENTRY: Entry = Entry {
+    name: "openai_responses",
+    revision: 1,
+    headers: openai_chat::HEADERS,
+    encode,
+    decode,
+    pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
+    embedding: Some(&openai_embeddings::ENTRY),
+    provider: Some(Provider {
+        names: &["openai-responses"],
+        doc: "OpenAI's responses",
+        example: "gpt-5-mini",
+        base_url: "https://api.openai.com/v1",
+        base_url_env: "OPENAI_BASE_URL",
+        key_env: &["OPENAI_API_KEY"],
+        price_list: "openai",
+        complete: str::to_owned,
+        path: openai_chat::with_version,
+        settings: |_, _| (),
+    }),
+};
 
-pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     settings.no_seed("the responses interface of OpenAI")?;
     settings.no_structured("the responses interface of OpenAI", &[Structured::Tool])?;
@@ -58,7 +80,7 @@ pub(super) fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) 
     Ok(WireRequest { path: "/responses".to_owned(), headers: openai_chat::HEADERS, body })
 }
 
-pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let response: Response = parsed(body)?;
     if response.output.is_none() {
         return Err(match envelope::in_success(body) {
@@ -71,14 +93,14 @@ pub(super) fn decode(body: &[u8]) -> Result<Reply, Failure> {
 
 /// A reply in pieces. The event that ends it holds the whole reply.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+struct Stream {
     /// Items that were finished on the way, for servers whose last event leaves them out.
     items: Vec<Item>,
     response: Option<Response>,
 }
 
-impl Stream {
-    pub(super) fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
+impl Events for Stream {
+    fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
         if data == b"[DONE]" {
             return Ok(());
         }
@@ -104,7 +126,7 @@ impl Stream {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Result<Reply, Failure> {
+    fn finish(self: Box<Self>) -> Result<Reply, Failure> {
         self.response.ok_or(Failure::Cut)?.into_reply(self.items)
     }
 }

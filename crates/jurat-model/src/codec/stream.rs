@@ -2,7 +2,7 @@
 //!
 //! The pieces may be cut anywhere, in the middle of a letter too. What a stream says is decided by its events alone.
 
-use super::{Codec, Failure, Reply, anthropic_messages, gemini_generate, ollama_chat, openai_chat, openai_responses};
+use super::{Entry, Events, Failure, Reply};
 
 /// The largest event that is read.
 const MAX_EVENT: usize = 64 << 20;
@@ -11,32 +11,30 @@ const MAX_EVENT: usize = 64 << 20;
 #[derive(Debug)]
 pub struct StreamDecoder {
     lines: Lines,
-    events: Events,
+    events: Box<dyn Events>,
 }
 
-/// What the events of a provider add up to.
+/// A reply that never comes in pieces.
 #[derive(Debug)]
-enum Events {
-    OpenaiChat(openai_chat::Stream),
-    OpenaiResponses(openai_responses::Stream),
-    AnthropicMessages(anthropic_messages::Stream),
-    GeminiGenerate(gemini_generate::Stream),
-    OllamaChat(ollama_chat::Stream),
-    /// It never comes in pieces.
-    Whole,
+struct Whole;
+
+impl Events for Whole {
+    fn take(&mut self, _: &[u8]) -> Result<(), Failure> {
+        Err(Failure::Garbled("embeddings do not come in pieces".to_owned()))
+    }
+
+    fn finish(self: Box<Self>) -> Result<Reply, Failure> {
+        Err(Failure::Cut)
+    }
 }
 
 impl StreamDecoder {
-    pub(super) fn new(codec: Codec) -> StreamDecoder {
-        let events = match codec {
-            Codec::OpenaiChat => Events::OpenaiChat(openai_chat::Stream::default()),
-            Codec::OpenaiResponses => Events::OpenaiResponses(openai_responses::Stream::default()),
-            Codec::AnthropicMessages => Events::AnthropicMessages(anthropic_messages::Stream::default()),
-            Codec::GeminiGenerate => Events::GeminiGenerate(gemini_generate::Stream::default()),
-            Codec::OllamaChat => Events::OllamaChat(ollama_chat::Stream::default()),
-            Codec::OpenaiEmbeddings | Codec::GeminiEmbed | Codec::OllamaEmbed => Events::Whole,
+    pub(super) fn new(codec: &Entry) -> StreamDecoder {
+        let (is_sse, events) = match &codec.pieces {
+            Some(pieces) => (pieces.is_sse, (pieces.events)()),
+            None => (true, Box::new(Whole) as Box<dyn Events>),
         };
-        StreamDecoder { lines: Lines { is_sse: codec != Codec::OllamaChat, ..Lines::default() }, events }
+        StreamDecoder { lines: Lines { is_sse, ..Lines::default() }, events }
     }
 
     /// Takes in the next piece.
@@ -53,28 +51,7 @@ impl StreamDecoder {
             Failure::Garbled(_) => Failure::Cut,
             other => other,
         })?;
-        let reply = match self.events {
-            Events::OpenaiChat(stream) => stream.finish(),
-            Events::OpenaiResponses(stream) => stream.finish(),
-            Events::AnthropicMessages(stream) => stream.finish(),
-            Events::GeminiGenerate(stream) => stream.finish(),
-            Events::OllamaChat(stream) => stream.finish(),
-            Events::Whole => Err(Failure::Cut),
-        };
-        reply.map(Reply::counted)
-    }
-}
-
-impl Events {
-    fn take(&mut self, data: &[u8]) -> Result<(), Failure> {
-        match self {
-            Events::OpenaiChat(stream) => stream.take(data),
-            Events::OpenaiResponses(stream) => stream.take(data),
-            Events::AnthropicMessages(stream) => stream.take(data),
-            Events::GeminiGenerate(stream) => stream.take(data),
-            Events::OllamaChat(stream) => stream.take(data),
-            Events::Whole => Err(Failure::Garbled("embeddings do not come in pieces".to_owned())),
-        }
+        self.events.finish().map(Reply::counted)
     }
 }
 

@@ -33,6 +33,31 @@ pub enum Operation {
     Models,
 }
 
+/// A form of requests that agents send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// OpenAI's chat completions.
+    Chat,
+    /// OpenAI's responses.
+    Responses,
+    /// Anthropic's messages.
+    Messages,
+    /// Gemini's `generateContent`.
+    Generate,
+}
+
+impl Format {
+    /// The codec that has this form.
+    pub fn codec(self) -> Codec {
+        match self {
+            Format::Chat => Codec::OPENAI_CHAT,
+            Format::Responses => Codec::OPENAI_RESPONSES,
+            Format::Messages => Codec::ANTHROPIC_MESSAGES,
+            Format::Generate => Codec::GEMINI_GENERATE,
+        }
+    }
+}
+
 impl Operation {
     /// What a request asks for. None when it is nothing that this proxy passes on.
     pub(super) fn read(method: &Method, path: &str) -> Option<Operation> {
@@ -65,14 +90,19 @@ impl Operation {
     }
 
     /// The form that the request and its reply have.
-    pub fn codec(&self) -> Option<Codec> {
+    pub fn format(&self) -> Option<Format> {
         match self {
-            Operation::Chat => Some(Codec::OpenaiChat),
-            Operation::Responses => Some(Codec::OpenaiResponses),
-            Operation::Messages | Operation::CountMessages => Some(Codec::AnthropicMessages),
-            Operation::Generate { .. } | Operation::CountGenerate { .. } => Some(Codec::GeminiGenerate),
+            Operation::Chat => Some(Format::Chat),
+            Operation::Responses => Some(Format::Responses),
+            Operation::Messages | Operation::CountMessages => Some(Format::Messages),
+            Operation::Generate { .. } | Operation::CountGenerate { .. } => Some(Format::Generate),
             Operation::Models => None,
         }
+    }
+
+    /// The codec that reads its reply.
+    pub fn codec(&self) -> Option<Codec> {
+        self.format().map(Format::codec)
     }
 
     /// Whether a model answers, so that it counts.
@@ -107,7 +137,7 @@ impl Operation {
         };
         let last = base.rsplit('/').next().unwrap_or("");
         let has_version = last.strip_prefix('v').is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()));
-        let is_openai = matches!(codec, Codec::OpenaiChat | Codec::OpenaiResponses);
+        let is_openai = [Codec::OPENAI_CHAT, Codec::OPENAI_RESPONSES].contains(&codec);
         let is_own_openai = is_openai && matches!(self, Operation::Chat | Operation::Responses | Operation::Models);
         let version = if has_version || is_own_openai { "" } else { version };
         format!("{base}{version}{rest}")
@@ -147,12 +177,12 @@ mod tests {
     fn each_form_has_its_place_at_each_server() {
         let place = |operation: &Operation, codec, base| operation.path_at(codec, base, Some("m"));
         let generate = Operation::Generate { model: "other".to_owned(), is_streamed: false };
-        assert_eq!(place(&Operation::Chat, Codec::OpenaiChat, "/v1"), "/v1/chat/completions");
-        assert_eq!(place(&Operation::Chat, Codec::OpenaiChat, "/openai"), "/openai/chat/completions");
-        assert_eq!(place(&Operation::Chat, Codec::OllamaChat, ""), "/v1/chat/completions");
-        assert_eq!(place(&Operation::Messages, Codec::AnthropicMessages, ""), "/v1/messages");
-        assert_eq!(place(&Operation::Messages, Codec::OpenaiChat, "/api/v1"), "/api/v1/messages");
-        assert_eq!(place(&Operation::Models, Codec::AnthropicMessages, ""), "/v1/models");
-        assert_eq!(place(&generate, Codec::GeminiGenerate, ""), "/v1beta/models/m:generateContent");
+        assert_eq!(place(&Operation::Chat, Codec::OPENAI_CHAT, "/v1"), "/v1/chat/completions");
+        assert_eq!(place(&Operation::Chat, Codec::OPENAI_CHAT, "/openai"), "/openai/chat/completions");
+        assert_eq!(place(&Operation::Chat, Codec::named("ollama_chat").expect("a codec"), ""), "/v1/chat/completions");
+        assert_eq!(place(&Operation::Messages, Codec::ANTHROPIC_MESSAGES, ""), "/v1/messages");
+        assert_eq!(place(&Operation::Messages, Codec::OPENAI_CHAT, "/api/v1"), "/api/v1/messages");
+        assert_eq!(place(&Operation::Models, Codec::ANTHROPIC_MESSAGES, ""), "/v1/models");
+        assert_eq!(place(&generate, Codec::GEMINI_GENERATE, ""), "/v1beta/models/m:generateContent");
     }
 }

@@ -2,13 +2,12 @@
 
 use serde_json::json;
 
-use super::{Given, Operation};
-use crate::codec::Codec;
+use super::{Format, Given, Operation};
 
 /// A refusal of this status.
 pub(super) fn refusal(operation: Option<&Operation>, status: u16, message: &str) -> Given {
-    let body = match operation.and_then(Operation::codec) {
-        Some(Codec::AnthropicMessages) => {
+    let body = match operation.and_then(Operation::format) {
+        Some(Format::Messages) => {
             let kind = match status {
                 429 => "rate_limit_error",
                 404 => "not_found_error",
@@ -17,7 +16,7 @@ pub(super) fn refusal(operation: Option<&Operation>, status: u16, message: &str)
             };
             json!({ "type": "error", "error": { "type": kind, "message": message } })
         }
-        Some(Codec::GeminiGenerate) => {
+        Some(Format::Generate) => {
             let word = match status {
                 429 => "RESOURCE_EXHAUSTED",
                 404 => "NOT_FOUND",

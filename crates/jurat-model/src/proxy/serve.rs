@@ -494,9 +494,9 @@ impl Shared {
             Operation::CountGenerate { .. } => return Ok(Given::json(json!({ "totalTokens": n_tokens }).to_string())),
             Operation::Chat | Operation::Responses | Operation::Messages | Operation::Generate { .. } => {}
         }
-        let Some(codec) = operation.codec() else { return Err((404, "there is nothing to ask".to_owned())) };
+        let Some(format) = operation.format() else { return Err((404, "there is nothing to ask".to_owned())) };
         let OnBehalf { case, task, role } = &self.options.on_behalf;
-        let request = translation::question(codec, &asked.body, role).map_err(|it| (400, it))?;
+        let request = translation::question(format, &asked.body, role).map_err(|it| (400, it))?;
         let asker = Asker { case, task, turn: None, priority: 0 };
         let number = self.state().record.n_requests;
         match self.transport.ask(model, asker, &request, 1, &Unmetered).await {
@@ -504,7 +504,7 @@ impl Shared {
                 let Answer { text, tool_calls, finish, usage, served, .. } = *answer;
                 let reply = Said { text, tool_calls, finish, usage, served };
                 let named = asked.requested_model.as_deref().unwrap_or(&model.endpoint.model);
-                Ok(translation::answer(codec, named, &reply, asked.is_streamed, number))
+                Ok(translation::answer(format, named, &reply, asked.is_streamed, number))
             }
             Outcome::Fault(fault) => {
                 let status = match fault.kind {

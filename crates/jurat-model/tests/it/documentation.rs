@@ -2,16 +2,22 @@
 
 use jurat_format::value::{Val, parse_json};
 use jurat_model::price::{list_price, table_date};
-use jurat_model::provider::{DEFAULT_MAX_TOKENS, names};
+use jurat_model::provider::{DEFAULT_MAX_TOKENS, table};
 use jurat_model::{Backoff, TransportOptions};
 
 const PAGE: &str = include_str!("../../../../docs/reference/models.md");
 
 #[test]
-fn every_provider_is_in_the_table() {
-    for name in names() {
-        assert!(PAGE.lines().any(|it| it.starts_with(&format!("| `{name}`"))), "{name}");
+fn the_table_of_providers_is_that_of_the_code() {
+    let (start, end) = ("<!-- providers -->\n", "\n<!-- end of providers -->");
+    let (before, rest) = PAGE.split_once(start).expect("the table has a beginning");
+    let (found, after) = rest.split_once(end).expect("the table has an end");
+    if std::env::var_os("JURAT_BLESS").is_some_and(|it| it == "1") {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/models.md");
+        std::fs::write(page, format!("{before}{start}{}{end}{after}", table())).expect("it can be written");
+        return;
     }
+    assert_eq!(found, table(), "JURAT_BLESS=1 writes the table into docs/reference/models.md");
 }
 
 #[test]

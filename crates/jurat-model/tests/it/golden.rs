@@ -206,7 +206,7 @@ fn compared(file: &Path, text: &str, kind: Kind) -> Option<String> {
     let is_sent = |text: &str| text.contains("\"body\"");
     if kind == Kind::Wire && is_sent(&expected) && revision(&expected) == revision(text) {
         return Some(format!(
-            "{}: other bytes under the same revision; raise `REVISION` of the codec\n  before: {expected}\n  now:    {text}",
+            "{}: other bytes under the same revision; raise `revision` of the codec\n  before: {expected}\n  now:    {text}",
             file.display()
         ));
     }
@@ -220,7 +220,7 @@ fn compared(file: &Path, text: &str, kind: Kind) -> Option<String> {
 fn cases() -> Vec<(Codec, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let of = |codec: Codec| files(&root.join(codec.name())).into_iter().map(move |it| (codec, it));
-    let cases: Vec<_> = Codec::ALL.into_iter().flat_map(of).collect();
+    let cases: Vec<_> = Codec::all().flat_map(of).collect();
     assert!(cases.len() >= 50, "{}", cases.len());
     cases
 }

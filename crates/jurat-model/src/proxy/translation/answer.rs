@@ -3,22 +3,21 @@
 use jurat_core::effect::{Finish, ToolCall, Usage};
 use serde_json::{Value, json};
 
-use super::super::Given;
-use crate::codec::{Codec, Reply};
+use super::super::{Format, Given};
+use crate::codec::Reply;
 
 /// The answer in a form, whole or in pieces. `number` tells the answers of one agent apart.
-pub(crate) fn answer(codec: Codec, model: &str, reply: &Reply, is_streamed: bool, number: u64) -> Given {
+pub(crate) fn answer(format: Format, model: &str, reply: &Reply, is_streamed: bool, number: u64) -> Given {
     let said = Said { model, reply, number };
-    match (codec, is_streamed) {
-        (Codec::OpenaiChat, false) => Given::json(said.chat().to_string()),
-        (Codec::OpenaiChat, true) => Given::events(said.chat_events()),
-        (Codec::OpenaiResponses, false) => Given::json(said.response("completed").to_string()),
-        (Codec::OpenaiResponses, true) => Given::events(said.response_events()),
-        (Codec::AnthropicMessages, false) => Given::json(said.message().to_string()),
-        (Codec::AnthropicMessages, true) => Given::events(said.message_events()),
-        // Gemini's: questions in any other form were refused.
-        (_, false) => Given::json(said.generated().to_string()),
-        (_, true) => Given::events(format!("data: {}\n\n", said.generated())),
+    match (format, is_streamed) {
+        (Format::Chat, false) => Given::json(said.chat().to_string()),
+        (Format::Chat, true) => Given::events(said.chat_events()),
+        (Format::Responses, false) => Given::json(said.response("completed").to_string()),
+        (Format::Responses, true) => Given::events(said.response_events()),
+        (Format::Messages, false) => Given::json(said.message().to_string()),
+        (Format::Messages, true) => Given::events(said.message_events()),
+        (Format::Generate, false) => Given::json(said.generated().to_string()),
+        (Format::Generate, true) => Given::events(format!("data: {}\n\n", said.generated())),
     }
 }
 

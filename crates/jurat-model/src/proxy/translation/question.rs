@@ -4,24 +4,20 @@ use jurat_core::effect::{Message, ModelRequest, Tool, ToolCall, ToolChoice};
 use jurat_format::value::{Value as CoreValue, parse_json};
 use serde_json::Value;
 
-use crate::codec::Codec;
+use super::super::Format;
 
 /// Why a request cannot be asked of a model that is no provider's.
 type Refused = String;
 
 /// The question that a request asks.
-pub(crate) fn question(codec: Codec, body: &[u8], role: &str) -> Result<ModelRequest, Refused> {
+pub(crate) fn question(format: Format, body: &[u8], role: &str) -> Result<ModelRequest, Refused> {
     let body: Value = serde_json::from_slice(body).map_err(|error| format!("the request is no JSON: {error}"))?;
     let mut reading = Reading::default();
-    match codec {
-        Codec::OpenaiChat => reading.chat(&body)?,
-        Codec::OpenaiResponses => reading.responses(&body)?,
-        Codec::AnthropicMessages => reading.messages(&body)?,
-        Codec::GeminiGenerate => reading.generate(&body)?,
-        Codec::OllamaChat => return Err("requests in the form of Ollama are not translated".to_owned()),
-        Codec::OpenaiEmbeddings | Codec::GeminiEmbed | Codec::OllamaEmbed => {
-            return Err("requests for embeddings are not translated".to_owned());
-        }
+    match format {
+        Format::Chat => reading.chat(&body)?,
+        Format::Responses => reading.responses(&body)?,
+        Format::Messages => reading.messages(&body)?,
+        Format::Generate => reading.generate(&body)?,
     }
     let mut request = ModelRequest::new(role, reading.messages);
     request.tools = reading.tools;

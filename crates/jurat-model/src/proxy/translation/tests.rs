@@ -3,9 +3,10 @@ use jurat_format::value::parse_json;
 use proptest::prelude::*;
 
 use super::{answer, question};
-use crate::codec::{Codec, Received, Reply};
+use crate::codec::{Received, Reply};
+use crate::proxy::Format;
 
-const CODECS: [Codec; 4] = [Codec::OpenaiChat, Codec::OpenaiResponses, Codec::AnthropicMessages, Codec::GeminiGenerate];
+const FORMATS: [Format; 4] = [Format::Chat, Format::Responses, Format::Messages, Format::Generate];
 
 fn value(text: &str) -> jurat_format::value::Value {
     parse_json(text).expect("it is JSON").value.into_owned()
@@ -29,10 +30,11 @@ proptest! {
     /// What is written in a provider's form is read as the same answer by who reads that provider.
     #[test]
     fn an_answer_is_read_as_it_was_given(reply in replies()) {
-        for codec in CODECS {
-            let whole = answer(codec, "m", &reply, false, 1);
+        for format in FORMATS {
+            let codec = format.codec();
+            let whole = answer(format, "m", &reply, false, 1);
             let received = Received { status: 200, header: &|_| None, body: &whole.body, at_ms: 0 };
-            let streamed = answer(codec, "m", &reply, true, 1);
+            let streamed = answer(format, "m", &reply, true, 1);
             let mut decoder = codec.stream();
             decoder.push(&streamed.body).expect("it is a stream");
             for read in [codec.decode(&received), decoder.finish()] {
@@ -60,7 +62,8 @@ proptest! {
         let mut request = ModelRequest::new("role", messages);
         let parameters = value(r#"{"type": "object", "properties": {"path": {"type": "string"}}}"#);
         request.tools = vec![Tool { name: "read".to_owned(), description: Some("reads".to_owned()), parameters }];
-        for codec in CODECS {
+        for format in FORMATS {
+            let codec = format.codec();
             let endpoint = Endpoint {
                 codec: codec.name().to_owned(),
                 codec_revision: codec.revision(),
@@ -70,7 +73,7 @@ proptest! {
                 headers: Vec::new(),
             };
             let wire = codec.encode(&endpoint, &request, false).expect("it can be asked");
-            let read = question(codec, &wire.body, "role").expect("it can be read");
+            let read = question(format, &wire.body, "role").expect("it can be read");
             prop_assert_eq!(&read, &request, "{}", codec.name());
         }
     }
@@ -78,15 +81,15 @@ proptest! {
 
 #[test]
 fn what_cannot_be_passed_on_is_said() {
-    let refused = |codec, body: &str, words: &str| {
-        let error = question(codec, body.as_bytes(), "role").err().unwrap_or_default();
+    let refused = |format, body: &str, words: &str| {
+        let error = question(format, body.as_bytes(), "role").err().unwrap_or_default();
         assert!(error.contains(words), "{error}");
     };
     let image = r#"{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}"#;
-    refused(Codec::OpenaiChat, image, "`image_url`");
-    refused(Codec::AnthropicMessages, r#"{"messages":[{"role":"user","content":[{"type":"image"}]}]}"#, "`image`");
-    refused(Codec::GeminiGenerate, r#"{"contents":[{"parts":[{"inlineData":{}}]}]}"#, "`inlineData`");
-    refused(Codec::OpenaiChat, r#"{"response_format":{"type":"json_schema"}}"#, "schema");
-    refused(Codec::OpenaiResponses, "no", "no JSON");
-    refused(Codec::OpenaiChat, r#"{"messages":[{"role":"oracle","content":"x"}]}"#, "`oracle`");
+    refused(Format::Chat, image, "`image_url`");
+    refused(Format::Messages, r#"{"messages":[{"role":"user","content":[{"type":"image"}]}]}"#, "`image`");
+    refused(Format::Generate, r#"{"contents":[{"parts":[{"inlineData":{}}]}]}"#, "`inlineData`");
+    refused(Format::Chat, r#"{"response_format":{"type":"json_schema"}}"#, "schema");
+    refused(Format::Responses, "no", "no JSON");
+    refused(Format::Chat, r#"{"messages":[{"role":"oracle","content":"x"}]}"#, "`oracle`");
 }
