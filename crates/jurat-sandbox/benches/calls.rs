@@ -3,7 +3,7 @@
 //! `--worker PROGRAM` says what is started as a worker, instead of one of this crate; it is told to be one by a word. A line is the language, what was measured, and
 //! microseconds, with tabs between them.
 //!
-//! Times are of the clock on the wall and only mean something on an idle machine; what is compared is measured in one run.
+//! Times are of real time and only mean something on an idle machine; what is compared is measured in one run.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use jurat_sandbox::Program as Worker;
-use jurat_sandbox::jail::{Exit, Isolation, Program, StopFlag, Walls, run};
+use jurat_sandbox::jail::{Exit, Isolation, Program, Sandbox, StopFlag, run};
 
 const NOTHING: &str = "/bin/true";
 
@@ -24,17 +24,17 @@ fn main() {
     let folders = ["workspace", "home", "tmp"].map(|it| folder.join(it));
     folders.iter().for_each(|it| std::fs::create_dir_all(it).expect("folders can be made"));
     let [workspace, home, tmp] = folders;
-    let walls = Walls::new(worker, Isolation::Namespaces, workspace, home, tmp);
+    let sandbox = Sandbox::new(worker, Isolation::Namespaces, workspace, home, tmp);
     for _ in 0..n_rounds {
-        let (jail, unshare, bare) = (timed(|| jailed(&walls)), timed(unshared), timed(|| started(NOTHING, &[])));
+        let (jail, unshare, bare) = (timed(|| jailed(&sandbox)), timed(unshared), timed(|| started(NOTHING, &[])));
         println!(r#"{{"jail": {jail:.3}, "unshare": {unshare:.3}, "bare": {bare:.3}}}"#);
     }
     std::fs::remove_dir_all(folder).expect("folders can be removed");
 }
 
-fn jailed(walls: &Walls) {
-    let program = Program { argv: vec![NOTHING.into()], work_dir: walls.seen().workspace, ..Program::default() };
-    let ended = run(&program, walls, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new());
+fn jailed(sandbox: &Sandbox) {
+    let program = Program { argv: vec![NOTHING.into()], work_dir: sandbox.seen().workspace, ..Program::default() };
+    let ended = run(&program, sandbox, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new());
     assert_eq!(ended.expect("it can be run").exit, Exit::Code(0));
 }
 

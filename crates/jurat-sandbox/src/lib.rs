@@ -7,7 +7,7 @@
 //! * [`Return`] and [`Failure`] are what comes of a call. A value travels as JSON text with tags for what JSON loses ([`tags`]);
 //! * [`Layer`] is a kind of protection; those that were in force are reported with every prepared source;
 //! * [`typescript`] reads TypeScript without running it: its signature, and the JavaScript that is left of it;
-//! * [`jail`] runs programs of others, agents among them, behind walls;
+//! * [`jail`] runs programs of others, agents among them, in a sandbox;
 //! * [`worker`] is the inside of such a process. A program that makes a pool of itself calls [`worker::main`] first thing.
 //!
 //! What is deliberately not here: what a returned value means. That is the business of the core.

@@ -57,7 +57,7 @@ pub enum Isolation {
 /// What code may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limits {
-    /// How long one call may take, by the clock on the wall.
+    /// How long one call may take, of real time.
     pub deadline: Duration,
     /// How much memory its process may map, in bytes.
     pub memory: u64,

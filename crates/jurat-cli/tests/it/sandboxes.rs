@@ -71,5 +71,5 @@ fn code_of_evaluators_needs_landlock() {
 
 #[test]
 fn agents_need_landlock() {
-    noted(AGENT, "agent `mine`: agents are not run here without walls: Landlock is not in force");
+    noted(AGENT, "agent `mine`: agents are not run here without a sandbox: Landlock is not in force");
 }

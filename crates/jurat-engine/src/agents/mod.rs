@@ -2,7 +2,7 @@
 //!
 //! How an agent is started and what its output means is the core's; the sandbox isolates programs, and the proxy passes on their requests to models. [`ready`] finds what
 //! a run needs and what decides its result. [`turns`] is the one loop that takes a run from a fresh workspace to its artifact; a turn is performed by a [`program`], a
-//! [`function`] of this program, or a model ([`probe`]). [`access`] is the proxy to the model, [`folders`] are the workspace and what is beside it, [`walls`] the sandbox,
+//! [`function`] of this program, or a model ([`probe`]). [`access`] is the proxy to the model, [`folders`] are the workspace and what is beside it, [`sandbox`] the sandbox,
 //! and [`kept`] is what is stored.
 
 mod access;
@@ -12,9 +12,9 @@ mod kept;
 mod probe;
 mod program;
 mod ready;
+mod sandbox;
 mod secrets;
 mod turns;
-mod walls;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

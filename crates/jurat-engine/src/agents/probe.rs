@@ -16,8 +16,8 @@ use jurat_model::Toolbox;
 use jurat_sandbox::jail;
 
 use super::folders::Folders;
+use super::sandbox::sandbox;
 use super::turns::{Finished, Performed, Performer, Task, Turn, blocking};
-use super::walls::walls;
 use super::{EndsWhenDropped, Halt};
 use crate::perform::{Perform, Question};
 use crate::{Models, Stop};
@@ -46,9 +46,9 @@ impl<'t> ModelTurns<'t> {
         let role = task.request.model.as_deref().ok_or("a probe needs a model")?;
         let worker = task.surroundings.worker.clone().ok_or("there is no worker here")?;
         // Its model is asked by jurat, so commands need no network.
-        let mut walls = walls(agent, folders, worker, task.surroundings.is_on_host);
-        walls.limits.wall = Duration::from_secs(SHELL_SECONDS).min(agent.limits.time);
-        let place = Place { walls, flag: jail::StopFlag::new() };
+        let mut sandbox = sandbox(agent, folders, worker, task.surroundings.is_on_host);
+        sandbox.limits.time = Duration::from_secs(SHELL_SECONDS).min(agent.limits.time);
+        let place = Place { sandbox, flag: jail::StopFlag::new() };
         let ends = EndsWhenDropped(place.flag.clone());
         let offers = offers(task.tools, agent, agent.limits.time).await?;
         let probe = Probe::new(task.case(), role, task.request.replicate, offers);
@@ -111,8 +111,8 @@ impl Performer for ModelTurns<'_> {
     async fn finish(self) -> Result<Finished, Halt> {
         let name = self.task.models.name(self.role).unwrap_or_else(|| self.role.to_owned());
         Ok(Finished {
-            place: self.place.walls.isolation.name(),
-            workspace: self.place.walls.seen().workspace.to_string_lossy().into_owned(),
+            place: self.place.sandbox.isolation.name(),
+            workspace: self.place.sandbox.seen().workspace.to_string_lossy().into_owned(),
             model: Some((name, None)),
             n_requests: Some(self.n_requests),
             ..Finished::default()
@@ -153,7 +153,7 @@ async fn asked(models: &Models, request: &ModelRequest, case: &str) -> Outcome {
 
 /// Where tools work.
 struct Place {
-    walls: jail::Walls,
+    sandbox: jail::Sandbox,
     flag: jail::StopFlag,
 }
 
@@ -191,7 +191,7 @@ impl Place {
     }
 
     async fn ran(&self, argv: &[&str], stdin: Vec<u8>) -> Result<(String, jail::Exit), String> {
-        let seen = self.walls.seen();
+        let seen = self.sandbox.seen();
         let env = [
             ("PATH", Path::new(SYSTEM_PATH)),
             ("HOME", seen.home.as_path()),
@@ -201,7 +201,7 @@ impl Place {
         let env: BTreeMap<_, _> = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         let argv = argv.iter().map(|it| (*it).into()).collect();
         let program = jail::Program { argv, env, stdin, work_dir: seen.workspace };
-        let (walls, flag) = (self.walls.clone(), self.flag.clone());
+        let (sandbox, flag) = (self.sandbox.clone(), self.flag.clone());
         let run = move || {
             let printed = Arc::new(std::sync::Mutex::new(Vec::new()));
             let take = |printed: &Arc<std::sync::Mutex<Vec<u8>>>| {
@@ -210,7 +210,7 @@ impl Place {
                     printed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend_from_slice(bytes);
                 }
             };
-            let ended = jail::run(&program, &walls, &mut take(&printed), &mut take(&printed), &flag);
+            let ended = jail::run(&program, &sandbox, &mut take(&printed), &mut take(&printed), &flag);
             let printed = printed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let text = cut(String::from_utf8_lossy(&printed).into_owned());
             ended.map(|it| (text, it.exit)).map_err(|error| error.to_string())

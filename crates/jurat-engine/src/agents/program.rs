@@ -19,9 +19,9 @@ use jurat_sandbox::jail;
 use super::access::{Access, PORT, limit_of_spent};
 use super::folders::Folders;
 use super::ready::{is_beside, named_files, unseen};
+use super::sandbox::sandbox;
 use super::secrets::Secrets;
 use super::turns::{Finished, Performed, Performer, Task, Turn, blocking};
-use super::walls::walls;
 use super::{EndsWhenDropped, Halt};
 
 /// How many requests are refused before an agent that asks beyond its limit is ended. The first few may be those that it makes beside each other.
@@ -49,7 +49,7 @@ struct Sandboxed {
     passed: Vec<(String, String)>,
     secrets: Secrets,
     folders: Arc<Folders>,
-    walls: jail::Walls,
+    sandbox: jail::Sandbox,
     is_on_host: bool,
     port: Option<u16>,
     flag: jail::StopFlag,
@@ -62,13 +62,13 @@ impl ProgramTurns {
         let flag = jail::StopFlag::new();
         let listen = if is_on_host { Listen::Loopback } else { Listen::Unix(folders.sockets.join("m")) };
         let access = Access::open(task, &listen, Some(on_spent(flag.clone())))?;
-        let mut walls = walls(&task.case().agent, folders, worker, is_on_host);
+        let mut sandbox = sandbox(&task.case().agent, folders, worker, is_on_host);
         if !is_on_host {
-            walls.network = network(task.case(), folders, access.port().is_some());
+            sandbox.network = network(task.case(), folders, access.port().is_some());
         }
-        walls.read_only.extend(named_files(task.case()));
-        walls.read_only.extend(task.ready.program.iter().flat_map(|it| it.read_only.clone()));
-        let seen = walls.seen();
+        sandbox.read_only.extend(named_files(task.case()));
+        sandbox.read_only.extend(task.ready.program.iter().flat_map(|it| it.read_only.clone()));
+        let seen = sandbox.seen();
         let places = Places { workspace: shown(&seen.workspace), home: shown(&seen.home), tmp: shown(&seen.tmp) };
         let _ends = EndsWhenDropped(flag.clone());
         let program = Arc::new(Sandboxed {
@@ -77,7 +77,7 @@ impl ProgramTurns {
             passed: task.ready.secrets.clone(),
             secrets: Secrets::new(&task.ready.secrets),
             folders: Arc::clone(folders),
-            walls,
+            sandbox,
             is_on_host,
             port: access.port(),
             flag,
@@ -156,9 +156,9 @@ impl Performer for ProgramTurns {
     }
 
     async fn finish(mut self) -> Result<Finished, Halt> {
-        let Sandboxed { walls, found, secrets, .. } = &*self.program;
+        let Sandboxed { sandbox, found, secrets, .. } = &*self.program;
         Ok(Finished {
-            place: walls.isolation.name(),
+            place: sandbox.isolation.name(),
             workspace: self.places.workspace,
             model: self.access.model.take(),
             program: found.as_ref().map(|it| (it.version.clone(), it.digest.clone())),
@@ -199,12 +199,12 @@ impl Sandboxed {
             written.map_err(|error| format!("`{}` cannot be written: {error}", file.path))?;
         }
         let program = self.program_of(launch);
-        let mut walls = self.walls.clone();
-        walls.limits.wall = left.max(Duration::from_millis(1));
+        let mut sandbox = self.sandbox.clone();
+        sandbox.limits.time = left.max(Duration::from_millis(1));
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let ended = jail::run(
             &program,
-            &walls,
+            &sandbox,
             &mut |bytes: &[u8]| stdout.extend_from_slice(bytes),
             &mut |bytes: &[u8]| stderr.extend_from_slice(bytes),
             &self.flag,
@@ -216,7 +216,7 @@ impl Sandboxed {
     }
 
     fn program_of(&self, launch: Launch) -> jail::Program {
-        let seen = self.walls.seen();
+        let seen = self.sandbox.seen();
         let mut env: BTreeMap<OsString, OsString> = BTreeMap::new();
         let mut put = |name: &str, value: OsString| drop(env.insert(name.into(), value));
         let mut search: Vec<PathBuf> = self.found.iter().flat_map(|it| it.search.clone()).collect();
@@ -352,7 +352,7 @@ fn ending(exit: jail::Exit) -> Option<Ending> {
 
 fn limit_of(limit: jail::Limit) -> Option<Limit> {
     Some(match limit {
-        jail::Limit::Wall => Limit::Time,
+        jail::Limit::Time => Limit::Time,
         jail::Limit::Output => Limit::Output,
         jail::Limit::Processes => Limit::Processes,
         jail::Limit::Memory => Limit::Memory,

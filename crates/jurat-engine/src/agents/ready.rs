@@ -78,9 +78,9 @@ pub enum AgentError {
         /// What failed and what to change.
         why: String,
     },
-    /// The program that asks cannot put up walls.
+    /// The embedding program cannot start the sandbox.
     #[error(
-        "agents run behind walls that this program cannot put up: call `jurat::serve_as_worker()` first thing in `main`"
+        "agents run in a sandbox that this program cannot start: call `jurat::serve_as_worker()` first thing in `main`"
     )]
     NoWorkers,
 }

@@ -137,7 +137,7 @@ fn observed() -> Observed {
         resumed: false,
         replay_of: None,
         unsafe_code: false,
-        notes: vec!["code ran without walls, as `--unsafe-code` asked".to_owned()],
+        notes: vec!["code ran without a sandbox, as `--unsafe-code` asked".to_owned()],
     }
 }
 

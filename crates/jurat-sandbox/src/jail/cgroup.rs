@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Limit, Limits, Mechanism, Wall};
+use super::{Limit, Limits, Mechanism, Protection};
 
 /// A group with a program in it. It is removed when it is dropped, with everything in it.
 #[derive(Debug)]
@@ -39,15 +39,15 @@ impl Cgroup {
         group.set("cgroup.procs", process.to_string()).then_some(group)
     }
 
-    pub(super) fn limit(&mut self, limits: &Limits, has: impl Fn(Wall) -> bool) {
-        if has(Wall::Memory) && self.set("memory.max", limits.memory_bytes.to_string()) {
+    pub(super) fn limit(&mut self, limits: &Limits, has: impl Fn(Protection) -> bool) {
+        if has(Protection::Memory) && self.set("memory.max", limits.memory_bytes.to_string()) {
             // Not every kernel counts what is swapped out.
             self.set("memory.swap.max", "0".to_owned());
             // Ten processes of which the largest was ended are of no use to anybody.
             self.set("memory.oom.group", "1".to_owned());
             self.limits.push(Limit::Memory);
         }
-        if has(Wall::Count) && self.set("pids.max", limits.processes.to_string()) {
+        if has(Protection::Count) && self.set("pids.max", limits.processes.to_string()) {
             self.limits.push(Limit::Processes);
         }
     }

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Unavailable, Wall};
+use super::{Protection, Unavailable};
 
 /// How a program ended, and what isolated it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     pub exit: Exit,
-    /// How long it took, by the clock on the wall.
-    pub wall: Duration,
+    /// How long it took, of real time.
+    pub time: Duration,
     /// Bytes it wrote to standard output, those that were not passed on included.
     pub stdout_bytes: u64,
     /// Bytes it wrote to standard error, those that were not passed on included.
@@ -25,7 +25,7 @@ pub struct Ended {
     pub peak_processes: Option<u64>,
     /// What enforced each limit. A limit that is not here was not enforced.
     pub enforced: Vec<(Limit, Mechanism)>,
-    pub walls: Vec<Wall>,
+    pub protections: Vec<Protection>,
 }
 
 /// How a program ended.
@@ -64,7 +64,7 @@ impl fmt::Display for Exit {
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// Time.
-    Wall,
+    Time,
     Output,
     Processes,
     Memory,
@@ -80,7 +80,7 @@ impl Limit {
     /// Its name, as a run says it.
     pub fn name(self) -> &'static str {
         match self {
-            Limit::Wall => "time",
+            Limit::Time => "time",
             Limit::Output => "output",
             Limit::Processes => "processes",
             Limit::Memory => "memory",
@@ -141,13 +141,13 @@ impl fmt::Display for Mechanism {
 /// Why a program was not run, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum JailError {
-    /// The walls cannot be put up here.
+    /// The sandbox cannot be started here.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     /// The program cannot be started.
     #[error("`{program}` cannot be started: {reason}")]
     NotStarted { program: String, reason: String },
-    /// A folder or file of the walls cannot be used.
+    /// A folder or file of the sandbox cannot be used.
     #[error("`{}` cannot be used: {source}", .path.display())]
     Folder { path: PathBuf, source: io::Error },
     /// What was asked for cannot be had with this isolation.

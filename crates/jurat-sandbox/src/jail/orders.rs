@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Limit, Mechanism, Wall};
+use super::{Limit, Mechanism, Protection};
 
 /// What a worker makes of a jail, before it is known what for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub(crate) struct Orders {
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) work_dir: OsString,
     /// Whether there are namespaces, or only a process that supervises the program.
-    pub(crate) is_walled: bool,
+    pub(crate) is_isolated: bool,
     /// Folders that can be written: where they are, and where they are seen.
     pub(crate) writable: Vec<(OsString, OsString)>,
     pub(crate) read_only: Vec<OsString>,
@@ -39,13 +39,13 @@ pub(crate) struct Orders {
     pub(crate) file_bytes: u64,
     /// The most bytes of files that no folder names any more. With what folders hold they may not be more either, which is looked at outside.
     pub(crate) disk_bytes: u64,
-    /// The walls to put up.
-    pub(crate) walls: BTreeSet<Wall>,
+    /// What to enforce.
+    pub(crate) protections: BTreeSet<Protection>,
 }
 
 impl Orders {
-    pub(crate) fn has(&self, wall: Wall) -> bool {
-        self.walls.contains(&wall)
+    pub(crate) fn has(&self, protection: Protection) -> bool {
+        self.protections.contains(&protection)
     }
 }
 
@@ -54,11 +54,11 @@ impl Orders {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Said {
     /// The program runs.
-    Started { enforced: Vec<(Limit, Mechanism)>, walls: BTreeSet<Wall> },
+    Started { enforced: Vec<(Limit, Mechanism)>, protections: BTreeSet<Protection> },
     /// The bytes of files that no folder names any more, when they are other than before.
     Unlinked { bytes: u64 },
-    /// The walls cannot be put up.
-    NoWalls { step: String, reason: String, errno: i32 },
+    /// The sandbox cannot be started.
+    NoSandbox { step: String, reason: String, errno: i32 },
     /// A folder cannot be used.
     NoFolder { path: OsString, errno: i32 },
     /// The program cannot be started.

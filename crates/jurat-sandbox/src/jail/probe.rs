@@ -1,18 +1,18 @@
-//! Whether walls can be put up here, found out by doing.
+//! Whether a sandbox can be started here, found out by starting one.
 
 use std::fmt;
 use std::path::Path;
 
-use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Program, StopFlag, Wall, Walls, run};
+use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Program, Protection, Sandbox, StopFlag, run};
 
 /// What this machine can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Available {
-    pub walls: Vec<Wall>,
+    pub protections: Vec<Protection>,
     pub enforced: Vec<(Limit, Mechanism)>,
 }
 
-/// Why walls cannot be put up here, and what to change.
+/// Why a sandbox cannot be started here, and what to change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Unavailable {
     pub reason: String,
@@ -22,7 +22,7 @@ pub struct Unavailable {
 
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "agents are not run here without walls: {}; {}", self.reason, self.remedy)
+        write!(f, "agents are not run here without a sandbox: {}; {}", self.reason, self.remedy)
     }
 }
 
@@ -36,18 +36,18 @@ pub fn probe(worker: crate::Program, folder: &Path) -> Result<Available, JailErr
         std::fs::create_dir_all(path).map_err(|source| JailError::Folder { path: path.clone(), source })?;
     }
     let [workspace, home, tmp] = folders;
-    let walls = Walls::new(worker, Isolation::Namespaces, workspace, home, tmp);
+    let sandbox = Sandbox::new(worker, Isolation::Namespaces, workspace, home, tmp);
     let program = Program {
         argv: vec!["/bin/sh".into(), "-c".into(), ":".into()],
-        work_dir: walls.seen().workspace,
+        work_dir: sandbox.seen().workspace,
         ..Program::default()
     };
-    let Ended { exit, walls, enforced, .. } =
-        run(&program, &walls, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new())?;
+    let Ended { exit, protections, enforced, .. } =
+        run(&program, &sandbox, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new())?;
     if exit != Exit::Code(0) {
         return Err(JailError::Lost(format!("a program that does nothing {exit}")));
     }
-    Ok(Available { walls, enforced })
+    Ok(Available { protections, enforced })
 }
 
 /// What to change where a step failed.
@@ -73,7 +73,7 @@ pub(super) fn unavailable(step: &str, reason: &str, errno: i32) -> Unavailable {
     } else {
         "ask the administrator of this machine to allow user namespaces"
     };
-    let remedy = format!("{change}; or run agents in a container, or without walls with `--unsafe-host`");
+    let remedy = format!("{change}; or run agents in a container, or without a sandbox with `--unsafe-host`");
     Unavailable { reason: format!("{step}: {reason}"), remedy }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn unavailable(step: &str, reason: &str, errno: i32) -> Unavailable {
 pub(super) fn unavailable_here() -> Unavailable {
     Unavailable {
         reason: "only Linux has namespaces".to_owned(),
-        remedy: "run agents in a container, or without walls with `--unsafe-host`".to_owned(),
+        remedy: "run agents in a container, or without a sandbox with `--unsafe-host`".to_owned(),
     }
 }
 
@@ -93,8 +93,9 @@ mod tests {
     #[test]
     fn the_remedy_is_about_what_failed() {
         let said = unavailable("Landlock is not in force", "not supported", 0).to_string();
-        let begin = "agents are not run here without walls: Landlock is not in force: not supported; start a kernel";
-        assert!(said.starts_with(begin) && said.ends_with("without walls with `--unsafe-host`"), "{said}");
+        let begin =
+            "agents are not run here without a sandbox: Landlock is not in force: not supported; start a kernel";
+        assert!(said.starts_with(begin) && said.ends_with("without a sandbox with `--unsafe-host`"), "{said}");
         let said = unavailable("`/proc` cannot be mounted anew", "no", libc::ENOSYS).to_string();
         assert!(!said.contains("Landlock"), "{said}");
     }

@@ -22,7 +22,7 @@ use super::orders::Enter;
 use super::orders::{Orders, RawExit, Said};
 #[cfg(target_os = "linux")]
 use super::spare;
-use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Network, Program, StopFlag, Wall, Walls};
+use super::{Ended, Exit, Isolation, JailError, Limit, Mechanism, Network, Program, Protection, Sandbox, StopFlag};
 use super::{container, size};
 use crate::frame;
 #[cfg(target_os = "linux")]
@@ -52,14 +52,14 @@ const START: Duration = Duration::from_secs(30);
 /// What one read takes at most.
 const CHUNK: usize = 64 << 10;
 
-/// Runs a program behind walls to its end. What it writes goes to the sinks as it comes, up to the limit. When this returns, nothing of the program is left, also
+/// Runs a program in a sandbox to its end. What it writes goes to the sinks as it comes, up to the limit. When this returns, nothing of the program is left, also
 /// when it is an error; on the host that holds on Linux only.
 ///
 /// # Errors
-/// When the walls cannot be put up, or the program cannot be started. That a program fails or is stopped is no error: [`Ended`] says so.
+/// When the sandbox cannot be started, or the program cannot be started. That a program fails or is stopped is no error: [`Ended`] says so.
 pub fn run(
     program: &Program,
-    walls: &Walls,
+    sandbox: &Sandbox,
     stdout: &mut dyn Sink,
     stderr: &mut dyn Sink,
     stop: &StopFlag,
@@ -67,12 +67,12 @@ pub fn run(
     if program.argv.is_empty() {
         return Err(JailError::NotStarted { program: String::new(), reason: "no program is named".to_owned() });
     }
-    if walls.isolation == Isolation::Host && !walls.network.forwards().is_empty() {
+    if sandbox.isolation == Isolation::Host && !sandbox.network.forwards().is_empty() {
         return Err(JailError::Unsupported(
             "on the host there are no forwards; listen on a port of the machine instead",
         ));
     }
-    let folders = [walls.workspace.as_path(), &walls.home, &walls.tmp];
+    let folders = [sandbox.workspace.as_path(), &sandbox.home, &sandbox.tmp];
     for path in folders {
         let problem = |source| JailError::Folder { path: path.to_owned(), source };
         if !path.metadata().map_err(problem)?.is_dir() {
@@ -83,11 +83,11 @@ pub fn run(
     let (end, ended) = mpsc::channel::<()>();
     let unlinked = &AtomicU64::new(0);
     std::thread::scope(|scope| {
-        if walls.has(Wall::Disk) {
-            scope.spawn(move || watch_size(&folders, (walls, unlinked), &over, &ended));
+        if sandbox.has(Protection::Disk) {
+            scope.spawn(move || watch_size(&folders, (sandbox, unlinked), &over, &ended));
         }
         let result =
-            Running::start(program, walls, unlinked).and_then(|mut it| it.watch(stdout, stderr, stop, &n_looks));
+            Running::start(program, sandbox, unlinked).and_then(|mut it| it.watch(stdout, stderr, stop, &n_looks));
         drop(end);
         result
     })
@@ -97,15 +97,15 @@ pub fn run(
 /// the disk as well.
 fn watch_size(
     folders: &[&Path],
-    (walls, unlinked): (&Walls, &AtomicU64),
+    (sandbox, unlinked): (&Sandbox, &AtomicU64),
     over: &mpsc::Sender<Limit>,
     ended: &mpsc::Receiver<()>,
 ) {
     let mut pause = Duration::from_millis(200);
     while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(pause) {
         let begun = Instant::now();
-        let room = walls.limits.disk_bytes.saturating_sub(unlinked.load(Ordering::Relaxed));
-        if let Some(limit) = size::excess(folders, room, walls.limits.files) {
+        let room = sandbox.limits.disk_bytes.saturating_sub(unlinked.load(Ordering::Relaxed));
+        if let Some(limit) = size::excess(folders, room, sandbox.limits.files) {
             over.send(limit).unwrap_or_default();
             return;
         }
@@ -127,7 +127,7 @@ enum Kind {
 
 /// A program that runs.
 struct Running<'w> {
-    walls: &'w Walls,
+    sandbox: &'w Sandbox,
     /// Bytes of files that were removed while open, as the first process reports them.
     unlinked: &'w AtomicU64,
     name: String,
@@ -146,19 +146,19 @@ struct Running<'w> {
     /// Whether it was killed without grace.
     is_insisted: bool,
     enforced: Vec<(Limit, Mechanism)>,
-    stood: Vec<Wall>,
+    protections: Vec<Protection>,
     last: Option<Said>,
 }
 
 impl<'w> Running<'w> {
-    fn start(program: &Program, walls: &'w Walls, unlinked: &'w AtomicU64) -> Result<Running<'w>, JailError> {
+    fn start(program: &Program, sandbox: &'w Sandbox, unlinked: &'w AtomicU64) -> Result<Running<'w>, JailError> {
         let name = program.argv[0].to_string_lossy().into_owned();
         let begun = Instant::now();
-        let mut running = match &walls.isolation {
+        let mut running = match &sandbox.isolation {
             Isolation::Container { engine, image } => {
-                let (container, arguments) = container::arguments(program, walls, image);
+                let (container, arguments) = container::arguments(program, sandbox, image);
                 find(engine).map_err(|error| not_started(engine.as_os_str(), &error))?;
-                let mut command = client(walls, engine, &container);
+                let mut command = client(sandbox, engine, &container);
                 command.args(arguments).stdin(Stdio::piped());
                 let child = spawned(
                     &mut command,
@@ -166,7 +166,7 @@ impl<'w> Running<'w> {
                     engine.as_os_str(),
                 )?;
                 Running::of(
-                    (walls, unlinked),
+                    (sandbox, unlinked),
                     name,
                     child,
                     None,
@@ -182,22 +182,29 @@ impl<'w> Running<'w> {
                 let mut command = Command::new(&program.argv[0]);
                 command.args(&program.argv[1..]).current_dir(&program.work_dir).stdin(Stdio::piped());
                 let child = spawned(&mut command, program.env.iter(), &program.argv[0])?;
-                Running::of((walls, unlinked), name, child, None, program.stdin.clone(), Kind::Direct, begun)
+                Running::of((sandbox, unlinked), name, child, None, program.stdin.clone(), Kind::Direct, begun)
             }
             #[cfg(target_os = "linux")]
             Isolation::Namespaces | Isolation::Host => {
-                let worker = spare::worker(&wanted(walls)).map_err(|error| JailError::NotStarted {
-                    program: walls.worker.path.display().to_string(),
+                let worker = spare::worker(&wanted(sandbox)).map_err(|error| JailError::NotStarted {
+                    program: sandbox.worker.path.display().to_string(),
                     reason: error.to_string(),
                 })?;
-                let orders = serde_json::to_vec(&orders(program, walls)).map_err(io::Error::from)?;
+                let orders = serde_json::to_vec(&orders(program, sandbox)).map_err(io::Error::from)?;
                 let mut unsent = frame::framed(frame::JAIL, &orders);
                 unsent.extend(frame::framed(frame::INPUT, &program.stdin));
-                let mut running =
-                    Running::of((walls, unlinked), name, worker.child, Some(worker.control), unsent, Kind::Jail, begun);
+                let mut running = Running::of(
+                    (sandbox, unlinked),
+                    name,
+                    worker.child,
+                    Some(worker.control),
+                    unsent,
+                    Kind::Jail,
+                    begun,
+                );
                 running.cgroup = worker.cgroup;
                 if let Some(cgroup) = &mut running.cgroup {
-                    cgroup.limit(&walls.limits, |it| walls.has(it));
+                    cgroup.limit(&sandbox.limits, |it| sandbox.has(it));
                 }
                 running
             }
@@ -207,7 +214,7 @@ impl<'w> Running<'w> {
     }
 
     fn of(
-        (walls, unlinked): (&'w Walls, &'w AtomicU64),
+        (sandbox, unlinked): (&'w Sandbox, &'w AtomicU64),
         name: String,
         child: Child,
         control: Option<UnixStream>,
@@ -223,7 +230,7 @@ impl<'w> Running<'w> {
         #[cfg(not(target_os = "linux"))]
         let handle = None;
         Running {
-            walls,
+            sandbox,
             unlinked,
             name,
             child,
@@ -237,7 +244,7 @@ impl<'w> Running<'w> {
             ending: None,
             is_insisted: false,
             enforced: Vec::new(),
-            stood: Vec::new(),
+            protections: Vec::new(),
             last: None,
         }
     }
@@ -245,12 +252,13 @@ impl<'w> Running<'w> {
     /// What is enforced by who looks on, whatever runs.
     fn outer_limits(&self) -> Vec<(Limit, Mechanism)> {
         let own = [
-            (Wall::Time, Limit::Wall, Mechanism::Clock),
-            (Wall::Output, Limit::Output, Mechanism::Reader),
-            (Wall::Disk, Limit::Disk, Mechanism::Polling),
-            (Wall::Disk, Limit::Files, Mechanism::Polling),
+            (Protection::Time, Limit::Time, Mechanism::Clock),
+            (Protection::Output, Limit::Output, Mechanism::Reader),
+            (Protection::Disk, Limit::Disk, Mechanism::Polling),
+            (Protection::Disk, Limit::Files, Mechanism::Polling),
         ];
-        let own = own.into_iter().filter(|(wall, ..)| self.walls.has(*wall)).map(|(_, limit, by)| (limit, by));
+        let own =
+            own.into_iter().filter(|(protection, ..)| self.sandbox.has(*protection)).map(|(_, limit, by)| (limit, by));
         let engine = [Limit::Processes, Limit::Memory, Limit::FileSize].map(|it| (it, Mechanism::Engine));
         own.chain(engine.into_iter().filter(|_| matches!(self.kind, Kind::Container(_)))).collect()
     }
@@ -264,7 +272,7 @@ impl<'w> Running<'w> {
     ) -> Result<Ended, JailError> {
         let (mut out, mut err) = (Pipe::new(self.child.stdout.take()), Pipe::new(self.child.stderr.take()));
         let mut passed = 0;
-        let max = if self.walls.has(Wall::Output) { self.walls.limits.output_bytes } else { u64::MAX };
+        let max = if self.sandbox.has(Protection::Output) { self.sandbox.limits.output_bytes } else { u64::MAX };
         let mut is_over = None;
         loop {
             self.wait(&out, &err);
@@ -279,8 +287,8 @@ impl<'w> Running<'w> {
             } else if stop.is_raised() {
                 self.end(Exit::Interrupted);
             }
-            if self.walls.has(Wall::Time) && self.begun.elapsed() > self.walls.limits.wall {
-                self.end(Exit::Stopped(Limit::Wall));
+            if self.sandbox.has(Protection::Time) && self.begun.elapsed() > self.sandbox.limits.time {
+                self.end(Exit::Stopped(Limit::Time));
             }
             if let Ok(limit) = sizes.try_recv() {
                 self.end(Exit::Stopped(limit));
@@ -364,9 +372,9 @@ impl<'w> Running<'w> {
         }
         while let Ok(Some((frame::SAID, body))) = frame::take(&mut self.came, 1 << 20) {
             match serde_json::from_slice(&body).map_err(io::Error::from)? {
-                Said::Started { enforced, walls } => {
+                Said::Started { enforced, protections } => {
                     self.enforced.extend(enforced);
-                    self.stood = walls.into_iter().collect();
+                    self.protections = protections.into_iter().collect();
                 }
                 Said::Unlinked { bytes } => self.unlinked.store(bytes, Ordering::Relaxed),
                 said => self.last = Some(said),
@@ -381,8 +389,8 @@ impl<'w> Running<'w> {
             return;
         }
         // A program that takes too much is not asked: it would take more meanwhile.
-        let is_asked = matches!(why, Exit::Interrupted | Exit::Stopped(Limit::Wall));
-        let grace = if is_asked { self.walls.limits.grace } else { Duration::ZERO };
+        let is_asked = matches!(why, Exit::Interrupted | Exit::Stopped(Limit::Time));
+        let grace = if is_asked { self.sandbox.limits.grace } else { Duration::ZERO };
         self.end_within(why, grace);
     }
 
@@ -399,7 +407,7 @@ impl<'w> Running<'w> {
     fn end_within(&mut self, why: Exit, grace: Duration) {
         let is_asked = !grace.is_zero();
         self.ending = Some((why, Instant::now() + grace + LAST));
-        match (&self.kind, &self.walls.isolation) {
+        match (&self.kind, &self.sandbox.isolation) {
             (Kind::Container(container), Isolation::Container { engine, .. }) => {
                 let seconds = grace.as_secs().to_string();
                 let words: &[&str] =
@@ -422,9 +430,9 @@ impl<'w> Running<'w> {
     /// Ends what did not end when it was asked to, and what does not start.
     fn insist(&mut self) {
         let is_late = self.ending.is_some_and(|(_, until)| Instant::now() > until);
-        let is_stuck = self.stood.is_empty()
+        let is_stuck = self.protections.is_empty()
             && self.control.is_some()
-            && self.walls.isolation == Isolation::Namespaces
+            && self.sandbox.isolation == Isolation::Namespaces
             && self.begun.elapsed() > START;
         if is_late || is_stuck {
             self.kill();
@@ -432,7 +440,8 @@ impl<'w> Running<'w> {
     }
 
     fn kill(&mut self) {
-        if let (Kind::Container(container), Isolation::Container { engine, .. }) = (&self.kind, &self.walls.isolation) {
+        if let (Kind::Container(container), Isolation::Container { engine, .. }) = (&self.kind, &self.sandbox.isolation)
+        {
             quietly(engine.as_os_str(), &["rm", "--force", container]);
         }
         #[cfg(not(target_os = "linux"))]
@@ -448,7 +457,7 @@ impl<'w> Running<'w> {
     }
 
     fn ended(&mut self, stdout_bytes: u64, stderr_bytes: u64) -> Result<Ended, JailError> {
-        let wall = self.begun.elapsed();
+        let time = self.begun.elapsed();
         let killed_by_kernel = self.cgroup.as_ref().is_some_and(Cgroup::ran_out_of_memory);
         let (mut memory, mut processes) = (None, None);
         let own = match self.last.take() {
@@ -469,7 +478,7 @@ impl<'w> Running<'w> {
                 return Err(JailError::NotStarted { program: self.name.clone(), reason });
             }
             #[cfg(target_os = "linux")]
-            Some(Said::NoWalls { step, reason, errno }) => {
+            Some(Said::NoSandbox { step, reason, errno }) => {
                 return Err(super::probe::unavailable(&step, &reason, errno).into());
             }
             _ if self.kind != Kind::Jail => {
@@ -485,22 +494,22 @@ impl<'w> Running<'w> {
         let exit = self.ending.map_or(own, |(why, _)| why);
         #[cfg(target_os = "linux")]
         if self.kind == Kind::Jail {
-            spare::prepare(&wanted(self.walls));
+            spare::prepare(&wanted(self.sandbox));
         }
         let by_cgroup = self.cgroup.as_ref().map(Cgroup::enforces).unwrap_or_default();
         self.enforced.retain(|(limit, _)| !by_cgroup.iter().any(|(it, _)| it == limit));
         self.enforced.extend(by_cgroup);
         self.enforced.sort_unstable();
-        let (enforced, walls) = (std::mem::take(&mut self.enforced), std::mem::take(&mut self.stood));
+        let (enforced, protections) = (std::mem::take(&mut self.enforced), std::mem::take(&mut self.protections));
         Ok(Ended {
             exit,
-            wall,
+            time,
             stdout_bytes,
             stderr_bytes,
             peak_memory_bytes: memory,
             peak_processes: processes,
             enforced,
-            walls,
+            protections,
         })
     }
 }
@@ -589,16 +598,16 @@ fn not_started(program: &OsStr, error: &io::Error) -> JailError {
 
 /// The client of an engine, which ends with this process, and whose container does as well.
 #[cfg(target_os = "linux")]
-fn client(walls: &Walls, engine: &Path, container: &str) -> Command {
+fn client(sandbox: &Sandbox, engine: &Path, container: &str) -> Command {
     let removal = ["rm", "--force", container];
-    let mut command = Command::new(&walls.worker.path);
-    command.args(&walls.worker.arguments).arg(worker::SUPERVISE_CLIENT).arg(std::process::id().to_string());
+    let mut command = Command::new(&sandbox.worker.path);
+    command.args(&sandbox.worker.arguments).arg(worker::SUPERVISE_CLIENT).arg(std::process::id().to_string());
     command.arg((1 + removal.len()).to_string()).arg(engine).args(removal).arg("/").arg(engine);
     command
 }
 
 #[cfg(not(target_os = "linux"))]
-fn client(_: &Walls, engine: &Path, _: &str) -> Command {
+fn client(_: &Sandbox, engine: &Path, _: &str) -> Command {
     Command::new(engine)
 }
 
@@ -622,43 +631,43 @@ fn quietly(program: &OsStr, words: &[&str]) {
     }
 }
 
-/// The worker that these walls need.
+/// The worker that this sandbox needs.
 #[cfg(target_os = "linux")]
-fn wanted(walls: &Walls) -> spare::Wanted {
+fn wanted(sandbox: &Sandbox) -> spare::Wanted {
     let enter = Enter {
-        files: walls.has(Wall::Files),
-        processes: walls.has(Wall::Processes),
-        ipc: walls.has(Wall::Ipc),
-        network: walls.has(Wall::Network) && walls.network != Network::Host,
+        files: sandbox.has(Protection::Files),
+        processes: sandbox.has(Protection::Processes),
+        ipc: sandbox.has(Protection::Ipc),
+        network: sandbox.has(Protection::Network) && sandbox.network != Network::Host,
         parent: std::process::id(),
     };
     spare::Wanted {
-        program: walls.worker.clone(),
+        program: sandbox.worker.clone(),
         process: std::process::id(),
-        enter: (walls.isolation == Isolation::Namespaces).then_some(enter),
+        enter: (sandbox.isolation == Isolation::Namespaces).then_some(enter),
     }
 }
 
-fn orders(program: &Program, walls: &Walls) -> Orders {
-    let seen = walls.seen();
-    let folders = [(&walls.workspace, &seen.workspace), (&walls.home, &seen.home), (&walls.tmp, &seen.tmp)];
+fn orders(program: &Program, sandbox: &Sandbox) -> Orders {
+    let seen = sandbox.seen();
+    let folders = [(&sandbox.workspace, &seen.workspace), (&sandbox.home, &seen.home), (&sandbox.tmp, &seen.tmp)];
     let writable = folders.map(|(here, there)| (here.as_os_str().to_owned(), there.as_os_str().to_owned())).to_vec();
     let mut env: Vec<_> = program.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    if !walls.has(Wall::Environment) {
+    if !sandbox.has(Protection::Environment) {
         env.extend(std::env::vars_os());
     }
     Orders {
         argv: program.argv.clone(),
         env,
         work_dir: program.work_dir.clone().into_os_string(),
-        is_walled: walls.isolation == Isolation::Namespaces,
+        is_isolated: sandbox.isolation == Isolation::Namespaces,
         writable,
-        read_only: walls.read_only.iter().map(|it| it.as_os_str().to_owned()).collect(),
-        forwards: walls.network.forwards().iter().map(|it| (it.port, it.socket.as_os_str().to_owned())).collect(),
-        processes: walls.limits.processes,
-        memory_bytes: walls.limits.memory_bytes,
-        file_bytes: walls.limits.file_bytes,
-        disk_bytes: walls.limits.disk_bytes,
-        walls: Wall::ALL.into_iter().filter(|it| walls.has(*it)).collect(),
+        read_only: sandbox.read_only.iter().map(|it| it.as_os_str().to_owned()).collect(),
+        forwards: sandbox.network.forwards().iter().map(|it| (it.port, it.socket.as_os_str().to_owned())).collect(),
+        processes: sandbox.limits.processes,
+        memory_bytes: sandbox.limits.memory_bytes,
+        file_bytes: sandbox.limits.file_bytes,
+        disk_bytes: sandbox.limits.disk_bytes,
+        protections: Protection::ALL.into_iter().filter(|it| sandbox.has(*it)).collect(),
     }
 }

@@ -130,7 +130,7 @@ mod linux {
         Ok(())
     }
 
-    /// Rules that allow nothing. What the oldest kernel with Landlock can do is required; newer kernels add walls behind those of the list of calls.
+    /// Rules that allow nothing. What the oldest kernel with Landlock can do is required; newer kernels add protections to those of the list of calls.
     fn rules() -> Result<RulesetCreated, RulesetError> {
         Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)

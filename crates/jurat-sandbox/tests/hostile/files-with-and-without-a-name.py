@@ -7,5 +7,5 @@ with open("named", "wb") as named:
 held = open("scratch", "wb", buffering=0)
 os.unlink("scratch")
 held.write(bytes(12_000_000))
-time.sleep(60 if WALLED else 0.5)
+time.sleep(60 if ISOLATED else 0.5)
 print("breached")

@@ -3,7 +3,7 @@
 # ends: disk_space
 import os, time
 held = []
-for n in range(500 if WALLED else 8):
+for n in range(500 if ISOLATED else 8):
     held.append(open("scratch", "wb", buffering=0))
     os.unlink("scratch")
     held[-1].write(bytes(10_000_000))

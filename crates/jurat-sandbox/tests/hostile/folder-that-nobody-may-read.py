@@ -4,7 +4,7 @@
 import os, time
 os.mkdir("closed")
 inside = os.open("closed", os.O_RDONLY)
-for n in range(500 if WALLED else 8):
+for n in range(500 if ISOLATED else 8):
     os.chmod("closed", 0o700)
     file = os.open(f"f{n}", os.O_CREAT | os.O_WRONLY, dir_fd=inside)
     os.chmod("closed", 0)

@@ -1,5 +1,5 @@
 # without: -
-# limit: processes=320 wall=2
+# limit: processes=320 time=2
 # ends: time processes
 bomb() { bomb | bomb & }
 bomb

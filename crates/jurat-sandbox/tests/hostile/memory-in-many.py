@@ -13,6 +13,6 @@ for _ in range(12):
         os._exit(0)
 for _ in range(12):
     os.read(ready, 1)
-if WALLED:
+if ISOLATED:
     os.read(hold, 1)
 print("breached")

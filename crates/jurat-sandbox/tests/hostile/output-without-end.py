@@ -4,6 +4,6 @@
 import os
 chunk = b"x" * 1_000_000
 # Ten gigabytes where somebody should stop it, less where nobody does.
-for _ in range(10_000 if WALLED else 50):
+for _ in range(10_000 if ISOLATED else 50):
     os.write(1, chunk)
 os.write(1, b"breached")

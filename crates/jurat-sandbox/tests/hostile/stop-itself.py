@@ -1,5 +1,5 @@
 # without: -
-# limit: wall=2
+# limit: time=2
 # ends: time
 import os, signal
 if os.fork() == 0:

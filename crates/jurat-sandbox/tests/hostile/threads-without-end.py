@@ -1,5 +1,5 @@
 # without: -
-# limit: wall=3
+# limit: time=3
 # ends: time processes
 import threading, time
 def wait():

@@ -1,16 +1,16 @@
-//! Programs that mean harm, behind walls.
+//! Programs that mean harm, in a sandbox.
 //!
-//! A program is a file in `tests/hostile/`. Behind all walls none of them gets what it wants, everything around stays as it was, nothing is left of it, and whoever ran it
-//! goes on. Then each is run again without the walls that its first line names; now it has to succeed, else it would prove nothing. What succeeds is harmless: it
+//! A program is a file in `tests/hostile/`. With all protections none of them gets what it wants, everything around stays as it was, nothing is left of it, and the process that ran it
+//! continues. Then each is run again without the protections that its first line names; now it has to succeed, else it would prove nothing. What succeeds is harmless: it
 //! attacks things that are there to be attacked, and has an end.
 //!
 //! Its head, in lines of comment:
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `without` | the walls to leave out, by name; `namespaces` for the machine itself. `-`: there is nothing to leave out, or it would not be harmless |
-//! | `limit` | limits to set: `wall` and `grace` in seconds, `output`, `memory`, `file`, `disk` in bytes, `processes`, `files` |
-//! | `ends` | the limits any of which ends it behind all walls |
+//! | `without` | the protections to leave out, by name; `namespaces` for the machine itself. `-`: there is nothing to leave out, or it would not be harmless |
+//! | `limit` | limits to set: `time` and `grace` in seconds, `output`, `memory`, `file`, `disk` in bytes, `processes`, `files` |
+//! | `ends` | the limits any of which ends it with all protections |
 //! | `proof` | `damage`: something outside changed; `left`: something of it still runs. Otherwise it says `breached` |
 //! | `root`, `machine` | it can only succeed for root, or on a machine |
 
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use jurat_sandbox::jail::{Exit, Isolation, Program, StopFlag, Wall, Walls, remove_folder, run};
+use jurat_sandbox::jail::{Exit, Isolation, Program, Protection, Sandbox, StopFlag, remove_folder, run};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags};
 
@@ -137,16 +137,16 @@ impl Attack {
         self.head.get(key).into_iter().flat_map(|it| it.split(' ')).filter(|it| *it != "-")
     }
 
-    fn place(&self, is_walled: bool) -> Place {
-        let on_host = !is_walled && self.words("without").any(|it| it == "namespaces");
+    fn place(&self, is_isolated: bool) -> Place {
+        let on_host = !is_isolated && self.words("without").any(|it| it == "namespaces");
         let mut place = Place::new(if on_host { Isolation::Host } else { Isolation::Namespaces });
-        let limits = &mut place.walls.limits;
+        let limits = &mut place.sandbox.limits;
         limits.grace = Duration::from_secs(1);
         for (name, value) in self.words("limit").filter_map(|it| it.split_once('=')) {
             let seconds = || Duration::from_secs_f64(value.parse().expect("it is a number"));
             let number = || value.parse::<u64>().expect("it is a number");
             match name {
-                "wall" => limits.wall = seconds(),
+                "time" => limits.time = seconds(),
                 "grace" => limits.grace = seconds(),
                 "output" => limits.output_bytes = number(),
                 "processes" => limits.processes = number(),
@@ -157,23 +157,23 @@ impl Attack {
                 _ => panic!("{}: there is no limit `{name}`", self.name),
             }
         }
-        if !is_walled {
+        if !is_isolated {
             let words: BTreeSet<&str> = self.words("without").collect();
-            place.walls.without = Wall::ALL.into_iter().filter(|it| words.contains(it.name())).collect();
+            place.sandbox.without = Protection::ALL.into_iter().filter(|it| words.contains(it.name())).collect();
         }
         place
     }
 
-    fn program(&self, place: &Place, world: &World, is_walled: bool, linger: &str) -> Program {
+    fn program(&self, place: &Place, world: &World, is_isolated: bool, linger: &str) -> Program {
         let mut names: BTreeMap<&str, String> = world.names.clone();
         names.insert("LINGER", linger.to_owned());
         if self.name.ends_with(".sh") {
-            names.insert("WALLED", u8::from(is_walled).to_string());
+            names.insert("ISOLATED", u8::from(is_isolated).to_string());
             let mut program = place.shell(&self.text);
             program.env.extend(names.into_iter().map(|(name, value)| (name.into(), value.into())));
             return program;
         }
-        let mut text = format!("WALLED = {}\n", if is_walled { "True" } else { "False" });
+        let mut text = format!("ISOLATED = {}\n", if is_isolated { "True" } else { "False" });
         for (name, value) in names {
             let is_number = matches!(name, "PORT" | "VICTIM");
             text += &if is_number { format!("{name} = {value}\n") } else { format!("{name} = \"{value}\"\n") };
@@ -216,9 +216,9 @@ struct Seen {
     is_left: bool,
 }
 
-fn attacked(attack: &Attack, world: &World, is_walled: bool, linger: &str) -> Seen {
-    let place = attack.place(is_walled);
-    let came = ran(&attack.program(&place, world, is_walled, linger), &place.walls);
+fn attacked(attack: &Attack, world: &World, is_isolated: bool, linger: &str) -> Seen {
+    let place = attack.place(is_isolated);
+    let came = ran(&attack.program(&place, world, is_isolated, linger), &place.sandbox);
     let is_left = !lingering(linger).is_empty();
     remove_folder(place.folder.path()).unwrap_or_else(|error| panic!("{}: cannot be removed: {error}", attack.name));
     Seen { came, is_left }
@@ -282,8 +282,8 @@ fn what_cannot_be_read_counts_as_well() {
 #[test]
 fn output_is_passed_on_up_to_its_limit() {
     let mut place = Place::new(Isolation::Namespaces);
-    place.walls.limits.output_bytes = 1000;
-    let came = ran(&place.shell("printf '\\033[31mred\\033[0m'; exec cat /dev/zero"), &place.walls);
+    place.sandbox.limits.output_bytes = 1000;
+    let came = ran(&place.shell("printf '\\033[31mred\\033[0m'; exec cat /dev/zero"), &place.sandbox);
     assert_eq!(came.stdout.len() + came.stderr.len(), 1000);
     assert!(came.stdout.starts_with("\u{1b}[31mred\u{1b}[0m"), "what it says is passed on as it is");
     assert!(came.ended.stdout_bytes > 1000);
@@ -295,7 +295,7 @@ fn nothing_is_left_on_the_host_either() {
     let linger = linger(900);
     let script =
         format!("(setsid sleep {linger} >/dev/null 2>&1 &) ; sh -c 'trap \"\" TERM; sleep {linger}' & echo started");
-    let came = ran(&place.shell(&script), &place.walls);
+    let came = ran(&place.shell(&script), &place.sandbox);
     assert_eq!((came.stdout.as_str(), came.ended.exit), ("started\n", Exit::Code(0)));
     assert_eq!(lingering(&linger), []);
 }
@@ -310,8 +310,8 @@ fn a_run_that_is_killed() {
     let (isolation, linger) = linger.split_once(' ').expect("both are there");
     let place = Place::new(if isolation == "host" { Isolation::Host } else { Isolation::Namespaces });
     let script = format!("(trap '' TERM; setsid sleep {linger} & sleep {linger}) & sleep {linger}");
-    let walls: &Walls = &place.walls;
-    run(&place.shell(&script), walls, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new())
+    let sandbox: &Sandbox = &place.sandbox;
+    run(&place.shell(&script), sandbox, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new())
         .map(drop)
         .unwrap_or_default();
 }
@@ -357,7 +357,7 @@ fn a_jail_whose_worker_is_killed_is_lost_with_everything_in_it() {
     let mut killed = false;
     let result = run(
         &program,
-        &place.walls,
+        &place.sandbox,
         &mut |_: &[u8]| {
             // The worker is the parent of the first process, which is the parent of the program.
             let worker = running_with(&linger).and_then(parent).and_then(parent).expect("it runs");

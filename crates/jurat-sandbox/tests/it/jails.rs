@@ -1,4 +1,4 @@
-//! Programs behind walls, as a run would have them.
+//! Programs in a sandbox, as a run would have them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jurat_sandbox::jail::{
-    Ended, Exit, Forward, Isolation, JailError, Limit, Mechanism, Network, Program, StopFlag, Wall, Walls, probe, run,
+    Ended, Exit, Forward, Isolation, JailError, Limit, Mechanism, Network, Program, Protection, Sandbox, StopFlag,
+    probe, run,
 };
 
-/// Folders for a program, and walls around them.
+/// Folders for a program, and a sandbox around them.
 pub(crate) struct Place {
     pub(crate) folder: tempfile::TempDir,
-    pub(crate) walls: Walls,
+    pub(crate) sandbox: Sandbox,
 }
 
 /// Another place for the program that is started as a worker.
@@ -32,13 +33,13 @@ impl Place {
         for name in ["workspace", "home", "tmp"] {
             std::fs::create_dir(inner(name)).expect("folders can be made");
         }
-        let mut walls = Walls::new(worker(), isolation, inner("workspace"), inner("home"), inner("tmp"));
-        walls.limits.wall = Duration::from_secs(60);
-        Place { folder, walls }
+        let mut sandbox = Sandbox::new(worker(), isolation, inner("workspace"), inner("home"), inner("tmp"));
+        sandbox.limits.time = Duration::from_secs(60);
+        Place { folder, sandbox }
     }
 
     pub(crate) fn workspace(&self) -> &Path {
-        &self.walls.workspace
+        &self.sandbox.workspace
     }
 
     pub(crate) fn shell(&self, script: &str) -> Program {
@@ -46,7 +47,7 @@ impl Place {
     }
 
     pub(crate) fn program(&self, argv: &[&str]) -> Program {
-        let seen = self.walls.seen();
+        let seen = self.sandbox.seen();
         let env: BTreeMap<OsString, OsString> = [
             ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
             ("HOME".into(), seen.home.into()),
@@ -64,11 +65,11 @@ pub(crate) struct Came {
     pub(crate) stderr: String,
 }
 
-pub(crate) fn try_run(program: &Program, walls: &Walls) -> Result<Came, JailError> {
+pub(crate) fn try_run(program: &Program, sandbox: &Sandbox) -> Result<Came, JailError> {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let ended = run(
         program,
-        walls,
+        sandbox,
         &mut |it: &[u8]| out.extend_from_slice(it),
         &mut |it: &[u8]| err.extend_from_slice(it),
         &StopFlag::new(),
@@ -78,14 +79,14 @@ pub(crate) fn try_run(program: &Program, walls: &Walls) -> Result<Came, JailErro
 }
 
 #[track_caller]
-pub(crate) fn ran(program: &Program, walls: &Walls) -> Came {
-    try_run(program, walls).expect("it can be run")
+pub(crate) fn ran(program: &Program, sandbox: &Sandbox) -> Came {
+    try_run(program, sandbox).expect("it can be run")
 }
 
 #[track_caller]
 fn says(isolation: Isolation, script: &str, stdout: &str) {
     let place = Place::new(isolation);
-    let came = ran(&place.shell(script), &place.walls);
+    let came = ran(&place.shell(script), &place.sandbox);
     assert_eq!((came.stdout.as_str(), came.ended.exit), (stdout, Exit::Code(0)), "{script}: {}", came.stderr);
 }
 
@@ -99,7 +100,7 @@ fn a_program_can_be_the_first_to_end_when_memory_runs_out() {
     );
     let place = Place::new(Isolation::Namespaces);
     let writes = "echo 1 > /proc/sys/vm/swappiness; echo 1 > /proc/sysrq-trigger; exit 0";
-    let came = ran(&place.shell(writes), &place.walls);
+    let came = ran(&place.shell(writes), &place.sandbox);
     assert_eq!(came.stderr.lines().count(), 2, "{}", came.stderr);
 }
 
@@ -108,7 +109,7 @@ fn a_program_sees_its_folders_and_itself() {
     let seen = "/workspace\n/home/agent\n1000\nagent\njurat\n2\n";
     says(Isolation::Namespaces, "pwd; echo $HOME; id -u; id -un; uname -n; echo $$", seen);
     let place = Place::new(Isolation::Namespaces);
-    let came = ran(&place.shell("ls /"), &place.walls);
+    let came = ran(&place.shell("ls /"), &place.sandbox);
     let known = [
         "bin",
         "dev",
@@ -141,7 +142,7 @@ fn what_it_writes_stays_and_what_it_reads_is_given() {
         std::fs::write(place.workspace().join("task.txt"), "from outside").expect("files can be written");
         let mut program = place.shell("cat > answer.txt; cat task.txt; echo words >&2; echo x > $HOME/kept; exit 7");
         program.stdin = vec![b'x'; 300_000];
-        let came = ran(&program, &place.walls);
+        let came = ran(&program, &place.sandbox);
         assert_eq!((came.stdout.as_str(), came.stderr.as_str()), ("from outside", "words\n"));
         assert_eq!((came.ended.exit, came.ended.stdout_bytes, came.ended.stderr_bytes), (Exit::Code(7), 12, 6));
         let answer = std::fs::read(place.workspace().join("answer.txt")).expect("it was written");
@@ -156,7 +157,7 @@ fn an_environment_is_what_was_given() {
         let place = Place::new(isolation);
         let mut program = place.program(&["/usr/bin/env"]);
         program.env = [("ONLY".into(), "this".into())].into();
-        assert_eq!(ran(&program, &place.walls).stdout, "ONLY=this\n");
+        assert_eq!(ran(&program, &place.sandbox).stdout, "ONLY=this\n");
     }
 }
 
@@ -168,12 +169,12 @@ fn what_was_named_can_be_read_and_not_written() {
     std::fs::set_permissions(outside.path().join("tool"), mode).expect("modes can be changed");
     let mut place = Place::new(Isolation::Namespaces);
     let tool = outside.path().join("tool").display().to_string();
-    place.walls.read_only = vec![outside.path().to_owned()];
+    place.sandbox.read_only = vec![outside.path().to_owned()];
     let script = format!("{tool}; echo x > {tool} || echo not written");
-    let came = ran(&place.shell(&script), &place.walls);
+    let came = ran(&place.shell(&script), &place.sandbox);
     assert_eq!(came.stdout, "tool runs\nnot written\n", "{}", came.stderr);
-    place.walls.read_only = vec![PathBuf::from("/no/such/folder")];
-    let error = try_run(&place.shell(":"), &place.walls).err().map(|it| it.to_string());
+    place.sandbox.read_only = vec![PathBuf::from("/no/such/folder")];
+    let error = try_run(&place.shell(":"), &place.sandbox).err().map(|it| it.to_string());
     assert_eq!(error.as_deref(), Some("`/no/such/folder` cannot be used: No such file or directory (os error 2)"));
 }
 
@@ -195,14 +196,14 @@ fn what_an_earlier_turn_left_leads_the_next_nowhere() {
         std::fs::create_dir(outside.path().join("suite")).expect("folders can be made");
         std::fs::write(&agent, "the agent").expect("files can be written");
         let mut place = Place::new(Isolation::Namespaces);
-        place.walls.read_only = vec![agent.clone()];
+        place.sandbox.read_only = vec![agent.clone()];
         let words = |it: &str| {
             let it = it.replace("OUT", &outside.path().display().to_string());
             it.replace("VICTIM", &victim.path().display().to_string())
         };
-        let first = ran(&place.shell(&words(&format!("mv OUT OUT.old && {script}"))), &place.walls);
+        let first = ran(&place.shell(&words(&format!("mv OUT OUT.old && {script}"))), &place.sandbox);
         assert_eq!((first.ended.exit, first.stderr.as_str()), (Exit::Code(0), ""), "{script}");
-        let second = ran(&place.shell(&format!("cat {}", agent.display())), &place.walls);
+        let second = ran(&place.shell(&format!("cat {}", agent.display())), &place.sandbox);
         assert_eq!(second.stdout, "the agent", "{script}: {}", second.stderr);
         assert_eq!(std::fs::read_dir(victim.path()).expect("it is there").count(), 0, "{script}");
     }
@@ -235,14 +236,14 @@ pub(crate) fn as_an_ordinary_user(test: &str) {
 fn what_cannot_be_started_is_said() {
     for isolation in [Isolation::Namespaces, Isolation::Host] {
         let place = Place::new(isolation);
-        let error = try_run(&place.program(&["no-such-program"]), &place.walls).err().map(|it| it.to_string());
+        let error = try_run(&place.program(&["no-such-program"]), &place.sandbox).err().map(|it| it.to_string());
         assert_eq!(
             error.as_deref(),
             Some("`no-such-program` cannot be started: No such file or directory (os error 2)")
         );
-        let mut walls = place.walls.clone();
-        walls.home = "/no/such/home".into();
-        let error = try_run(&place.shell(":"), &walls).err().map(|it| it.to_string());
+        let mut sandbox = place.sandbox.clone();
+        sandbox.home = "/no/such/home".into();
+        let error = try_run(&place.shell(":"), &sandbox).err().map(|it| it.to_string());
         assert_eq!(error.as_deref(), Some("`/no/such/home` cannot be used: No such file or directory (os error 2)"));
     }
 }
@@ -261,11 +262,11 @@ fn a_port_of_its_loopback_leads_to_a_socket() {
             visitor.write_all(&said).expect("it listens");
         }
     });
-    place.walls.network = Network::Loopback { forwards: vec![Forward { port: 8099, socket }] };
+    place.sandbox.network = Network::Loopback { forwards: vec![Forward { port: 8099, socket }] };
     let script = "import socket, sys\nfor n in (5, 2_000_000):\n    s = socket.create_connection(('127.0.0.1', 8099))\n    import threading\n    \
         threading.Thread(target=lambda: (s.sendall(b'a' * n), s.shutdown(1))).start()\n    got = b''\n    while True:\n        it = s.recv(65536)\n        \
         if not it: break\n        got += it\n    print(len(got), got[:3])\n";
-    let came = ran(&place.program(&["/usr/bin/python3", "-c", script]), &place.walls);
+    let came = ran(&place.program(&["/usr/bin/python3", "-c", script]), &place.sandbox);
     assert_eq!(came.stdout, "5 b'AAA'\n2000000 b'AAA'\n", "{}", came.stderr);
     server.join().expect("it ends");
 }
@@ -291,7 +292,7 @@ fn node_works_where_it_is() {
     }
     let script = "const fs = require('fs'); fs.writeFileSync('a', 'b'); const http = require('http'); const s = http.createServer((q, r) => r.end('ok')).listen(0, '127.0.0.1', async () => { const t = await (await fetch('http://127.0.0.1:' + s.address().port)).text(); console.log(t, require('os').cpus().length > 0, require('child_process').execSync('echo sh').toString().trim()); s.close(); });";
     let place = Place::new(Isolation::Namespaces);
-    let came = ran(&place.program(&["/usr/bin/node", "-e", script]), &place.walls);
+    let came = ran(&place.program(&["/usr/bin/node", "-e", script]), &place.sandbox);
     assert_eq!(came.stdout, "ok true sh\n", "{}", came.stderr);
 }
 
@@ -305,7 +306,7 @@ fn a_program_can_be_interrupted() {
         let program = place.shell("trap 'echo asked; exit 3' TERM; echo there; while :; do sleep 0.05; done");
         let ended = run(
             &program,
-            &place.walls,
+            &place.sandbox,
             &mut |it: &[u8]| {
                 said.extend_from_slice(it);
                 stop.raise();
@@ -323,14 +324,14 @@ fn a_program_that_nobody_waits_for_is_not_asked() {
     for isolation in [Isolation::Namespaces, Isolation::Host] {
         let mut place = Place::new(isolation);
         // Whoever waited for it would wait for longer than the test may take.
-        place.walls.limits.grace = Duration::from_secs(600);
+        place.sandbox.limits.grace = Duration::from_secs(600);
         for is_asked_before in [false, true] {
             let stop = StopFlag::new();
             let mut said = String::new();
             let program = place.shell("trap 'echo asked' TERM; echo there; while :; do sleep 0.05; done");
             let ended = run(
                 &program,
-                &place.walls,
+                &place.sandbox,
                 &mut |it: &[u8]| {
                     said.push_str(&String::from_utf8_lossy(it));
                     if is_asked_before && !said.contains("asked") { stop.raise() } else { stop.insist() }
@@ -347,18 +348,18 @@ fn a_program_that_nobody_waits_for_is_not_asked() {
 #[test]
 fn what_enforced_each_limit_is_said() {
     let place = Place::new(Isolation::Namespaces);
-    let ended = ran(&place.shell(":"), &place.walls).ended;
+    let ended = ran(&place.shell(":"), &place.sandbox).ended;
     let limits: Vec<_> = ended.enforced.iter().map(|(it, _)| *it).collect();
-    let all = [Limit::Wall, Limit::Output, Limit::Processes, Limit::Memory, Limit::FileSize, Limit::Disk, Limit::Files];
+    let all = [Limit::Time, Limit::Output, Limit::Processes, Limit::Memory, Limit::FileSize, Limit::Disk, Limit::Files];
     assert_eq!(limits, all);
-    assert!(ended.enforced.contains(&(Limit::Wall, Mechanism::Clock)));
-    assert_eq!(ended.walls, Wall::ALL);
+    assert!(ended.enforced.contains(&(Limit::Time, Mechanism::Clock)));
+    assert_eq!(ended.protections, Protection::ALL);
     let folder = tempfile::tempdir().expect("there is room for files");
-    let available = probe(worker(), folder.path()).expect("walls can be put up here");
-    assert_eq!((available.walls, available.enforced), (ended.walls, ended.enforced));
+    let available = probe(worker(), folder.path()).expect("a sandbox can be started here");
+    assert_eq!((available.protections, available.enforced), (ended.protections, ended.enforced));
     let host = Place::new(Isolation::Host);
-    let ended = ran(&host.shell(":"), &host.walls).ended;
-    assert!(!ended.walls.contains(&Wall::Files) && ended.walls.contains(&Wall::Time));
+    let ended = ran(&host.shell(":"), &host.sandbox).ended;
+    assert!(!ended.protections.contains(&Protection::Files) && ended.protections.contains(&Protection::Time));
 }
 
 #[test]
@@ -389,7 +390,7 @@ fn what_the_system_has_for_root_alone_is_not_read() {
     std::fs::write(private.path(), "canary").expect("files can be written");
     let place = Place::new(Isolation::Namespaces);
     let script = format!("ls -d /usr/local/bin; cat {} 2>&1", private.path().display());
-    let came = ran(&place.shell(&script), &place.walls);
+    let came = ran(&place.shell(&script), &place.sandbox);
     let refused = format!("/usr/local/bin\ncat: {}: Permission denied\n", private.path().display());
     assert_eq!(came.stdout, refused);
 }
@@ -397,8 +398,8 @@ fn what_the_system_has_for_root_alone_is_not_read() {
 #[test]
 fn forwards_need_a_network_of_its_own() {
     let mut place = Place::new(Isolation::Host);
-    place.walls.network = Network::Loopback { forwards: vec![Forward { port: 1, socket: "/x".into() }] };
-    let error = try_run(&place.shell(":"), &place.walls).err().map(|it| it.to_string());
+    place.sandbox.network = Network::Loopback { forwards: vec![Forward { port: 1, socket: "/x".into() }] };
+    let error = try_run(&place.shell(":"), &place.sandbox).err().map(|it| it.to_string());
     assert_eq!(error.as_deref(), Some("on the host there are no forwards; listen on a port of the machine instead"));
 }
 
@@ -414,7 +415,7 @@ fn an_engine_is_given_the_words_and_the_input() {
     let place = Place::new(Isolation::Container { engine, image: "image".to_owned() });
     let mut program = place.program(&["agent", "task"]);
     program.stdin = vec![b'x'; 200_000];
-    let came = ran(&program, &place.walls);
+    let came = ran(&program, &place.sandbox);
     assert_eq!((came.ended.exit, came.stdout.len()), (Exit::Code(5), "run task\n".len() + 200_000));
     assert!(came.stdout.starts_with("run task\nxxx"));
     assert!(came.ended.enforced.contains(&(Limit::Memory, Mechanism::Engine)));

@@ -235,7 +235,9 @@ fn own(what: &str) {
 fn own_agent(isolation: jail::Isolation) {
     let place = Place::new(isolation);
     let program = place.shell("(setsid sh -c 'while :; do :; done' &); while :; do :; done");
-    run(&program, &place.walls, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new()).map(drop).unwrap_or_default();
+    run(&program, &place.sandbox, &mut |_: &[u8]| (), &mut |_: &[u8]| (), &StopFlag::new())
+        .map(drop)
+        .unwrap_or_default();
 }
 
 /// A program that leaves its group and its session, under a supervisor.

@@ -1,7 +1,7 @@
 //! The system calls that programs do not have.
 //!
 //! Agents run shells, compilers and package managers, so this is a list of what is forbidden: what changes the machine, looks into other processes, or reaches large
-//! parts of the kernel that no agent needs. Namespaces and capabilities forbid most of it already; this wall is behind them.
+//! parts of the kernel that no agent needs. Namespaces and capabilities forbid most of it already; this is a second line of defence.
 
 use std::collections::BTreeMap;
 use std::error::Error;

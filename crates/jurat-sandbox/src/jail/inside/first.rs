@@ -17,7 +17,7 @@ use super::root::Made;
 use super::{Broken, say};
 use crate::frame;
 use crate::jail::orders::{Orders, RawExit, Said};
-use crate::jail::{Limit, Wall};
+use crate::jail::{Limit, Protection};
 
 /// How often memory and processes are looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -33,7 +33,7 @@ pub(super) fn look_after(
     let Made { sockets, mut enforced } = made;
     let forwards = Forwards::listen(sockets).map_err(Broken::at("a port cannot be listened on"))?;
     let guard = Guard::ready(orders, &mut enforced)?;
-    if orders.is_walled {
+    if orders.is_isolated {
         // Processes of the same user may inspect this one, unless it is marked as not dumpable.
         rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
             .map_err(|it| Broken::at("the first process cannot be closed")(it.into()))?;
@@ -43,13 +43,13 @@ pub(super) fn look_after(
     super::quiet().map_err(Broken::at("standard output cannot be let go of"))?;
     let pidfd = rustix::process::pidfd_open(program, PidfdFlags::empty());
     let pidfd = pidfd.map_err(|it| Broken::at("the program cannot be waited for")(it.into()))?;
-    let walls = if orders.is_walled {
-        orders.walls.clone()
+    let protections = if orders.is_isolated {
+        orders.protections.clone()
     } else {
-        orders.walls.iter().copied().filter(|it| is_outer(*it)).collect()
+        orders.protections.iter().copied().filter(|it| is_outer(*it)).collect()
     };
     // The process that started us may be gone, and then we end soon.
-    say(control, &Said::Started { enforced, walls }).unwrap_or_default();
+    say(control, &Said::Started { enforced, protections }).unwrap_or_default();
     let mut first = First {
         orders,
         program,
@@ -66,10 +66,10 @@ pub(super) fn look_after(
     Ok(())
 }
 
-/// Walls that stand without namespaces, too.
-fn is_outer(wall: Wall) -> bool {
-    use Wall::{Count, Disk, Ending, Environment, FileSize, Memory, Output, Time};
-    matches!(wall, Environment | Ending | Time | Output | Count | Memory | FileSize | Disk)
+/// Protections that do not need namespaces.
+fn is_outer(protection: Protection) -> bool {
+    use Protection::{Count, Disk, Ending, Environment, FileSize, Memory, Output, Time};
+    matches!(protection, Environment | Ending | Time | Output | Count | Memory | FileSize | Disk)
 }
 
 #[allow(unsafe_code)]
@@ -127,9 +127,9 @@ impl First<'_> {
                 break;
             }
         }
-        let is_ended = self.orders.has(Wall::Ending) || self.exit.is_none();
+        let is_ended = self.orders.has(Protection::Ending) || self.exit.is_none();
         // What is left ends with us where it is ours alone; where it is not, it is ended one by one.
-        if is_ended && !(self.orders.is_walled && self.orders.has(Wall::Processes)) {
+        if is_ended && !(self.orders.is_isolated && self.orders.has(Protection::Processes)) {
             self.kill_all();
         }
         let exit = self.exit.unwrap_or(RawExit::Signal(libc::SIGKILL));
@@ -179,16 +179,19 @@ impl First<'_> {
     fn look(&mut self, control: &mut File) {
         let members = Members::look();
         self.processes = self.processes.max(members.n_tasks);
-        if self.orders.has(Wall::Count) && members.n_tasks > self.orders.processes {
+        if self.orders.has(Protection::Count) && members.n_tasks > self.orders.processes {
             self.stopped = Some(Limit::Processes);
         }
         let max = self.orders.memory_bytes;
-        let detached = if self.orders.is_walled && self.orders.has(Wall::Ipc) { detached_memory() } else { 0 };
+        let detached = if self.orders.is_isolated && self.orders.has(Protection::Ipc) { detached_memory() } else { 0 };
         self.memory = self.memory.max(members.memory + detached);
-        if self.orders.has(Wall::Memory) && members.memory + detached > max && members.exact_memory() + detached > max {
+        if self.orders.has(Protection::Memory)
+            && members.memory + detached > max
+            && members.exact_memory() + detached > max
+        {
             self.stopped = Some(Limit::Memory);
         }
-        if self.orders.has(Wall::Disk) {
+        if self.orders.has(Protection::Disk) {
             self.look_at_unlinked(members.unlinked_bytes(), control);
         }
     }

@@ -17,7 +17,7 @@ use seccompiler::BpfProgram;
 
 use super::{Broken, calls};
 use crate::jail::orders::Orders;
-use crate::jail::{Limit, Mechanism, Wall};
+use crate::jail::{Limit, Mechanism, Protection};
 
 /// What is going to be put in force.
 pub(super) struct Guard {
@@ -25,42 +25,42 @@ pub(super) struct Guard {
     seccomp: Vec<BpfProgram>,
     rlimits: Vec<(Resource, u64)>,
     drops_privileges: bool,
-    is_walled: bool,
+    is_isolated: bool,
 }
 
 impl Guard {
     /// Makes everything ready, and says which limits that is.
     pub(super) fn ready(orders: &Orders, enforced: &mut Vec<(Limit, Mechanism)>) -> Result<Guard, Broken> {
-        let is_walled = orders.is_walled;
-        let wants = |wall| is_walled && orders.has(wall);
+        let is_isolated = orders.is_isolated;
+        let wants = |protection| is_isolated && orders.has(protection);
         let other = |error: Box<dyn Error>| io::Error::other(error.to_string());
-        let landlock = if wants(Wall::Landlock) {
+        let landlock = if wants(Protection::Landlock) {
             Some(writable_only(orders).map_err(other).map_err(Broken::at("Landlock is not in force"))?)
         } else {
             None
         };
-        let seccomp = if wants(Wall::Seccomp) {
+        let seccomp = if wants(Protection::Seccomp) {
             calls::filters().map_err(other).map_err(Broken::at("seccomp is not in force"))?
         } else {
             Vec::new()
         };
         let mut rlimits = vec![(Resource::Core, 0)];
-        if orders.has(Wall::FileSize) {
+        if orders.has(Protection::FileSize) {
             rlimits.push((Resource::Fsize, orders.file_bytes));
             enforced.push((Limit::FileSize, Mechanism::Rlimit));
         }
         // Each namespace counts for itself, so it does not matter what else the user runs. Root outside is exempt from it.
-        let counts = wants(Wall::Count) && wants(Wall::Processes) && !is_root_outside();
+        let counts = wants(Protection::Count) && wants(Protection::Processes) && !is_root_outside();
         if counts {
             rlimits.push((Resource::Nproc, orders.processes));
         }
-        if orders.has(Wall::Count) && !enforced.iter().any(|(it, _)| *it == Limit::Processes) {
+        if orders.has(Protection::Count) && !enforced.iter().any(|(it, _)| *it == Limit::Processes) {
             enforced.push((Limit::Processes, if counts { Mechanism::Rlimit } else { Mechanism::Polling }));
         }
-        if orders.has(Wall::Memory) {
+        if orders.has(Protection::Memory) {
             enforced.push((Limit::Memory, Mechanism::Polling));
         }
-        Ok(Guard { landlock, seccomp, rlimits, drops_privileges: wants(Wall::Privileges), is_walled })
+        Ok(Guard { landlock, seccomp, rlimits, drops_privileges: wants(Protection::Privileges), is_isolated })
     }
 
     /// Puts everything in force for this process, which is about to become the program.
@@ -73,7 +73,7 @@ impl Guard {
             rustix::process::setrlimit(*resource, Rlimit { current: Some(current), maximum: Some(current) })?;
         }
         close_on_exec(3)?;
-        if !self.is_walled {
+        if !self.is_isolated {
             return Ok(());
         }
         if self.drops_privileges {
@@ -128,7 +128,7 @@ fn writable_only(orders: &Orders) -> Result<RulesetCreated, Box<dyn Error>> {
     let mut others = vec![("/dev/shm", write | newer), ("/dev", (file | AccessFs::IoctlDev) & (write | newer))];
     // Programs set `oom_score_adj` of their own processes, and print an error into their results where they cannot. What else of `/proc` can be
     // written is mounted read-only.
-    if orders.has(Wall::Processes) && orders.has(Wall::Kernel) {
+    if orders.has(Protection::Processes) && orders.has(Protection::Kernel) {
         others.push(("/proc", file & (write | newer)));
     }
     for (path, access) in others {

@@ -32,21 +32,21 @@ pub(crate) use members::Members;
 /// Why a jail is not made.
 #[derive(Debug)]
 enum Broken {
-    Walls { step: &'static str, error: io::Error },
+    Sandbox { step: &'static str, error: io::Error },
     Folder { path: std::ffi::OsString, error: io::Error },
     Program(String),
 }
 
 impl Broken {
     fn at(step: &'static str) -> impl FnOnce(io::Error) -> Broken {
-        move |error| Broken::Walls { step, error }
+        move |error| Broken::Sandbox { step, error }
     }
 
     fn said(self) -> Said {
         let errno = |it: &io::Error| it.raw_os_error().unwrap_or(0);
         match self {
-            Broken::Walls { step, error } => {
-                Said::NoWalls { step: step.to_owned(), errno: errno(&error), reason: error.to_string() }
+            Broken::Sandbox { step, error } => {
+                Said::NoSandbox { step: step.to_owned(), errno: errno(&error), reason: error.to_string() }
             }
             Broken::Folder { path, error } => Said::NoFolder { path, errno: errno(&error) },
             Broken::Program(reason) => Said::NotStarted { reason },
@@ -58,7 +58,7 @@ impl Broken {
 pub(crate) fn main(channel: Channel, kind: u8, body: &[u8]) -> ExitCode {
     let Channel { requests: control, replies: stdout } = channel;
     let result = if kind == frame::ENTER {
-        serde_json::from_slice(body).map_err(drop).and_then(|it| walled(&it, control, stdout))
+        serde_json::from_slice(body).map_err(drop).and_then(|it| isolated(&it, control, stdout))
     } else {
         watched(body, control, stdout)
     };
@@ -66,7 +66,7 @@ pub(crate) fn main(channel: Channel, kind: u8, body: &[u8]) -> ExitCode {
 }
 
 /// Makes namespaces, becomes the parent of the first process in them, and waits for its end.
-fn walled(what: &Enter, mut control: File, stdout: File) -> Result<(), ()> {
+fn isolated(what: &Enter, mut control: File, stdout: File) -> Result<(), ()> {
     let tied = || parent::end_with(what.parent).map_err(Broken::at("the jail cannot be tied to jurat"));
     let system = if what.files { others::system() } else { Vec::new() };
     let entered = namespaces::enter(what).and_then(|()| tied());
@@ -103,7 +103,7 @@ fn walled(what: &Enter, mut control: File, stdout: File) -> Result<(), ()> {
     }
 }
 
-/// Looks after a program without walls: it inherits what the program leaves behind, and ends it.
+/// Supervises a program without a sandbox: it inherits what the program leaves behind, and ends it.
 fn watched(orders: &[u8], mut control: File, stdout: File) -> Result<(), ()> {
     let heir = Pid::from_raw(i32::try_from(std::process::id()).map_err(drop)?);
     let inherits = rustix::process::set_child_subreaper(heir).map_err(io::Error::from);

@@ -18,7 +18,7 @@ use super::namespaces::ID;
 use super::others::Shown;
 use super::{Broken, target};
 use crate::jail::orders::{Enter, Orders};
-use crate::jail::{Limit, Mechanism, Wall};
+use crate::jail::{Limit, Mechanism, Protection};
 
 /// What was made besides the file system.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ pub(super) fn build(orders: &Orders) -> Result<Made, Broken> {
         let opened = opened.map_err(|it| Broken::Folder { path: socket.clone(), error: it.into() })?;
         made.sockets.push((*port, opened));
     }
-    if orders.has(Wall::Files) {
+    if orders.has(Protection::Files) {
         pivot(orders, &mut made)?;
     }
     Ok(made)
@@ -347,7 +347,7 @@ fn lay_out(system: &System) -> io::Result<()> {
 
 /// Its own processes, and what else `/proc` has, without what changes the machine.
 fn processes(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
-    if !orders.has(Wall::Processes) {
+    if !orders.has(Protection::Processes) {
         let shown = Part::of(OsStr::new("/proc"), OsStr::new("/proc"), Attributes::DEVICE).and_then(|it| it.put());
         return shown.map_err(Broken::at("`/proc` cannot be shown"));
     }
@@ -356,14 +356,14 @@ fn processes(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
         .map_err(|it| Broken::at("`/proc` cannot be mounted anew")(it.into()))?;
     // The kernel gives each namespace of processes a largest id of its own since 6.14, and there is no way around that. It has a least value, too.
     const LEAST: u64 = 301;
-    if orders.has(Wall::Count)
+    if orders.has(Protection::Count)
         && orders.processes >= LEAST
         && kernel_is_since(6, 14)
         && fs::write("proc/sys/kernel/pid_max", orders.processes.to_string()).is_ok()
     {
         made.enforced.push((Limit::Processes, Mechanism::PidMax));
     }
-    if !orders.has(Wall::Kernel) {
+    if !orders.has(Protection::Kernel) {
         return Ok(());
     }
     let close = || -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! The walls around a run, from what its definition says.
+//! The sandbox around a run, from what its definition says.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,9 @@ use jurat_sandbox::{Program, jail};
 
 use super::folders::Folders;
 
-/// Walls around the folders of a run, with what its agent may read and take. On the machine itself there is nothing but limits; elsewhere it has no network unless
+/// The sandbox around the folders of a run, with what its agent may read and take. On the machine itself there is nothing but limits; elsewhere it has no network unless
 /// somebody gives it one.
-pub(super) fn walls(agent: &Agent, folders: &Folders, worker: Program, is_on_host: bool) -> jail::Walls {
+pub(super) fn sandbox(agent: &Agent, folders: &Folders, worker: Program, is_on_host: bool) -> jail::Sandbox {
     let isolation = match &agent.isolation {
         _ if is_on_host => jail::Isolation::Host,
         Isolation::Namespaces => jail::Isolation::Namespaces,
@@ -17,19 +17,19 @@ pub(super) fn walls(agent: &Agent, folders: &Folders, worker: Program, is_on_hos
             jail::Isolation::Container { engine: PathBuf::from(engine), image: image.clone() }
         }
     };
-    let mut walls = jail::Walls::new(worker, isolation, &folders.workspace, &folders.home, &folders.tmp);
+    let mut sandbox = jail::Sandbox::new(worker, isolation, &folders.workspace, &folders.home, &folders.tmp);
     if is_on_host {
-        walls.network = jail::Network::Host;
+        sandbox.network = jail::Network::Host;
     }
-    walls.read_only = agent.read_only.iter().filter_map(|it| std::path::absolute(it).ok()).collect();
+    sandbox.read_only = agent.read_only.iter().filter_map(|it| std::path::absolute(it).ok()).collect();
     let limits = &agent.limits;
-    walls.limits = jail::Limits {
-        wall: limits.time,
+    sandbox.limits = jail::Limits {
+        time: limits.time,
         output_bytes: limits.output,
         processes: limits.processes,
         memory_bytes: limits.memory,
         disk_bytes: limits.workspace,
         ..jail::Limits::default()
     };
-    walls
+    sandbox
 }

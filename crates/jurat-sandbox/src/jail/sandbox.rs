@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// One program to run behind walls.
+/// One program to run in a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Program {
     /// The program and its arguments. A name without a slash is looked for along the `PATH` of `env`.
@@ -22,7 +22,7 @@ pub struct Program {
 
 /// What stands between a program and the machine.
 #[derive(Debug, Clone)]
-pub struct Walls {
+pub struct Sandbox {
     /// What is started as the first process of the jail: a program that is a worker when it is started so.
     pub worker: crate::Program,
     pub isolation: Isolation,
@@ -38,21 +38,21 @@ pub struct Walls {
     pub network: Network,
     /// How much it may use.
     pub limits: Limits,
-    /// Walls to leave out, to show that they hold.
+    /// Protections to leave out, to show that they hold.
     #[doc(hidden)]
-    pub without: BTreeSet<Wall>,
+    pub without: BTreeSet<Protection>,
 }
 
-impl Walls {
-    /// Walls without a network, with the usual limits.
+impl Sandbox {
+    /// A sandbox without a network, with the default limits.
     pub fn new(
         worker: crate::Program,
         isolation: Isolation,
         workspace: impl Into<PathBuf>,
         home: impl Into<PathBuf>,
         tmp: impl Into<PathBuf>,
-    ) -> Walls {
-        Walls {
+    ) -> Sandbox {
+        Sandbox {
             worker,
             isolation,
             workspace: workspace.into(),
@@ -65,11 +65,11 @@ impl Walls {
         }
     }
 
-    /// How a program behind these walls sees its folders.
+    /// How a program in this sandbox sees its folders.
     pub fn seen(&self) -> Seen {
         let moved = |here: &Path, there: &str| match self.isolation {
             Isolation::Host => here.to_owned(),
-            Isolation::Namespaces if !self.has(Wall::Files) => here.to_owned(),
+            Isolation::Namespaces if !self.has(Protection::Files) => here.to_owned(),
             Isolation::Namespaces | Isolation::Container { .. } => PathBuf::from(there),
         };
         Seen {
@@ -79,8 +79,8 @@ impl Walls {
         }
     }
 
-    pub(crate) fn has(&self, wall: Wall) -> bool {
-        !self.without.contains(&wall)
+    pub(crate) fn has(&self, protection: Protection) -> bool {
+        !self.without.contains(&protection)
     }
 }
 
@@ -96,8 +96,8 @@ pub struct Seen {
 
 impl Seen {
     /// The path on this machine of a path that the program sees, when it is in one of the three folders.
-    pub fn on_host(&self, walls: &Walls, path: &Path) -> Option<PathBuf> {
-        let folders = [(&self.workspace, &walls.workspace), (&self.home, &walls.home), (&self.tmp, &walls.tmp)];
+    pub fn on_host(&self, sandbox: &Sandbox, path: &Path) -> Option<PathBuf> {
+        let folders = [(&self.workspace, &sandbox.workspace), (&self.home, &sandbox.home), (&self.tmp, &sandbox.tmp)];
         folders.into_iter().find_map(|(seen, host)| path.strip_prefix(seen).ok().map(|it| host.join(it)))
     }
 }
@@ -167,8 +167,8 @@ pub struct Forward {
 /// How much a program may use. All of it counts everything that it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// How long it may take, by the clock on the wall.
-    pub wall: Duration,
+    /// How long it may take, of real time.
+    pub time: Duration,
     /// How long it may take to end after it was asked to.
     pub grace: Duration,
     /// Bytes of standard output and standard error together.
@@ -187,7 +187,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            wall: Duration::from_secs(600),
+            time: Duration::from_secs(600),
             grace: Duration::from_secs(2),
             output_bytes: 64 << 20,
             processes: 1024,
@@ -201,7 +201,7 @@ impl Default for Limits {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wall {
+pub enum Protection {
     /// A file system of its own: nothing of the machine is there but what it needs.
     Files,
     /// Processes of its own: it sees no others, and all of them end with the first.
@@ -236,44 +236,44 @@ pub enum Wall {
     Disk,
 }
 
-impl Wall {
-    pub const ALL: [Wall; 16] = [
-        Wall::Files,
-        Wall::Processes,
-        Wall::Network,
-        Wall::Ipc,
-        Wall::Privileges,
-        Wall::Landlock,
-        Wall::Seccomp,
-        Wall::Kernel,
-        Wall::Environment,
-        Wall::Ending,
-        Wall::Time,
-        Wall::Output,
-        Wall::Count,
-        Wall::Memory,
-        Wall::FileSize,
-        Wall::Disk,
+impl Protection {
+    pub const ALL: [Protection; 16] = [
+        Protection::Files,
+        Protection::Processes,
+        Protection::Network,
+        Protection::Ipc,
+        Protection::Privileges,
+        Protection::Landlock,
+        Protection::Seccomp,
+        Protection::Kernel,
+        Protection::Environment,
+        Protection::Ending,
+        Protection::Time,
+        Protection::Output,
+        Protection::Count,
+        Protection::Memory,
+        Protection::FileSize,
+        Protection::Disk,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Wall::Files => "files",
-            Wall::Processes => "processes",
-            Wall::Network => "network",
-            Wall::Ipc => "ipc",
-            Wall::Privileges => "privileges",
-            Wall::Landlock => "landlock",
-            Wall::Seccomp => "seccomp",
-            Wall::Kernel => "kernel",
-            Wall::Environment => "environment",
-            Wall::Ending => "ending",
-            Wall::Time => "time",
-            Wall::Output => "output",
-            Wall::Count => "count",
-            Wall::Memory => "memory",
-            Wall::FileSize => "file_size",
-            Wall::Disk => "disk",
+            Protection::Files => "files",
+            Protection::Processes => "processes",
+            Protection::Network => "network",
+            Protection::Ipc => "ipc",
+            Protection::Privileges => "privileges",
+            Protection::Landlock => "landlock",
+            Protection::Seccomp => "seccomp",
+            Protection::Kernel => "kernel",
+            Protection::Environment => "environment",
+            Protection::Ending => "ending",
+            Protection::Time => "time",
+            Protection::Output => "output",
+            Protection::Count => "count",
+            Protection::Memory => "memory",
+            Protection::FileSize => "file_size",
+            Protection::Disk => "disk",
         }
     }
 }
