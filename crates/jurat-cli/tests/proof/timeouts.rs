@@ -22,7 +22,7 @@ scenarios:
 {edges}
     outcomes:
       in_time: {{ status_is: completed }}
-      too_late: {{ status_is: timeout }}
+      too_late: {{ not: {{ status_is: completed }} }}
       failed: {{ status_is: error }}
       n_turns: {{ cel: 'result.turn_count' }}
 "

@@ -12,6 +12,7 @@ mod gates;
 mod graph;
 mod judges;
 mod names;
+mod outcomes;
 mod probes;
 mod replies;
 mod roles;
@@ -69,6 +70,7 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let roles = Roles::of(suite);
     judges::examine(suite, &graph, &roles, &mut problems);
     scenarios::examine(suite, &roles, &mut problems);
+    outcomes::examine(suite, &mut problems);
     agents::examine(suite, &roles, &mut problems);
     evaluations::examine(suite, &roles, &mut problems);
     names::examine(suite, &graph, &mut problems);

@@ -87,8 +87,13 @@ impl FailureCategory {
 
     /// Whether a comparison with this text asks for a whole category that does not exist. Others, such as `contains`, may ask for a part of a name.
     pub(crate) fn is_unknown(comparison: &Operator, category: &str) -> bool {
-        let is_whole = matches!(comparison.entry().name, "ExactMatch" | "Equals" | "LiteralMatch");
-        is_whole && !Self::NAMED.iter().any(|(name, _)| name.eq_ignore_ascii_case(category.trim()))
+        is_whole(comparison) && Self::wanted(comparison, category).is_none()
+    }
+
+    /// The category that a comparison with this text asks for.
+    pub(crate) fn wanted(comparison: &Operator, category: &str) -> Option<FailureCategory> {
+        let named = Self::NAMED.iter().find(|(name, _)| name.eq_ignore_ascii_case(category.trim()));
+        named.filter(|_| is_whole(comparison)).map(|(_, it)| *it)
     }
 
     /// Whether it says something about the subject. The others say that nobody could tell.
@@ -96,4 +101,9 @@ impl FailureCategory {
         use FailureCategory::{Abstention, Content, RecursionLimit, Sufficiency};
         matches!(self, Content | Abstention | RecursionLimit | Sufficiency)
     }
+}
+
+/// Whether a comparison asks for a text as a whole.
+pub(crate) fn is_whole(comparison: &Operator) -> bool {
+    matches!(comparison.entry().name, "ExactMatch" | "Equals" | "LiteralMatch")
 }

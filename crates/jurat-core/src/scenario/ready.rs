@@ -6,7 +6,7 @@ use jurat_format::value::{Map, Val, Value};
 
 use super::route::{Route, Tested, route};
 use super::state::{Place, State};
-use super::{Condition, Question, ReadyEdge, Scenario, StateUpdate, ToolFilter};
+use super::{Condition, Edge, Question, ReadyEdge, Scenario, StateUpdate, ToolFilter};
 use crate::effect::{Message, Schema};
 use crate::judge::{End, ReplyForm};
 use crate::template::{RatedTurn, Ratings, Rubric, RubricError, Template, Verified, parser, reference};
@@ -137,7 +137,7 @@ impl ReadyNode {
 
     /// Whether one of its edges says what becomes of a turn that failed in another way than by its content.
     pub fn routes_failures(&self) -> bool {
-        self.edges.iter().any(tests_failure)
+        self.edges.iter().any(|it| it.edge.tests_failure())
     }
 
     /// Where to go on after such a failure: along an edge that tests for it, or nowhere.
@@ -146,7 +146,7 @@ impl ReadyNode {
         state: &State,
         called: &dyn Fn(usize) -> Option<Result<bool, String>>,
     ) -> (Route, Vec<Tested>) {
-        let own: Vec<usize> = (0..self.edges.len()).filter(|ix| tests_failure(&self.edges[*ix])).collect();
+        let own: Vec<usize> = (0..self.edges.len()).filter(|ix| self.edges[*ix].edge.tests_failure()).collect();
         let edges: Vec<ReadyEdge> = own.iter().map(|ix| self.edges[*ix].clone()).collect();
         let (found, mut tested) = route(&edges, state, &|ix| called(own[ix]));
         for it in &mut tested {
@@ -162,13 +162,15 @@ impl ReadyNode {
     }
 }
 
-/// Whether an edge looks at how a turn failed.
-fn tests_failure(ready: &ReadyEdge) -> bool {
-    let Some(condition) = &ready.edge.when else { return false };
-    let is_failure = |it: &&super::StatePath| matches!(it.place(), Place::Failure | Place::FailurePart(_));
-    condition.fields().iter().any(is_failure)
-        || condition.expressions().iter().any(|it| it.names().iter().any(|name| name == "failure"))
-        || matches!(condition, Condition::Callable(callable) if callable.source.as_deref().is_some_and(|it| it.contains("failure")))
+impl Edge {
+    /// Whether it looks at how a turn failed.
+    pub(crate) fn tests_failure(&self) -> bool {
+        let Some(condition) = &self.when else { return false };
+        let is_failure = |it: &&super::StatePath| matches!(it.place(), Place::Failure | Place::FailurePart(_));
+        condition.fields().iter().any(is_failure)
+            || condition.expressions().iter().any(|it| it.names().iter().any(|name| name == "failure"))
+            || matches!(condition, Condition::Callable(callable) if callable.source.as_deref().is_some_and(|it| it.contains("failure")))
+    }
 }
 
 impl Verification {
