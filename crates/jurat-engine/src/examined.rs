@@ -8,12 +8,13 @@ use jurat_core::evidence::run;
 use jurat_core::plan::{self, Plan, Samples};
 use jurat_core::scenario::Scenario;
 use jurat_core::suite::{
-    Loaded, Records, RowFile, RowSource, Suite, bad_row, file_without_rows, load_with, unreadable, unusable_code,
+    Loaded, Records, RowFile, RowSource, Suite, bad_row, directory_of_rows, file_without_rows, load_with, unreadable,
+    unusable_code,
 };
 use jurat_format::codes;
 use jurat_format::problem::{Problem, Severity};
 use jurat_format::source::{Files, Sources};
-use jurat_format::value::{Val, Value};
+use jurat_format::value::{Span, Val, Value};
 use jurat_sandbox::Program;
 use jurat_store::records::{
     Ids, RowAt, RowId, RowLimits, RowNames, RowsError, RowsFault, SampleError, SampleLimits, read_all_within, row_id,
@@ -21,6 +22,7 @@ use jurat_store::records::{
 };
 use jurat_store::{Campaign, CampaignError, Disk, Profiles};
 
+use crate::agents::recorded_artifact;
 use crate::requirements::missing;
 use crate::roles::main_folder;
 use crate::{Conditions, Definition, evaluators, scripts};
@@ -59,6 +61,7 @@ impl Examined {
         let Loaded { mut suite, sources, mut problems } = load_with(file, files, &scripts::Read);
         suite.give_code(scenarios);
         let samples = sampled(&suite, &mut problems);
+        problems.extend(unreadable_artifacts(&suite));
         problems.extend(plan::examine(&suite, &samples));
         Examined { file: file.to_owned(), suite, sources, problems, samples }
     }
@@ -114,7 +117,9 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
                     let wrong = known.wrong_id(records, &row.value, source, number);
                     problems.extend(wrong.map(|why| bad_row(row.span, &why)));
                     add_id(&mut samples.ids, records, &row.value);
-                    samples.rows.push(seen(records, row.value.clone()));
+                    let (seen, wrong) = seen(records, row.value.clone());
+                    problems.extend(wrong.map(|why| bad_artifact(row.span, &why)));
+                    samples.rows.push(seen);
                 }
                 problems.extend(reading_problem(records, records.from.clone()));
             }
@@ -129,7 +134,13 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
                     if !rows.is_empty() {
                         problems.extend(reading_problem(records, RowSource::Files(vec![file.clone()])));
                     }
-                    samples.rows.extend(rows.into_iter().map(|it| seen(records, it)));
+                    let (rows, wrong): (Vec<Value>, Vec<_>) = rows.into_iter().map(|it| seen(records, it)).unzip();
+                    samples.rows.extend(rows);
+                    let wrong = (1..).zip(wrong).find_map(|(number, why)| Some((number, why?)));
+                    let name = |number| known.names.row(source, number);
+                    problems.extend(
+                        wrong.map(|(number, why)| bad_artifact(file.written.span, &format!("{}: {why}", name(number)))),
+                    );
                 }
             }
         }
@@ -194,6 +205,10 @@ fn file_sample(records: &Records, file: &RowFile, samples: &mut Samples, problem
         problems.extend(reading_problem(records, RowSource::Files(vec![file.clone()])));
         return Vec::new();
     }
+    if path.is_dir() {
+        problems.push(directory_of_rows(written.span, &written.value));
+        return Vec::new();
+    }
     let is_missing = matches!(error, SampleError::NotFound);
     problems.push(unreadable(written.span, &written.value, &error.to_string(), is_missing));
     Vec::new()
@@ -226,11 +241,27 @@ fn typed(records: &Records, row: Value) -> Value {
     records.types.iter().fold(row, |row, (column, kind)| kind.apply(row, &column.value))
 }
 
-/// What tasks see of a row. About a run that is none the run of the suite has more to say.
-fn seen(records: &Records, row: Value) -> Value {
+/// What tasks see of a row, and why a row that should be the run of an agent is none.
+fn seen(records: &Records, row: Value) -> (Value, Option<String>) {
     if !records.is_runs {
-        return row;
+        return (row, None);
     }
-    let seen = run::evidence(row.borrowed()).ok().map(Val::into_owned);
-    seen.unwrap_or(row)
+    match run::evidence(row.borrowed()).map(Val::into_owned) {
+        Ok(seen) => (seen, None),
+        Err(why) => (row, Some(why)),
+    }
+}
+
+/// The artifacts of cases that are no run artifacts. As many are read as rows of a file, and no more of each; one that is not there is for
+/// [`crate::requirements`] to report.
+fn unreadable_artifacts(suite: &Suite) -> Vec<Problem> {
+    let SampleLimits { rows, bytes } = SampleLimits::default();
+    let artifacts = suite.cases.iter().filter_map(|it| it.artifact.as_ref());
+    let is_small = |it: &Path| std::fs::metadata(it).is_ok_and(|it| it.is_file() && it.len() <= bytes);
+    let read = artifacts.take(rows).filter(|it| is_small(&it.value));
+    read.filter_map(|it| Some(bad_artifact(it.span, &recorded_artifact(&it.value).err()?))).collect()
+}
+
+fn bad_artifact(span: Span, why: &str) -> Problem {
+    Problem::new(&codes::BAD_ARTIFACT, why).at(span, "its case will be an error")
 }

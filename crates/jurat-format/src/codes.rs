@@ -19,6 +19,7 @@ codes! {
     INCLUDE_CYCLE = Error "file::include_cycle", "files that include each other";
     NOT_READABLE = Error "file::not_readable", "text that is neither YAML nor JSON, or goes beyond their limits";
     BAD_ROWS = Error "file::bad_rows", "data that cannot be read as rows";
+    BAD_ARTIFACT = Warning "file::bad_artifact", "a recorded run of an agent that is no run artifact";
 
     REPEATED_KEY = Error "suite::repeated_key", "a key that stands twice in one object";
     UNKNOWN_KEY = Error "suite::unknown_key", "a key that nothing reads";

@@ -41,7 +41,9 @@ pub use judging::{Aggregate, Judge, PromptText};
 pub use load::{DEFAULT_FILE, Loaded, MAX_BYTES, load, load_with};
 pub use models::{Model, Role};
 pub use output::Output;
-pub use records::{CellType, Records, RowFile, RowFormat, RowSource, bad_row, file_without_rows, unreadable};
+pub use records::{
+    CellType, Records, RowFile, RowFormat, RowSource, bad_row, directory_of_rows, file_without_rows, unreadable,
+};
 pub use scenario::{EdgeText, NodeText, OutcomeText, ScenarioText};
 pub use task::{CaseKind, Evaluate, Gate, Selection, Task, TaskKind};
 pub use thresholds::{Bound, CostLimit, Statistic, TaskThreshold, Thresholds, Tolerance};

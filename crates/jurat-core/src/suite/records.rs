@@ -263,6 +263,15 @@ fn other_format(written: &str) -> Option<&'static str> {
     FORMATS.iter().find(|(it, _)| *it == extension).map(|(_, format)| *format)
 }
 
+/// A directory where a row file should be.
+pub fn directory_of_rows(span: Span, written: &str) -> Problem {
+    let problem = Problem::new(&codes::BAD_ROWS, format!("`{written}` is a directory, and rows are read from files"));
+    let folder = written.trim_end_matches('/');
+    problem
+        .at(span, "named here")
+        .help(format!("name the files in it: `records: {{ path: [{folder}/a.jsonl, {folder}/b.jsonl] }}`"))
+}
+
 /// A row file that could not be read.
 pub fn unreadable(span: Span, written: &str, why: &str, is_missing: bool) -> Problem {
     if written.starts_with("http://") || written.starts_with("https://") {

@@ -17,7 +17,7 @@ mod secrets;
 mod turns;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jurat_core::agent::{Agent, AgentCase, Performer};
@@ -209,10 +209,9 @@ pub(crate) fn may_stand(outcome: &Outcome) -> bool {
 }
 
 /// An artifact that was recorded.
-fn recorded(case: &AgentCase) -> Result<Value, String> {
-    let path = case.artifact.clone().unwrap_or_default();
+pub(crate) fn recorded_artifact(path: &Path) -> Result<Value, String> {
     let shown = path.display();
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
+    let text = std::fs::read_to_string(path).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
     let value = parse_json(&text).map_err(|error| format!("`{shown}` is not JSON: {error}"))?.value;
     match RunArtifact::read(&value) {
         Ok(_) => Ok(value.into_owned()),
@@ -224,7 +223,7 @@ fn recorded(case: &AgentCase) -> Result<Value, String> {
 async fn made(task: Task<'_>) -> Result<Value, Halt> {
     let performer = &task.ready.case.agent.runner.performer;
     if let Performer::Recorded = performer {
-        return Ok(recorded(task.case())?);
+        return Ok(recorded_artifact(task.case().artifact.as_deref().unwrap_or(Path::new("")))?);
     }
     let begun = Begun::new(task).await?;
     let folders = std::sync::Arc::clone(&begun.folders);
@@ -253,7 +252,7 @@ impl Drop for EndsWhenDropped {
 }
 
 /// The directory that holds what a run kept, when it is one of ours.
-pub(crate) fn directory_of(evidence: &Val<'_>, root: &std::path::Path) -> Option<PathBuf> {
+pub(crate) fn directory_of(evidence: &Val<'_>, root: &Path) -> Option<PathBuf> {
     let name = evidence.get("runner_metadata")?.get("directory")?.as_str()?;
     let is_plain = !name.is_empty() && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
     is_plain.then(|| root.join(name))
