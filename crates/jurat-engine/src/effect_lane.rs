@@ -15,7 +15,7 @@ use jurat_compare::expression::Interrupt;
 use jurat_core::case::{Case, Room};
 use jurat_core::plan::Plan;
 use jurat_core::verdict::{CaseVerdict, StopReason};
-use jurat_format::value::{Val, parse_json};
+use jurat_format::value::{Record, Val, parse_json};
 use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
@@ -143,10 +143,11 @@ impl EffectLane<'_> {
     /// A row, about which a model may be asked.
     async fn row(&self, open: &OpenCase, started: Instant) -> Result<(), RunError> {
         // It was read before, when it was found to have something to ask.
-        let row = parse_json(&open.text).map(|it| it.value).unwrap_or(Val::Null);
+        let Record { value: row, repeated_key } =
+            parse_json(&open.text).unwrap_or(Record { value: Val::Null, repeated_key: false });
         let (id, source) = (id_text(&open.id), open.place.source);
         let label = CaseLabel { id: &id, variant: self.variant(open) };
-        let base = match self.rows.base(source, row.borrowed()) {
+        let base = match self.rows.base(source, Record { value: row.borrowed(), repeated_key }) {
             Ok(base) => base,
             Err(verdict) => {
                 let case =

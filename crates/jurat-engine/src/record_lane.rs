@@ -9,7 +9,7 @@ use std::time::Instant;
 use jurat_compare::expression::Interrupt;
 use jurat_core::case::CaseState;
 use jurat_core::verdict::{CaseVerdict, StopReason};
-use jurat_format::value::Val;
+use jurat_format::value::{Record, Val};
 use jurat_store::records::{RowAt, RowId};
 use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter};
 use tokio::sync::mpsc::Sender;
@@ -110,8 +110,10 @@ impl RecordLane<'_> {
         }
         if self.open.is_none() && !plan.footprint.is_all() && !plan.narrows() && !self.rows.has_runs() {
             let started = Instant::now();
-            let part = plan.footprint.read(text).map_err(|error| self.rows.not_json(at, error))?.value;
+            let Record { value: part, repeated_key } =
+                plan.footprint.read(text).map_err(|error| self.rows.not_json(at, error))?;
             if let Val::Map(_) = part
+                && !repeated_key
                 && let Ok(id) = self.rows.id(at, &part, text)
             {
                 let state = CaseState::start(plan, &part);
@@ -132,14 +134,14 @@ impl RecordLane<'_> {
     ) -> Result<(), RunError> {
         let started = Instant::now();
         let row = self.rows.parsed(at, text)?;
-        let id = owned(self.rows.id(at, &row, text)?);
+        let id = owned(self.rows.id(at, &row.value, text)?);
         self.admit(&id, at)?;
         let plan = self.keeping.plan;
         if plan.ask.is_none() {
             let base = match self.rows.base(at.source, row) {
                 Ok(base) => base,
                 Err(verdict) => {
-                    let row = self.rows.parsed(at, text)?;
+                    let row = self.rows.parsed(at, text)?.value;
                     let id_text = id_text(&id);
                     let name = self.rows.case_name(plan, &id_text, (at.source, &row));
                     let state = CaseState::without_evidence(plan, &name, &verdict);

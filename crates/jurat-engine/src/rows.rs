@@ -11,7 +11,7 @@ use jurat_core::evidence::run;
 use jurat_core::plan::{CaseName, Plan, row_tags};
 use jurat_core::suite::{CaseKind, Records, RowSource};
 use jurat_core::verdict::{StopReason, Verdict};
-use jurat_format::value::{JsonError, Map, Val, parse_json};
+use jurat_format::value::{JsonError, Map, Record, Val, parse_json};
 use jurat_store::records::{Chunk, RowAt, RowId, RowLimits, RowNames, read_all_within, row_id, sections_by_source};
 
 use crate::{Rerun, RunError, Stop};
@@ -82,7 +82,11 @@ impl<'r> Rows<'r> {
     }
 
     /// What tasks see of a row: a row that is not an object has one name, a run has what can be read from it; or why there is nothing to see.
-    pub(crate) fn base<'v>(&self, source: u32, row: Val<'v>) -> Result<Val<'v>, Verdict> {
+    pub(crate) fn base<'v>(&self, source: u32, record: Record<'v>) -> Result<Val<'v>, Verdict> {
+        let Record { value: row, repeated_key } = record;
+        if repeated_key {
+            return Err(Verdict::error("this row has a key twice, of which only the last would be read"));
+        }
         match self.sections.get(source as usize) {
             Some(section) if section.is_runs => {
                 let evidence = run::evidence(row).map_err(Verdict::error)?;
@@ -173,7 +177,7 @@ impl<'r> Rows<'r> {
     }
 
     fn is_selected(&self, selection: &Selection, at: &RowAt, text: &str) -> Result<bool, RunError> {
-        let row = self.parsed(at, text)?;
+        let row = self.parsed(at, text)?.value;
         let tags = self.tags(at.source, &row);
         if !selection.tags.is_empty() && !selection.tags.iter().any(|it| tags.contains(&it.as_str())) {
             return Ok(false);
@@ -212,8 +216,8 @@ impl<'r> Rows<'r> {
         row_id(row, path, text).map_err(|error| RunError::Id { row: self.name(at), error })
     }
 
-    pub(crate) fn parsed<'t>(&self, at: &RowAt, text: &'t str) -> Result<Val<'t>, RunError> {
-        parse_json(text).map(|it| it.value).map_err(|error| self.not_json(at, error))
+    pub(crate) fn parsed<'t>(&self, at: &RowAt, text: &'t str) -> Result<Record<'t>, RunError> {
+        parse_json(text).map_err(|error| self.not_json(at, error))
     }
 
     /// A row that is not JSON: the place is that in the file, not that in the row.

@@ -179,7 +179,7 @@ impl Forecast<'_> {
 
     fn row(&mut self, at: &RowAt, text: &str) -> Result<(), RunError> {
         let row = self.rows.parsed(at, text)?;
-        let id = owned(self.rows.id(at, &row, text)?);
+        let id = owned(self.rows.id(at, &row.value, text)?);
         // What cannot be seen asks nobody.
         let Ok(base) = self.rows.base(at.source, row) else { return Ok(()) };
         let id_text = id_text(&id);
