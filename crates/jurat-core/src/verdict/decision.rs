@@ -257,7 +257,7 @@ fn errors(thresholds: &Thresholds, figures: &Figures<'_>) -> Option<Rule> {
     let share = n as f64 / total.max(1) as f64;
     let (name, bound, found, sentence) = match thresholds.max_errors {
         None if n == 0 => return None,
-        None => ("errors", Bound::at_most(0.0), n as f64, ended),
+        None => ("errors", Bound::at_most(0.0), n as f64, ended.clone()),
         Some(Tolerance::Count(most)) => {
             ("max_errors", Bound::at_most(most as f64), n as f64, format!("{ended}, at most {most} allowed"))
         }
@@ -271,7 +271,10 @@ fn errors(thresholds: &Thresholds, figures: &Figures<'_>) -> Option<Rule> {
         Some(Tolerance::Percent(most)) => n as f64 * 100.0 <= most * total as f64,
         _ => bound.holds(found),
     };
-    let standing = if is_met { RuleStanding::Met } else { RuleStanding::Missed };
+    // Errors are tolerated beside what was judged. Without a case that was judged, a pass rate would blame the subject for them.
+    let is_all = n == total;
+    let sentence = if is_met && is_all { format!("{ended}, so nothing was judged") } else { sentence };
+    let standing = if is_met && !is_all { RuleStanding::Met } else { RuleStanding::Missed };
     let is_written = thresholds.max_errors.is_some();
     Some(Rule { name: name.to_owned(), is_written, bound, found: Some(found), standing, sentence })
 }
