@@ -164,3 +164,11 @@ pub(crate) fn write_cases(
     }
     Ok(writer.end()?)
 }
+
+/// Reports rows that are left out, because they are no longer what was judged.
+pub(crate) fn note_missing_rows(view: &RunView) -> io::Result<()> {
+    for why in view.missing_rows() {
+        writeln!(io::stderr(), "rows are left out: {}", jurat_report::visible_line(&why))?;
+    }
+    Ok(())
+}

@@ -11,6 +11,7 @@ use jurat_report::explanation::{
 };
 use jurat_store::run::{StoredCase, Variant};
 
+use crate::drawing::note_missing_rows;
 use crate::exit::Exit;
 use crate::failure::{Failure, told};
 use crate::format::{Format, FormatOption, style};
@@ -76,6 +77,7 @@ impl Explain {
             }
         }
         out.flush()?;
+        note_missing_rows(&view)?;
         Ok(Exit::Good)
     }
 

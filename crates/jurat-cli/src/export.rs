@@ -9,6 +9,7 @@ use jurat_engine::view::RunView;
 use jurat_report::Scope;
 use jurat_store::run::StoredCase;
 
+use crate::drawing::note_missing_rows;
 use crate::exit::Exit;
 use crate::failure::{Failure, told};
 use crate::results_file::{ColumnsOption, Results, To};
@@ -68,6 +69,7 @@ impl Export {
             None => results.write(to, Box::new(BufWriter::new(io::stdout())))?,
             Some(path) => results.write_file(to, path)?,
         }
+        note_missing_rows(&view)?;
         Ok(Exit::Good)
     }
 

@@ -13,7 +13,7 @@ use jurat_report::{MOST_CASES, Scope, counted, runs};
 use jurat_store::Project;
 use jurat_store::run::{Code, Column, StoredCase};
 
-use crate::drawing::{CasesShown, Drawing, Part, draw_part};
+use crate::drawing::{CasesShown, Drawing, Part, draw_part, note_missing_rows};
 use crate::exit::Exit;
 use crate::failure::{Failure, told};
 use crate::format::{Format, FormatOption, style};
@@ -153,6 +153,7 @@ impl Show {
         let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
         let drawing = Drawing { is_json, tasks: self.tasks, scope, run };
         draw_part(&view, &view.report()?, drawing, Part { cases, task, most: self.limit })?;
+        note_missing_rows(&view)?;
         Ok(Exit::Good)
     }
 

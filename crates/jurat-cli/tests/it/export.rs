@@ -259,3 +259,19 @@ fn one_case_is_exported_by_any_name_that_it_has() {
         "error: `junit` is about the whole run; `--case` is for `jsonl`, `csv`, `parquet`, `json` and `effects`"
     );
 }
+
+/// The rows that are in the file now were not judged, so they do not stand beside the old verdicts.
+#[test]
+fn rows_that_changed_since_the_run_are_left_out_and_that_is_reported() {
+    let folder = greetings_run();
+    let rows = fs::read_to_string(folder.path().join("rows.jsonl")).expect("the rows are there");
+    fs::write(folder.path().join("rows.jsonl"), rows.replace("\"en\"", "\"xx\"")).expect("rows can be written");
+    let why = "rows are left out: `rows.jsonl` changed since this run; put back the file as it was, or run again\n";
+    for arguments in [&["export", "--to", "csv"][..], &["export", "--to", "json"], &["show", "latest", "r1"]] {
+        let written = folder.jurat(arguments);
+        assert_eq!((written.code, written.stderr.as_str()), (Some(0), why), "{arguments:?}");
+        assert!(!written.stdout.contains("xx"), "{}", written.stdout);
+    }
+    fs::write(folder.path().join("rows.jsonl"), rows).expect("rows can be written");
+    assert_eq!(folder.jurat(&["export", "--to", "csv"]).stderr, "");
+}

@@ -16,6 +16,7 @@ mod scenarios;
 mod totals;
 mod transcript;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
@@ -43,6 +44,8 @@ pub struct RunView {
     reader: RunReader,
     suite: Suite,
     plan: Plan,
+    /// Why rows of cases that were read are not shown.
+    missing_rows: RefCell<BTreeSet<String>>,
 }
 
 /// How a case ends that did not pass.
@@ -77,7 +80,12 @@ impl RunView {
             let version = reader.head().version.clone();
             return Err(ViewError::Suite { path: path.display().to_string(), version });
         };
-        Ok(RunView { reader, suite, plan })
+        Ok(RunView { reader, suite, plan, missing_rows: RefCell::default() })
+    }
+
+    /// Why rows of the cases that were read so far are left out: their file changed since the run, or is gone. Rows that are there now were not judged.
+    pub fn missing_rows(&self) -> Vec<String> {
+        self.missing_rows.borrow().iter().cloned().collect()
     }
 
     /// The file, for what is not told here.

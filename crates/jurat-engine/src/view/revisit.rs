@@ -12,7 +12,7 @@ use jurat_core::plan::{CaseName, TaskIx};
 use jurat_core::report::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
 use jurat_core::scenario::Step;
 use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
-use jurat_format::value::{Val, parse_json};
+use jurat_format::value::{Record, Val, parse_json};
 use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
 
 use super::exchange::exchange;
@@ -78,7 +78,10 @@ impl RunView {
                     tasks
                 }
                 // Without the row what was kept is all there is to tell.
-                Err(ViewError::File(RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. })) => {
+                Err(ViewError::File(
+                    error @ (RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. }),
+                )) => {
+                    self.missing_rows.borrow_mut().insert(error.to_string());
                     self.kept_task_reports(case)
                 }
                 Err(error) => return Err(error),
@@ -137,7 +140,8 @@ impl RunView {
         tell: impl FnOnce(Revisited<'_>) -> T,
     ) -> Result<T, ViewError> {
         let text = self.reader.row_text(case)?;
-        let row = parse_json(&text).map(|it| it.value).unwrap_or(Val::Null);
+        let Record { value: row, repeated_key } =
+            parse_json(&text).unwrap_or(Record { value: Val::Null, repeated_key: false });
         let (rows, source, room) = (Rows::of(&self.suite.records), case.row.place.source, Room::default());
         let asked = Asked { model: SUBJECT, name: SUBJECT, replicate: 0 };
         let recorded = Recorded(happened);
@@ -153,7 +157,7 @@ impl RunView {
             let base = room.evidence().unwrap_or(&row);
             return Ok(tell(Revisited { row: None, base, state: &state, happened }));
         }
-        let base = match rows.base(source, row.borrowed()) {
+        let base = match rows.base(source, Record { value: row.borrowed(), repeated_key }) {
             Ok(base) => base,
             Err(verdict) => {
                 let name = rows.case_name(&self.plan, &case.id, (source, &row));
