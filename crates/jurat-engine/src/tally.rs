@@ -222,7 +222,11 @@ impl Taken {
             self.subject_micros = self.subject_micros.saturating_add(micros);
             self.subject_answers += 1;
         }
-        self.truncated += u64::from(matches!(outcome, Outcome::Answer(answer) if answer.finish == Finish::Length));
+        self.truncated += match outcome {
+            Outcome::Answer(answer) => u64::from(answer.finish == Finish::Length),
+            Outcome::Returned(run) => count_of_run(&run.value, "truncated_responses"),
+            Outcome::Fault(_) | Outcome::NotRun(_) => 0,
+        };
         self.all.add(&usage, cost_usd);
     }
 
@@ -297,11 +301,15 @@ fn asked_nobody(artifact: &Val<'_>) -> bool {
 
 /// The requests that an agent made to its model, and how many of them failed, by its artifact.
 fn requests_of_run(artifact: &Val<'_>) -> (u32, u32) {
-    let count = |key: &str| match artifact.get("runner_metadata").and_then(|it| it.get(key)) {
-        Some(Val::I(count)) => u32::try_from(*count).unwrap_or(0),
-        _ => 0,
-    };
+    let count = |key| u32::try_from(count_of_run(artifact, key)).unwrap_or(0);
     (count("requests"), count("failed_requests"))
+}
+
+fn count_of_run(artifact: &Val<'_>, key: &str) -> u64 {
+    match artifact.get("runner_metadata").and_then(|it| it.get(key)) {
+        Some(Val::I(count)) => u64::try_from(*count).unwrap_or(0),
+        _ => 0,
+    }
 }
 
 impl Tally {

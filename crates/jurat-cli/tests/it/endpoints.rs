@@ -156,6 +156,16 @@ fn responses_that_were_cut_off_are_counted() {
 }
 
 #[test]
+fn responses_of_a_probe_that_were_cut_off_are_counted() {
+    let suite = "suite: cut\nmodels: { subject: script/replies.jsonl }\nagents: { probe: { runner: llm_probe } }\n\
+                 cases: [{ id: a, task: Why? }]\ntasks: [{ id: said, field_path: final_response, operator: is_not_empty }]\n";
+    let replies = "{\"reply\": \"Because\", \"finish\": \"length\"}\n";
+    let folder = Folder::with("suite.yaml", suite).and("replies.jsonl", replies);
+    let text = folder.jurat(&["run", "suite.yaml"]).stdout;
+    assert!(text.contains("note: 1 response was cut off at `max_tokens`"), "{text}");
+}
+
+#[test]
 fn a_replay_does_not_take_the_answers_of_another_model() {
     let endpoint = Endpoint::start(Script::new().reply(Reply::text("fine")));
     let suite = |model: &str| {

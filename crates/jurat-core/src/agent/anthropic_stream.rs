@@ -13,6 +13,8 @@ pub(super) struct Dialect {
     pub(super) input_has_cached: bool,
     /// The member of `system` that has the version of the program.
     pub(super) version: &'static str,
+    /// What it means that a result reads like a fault of the endpoint.
+    pub(super) words: FaultSource,
 }
 
 pub(super) fn read(stream: &str, dialect: Dialect) -> Told {
@@ -155,7 +157,7 @@ fn result(told: &mut Told, at: Option<String>, event: &Val<'_>, dialect: Dialect
     match status {
         _ if refused => told.fail(FaultSource::Refusal, "refused", said),
         Some(status) => told.fail(FaultSource::Provider, format!("status_{}", plain(status)), said),
-        None if says_provider(&said) => told.fail(FaultSource::Provider, "provider_error", said),
+        None if says_provider(&said) => told.fail(dialect.words, "provider_error", said),
         None => told.fail(FaultSource::Agent, subtype, said),
     }
 }

@@ -3,6 +3,7 @@
 use super::anthropic_stream::{self, Dialect};
 use super::launch::{Launch, ModelAt, TurnInput, Wire};
 use super::runner::{Package, Performer, Program, Runner};
+use super::told::FaultSource;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "claude_code",
@@ -13,7 +14,10 @@ pub(super) static RUNNER: Runner = Runner {
         wire: Wire::Anthropic,
         launch,
         read: |it| {
-            anthropic_stream::read(it.stdout, Dialect { input_has_cached: false, version: "claude_code_version" })
+            anthropic_stream::read(
+                it.stdout,
+                Dialect { input_has_cached: false, version: "claude_code_version", words: FaultSource::ProviderWords },
+            )
         },
         side_file: None,
         counts_session: false,

@@ -3,6 +3,7 @@
 use super::anthropic_stream::{self, Dialect};
 use super::launch::{Launch, ModelAt, TurnInput, Wire};
 use super::runner::{Package, Performer, Program, Runner};
+use super::told::FaultSource;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "qwen_code",
@@ -12,7 +13,12 @@ pub(super) static RUNNER: Runner = Runner {
         tested: "0.24.4",
         wire: Wire::OpenAiChat,
         launch,
-        read: |it| anthropic_stream::read(it.stdout, Dialect { input_has_cached: true, version: "qwen_code_version" }),
+        read: |it| {
+            anthropic_stream::read(
+                it.stdout,
+                Dialect { input_has_cached: true, version: "qwen_code_version", words: FaultSource::Provider },
+            )
+        },
         side_file: None,
         counts_session: true,
         failed_calls: None,

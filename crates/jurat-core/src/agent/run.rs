@@ -12,7 +12,7 @@ use crate::artifact::{
     Timing, Tokens, is_identifier,
 };
 use crate::check::is_blank;
-use crate::effect::{FaultClass, Finish};
+use crate::effect::{FaultClass, Finish, Outcome};
 use crate::evidence::fault::{CONFIGURATION, NOT_STARTED};
 
 /// The highest cost of a turn that a program is believed. What is higher is not known.
@@ -158,6 +158,22 @@ pub struct Exchanges {
     pub n_refusals: u64,
     /// How many requests the endpoint failed at.
     pub n_failures: u64,
+    /// How many replies were cut off at `max_tokens`.
+    pub n_truncated: u64,
+}
+
+impl Exchanges {
+    /// Counts the requests of an outcome, where jurat itself asked the model.
+    pub fn count(&mut self, outcome: &Outcome) {
+        let (n_requests, n_failures, is_truncated) = match outcome {
+            Outcome::Answer(it) => (it.n_requests, it.n_requests.saturating_sub(1), it.finish == Finish::Length),
+            Outcome::Fault(fault) => (fault.n_requests, fault.n_requests, false),
+            Outcome::Returned(_) | Outcome::NotRun(_) => (0, 0, false),
+        };
+        self.n_requests += u64::from(n_requests);
+        self.n_failures += u64::from(n_failures);
+        self.n_truncated += u64::from(is_truncated);
+    }
 }
 
 /// What went wrong at the endpoint of an agent's model.
@@ -321,7 +337,7 @@ impl AgentRun<'_> {
 
     fn trace(&mut self) -> Vec<Event> {
         let words = self.refusal().map(str::to_owned);
-        let n_turns = self.turns.len();
+        let (n_turns, is_answered) = (self.turns.len(), self.is_answered());
         let mut trace = Vec::new();
         let event = |what| Event { timestamp: None, metadata: None, what };
         for (ix, turn) in self.turns.iter_mut().enumerate() {
@@ -331,6 +347,7 @@ impl AgentRun<'_> {
             }
             trace.append(&mut turn.told.events);
             let words = words.as_deref().filter(|_| ix + 1 == n_turns);
+            let words = words.or(is_answered.then(|| turn.told.words_of_provider()).flatten());
             let response = turn.told.response.as_deref().filter(|it| !is_blank(it)).or(words);
             if let Some(response) = response.or(turn.told.response.as_deref()) {
                 trace.push(event(Happening::FinalOutput { content: Some(response.to_owned()) }));
@@ -385,6 +402,11 @@ impl AgentRun<'_> {
         })
     }
 
+    /// Whether the proxy saw a response of the model last.
+    fn is_answered(&self) -> bool {
+        self.exchanges.as_ref().is_some_and(|it| it.n_requests > it.n_failures && it.failed.is_none())
+    }
+
     fn ended(&self, turn: &TurnRun) -> (RunStatus, Option<RunFault>) {
         let said = |message: String| match turn.stderr.trim() {
             "" => message,
@@ -400,8 +422,11 @@ impl AgentRun<'_> {
         if let Some(limit) = exchanges.and_then(|it| it.spent).filter(|_| !is_fine) {
             return limited(limit);
         }
+        if self.is_answered() && turn.told.words_of_provider().is_some() {
+            return (RunStatus::Success, None);
+        }
         match (fault, &turn.ending) {
-            (Some(fault), _) if fault.source == FaultSource::Provider => {
+            (Some(fault), _) if matches!(fault.source, FaultSource::Provider | FaultSource::ProviderWords) => {
                 provider_error(&fault.code, fault.message.clone(), fault.class)
             }
             (Some(fault), _) if fault.source == FaultSource::Configuration => {
@@ -448,11 +473,13 @@ impl AgentRun<'_> {
         }
         if let Some(exchanges) = &self.exchanges {
             put("requests", Val::from(exchanges.n_requests));
-            if exchanges.n_failures > 0 {
-                put("failed_requests", Val::from(exchanges.n_failures));
-            }
-            if exchanges.n_refusals > 0 {
-                put("refusals", Val::from(exchanges.n_refusals));
+            let counts = [
+                ("failed_requests", exchanges.n_failures),
+                ("refusals", exchanges.n_refusals),
+                ("truncated_responses", exchanges.n_truncated),
+            ];
+            for (name, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+                put(name, Val::from(count));
             }
         }
         if let Some(reported) = self.difference() {

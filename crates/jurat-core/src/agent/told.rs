@@ -60,6 +60,8 @@ pub enum FaultSource {
     Agent,
     /// The endpoint of its model failed.
     Provider,
+    /// Its response reads as if the endpoint had failed. What the proxy saw decides: a model may well say so.
+    ProviderWords,
     /// Its configuration was refused.
     Configuration,
     /// What it told cannot be read, or breaks off.
@@ -160,6 +162,12 @@ impl Told {
         if self.fault.is_none() {
             self.fault = Some(ToldFault { source, code: code.into(), message: message.into(), class: None });
         }
+    }
+
+    /// The response, where it reads as if the endpoint had failed.
+    pub(super) fn words_of_provider(&self) -> Option<&str> {
+        let fault = self.fault.as_ref().filter(|it| it.source == FaultSource::ProviderWords);
+        fault.map(|it| it.message.as_str())
     }
 
     /// Adds tokens to what the turn took.

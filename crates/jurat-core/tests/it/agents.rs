@@ -264,6 +264,23 @@ fn what_an_endpoint_did_wrong_counts_when_it_was_the_end() {
     concluded(Ending::Exited(1), faulty(FaultSource::Provider), spent(), "failed limit_requests");
 }
 
+/// A response may begin with the words that Claude Code has for a failure.
+#[test]
+fn a_response_that_reads_like_a_failure_is_judged_where_the_proxy_saw_a_response() {
+    let requests = |n_requests, n_failures| Some(Exchanges { n_requests, n_failures, ..Exchanges::default() });
+    concluded(Ending::Exited(1), faulty(FaultSource::ProviderWords), requests(2, 1), "success");
+    concluded(Ending::Exited(1), faulty(FaultSource::ProviderWords), requests(1, 1), "provider_error code");
+    concluded(Ending::Exited(1), faulty(FaultSource::ProviderWords), None, "provider_error code");
+    let limited = requests(2, 0).map(|it| Exchanges { spent: Some(Limit::Requests), ..it });
+    concluded(Ending::Exited(1), faulty(FaultSource::ProviderWords), limited, "failed limit_requests");
+    let stream = r#"{"type": "result", "subtype": "success", "is_error": true, "result": "API Error: too many words"}"#;
+    let claude_code = Runner::named("claude_code").expect("it is a runner");
+    let told = claude_code.read(Printed { stdout: stream, side: "", is_text: false });
+    let artifact = artifact_of(claude_code, vec![turn("do it", told, Ending::Exited(1))], requests(1, 0)).to_value();
+    let evidence = jurat_core::evidence::run::evidence(artifact).expect("an artifact");
+    assert_eq!(evidence.get("final_response").and_then(Val::as_str), Some("API Error: too many words"));
+}
+
 /// An agent that asks again and again after its limit has not been too slow.
 #[test]
 fn a_limit_that_an_agent_ignores_is_how_its_run_ended() {

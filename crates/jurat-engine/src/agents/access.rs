@@ -150,6 +150,7 @@ pub(super) fn exchanges(record: &Record) -> Exchanges {
         refusal: record.refusal().map(str::to_owned),
         n_refusals: record.n_refusals(),
         n_failures: record.n_failures(),
+        n_truncated: record.n_truncated(),
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurat_core::agent::{Agent, Ending, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, plain_relative_path};
+use jurat_core::agent::{
+    Agent, Ending, Exchanges, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, plain_relative_path,
+};
 use jurat_core::artifact::RunUsage;
 use jurat_core::effect::{ModelRequest, Outcome, Printed, Returned};
 use jurat_core::tool::{Listing, Offer};
@@ -36,7 +38,7 @@ pub(super) struct ModelTurns<'t> {
     role: &'t str,
     probe: Probe<'t>,
     place: Place,
-    n_requests: u64,
+    exchanges: Exchanges,
     _ends: EndsWhenDropped,
 }
 
@@ -52,7 +54,7 @@ impl<'t> ModelTurns<'t> {
         let ends = EndsWhenDropped(place.flag.clone());
         let offers = offers(task.tools, agent, agent.limits.time).await?;
         let probe = Probe::new(task.case(), role, task.request.replicate, offers);
-        Ok(ModelTurns { task, role, probe, place, n_requests: 0, _ends: ends })
+        Ok(ModelTurns { task, role, probe, place, exchanges: Exchanges::default(), _ends: ends })
     }
 
     /// Asks and calls until the turn is over, and counts the requests to the model.
@@ -81,13 +83,12 @@ impl<'t> ModelTurns<'t> {
 
     async fn answer(&mut self, request: &ModelRequest) -> Result<Outcome, Halt> {
         let outcome = asked(self.task.models, request, &self.task.case().id).await;
-        self.n_requests += match &outcome {
-            Outcome::NotRun(reason) => return Err(Halt::Stopped(*reason)),
-            Outcome::Returned(_) => return Err("the subject is no model".into()),
-            Outcome::Answer(answer) => u64::from(answer.n_requests),
-            Outcome::Fault(fault) => u64::from(fault.n_requests),
-        };
-        Ok(outcome)
+        self.exchanges.count(&outcome);
+        match outcome {
+            Outcome::NotRun(reason) => Err(Halt::Stopped(reason)),
+            Outcome::Returned(_) => Err("the subject is no model".into()),
+            outcome => Ok(outcome),
+        }
     }
 }
 
@@ -114,7 +115,7 @@ impl Performer for ModelTurns<'_> {
             place: self.place.sandbox.isolation.name(),
             workspace: self.place.sandbox.seen().workspace.to_string_lossy().into_owned(),
             model: Some((name, None)),
-            n_requests: Some(self.n_requests),
+            asked: Some(self.exchanges),
             ..Finished::default()
         })
     }

@@ -71,8 +71,8 @@ pub(super) struct Finished {
     pub(super) program: Option<(Option<String>, String)>,
     /// What the proxy recorded.
     pub(super) record: Option<Record>,
-    /// The number of requests to the model, where jurat sent them itself.
-    pub(super) n_requests: Option<u64>,
+    /// The requests to the model, where jurat sent them itself.
+    pub(super) asked: Option<Exchanges>,
     pub(super) logs: Vec<OutputArtifact>,
     pub(super) enforced: Vec<(Limit, Mechanism)>,
     pub(super) secrets: Secrets,
@@ -131,7 +131,7 @@ impl Begun {
             let wire = self.folders.log(runner.name, "wire", "exchanges.jsonl", &lines);
             finished.logs.extend(wire.map_err(|error| format!("what it asked its model cannot be kept: {error}"))?);
         }
-        let asked_itself = finished.n_requests.map(|it| Exchanges { n_requests: it, ..Exchanges::default() });
+        let asked_itself = finished.asked.take();
         let kept = {
             let (folders, case, place) =
                 (Arc::clone(&self.folders), Arc::clone(&task.ready.case), task.surroundings.kept.clone());

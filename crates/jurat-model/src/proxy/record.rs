@@ -50,6 +50,11 @@ impl Record {
         self.exchanges.iter().filter(|it| it.failure.is_some()).count() as u64
     }
 
+    /// The number of replies that were cut off at `max_tokens`.
+    pub fn n_truncated(&self) -> u64 {
+        self.exchanges.iter().filter(|it| it.finish == Some(Finish::Length)).count() as u64
+    }
+
     /// The number of replies that were refusals.
     pub fn n_refusals(&self) -> u64 {
         self.exchanges.iter().filter(|it| it.refusal.is_some()).count() as u64
