@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use jurat_core::check::{Hook, HookAnswer};
+use jurat_core::check::{Hook, HookAnswer, HookCode};
 use jurat_format::value::{Val, Value, parse_json};
 
 /// The default timeout of a hook.
@@ -84,14 +84,19 @@ pub fn interpreter(env: &dyn Fn(&str) -> Option<String>) -> OsString {
     }
 }
 
-/// Calls a hook and waits for its answer; or says why there is none.
+/// Calls a hook and waits for its answer; or says which hook gave none, and why.
 pub fn call(call: &HookCall, ender: &Ender) -> Result<HookAnswer, String> {
+    let (HookCode::Path(code) | HookCode::Import(code)) = &call.hook.code;
+    answer(call, ender).map_err(|why| format!("the hook `{}` of `{code}` {why}", call.hook.callable_name))
+}
+
+fn answer(call: &HookCall, ender: &Ender) -> Result<HookAnswer, String> {
     let mut command = command(call);
     command.args(["-c", SHIM]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env("PYTHONHASHSEED", "0").env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONIOENCODING", "utf-8");
     lead_group(&mut command);
     let python = call.python.to_string_lossy().into_owned();
-    let mut child = command.spawn().map_err(|error| format!("`{python}` cannot be started for a hook: {error}"))?;
+    let mut child = command.spawn().map_err(|error| format!("needs `{python}`, which cannot be started: {error}"))?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     *ender.0.lock().unwrap_or_else(PoisonError::into_inner) =
         Some(Started { child, is_supervised: !call.supervisor.is_empty() });
@@ -114,7 +119,7 @@ pub fn call(call: &HookCall, ender: &Ender) -> Result<HookAnswer, String> {
         started.wait()
     });
     if is_late {
-        return Err(format!("the hook took longer than {} seconds", call.time_limit.as_secs_f64()));
+        return Err(format!("took longer than {} seconds", call.time_limit.as_secs_f64()));
     }
     let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
     if text.trim().is_empty() {
@@ -122,7 +127,7 @@ pub fn call(call: &HookCall, ender: &Ender) -> Result<HookAnswer, String> {
         let printed = String::from_utf8_lossy(&printed).trim().to_owned();
         let last = printed.lines().next_back().map(|it| format!(": {it}")).unwrap_or_default();
         let status = status.map(|it| format!(" ({it})")).unwrap_or_default();
-        return Err(format!("the hook ended without an answer{status}{last}"));
+        return Err(format!("ended without an answer{status}{last}"));
     }
     read_answer(&text)
 }
@@ -155,12 +160,12 @@ fn asked(call: &HookCall) -> Value {
 }
 
 fn read_answer(text: &str) -> Result<HookAnswer, String> {
-    let line = parse_json(text.trim()).map_err(|error| format!("the hook's answer cannot be read: {error}"))?.value;
+    let line = parse_json(text.trim()).map_err(|error| format!("gave an answer that cannot be read: {error}"))?.value;
     if let Some(fault) = line.get("fault").and_then(Val::as_str) {
-        return Err(fault.to_owned());
+        return Err(format!("failed: {fault}"));
     }
     let answer = line.get("answer").and_then(HookAnswer::from_value);
-    answer.ok_or_else(|| "the hook's answer cannot be read".to_owned())
+    answer.ok_or_else(|| "gave an answer that cannot be read".to_owned())
 }
 
 /// Reads up to a limit, and discards the rest: a pipe that is not read would block its writer.

@@ -174,7 +174,7 @@ async fn read(program: String, mut started: Started, output: ChildStdout, pendin
         };
         let read = std::mem::take(&mut line);
         if !read.trim_ascii().is_empty()
-            && let Err(why) = pending.take(&read)
+            && let Err(why) = pending.take(&program, &read)
         {
             return pending.end(FaultKind::Garbled, &format!("`{program}` {why}"));
         }
@@ -211,12 +211,12 @@ impl Pending {
     }
 
     /// Takes in a line, or says why it is no reply.
-    fn take(&self, line: &[u8]) -> Result<(), String> {
+    fn take(&self, program: &str, line: &[u8]) -> Result<(), String> {
         let reply: ReplyWire<'_> = serde_json::from_slice(line).map_err(|error| {
             let shown = shown_within(&Val::from(String::from_utf8_lossy(line.trim_ascii_end()).into_owned()), 200);
             format!("wrote a line that is no reply ({error}): {shown}; notes belong on standard error")
         })?;
-        self.answer(reply.id, reply.read());
+        self.answer(reply.id, reply.read(program));
         Ok(())
     }
 
@@ -378,9 +378,9 @@ struct UsageWire {
 }
 
 impl ReplyWire<'_> {
-    fn read(self) -> Result<Reply, Failed> {
+    fn read(self, program: &str) -> Result<Reply, Failed> {
         if let Some(error) = self.error {
-            return Err(Failed::new(FaultKind::NoAnswer, error));
+            return Err(Failed::new(FaultKind::NoAnswer, format!("`{program}` replied with the error `{error}`")));
         }
         let text = match (self.text, self.json) {
             (Some(text), None) => text,

@@ -44,15 +44,21 @@ fn what_is_returned_is_read_strictly() {
         "return {'passed': True, 'message': 'm', 'outputs': {'n': 1}}",
         r#"{"passed": true, "message": "m", "outputs": {"n": 1}}"#,
     );
-    answers("return 1", "error: TypeError: the function returned int; it must return a bool or a dict with `passed`");
-    answers("return {'passed': 1}", "error: TypeError: `passed` in the result must be True or False");
+    answers(
+        "return 1",
+        "error: the hook `f` of `check.py` failed: TypeError: the function returned int; it must return a bool or a dict with `passed`",
+    );
+    answers(
+        "return {'passed': 1}",
+        "error: the hook `f` of `check.py` failed: TypeError: `passed` in the result must be True or False",
+    );
     answers(
         "return {'passed': True, 'score': 1}",
-        "error: TypeError: the result has unknown keys: score; it may have message, metadata, outputs, passed",
+        "error: the hook `f` of `check.py` failed: TypeError: the result has unknown keys: score; it may have message, metadata, outputs, passed",
     );
     answers(
         "return None",
-        "error: TypeError: the function returned NoneType; it must return a bool or a dict with `passed`",
+        "error: the hook `f` of `check.py` failed: TypeError: the function returned NoneType; it must return a bool or a dict with `passed`",
     );
 }
 
@@ -62,14 +68,17 @@ fn the_artifact_has_attributes() {
     answers("return artifact.trace[0].tool_name == 't' and artifact.trace[0].call_id is None", r#"{"passed": true}"#);
     answers("return artifact.timing.duration_seconds is None and artifact.error is None", r#"{"passed": true}"#);
     answers("return context.check_id == 'c1'", r#"{"passed": true}"#);
-    answers("return artifact.colour", "error: AttributeError: a run artifact has no `colour` there");
+    answers(
+        "return artifact.colour",
+        "error: the hook `f` of `check.py` failed: AttributeError: a run artifact has no `colour` there",
+    );
 }
 
 #[test]
 fn what_goes_wrong_is_told() {
-    answers("raise RuntimeError('x')", "error: RuntimeError: x");
-    answers("raise SystemExit(3)", "error: SystemExit: 3");
-    answers("import os; os._exit(7)", "error: the hook ended without an answer (exit status: 7)");
+    answers("raise RuntimeError('x')", "error: the hook `f` of `check.py` failed: RuntimeError: x");
+    answers("raise SystemExit(3)", "error: the hook `f` of `check.py` failed: SystemExit: 3");
+    answers("import os; os._exit(7)", "error: the hook `f` of `check.py` ended without an answer (exit status: 7)");
 }
 
 #[test]
@@ -78,5 +87,5 @@ fn a_hook_that_takes_too_long_is_ended_with_what_it_started() {
         "import subprocess, time\ndef f():\n    subprocess.Popen(['sleep', '600'])\n    while True: time.sleep(1)\n";
     // The interpreter may need a while to start; the sleep would be noticed by far.
     let Some(got) = answered(source, Duration::from_secs(3)) else { return };
-    assert_eq!(got, "error: the hook took longer than 3 seconds");
+    assert_eq!(got, "error: the hook `f` of `check.py` took longer than 3 seconds");
 }

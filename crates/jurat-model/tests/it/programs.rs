@@ -67,7 +67,7 @@ esac"#
             ("plain", "stop: yes after 1"),
             ("json", "stop: {\"label\":  \"polite\"} after 1"),
             ("tools", "tool_calls:  forecast({\"city\": \"Ghent\"}) after 1"),
-            ("error", "no_answer after 1: the judge is ill"),
+            ("error", "no_answer after 1: `sh` replied with the error `the judge is ill`"),
             ("both", "garbled after 4: a reply has one of `text`, `json`, `tool_calls` and `error`"),
         ] {
             assert_eq!(told(&ask(&transport, &model, &question(prompt)).await), expected);
