@@ -17,6 +17,7 @@ mod explain;
 mod export;
 mod faults;
 mod foreign_code;
+mod full_disk;
 mod guides;
 mod hostile;
 mod init;
