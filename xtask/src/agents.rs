@@ -8,16 +8,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use jurat_core::agent::{Package, Program, RUNNERS};
-
-use crate::chore::{Arguments, Chore, Failure};
-use crate::program;
+use chores::chore::{Arguments, Chore, Failure};
+use chores::program;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "agents",
-    arguments: "[NAME… | all]",
+    arguments: "[NAME… | all | some]",
     about: "installs real agents, drives each through a task with two calls of tools and a file written, and prints a row for each\n\
-            NAME   a runner that starts a program of its own; default: all of them",
+            NAME   a runner that starts a program of its own; default: all of them\n\
+            some   those that `test` drives: openclaw, claude_code, codex",
     run,
 };
 
@@ -40,8 +39,18 @@ fn node() -> Agent {
 /// What an agent needs and its package does not declare.
 const UNDECLARED: [(&str, &str); 1] = [("mini_swe_agent", "mcp")];
 
+/// The programs of all runners, as `cargo xtask generate` lists them.
+const PROGRAMS: &str = include_str!("../agents.txt");
+
 fn agents() -> impl Iterator<Item = Agent> {
-    RUNNERS.into_iter().filter_map(|runner| Some(Agent::of(runner.name, runner.program()?)))
+    PROGRAMS.lines().filter_map(Agent::read)
+}
+
+/// Where an agent is installed from.
+#[derive(Clone, Copy)]
+enum Package {
+    Npm(&'static str),
+    PyPi(&'static str),
 }
 
 /// Those that every full test drives.
@@ -53,6 +62,9 @@ fn run(mut arguments: Arguments) -> Result<(), Failure> {
         names.push(name);
     }
     arguments.finish()?;
+    if names == ["some"] {
+        names = ALWAYS.map(str::to_owned).to_vec();
+    }
     let is_all = names.is_empty() || names.iter().any(|it| it == "all");
     if let Some(unknown) = names.iter().find(|it| *it != "all" && agents().all(|agent| agent.name != **it)) {
         let known = agents().map(|it| it.name).collect::<Vec<_>>().join(", ");
@@ -61,9 +73,10 @@ fn run(mut arguments: Arguments) -> Result<(), Failure> {
     drive(agents().filter(|it| is_all || names.iter().any(|name| name == it.name)))
 }
 
-/// Drives the agents that every full test drives.
-pub(crate) fn some() -> Result<(), Failure> {
-    drive(agents().filter(|it| ALWAYS.contains(&it.name)))
+/// Installs the agents that every full test drives.
+pub(crate) fn install_some() -> Result<(), Failure> {
+    let wanted = agents().filter(|it| ALWAYS.contains(&it.name));
+    std::iter::once(node()).chain(wanted).try_for_each(|it| it.install())
 }
 
 fn drive(agents: impl Iterator<Item = Agent>) -> Result<(), Failure> {
@@ -76,31 +89,23 @@ fn drive(agents: impl Iterator<Item = Agent>) -> Result<(), Failure> {
     }
     let node = node.program_file();
     let mut cargo = program::cargo();
-    cargo.args([
-        "test",
-        "--locked",
-        "--package",
-        "jurat-cli",
-        "--features",
-        "live",
-        "--test",
-        "agents",
-        "--",
-        "--nocapture",
-    ]);
+    cargo.args(["test", "--locked", "--workspace", "--test", "agents", "--", "--nocapture"]);
     cargo.env("JURAT_TEST_AGENTS", programs.join("\n"));
     cargo.env("JURAT_TEST_NODE", node.parent().unwrap_or(Path::new("/")));
     program::run(&mut cargo)
 }
 
 impl Agent {
-    fn of(name: &'static str, program: &Program) -> Agent {
-        let folder = match program.package {
-            Package::Npm(_) => "node_modules/.bin",
-            Package::PyPi(_) => "bin",
+    /// Reads a line of [`PROGRAMS`].
+    fn read(line: &'static str) -> Option<Agent> {
+        let mut words = line.split(' ');
+        let [name, registry, package, version, program] = std::array::from_fn(|_| words.next().unwrap_or_default());
+        let (package, folder) = match registry {
+            "npm" => (Package::Npm(package), "node_modules/.bin"),
+            "pypi" => (Package::PyPi(package), "bin"),
+            _ => return None,
         };
-        let file = format!("{folder}/{}", program.name);
-        Agent { name, package: program.package, version: program.tested, program: file }
+        Some(Agent { name, package, version, program: format!("{folder}/{program}") })
     }
 
     fn program_file(&self) -> PathBuf {
@@ -196,6 +201,7 @@ mod tests {
 
     #[test]
     fn every_agent_is_pinned() {
+        assert!(agents().any(|it| it.name == "mini_swe_agent"), "{PROGRAMS}");
         for Agent { name, version, .. } in agents().chain([node()]) {
             assert!(version.starts_with(|it: char| it.is_ascii_digit()), "{name} {version}");
         }

@@ -1,59 +1,94 @@
 //! What a chore is: a name, a few words, and a function of its arguments.
 
+use std::process::ExitCode;
+
 /// One chore.
-pub(crate) struct Chore {
+pub struct Chore {
     /// What is typed after `cargo xtask`.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The arguments it takes, as usage texts write them.
-    pub(crate) arguments: &'static str,
+    pub arguments: &'static str,
     /// What it does and what the arguments mean; may be several lines.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// Does it.
-    pub(crate) run: fn(Arguments) -> Result<(), Failure>,
+    pub run: fn(Arguments) -> Result<(), Failure>,
 }
 
-/// Why a chore did not end well.
+impl Chore {
+    /// Its paragraph of the usage text.
+    pub fn usage(&self) -> String {
+        let about: String = self.about.lines().map(|it| format!("      {it}\n")).collect();
+        format!("  {} {}\n{about}", self.name, self.arguments)
+    }
+}
+
+/// Why a chore failed.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Failure {
-    /// What was typed makes no sense; the usage text helps.
+pub enum Failure {
+    /// The arguments are wrong; the usage text helps.
     Usage(String),
-    /// The chore was done and something is wrong; the message says what to do about it.
+    /// Something is wrong; the message says what to do about it.
     Failed(String),
-    /// The chore was done, something is wrong, and its output has said so already.
-    Told,
+    /// Something is wrong and was printed already; the exit code.
+    Printed(i32),
 }
 
 impl Failure {
-    pub(crate) fn new(message: impl Into<String>) -> Failure {
+    /// A failure with a message.
+    pub fn new(message: impl Into<String>) -> Failure {
         Failure::Failed(message.into())
     }
 
-    pub(crate) fn message(&self) -> &str {
+    /// What to print.
+    pub fn message(&self) -> &str {
         match self {
             Failure::Usage(message) | Failure::Failed(message) => message,
-            Failure::Told => "see above",
+            Failure::Printed(_) => "see above",
         }
     }
+}
+
+/// Prints why a chore failed, if it did, and says how the program ends.
+pub fn exit_code(done: Result<(), Failure>, usage: &str) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Printed(code)) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+        Err(Failure::Failed(message)) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+        Err(Failure::Usage(message)) => {
+            eprint!("error: {message}\n\n{usage}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The whole of a program that is one chore.
+pub fn only(run: fn(Arguments) -> Result<(), Failure>) -> ExitCode {
+    let done = run(Arguments::of(std::env::args().skip(1)));
+    exit_code(done, "`cargo xtask help` lists the arguments of each chore\n")
 }
 
 /// The words after the chore's name. A chore takes out what it knows and ends with [`words`](Self::words)
 /// or [`finish`](Self::finish).
 #[derive(Debug)]
-pub(crate) struct Arguments(Vec<String>);
+pub struct Arguments(Vec<String>);
 
 impl Arguments {
-    pub(crate) fn of(words: impl IntoIterator<Item = String>) -> Arguments {
+    /// The arguments as they were typed.
+    pub fn of(words: impl IntoIterator<Item = String>) -> Arguments {
         Arguments(words.into_iter().collect())
     }
 
     /// Takes out a flag; says whether it was there.
-    pub(crate) fn flag(&mut self, name: &str) -> bool {
+    pub fn flag(&mut self, name: &str) -> bool {
         let at = self.0.iter().position(|it| it == name);
         at.map(|at| self.0.remove(at)).is_some()
     }
 
     /// Takes out an option and the whole number that follows it.
-    pub(crate) fn number(&mut self, name: &str) -> Result<Option<u64>, Failure> {
+    pub fn number(&mut self, name: &str) -> Result<Option<u64>, Failure> {
         let Some(at) = self.0.iter().position(|it| it == name) else { return Ok(None) };
         let number = self.0.get(at + 1).and_then(|it| it.parse().ok());
         let number = number.ok_or_else(|| Failure::Usage(format!("`{name}` wants a whole number after it")))?;
@@ -62,7 +97,7 @@ impl Arguments {
     }
 
     /// Takes out an option and the word that follows it.
-    pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
         let Some(at) = self.0.iter().position(|it| it == name) else { return Ok(None) };
         if self.0.get(at + 1).is_none_or(|it| it.starts_with('-')) {
             return Err(Failure::Usage(format!("`{name}` wants a word after it")));
@@ -71,18 +106,18 @@ impl Arguments {
     }
 
     /// Takes out the first word that is not an option.
-    pub(crate) fn word(&mut self) -> Option<String> {
+    pub fn word(&mut self) -> Option<String> {
         let at = self.0.iter().position(|it| !it.starts_with('-'))?;
         Some(self.0.remove(at))
     }
 
     /// All words that are left.
-    pub(crate) fn words(self) -> Vec<String> {
+    pub fn words(self) -> Vec<String> {
         self.0
     }
 
-    /// Whatever nobody took out is a mistake.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
+    /// Fails on whatever was not taken out.
+    pub fn finish(self) -> Result<(), Failure> {
         match self.0.first() {
             None => Ok(()),
             Some(word) => Err(Failure::Usage(format!("`{word}` means nothing here"))),

@@ -9,14 +9,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::chore::{Arguments, Chore, Failure};
-use crate::program;
+use chores::chore::{Arguments, Chore, Failure};
+use chores::program;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "fuzz",
-    arguments: "[--seconds N] [TARGET]",
+    arguments: "[--seconds N] [--quiet] [TARGET]",
     about: "fuzzes one target, or each in turn, and stops at the first input that fails\n\
-            --seconds N   how long to spend on a target; 60 unless told",
+            --seconds N   how long to spend on a target; default: 60\n\
+            --quiet       prints nothing of libFuzzer's unless an input fails",
     run,
 };
 
@@ -43,13 +44,9 @@ enum Progress {
     Hidden,
 }
 
-/// Fuzzes every target for a moment: enough to run all seeds and to notice what breaks at once.
-pub(crate) fn briefly() -> Result<(), Failure> {
-    fuzz(&targets()?, Effort { seconds: 5, progress: Progress::Hidden })
-}
-
 fn run(mut arguments: Arguments) -> Result<(), Failure> {
     let seconds = arguments.number("--seconds")?.unwrap_or(60);
+    let progress = if arguments.flag("--quiet") { Progress::Hidden } else { Progress::Shown };
     let wanted = arguments.word();
     arguments.finish()?;
     let known = targets()?;
@@ -60,7 +57,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failure> {
             return Err(Failure::Usage(format!("there is no fuzz target `{name}`; there is {}", known.join(", "))));
         }
     };
-    fuzz(&targets, Effort { seconds, progress: Progress::Shown })
+    fuzz(&targets, Effort { seconds, progress })
 }
 
 fn fuzz(targets: &[String], effort: Effort) -> Result<(), Failure> {

@@ -3,70 +3,53 @@
 //! One file per chore:
 //!
 //! * [`mod@test`]: everything that must hold before a change is merged.
-//! * [`conformance`]: recorded behaviour against ours.
 //! * [`fuzz`]: coverage-guided fuzzing of the readers.
-//! * [`generated`]: files that are made from the program.
-//! * [`mod@reference`]: pages of the reference that are made from the program.
-//! * [`mod@bench`]: what comparing, reading and whole runs cost.
 //! * [`servers`]: real servers to test against.
-//! * [`python`]: the Python package.
+//! * [`wheel`]: the Python package.
 //! * [`agents`]: real agents to drive.
+//! * [`install`]: what tests need from PyPI and npm.
 //!
-//! and what they share: [`chore`] is how a chore is described, reads its arguments and fails, [`program`] runs other
-//! programs and sees to it that they exist.
+//! [`packages`] lists the chores that are packages of their own: benchmarks, conformance, generated files. What all of them
+//! share is the library of this package.
 //!
 //! Rules about the source itself (which crate may know which, what the core may not touch) are tests in `tests/it`.
 
 mod agents;
-mod bench;
-mod builtin_reference;
-mod check_reference;
-mod chore;
-mod conformance;
 mod fuzz;
-mod generated;
-mod key_reference;
-mod program;
-mod python;
-mod reference;
-mod runner_reference;
+mod install;
+mod packages;
 mod servers;
 mod test;
+mod wheel;
 
 use std::process::ExitCode;
 
-use chore::{Arguments, Chore, Failure};
+use chores::chore::{self, Arguments, Chore, Failure};
 
 const CHORES: &[Chore] = &[
     test::CHORE,
-    conformance::CHORE,
+    packages::CONFORMANCE,
     fuzz::CHORE,
-    bench::CHORE,
-    generated::CHORE,
+    packages::BENCH,
+    packages::GENERATE,
     servers::CHORE,
-    python::CHORE,
+    wheel::CHORE,
     agents::CHORE,
+    install::CHORE,
+    test::programs::CHORE,
 ];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
-    let name = words.next();
-    match name.as_deref() {
+    let done = match words.next().as_deref() {
         Some("help" | "--help" | "-h") => {
             print!("{}", usage());
-            ExitCode::SUCCESS
+            Ok(())
         }
-        Some(name) => match run(name, Arguments::of(words)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(Failure::Told) => ExitCode::FAILURE,
-            Err(Failure::Failed(message)) => {
-                eprintln!("error: {message}");
-                ExitCode::FAILURE
-            }
-            Err(Failure::Usage(message)) => misused(&message),
-        },
-        None => misused("no chore was named"),
-    }
+        Some(name) => run(name, Arguments::of(words)),
+        None => Err(Failure::Usage("no chore was named".to_owned())),
+    };
+    chore::exit_code(done, &usage())
 }
 
 fn run(name: &str, arguments: Arguments) -> Result<(), Failure> {
@@ -76,18 +59,7 @@ fn run(name: &str, arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-fn misused(message: &str) -> ExitCode {
-    eprint!("error: {message}\n\n{}", usage());
-    ExitCode::from(2)
-}
-
 fn usage() -> String {
-    let mut text = "usage: cargo xtask CHORE [ARGUMENTS]\n\nchores:\n".to_owned();
-    for chore in CHORES {
-        text += &format!("  {} {}\n", chore.name, chore.arguments);
-        for line in chore.about.lines() {
-            text += &format!("      {line}\n");
-        }
-    }
-    text
+    let chores: String = CHORES.iter().map(Chore::usage).collect();
+    format!("usage: cargo xtask CHORE [ARGUMENTS]\n\nchores:\n{chores}")
 }

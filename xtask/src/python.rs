@@ -1,50 +1,42 @@
 //! The Python package: built as a wheel, installed into an environment of its own, tested there.
 //!
-//! `python/requirements.txt` says what the tests need besides. A stamp keeps what was installed: as long as it fits there is nothing to do.
+//! `python/requirements.txt` lists what the tests need besides. A stamp records what was installed: as long as it fits, nothing is installed again.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::chore::{Arguments, Chore, Failure};
+use crate::chore::Failure;
 use crate::program;
-
-pub(crate) const CHORE: Chore = Chore {
-    name: "wheel",
-    arguments: "",
-    about: "builds the wheel of the Python package as it is published, into `target/wheels`; takes several minutes",
-    run,
-};
 
 const REQUIREMENTS: &str = "python/requirements.txt";
 
-fn run(arguments: Arguments) -> Result<(), Failure> {
-    arguments.finish()?;
-    let environment = environment()?;
-    let wheel = wheel(&environment, Build::Published)?;
-    println!("{}", wheel.display());
-    Ok(())
+/// The wheel as it is published.
+pub fn published() -> Result<PathBuf, Failure> {
+    wheel(&environment()?, Build::Published)
 }
 
-/// Builds the package as it is developed, and runs its tests. They start a model endpoint, which is built first.
-pub(crate) fn test() -> Result<(), Failure> {
+/// Builds the package without optimisation, and runs its tests. They start a model endpoint, which is built first.
+pub fn test() -> Result<(), Failure> {
     let environment = environment()?;
-    program::run(program::cargo().args(["build", "--locked", "--quiet", "--package", "jurat-testkit"]))?;
-    let wheel = wheel(&environment, Build::Dev)?;
+    let endpoint = program::built(program::cargo_as_tested().args(["--quiet", "--bin", "jurat-endpoint"]))?;
+    let wheel = wheel(&environment, Build::Tested)?;
     install(&environment, &wheel)?;
-    let endpoint = program::target_directory().join("debug/jurat-endpoint");
     let mut pytest = Command::new(environment.join("bin/python"));
-    // The tests see what is installed, and not what lies here.
-    pytest.args(["-m", "pytest", "-q", "python"]).env("PYTHONSAFEPATH", "1").current_dir(program::root());
+    // The tests see what is installed, and not the sources here.
+    pytest
+        .args(["-m", "pytest", "-q", "--durations=10", "python"])
+        .env("PYTHONSAFEPATH", "1")
+        .current_dir(program::root());
     program::run(pytest.env("JURAT_ENDPOINT", endpoint))
 }
 
 /// What a wheel is built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Build {
-    /// To be tested here: packed as quickly as can be.
-    Dev,
+    /// To be tested here: not optimised, packed quickly.
+    Tested,
     /// To be measured.
     Measured,
     /// To be published.
@@ -54,21 +46,21 @@ enum Build {
 impl Build {
     fn profile(self) -> &'static str {
         match self {
-            Build::Dev => "dev",
+            Build::Tested => "dev",
             Build::Measured => "measured",
             Build::Published => "dist",
         }
     }
 
-    fn compression(self) -> &'static str {
+    fn options(self) -> &'static [&'static str] {
         match self {
-            Build::Dev => "stored",
-            Build::Measured | Build::Published => "deflated",
+            Build::Tested => &["--compression-method", "stored"],
+            Build::Measured | Build::Published => &["--compression-method", "deflated"],
         }
     }
 }
 
-/// The wheel, built so.
+/// Builds the wheel.
 fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
     let profile = build.profile();
     let directory = program::target_directory().join("wheels").join(profile);
@@ -78,9 +70,9 @@ fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
         fs::remove_dir_all(&directory).map_err(cannot)?;
     }
     let mut maturin = Command::new(environment.join("bin/maturin"));
-    maturin.args(["build", "--locked", "--profile", profile, "--compression-method", build.compression(), "--out"]);
-    maturin.arg(&directory).current_dir(program::root()).env("VIRTUAL_ENV", environment);
-    // maturin tells PyO3 which Python it builds for, and nobody else does: in a directory that they shared, each would build anew what the other built.
+    maturin.args(["build", "--locked", "--profile", profile]).args(build.options()).arg("--out").arg(&directory);
+    maturin.current_dir(program::root()).env("VIRTUAL_ENV", environment);
+    // maturin sets for PyO3 which Python it builds for, and cargo does not: in one directory, each would build again what the other built.
     maturin.env("CARGO_TARGET_DIR", program::target_directory().join("python-build"));
     program::run(&mut maturin)?;
     let built = fs::read_dir(&directory).map_err(cannot)?.filter_map(Result::ok).map(|it| it.path());
@@ -89,7 +81,7 @@ fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
 }
 
 /// An environment that has the package, optimised as whole runs are measured.
-pub(crate) fn measured() -> Result<PathBuf, Failure> {
+pub fn measured() -> Result<PathBuf, Failure> {
     let environment = environment()?;
     let wheel = wheel(&environment, Build::Measured)?;
     install(&environment, &wheel)?;
@@ -103,14 +95,18 @@ fn install(environment: &Path, wheel: &Path) -> Result<(), Failure> {
 }
 
 /// Where the tests run, with everything that they need.
-fn environment() -> Result<PathBuf, Failure> {
+pub fn environment() -> Result<PathBuf, Failure> {
     environment_of("python", &program::root().join(REQUIREMENTS))
 }
 
-/// An environment of this name, with what a list says.
-pub(crate) fn environment_of(name: &str, requirements: &Path) -> Result<PathBuf, Failure> {
+/// An environment of this name, with the packages that a file lists.
+pub fn environment_of(name: &str, requirements: &Path) -> Result<PathBuf, Failure> {
     let environment = program::target_directory().join(name);
     let cannot = |error: io::Error| Failure::new(format!("cannot prepare {}: {error}", environment.display()));
+    fs::create_dir_all(program::target_directory()).map_err(cannot)?;
+    // Two chores at once would install over each other.
+    let lock = File::create(environment.with_extension("lock")).map_err(cannot)?;
+    lock.lock().map_err(cannot)?;
     program::ensure("python3")?;
     let version = program::output(Command::new("python3").args(["-c", "import sys; print(sys.version)"]))?;
     let wanted = version + &fs::read_to_string(requirements).map_err(cannot)?;

@@ -14,8 +14,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::chore::{Arguments, Chore, Failure};
-use crate::program;
+use chores::chore::{Arguments, Chore, Failure};
+use chores::program;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "servers",
@@ -58,21 +58,23 @@ const NO_UPSTREAM: &str = "http://127.0.0.1:9/v1";
 pub(crate) fn real_models() -> Result<(), Failure> {
     with_servers(|addresses| {
         questions::ask(addresses)?;
-        // The tests are targets of their own that an ordinary `cargo test` does not build.
-        for package in ["jurat-model", "jurat-cli"] {
-            let mut cargo = program::cargo();
-            cargo.args(["test", "--locked", "--package", package, "--features", "live", "--test", "live"]);
-            cargo.env("JURAT_TEST_LLAMA", &addresses.llama).env("JURAT_TEST_LITELLM", &addresses.litellm);
-            cargo.env("JURAT_TEST_MCP", &addresses.mcp).env("JURAT_TEST_MCP_PROGRAMS", tool_programs());
-            program::run(&mut cargo)?;
-        }
-        Ok(())
+        // Two packages have such a test target, which an ordinary `cargo test` does not run.
+        let mut cargo = program::cargo();
+        cargo.args(["test", "--locked", "--workspace", "--test", "live"]);
+        cargo.env("JURAT_TEST_LLAMA", &addresses.llama).env("JURAT_TEST_LITELLM", &addresses.litellm);
+        cargo.env("JURAT_TEST_MCP", &addresses.mcp).env("JURAT_TEST_MCP_PROGRAMS", tool_programs());
+        program::run(&mut cargo)
     })
 }
 
 /// The folder of the servers with tools that are programs: `bin` has those from PyPI, `node_modules/.bin` those from npm.
 pub(crate) fn tool_programs() -> PathBuf {
     Server::Mcp.environment()
+}
+
+/// Installs all servers.
+pub(crate) fn install_all() -> Result<(), Failure> {
+    Server::ALL.into_iter().try_for_each(install::install)
 }
 
 /// Does something while all servers run.

@@ -1,12 +1,22 @@
 //! `cargo xtask test`: everything that must hold before a change is merged, in one command.
 //!
-//! The steps are a list, cheapest first, and the first that fails ends the run. Continuous integration runs this very
-//! command, so what passes here passes there.
+//! The steps are two lists ([`lanes`]), and the first step that fails ends the run. In front is what keeps the processors busy,
+//! cheapest first; behind it what installs, waits or uses one processor. Continuous integration runs this very command, so
+//! what passes here passes there.
+//!
+//! All builds of the workspace select the same packages with the same features, so that nothing is compiled twice.
 
+mod lanes;
+pub(crate) mod programs;
+mod times;
+
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::chore::{Arguments, Chore, Failure};
-use crate::{agents, bench, fuzz, generated, program, python, servers};
+use chores::chore::{Arguments, Chore, Failure};
+use chores::program;
+
+use self::lanes::Task;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "test",
@@ -16,92 +26,100 @@ pub(crate) const CHORE: Chore = Chore {
     run,
 };
 
-/// How many of the slowest steps are named at the end.
-const SLOWEST: usize = 8;
-
-const STEPS: &[Step] = &[
-    Step { name: "format", when: When::Always, work: Work::Cargo(&["fmt", "--all", "--check"], &[]) },
-    Step { name: "generated files", when: When::Always, work: Work::Function(generated::check) },
+const FRONT: &[Step] = &[
+    Step::always("format", Work::Cargo(&["fmt", "--all", "--check"])),
     // The fuzz targets are a workspace of their own.
-    Step {
-        name: "format of fuzz targets",
-        when: When::Always,
-        work: Work::Cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"], &[]),
-    },
-    Step {
-        name: "lints",
-        when: When::Always,
-        work: Work::Cargo(&["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]),
-    },
-    Step {
-        name: "documentation",
-        when: When::Full,
-        work: Work::Cargo(&["doc", "--locked", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
-    },
-    Step { name: "tests", when: When::Always, work: Work::Cargo(&["test", "--locked", "--workspace"], &[]) },
-    Step { name: "python package", when: When::Full, work: Work::Function(python::test) },
-    Step { name: "real models", when: When::Full, work: Work::Function(servers::real_models) },
-    Step { name: "real agents", when: When::Full, work: Work::Function(agents::some) },
-    Step { name: "fuzz targets", when: When::Full, work: Work::Function(fuzz::briefly) },
-    Step { name: "instructions", when: When::Full, work: Work::Function(bench::gate) },
+    Step::always("format of fuzz targets", Work::Cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])),
+    Step::always("lints", Work::Cargo(&["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])),
+    Step::full("documentation", Work::Documentation),
+    Step::always(TEST_PROGRAMS, Work::Cargo(programs::BUILD)),
+    Step::always("tests", Work::Chore(&["tests"])),
+    Step::always("tests in documentation", Work::Cargo(&["test", "--locked", "--workspace", "--doc"])),
+    Step::full("python package", Work::Chore(&["wheel", "test"])),
 ];
+
+const BEHIND: &[Step] = &[
+    Step::full("installation", Work::Chore(&["install"])),
+    Step::full("fuzz targets", Work::Chore(&["fuzz", "--seconds", "5", "--quiet"])),
+    Step::full("instructions", Work::Chore(&["bench", "gate"])),
+    Step::full("real models", Work::Chore(&["servers", "test"])).after(&[TEST_PROGRAMS]),
+    Step::full("real agents", Work::Chore(&["agents", "some"])).after(&[TEST_PROGRAMS]),
+];
+
+const TEST_PROGRAMS: &str = "test programs";
 
 /// One thing to check.
 struct Step {
     name: &'static str,
-    when: When,
+    /// Whether `--quick` leaves it out.
+    is_full: bool,
+    after: &'static [&'static str],
     work: Work,
 }
 
-/// Which runs a step belongs to.
-#[derive(PartialEq)]
-enum When {
-    Always,
-    /// Left out by `--quick`.
-    Full,
+#[derive(Clone, Copy)]
+enum Work {
+    Cargo(&'static [&'static str]),
+    /// A chore, as it would be typed.
+    Chore(&'static [&'static str]),
+    Documentation,
 }
 
-enum Work {
-    /// Cargo with these arguments, and these variables in its environment.
-    Cargo(&'static [&'static str], &'static [(&'static str, &'static str)]),
-    Function(fn() -> Result<(), Failure>),
+impl Step {
+    const fn always(name: &'static str, work: Work) -> Step {
+        Step { name, is_full: false, after: &[], work }
+    }
+
+    const fn full(name: &'static str, work: Work) -> Step {
+        Step { name, is_full: true, after: &[], work }
+    }
+
+    const fn after(self, after: &'static [&'static str]) -> Step {
+        Step { after, ..self }
+    }
+
+    fn task(&self) -> Result<Task, Failure> {
+        Ok(Task { name: self.name, after: self.after, command: self.work.command()? })
+    }
+}
+
+impl Work {
+    fn command(self) -> Result<Command, Failure> {
+        let mut cargo = program::cargo();
+        match self {
+            Work::Cargo(words) => _ = cargo.args(words),
+            Work::Chore(words) => return chore(words),
+            Work::Documentation => _ = cargo.args(DOCUMENTATION).env("RUSTDOCFLAGS", "-D warnings"),
+        }
+        Ok(cargo)
+    }
+}
+
+/// There are no examples. Asking for them lets the features count that tests turn on in dependencies, as in the lints.
+const DOCUMENTATION: &[&str] = &["doc", "--locked", "--workspace", "--no-deps", "--lib", "--bins", "--examples"];
+
+fn chore(words: &[&str]) -> Result<Command, Failure> {
+    let own = std::env::current_exe().map_err(|error| Failure::new(format!("cannot find this program: {error}")))?;
+    let mut command = Command::new(own);
+    command.args(words);
+    Ok(command)
 }
 
 fn run(mut arguments: Arguments) -> Result<(), Failure> {
-    let quick = arguments.flag("--quick");
+    let is_quick = arguments.flag("--quick");
     arguments.finish()?;
-    let steps: Vec<&Step> = STEPS.iter().filter(|it| it.when == When::Always || !quick).collect();
-    let mut times = Vec::new();
-    for (ix, step) in steps.iter().enumerate() {
-        eprintln!("--- {} ({} of {})", step.name, ix + 1, steps.len());
-        let start = Instant::now();
-        let done = perform(&step.work);
-        let time = start.elapsed();
-        if let Err(failure) = done {
-            let (name, seconds) = (step.name, time.as_secs_f64());
-            return Err(Failure::new(format!("step `{name}` failed after {seconds:.1} s: {}", failure.message())));
-        }
-        eprintln!("--- {}: {:.1} s\n", step.name, time.as_secs_f64());
-        times.push((step.name, time));
-    }
-    eprint!("{}", slowest(times));
+    let tasks = |steps: &[Step]| steps.iter().filter(|it| !is_quick || !it.is_full).map(Step::task).collect();
+    let lanes: Result<Vec<Vec<Task>>, Failure> = [FRONT, BEHIND].into_iter().map(tasks).collect();
+    let start = Instant::now();
+    let passed = lanes::run(lanes?)?;
+    eprint!("{}{}", slowest(passed, start.elapsed()), times::slowest());
     Ok(())
 }
 
-fn perform(work: &Work) -> Result<(), Failure> {
-    match work {
-        Work::Cargo(arguments, environment) => {
-            program::run(program::cargo().args(*arguments).envs(environment.iter().copied()))
-        }
-        Work::Function(function) => function(),
-    }
-}
-
-fn slowest(mut times: Vec<(&str, Duration)>) -> String {
-    let total: Duration = times.iter().map(|(_, time)| *time).sum();
-    let mut text = format!("all {} steps passed in {:.1} s; the slowest:\n", times.len(), total.as_secs_f64());
-    times.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
-    for (name, time) in times.iter().take(SLOWEST) {
+fn slowest(mut passed: Vec<(&str, Duration)>, total: Duration) -> String {
+    let mut text = format!("all {} steps passed in {:.1} s:\n", passed.len(), total.as_secs_f64());
+    passed.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    for (name, time) in passed {
         text += &format!("{:>8.1} s  {name}\n", time.as_secs_f64());
     }
     text
@@ -113,8 +131,15 @@ mod tests {
 
     #[test]
     fn the_slowest_steps_come_first() {
-        let times = vec![("format", Duration::from_millis(400)), ("tests", Duration::from_secs(61))];
-        let text = "all 2 steps passed in 61.4 s; the slowest:\n    61.0 s  tests\n     0.4 s  format\n";
-        assert_eq!(slowest(times), text);
+        let passed = vec![("format", Duration::from_millis(400)), ("tests", Duration::from_secs(61))];
+        let text = "all 2 steps passed in 61.2 s:\n    61.0 s  tests\n     0.4 s  format\n";
+        assert_eq!(slowest(passed, Duration::from_millis(61_200)), text);
+    }
+
+    #[test]
+    fn steps_wait_for_steps_in_front() {
+        for it in BEHIND.iter().flat_map(|it| it.after) {
+            assert!(FRONT.iter().any(|step| step.name == *it), "there is no step `{it}`");
+        }
     }
 }

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{Server, directory};
-use crate::chore::Failure;
-use crate::program;
+use chores::chore::Failure;
+use chores::program;
 
 /// The lists of packages, in the order in which they are installed.
 const LISTS: [List; 2] =

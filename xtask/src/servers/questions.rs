@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Addresses, http};
-use crate::chore::Failure;
+use chores::chore::Failure;
 
 /// One question and what its answer must have.
 struct Question<'a> {

@@ -25,6 +25,7 @@ const LAYERS: &[&[&str]] = &[
     // The Python package has the command besides.
     &["jurat-python"],
     &["xtask", "yardstick"],
+    &["xtask-bench", "xtask-conformance", "xtask-reference"],
 ];
 
 /// Dependencies that the layers would allow.

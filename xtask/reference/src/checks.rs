@@ -1,0 +1,162 @@
+//! `docs/reference/checks.md`: every kind of check, made from the table that reads them.
+
+use jurat_core::check::DIMENSIONS;
+use jurat_core::suite::check_kinds;
+use jurat_format::problem::listed_all;
+
+use crate::keys::{self, Reference};
+
+/// The page.
+pub(crate) fn check_reference() -> String {
+    let reference = Reference::of(&keys::pages());
+    let mut page = INTRODUCTION.to_owned();
+    page += "\n## Kinds\n\n| `kind` | meaning |\n|---|---|\n";
+    for name in check_kinds() {
+        page += &format!("| [`{name}`](#{name}) | {} |\n", meaning(&reference, name));
+    }
+    for name in check_kinds() {
+        page += &format!("\n### `{name}`\n\n{}.\n", capital(meaning(&reference, name)));
+        let table = reference.whole_table("checks.md", &format!("check {name}"), "kind");
+        page += &if table.is_empty() { table } else { format!("\n{table}") };
+        page += NOTES.iter().find(|(of, _)| *of == name).map_or("", |(_, note)| note);
+    }
+    page += &REST.replace("{dimensions}", &listed_all(DIMENSIONS));
+    keys::filled("checks.md", &page, &reference)
+}
+
+/// What a kind passes on.
+fn meaning<'r>(reference: &'r Reference, kind: &str) -> &'r str {
+    reference.row(&format!("check {kind}"), "kind").map_or("", |it| it.meaning)
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+const INTRODUCTION: &str = "\
+# Checks
+
+<!-- Made from the program by `cargo xtask generate`; change `crates/jurat-core/src/suite/check.rs` or `xtask/reference/src/checks.rs` instead. -->
+
+A check decides something about a finished agent run, without asking a model: whether a file was written, which tools were called, what it cost. It passes, fails with
+what was expected and what was found, or cannot be decided, which is an error and never a pass.
+
+A check is a task of kind `check`. It can be a gate, depend on other tasks, and be compared: its output is `true` or `false`, so `operator: equals` with
+`expected_value: false` beside it says the opposite.
+
+```yaml
+suite: weekly-report
+records: { path: runs.jsonl, as: runs }
+tasks:
+  - { id: ended-well, check: { kind: status_is, expected: success }, required: true }
+  - { id: report, check: { kind: workspace_file_present, relative_path: report.md, contains_all: [feedback] }, depends_on: [ended-well] }
+  - { id: searched, check: { kind: tool_called, tool: search, arguments: { query: refund }, max: 3 } }
+  - { id: kept-out, check: { kind: tool_called, tool: shell }, operator: equals, expected_value: false }
+  - { id: cheap, check: { kind: cost_usd, max: 0.05 }, dimensions: [efficiency] }
+```
+
+`deterministic_checks` is the same as other programs write it; `check_id` is the id of the task.
+
+```yaml
+deterministic_checks:
+  - check_id: report-md-created
+    dimensions: [task]
+    declarative: { kind: openclaw_workspace_file_present, relative_path: report.md }
+```
+
+## What is checked
+
+`records` with `as: runs` says that each row is a run artifact: `identity`, `status`, `timing`, `request`, `provider`, `usage`, `trace`, `output_artifacts`, `error` and
+`runner_metadata`. A row that is none is an error of every task, and says what is wrong with it. Rows are known by `identity.run_id` unless `id` says otherwise. A file
+may hold one artifact (`.json`), a list of them, or one a line (`.jsonl`).
+
+Tasks see the artifact and what is read from it:
+
+| name | |
+|---|---|
+| `final_response` | the last thing that the agent said; null when it said nothing |
+| `tool_calls` | a list of `{call_id, name, arguments, status, output}`, each call with its result |
+| `workspace` | `{added, changed, removed, files}`, when the runner recorded it under `runner_metadata.workspace`. `files` has each file after the run by its path: `{size, sha256, text, is_cut}`, and `diff` where a text is another than before |
+
+Checks of tools and of the final response also look at rows that `ask` has made questions of. With `response_path`, checks of tools look at a response that was recorded
+as it came: of OpenAI (chat completions, responses), Anthropic or Gemini, one response or a list of messages.
+
+**Files.** `path` is on the host, relative to the file that holds the check; links are followed, `..` is taken away, and what is not there need not be. `workspace` is in the workspace of
+the run and cannot lead out of it: it is looked up in what the run recorded, else among the output artifacts. A URI of an artifact is decoded and is relative to the directory of the
+file that the run came from; one that leads out of that directory, by links too, is not looked at, and a check that depends on it is an error.
+
+What was seen of a file (kind, size, BLAKE3 of what was read, text up to 512,000 bytes) is stored with the run, so `--replay` and `jurat explain` read no files.
+
+**Text without case and accents.** `contains_all` and `contains_any` compare text after full case folding, NFKD, and without combining characters: `Sebastián` is `sebastian`, `Straße` is
+`STRASSE`, while `ø` stays `ø`. `contains` and `text` compare letter by letter.
+";
+
+const NOTES: &[(&str, &str)] = &[
+    (
+        "final_response_present",
+        "\nText that is nothing but space is none. For runs of OpenClaw the last message of the assistant counts too, and so does a key output with text in it.\n",
+    ),
+    ("tool_call_count", "\n`count` is read for `expected`. Calls are counted, results are not.\n"),
+    (
+        "file_contains",
+        "\nLines may end in either way. A file that is not there, or is a directory, fails; one that is not UTF-8 cannot be decided. Files of up to 256 MiB are searched.\n",
+    ),
+    ("status_is", "\n`status` is read for `expected`.\n"),
+    (
+        "output_artifact_present",
+        "\nOne artifact must have everything that is said. The file itself need not be there.\n",
+    ),
+    (
+        "openclaw_workspace_file_present",
+        "\nAn artifact is that file when its `metadata.workspace_relative_path` is equal, or when the path of its file ends so, by whole names. `contains` cannot stand beside the other two; one file must \
+         have all that is wanted. The first 512,000 bytes are read. Fails for runs of others than OpenClaw.\n",
+    ),
+    (
+        "final_response",
+        "\n`field_path` leads into the text: `@json.total` reads it as JSON. A run that said nothing fails.\n",
+    ),
+    ("tool_called", "\nAn argument that is not there, or is of another kind, is not the one that is meant.\n"),
+    ("tool_order", "\nOther calls may come between unless it is `exact`.\n"),
+    ("tool_result", "\nWithout any such call it fails. Results that were not recorded cannot be decided.\n"),
+    ("workspace_unchanged", "\nA pattern that ends with `/` means everything below a directory.\n"),
+    ("turns", "\nWhat the runner counted as `runner_metadata.turns`, else the messages of the assistant.\n"),
+    ("exit_status", "\nIt is read from `runner_metadata.exit_status`.\n"),
+    (
+        "hook",
+        "\nHooks run code, so they are errors until the suite itself says `security_policy: { allow_local_python_hooks: true }`. The function is called in a Python process of its own (that of \
+         `VIRTUAL_ENV`, else `python3`), in the directory of the definition, with a limit of 60 seconds. It is not walled in. It gets the artifact with its members as attributes, and, if it takes \
+         a second parameter, a context with `check_id`, `description` and `case_source_path`. It returns a bool, or a dict with `passed` and maybe `message`, `metadata` and `outputs`. Anything \
+         else, and any exception, is an error.\n\n```python\ndef two_sections(artifact):\n    return (artifact.final_response or \"\").count(\"## \") == 2\n```\n",
+    ),
+];
+
+const REST: &str = "
+## Comparisons, calls and hooks
+
+What `output` of a call compares, and each entry of `arguments` that is an object with `operator`:
+
+<!-- keys: comparison -->
+<!-- end of keys -->
+
+A call in `tools` of [`tool_order`](#tool_order):
+
+<!-- keys: call -->
+<!-- end of keys -->
+
+The author's code, under `hook` of an entry of `deterministic_checks`:
+
+<!-- keys: hook -->
+<!-- end of keys -->
+
+## `deterministic_checks`
+
+<!-- keys: deterministic check -->
+<!-- end of keys -->
+
+## Dimensions
+
+`dimensions` says what a check is about: {dimensions}, and what the suite declares under `dimensions`. A check that does not say is about `process` (the status, the final response being
+there, tools, the workspace), `task` (files, output artifacts, the final response), `efficiency` (bounds; `tool_call_count` is about `process` and `efficiency`), or nothing
+(`openclaw_workspace_file_present`, `workspace_file_present`, hooks). The score of a dimension is the share of its decided checks that passed, from 0 to 10; what could not be decided is left out.
+";

@@ -1,0 +1,9 @@
+//! What the chores of the project share, whichever package they are in.
+//!
+//! * [`chore`]: how a chore is described, reads its arguments and fails.
+//! * [`program`]: runs other programs and makes sure that they exist.
+//! * [`python`]: the Python package, built and installed.
+
+pub mod chore;
+pub mod program;
+pub mod python;
