@@ -35,7 +35,7 @@ pub fn test() -> Result<(), Failure> {
 /// What a wheel is built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Build {
-    /// To be tested here: not optimised, packed quickly.
+    /// To be tested here: of what `cargo test` compiles, packed quickly.
     Tested,
     /// To be measured.
     Measured,
@@ -54,7 +54,7 @@ impl Build {
 
     fn options(self) -> &'static [&'static str] {
         match self {
-            Build::Tested => &["--compression-method", "stored"],
+            Build::Tested => &["--compression-method", "stored", "--features", "as-tested"],
             Build::Measured | Build::Published => &["--compression-method", "deflated"],
         }
     }
@@ -72,8 +72,6 @@ fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
     let mut maturin = Command::new(environment.join("bin/maturin"));
     maturin.args(["build", "--locked", "--profile", profile]).args(build.options()).arg("--out").arg(&directory);
     maturin.current_dir(program::root()).env("VIRTUAL_ENV", environment);
-    // maturin sets for PyO3 which Python it builds for, and cargo does not: in one directory, each would build again what the other built.
-    maturin.env("CARGO_TARGET_DIR", program::target_directory().join("python-build"));
     program::run(&mut maturin)?;
     let built = fs::read_dir(&directory).map_err(cannot)?.filter_map(Result::ok).map(|it| it.path());
     let mut wheels = built.filter(|it| it.extension().is_some_and(|it| it == "whl"));

@@ -5,10 +5,12 @@
 //! * [`purity`]: what the core may not touch.
 //! * [`unsafety`]: where `unsafe` may stand.
 //! * [`file_names`]: what a file may not be called.
+//! * [`features`]: what must have the features of the whole workspace.
 //!
 //! Each rule is a function from text to complaints, tried on small snippets and then on this repository. [`tokens`] reads
 //! Rust as far as they need it, and [`repository`] finds the files.
 
+mod features;
 mod file_names;
 mod layers;
 mod modules;
