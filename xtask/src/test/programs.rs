@@ -59,11 +59,13 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     let arguments = arguments.words();
     let programs = Mutex::new(VecDeque::from(programs()?));
     let failed = Mutex::new(Vec::new());
+    // In a function of its own: the guard of a `while let` would be held while the program runs, and the others would wait.
+    let next = || locked(&programs).pop_front();
     times::forget();
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some(program) = locked(&programs).pop_front() {
+                while let Some(program) = next() {
                     if let Err(failure) = program.perform(&arguments) {
                         locked(&failed).push(failure.message().to_owned());
                     }
