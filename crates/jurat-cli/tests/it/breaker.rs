@@ -1,7 +1,7 @@
 //! A fault that every further request would meet stops a run, which can be resumed.
 
 use jurat_format::value::{Val, parse_json};
-use jurat_testkit::{Endpoint, Reply, Script};
+use jurat_testkit::{Endpoint, Fault, Reply, Script, When};
 
 use crate::command::{Ended, Folder, ended};
 
@@ -96,6 +96,37 @@ url = os.environ["JURAT_BASE_URL"] + "/v1/chat/completions"
 headers = {"content-type": "application/json", "authorization": "Bearer " + os.environ["JURAT_API_KEY"]}
 print(urllib.request.urlopen(urllib.request.Request(url, body, headers)).read())
 "#;
+
+/// A program that gives up on its model, and says so.
+const GIVE_UP: &str = r#"
+import os, urllib.request
+body = b'{"model": "small", "messages": [{"role": "user", "content": "Hello."}]}'
+url = os.environ["JURAT_BASE_URL"] + "/v1/chat/completions"
+headers = {"content-type": "application/json", "authorization": "Bearer " + os.environ["JURAT_API_KEY"]}
+try:
+    urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=0.5)
+except Exception:
+    print("I could not reach the model.")
+"#;
+
+/// What an agent says when its endpoint never answered says nothing about the agent.
+#[test]
+fn an_agent_that_gives_up_on_a_silent_endpoint_is_not_judged() {
+    let endpoint = Endpoint::start(Script::new().reply(Reply::text("fine")).fault(When::Always, Fault::Silence));
+    let suite = format!(
+        "suite: agents\nmodels: {{ subject: {{ model: openai/small, base_url: '{}', api_key_env: JUDGE_KEY }} }}\n\
+         agents:\n  mine: {{ command: [python3, ./give_up.py], model: subject, output: text }}\n\
+         cases: [{{ id: c, task: Say hello. }}]\n\
+         tasks: [{{ id: said, field_path: final_response, operator: contains, expected_value: reach }}]\n",
+        endpoint.url()
+    );
+    let folder = Folder::with("suite.yaml", suite).and("give_up.py", GIVE_UP);
+    let ended = run(&folder, KEY, &["--json"]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert_eq!(n_cases(&ended, "error"), 1, "{ended:?}");
+    assert!(ended.stdout.contains("the agent closed its request to the model after "), "{}", ended.stdout);
+    assert!(ended.stdout.contains("resume the run when the endpoint answers"), "{}", ended.stdout);
+}
 
 /// Cases of agents whose endpoint fails every request: a program that asks it through the proxy, and a model that jurat asks itself.
 #[test]

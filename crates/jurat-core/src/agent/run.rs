@@ -152,6 +152,8 @@ pub struct Exchanges {
     pub spent: Option<Limit>,
     /// What went wrong at the endpoint, when that was the last it did.
     pub failed: Option<EndpointFault>,
+    /// A request that the agent closed before a response came, when the endpoint answered none after it.
+    pub unanswered: Option<EndpointFault>,
     /// The words of the model's refusal (perhaps none), when that was its last reply.
     pub refusal: Option<String>,
     /// How many replies were refusals.
@@ -262,7 +264,7 @@ impl AgentRun<'_> {
         }
         artifact.runner_metadata = Val::Map(metadata);
         // What it made without its endpoint says nothing about what it would have made with it.
-        if self.exchanges.as_ref().is_some_and(|it| it.failed.is_some()) {
+        if self.exchanges.as_ref().is_some_and(|it| it.failed.is_some() || it.unanswered.is_some()) {
             (artifact.status, artifact.error) = (ours.status, ours.error);
         }
         artifact.output_artifacts.extend(ours.output_artifacts);
@@ -417,6 +419,10 @@ impl AgentRun<'_> {
             return failed(RunStatus::TimedOut, &fault.code, fault.message.clone(), Some(true));
         }
         let exchanges = self.exchanges.as_ref();
+        // An agent that gave up waiting for its model was not able to do its task, whatever it says.
+        if let Some(fault) = exchanges.and_then(|it| it.unanswered.clone()) {
+            return provider_error(&fault.code, fault.message, Some(fault.class));
+        }
         let has_word = turn.told.response.as_deref().is_some_and(|it| !is_blank(it));
         let is_fine = turn.ending == Ending::Exited(0) && fault.is_none() && has_word;
         if let Some(limit) = exchanges.and_then(|it| it.spent).filter(|_| !is_fine) {
@@ -512,7 +518,8 @@ fn failed(status: RunStatus, code: &str, message: String, retryable: Option<bool
 
 /// A run whose model could not be asked. The kind of error is the class of the fault.
 fn provider_error(code: &str, message: String, class: Option<FaultClass>) -> (RunStatus, Option<RunFault>) {
-    let (status, error) = failed(RunStatus::ProviderError, code, message, Some(true));
+    let is_retryable = class.is_none_or(FaultClass::is_retryable);
+    let (status, error) = failed(RunStatus::ProviderError, code, message, Some(is_retryable));
     let error_type = class.map(|it| it.name().to_owned());
     (status, error.map(|it| RunFault { error_type, ..it }))
 }

@@ -1,28 +1,19 @@
 //! Patterns of paths: `*` within a name, `**` across directories, `?` for one character, `[a-c]` for one of some.
 
+use regex::Regex;
+
 /// A pattern of paths with `/` between names.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Glob {
     written: String,
-    parts: Vec<Part>,
+    pattern: Regex,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
-    /// `**`: any number of names.
-    Names,
-    Name(Vec<Piece>),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
-    Char(char),
-    /// `?`
-    One,
-    /// `*`
-    Many,
-    /// `[…]`: these ranges, or none of them.
-    Of(Vec<(char, char)>, bool),
+/// Two are equal when they are written alike.
+impl PartialEq for Glob {
+    fn eq(&self, other: &Glob) -> bool {
+        self.written == other.written
+    }
 }
 
 impl Glob {
@@ -41,9 +32,9 @@ impl Glob {
         }
         let path = written.strip_prefix("./").unwrap_or(written);
         let below = if path.ends_with('/') { "**" } else { "" };
-        let parts = format!("{path}{below}");
-        let parts = parts.split('/').map(part).collect::<Result<_, _>>()?;
-        Ok(Glob { written: written.to_owned(), parts })
+        let names = format!("{path}{below}").split('/').map(name).collect::<Result<String, String>>()?;
+        let pattern = Regex::new(&format!("^{names}$")).map_err(|error| error.to_string())?;
+        Ok(Glob { written: written.to_owned(), pattern })
     }
 
     /// The pattern as it was written.
@@ -52,105 +43,54 @@ impl Glob {
     }
 
     pub fn matches(&self, path: &str) -> bool {
-        let names: Vec<&str> = path.split('/').collect();
-        fits(
-            &self.parts,
-            &names,
-            |part| matches!(part, Part::Names),
-            |part, name| match part {
-                Part::Names => true,
-                Part::Name(pieces) => {
-                    let letters: Vec<char> = name.chars().collect();
-                    fits(
-                        pieces,
-                        &letters,
-                        |it| *it == Piece::Many,
-                        |piece, letter| match piece {
-                            Piece::Char(it) => it == letter,
-                            Piece::One | Piece::Many => true,
-                            Piece::Of(ranges, is_not) => {
-                                ranges.iter().any(|(from, to)| (*from..=*to).contains(letter)) != *is_not
-                            }
-                        },
-                    )
-                }
-            },
-        )
+        self.pattern.is_match(&format!("/{path}"))
     }
 }
 
-fn part(text: &str) -> Result<Part, String> {
+/// A name of a path as a regular expression, with the `/` before it.
+fn name(text: &str) -> Result<String, String> {
     if text == "**" {
-        return Ok(Part::Names);
+        return Ok("(?:/[^/]*)*".to_owned());
     }
-    let mut pieces = Vec::new();
+    let mut pattern = "/".to_owned();
     let mut letters = text.chars();
     while let Some(letter) = letters.next() {
-        pieces.push(match letter {
-            '?' => Piece::One,
-            '*' => Piece::Many,
+        match letter {
+            '?' => pattern.push_str("[^/]"),
+            '*' => pattern.push_str("[^/]*"),
             '[' => {
                 let (set, rest) = letters.as_str().split_once(']').ok_or("`[` without `]`")?;
                 letters = rest.chars();
-                one_of(set)?
+                pattern.push_str(&one_of(set)?);
             }
-            other => Piece::Char(other),
-        });
+            other => pattern.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
+        }
     }
-    Ok(Part::Name(pieces))
+    Ok(pattern)
 }
 
-fn one_of(set: &str) -> Result<Piece, String> {
-    let (set, is_not) = match set.strip_prefix(['!', '^']) {
-        Some(rest) => (rest, true),
-        None => (set, false),
+/// One of some characters, or none of them. No name has `/` in it.
+fn one_of(set: &str) -> Result<String, String> {
+    let (set, not) = match set.strip_prefix(['!', '^']) {
+        Some(rest) => (rest, "^"),
+        None => (set, ""),
     };
-    if set.is_empty() {
+    let letters: Vec<char> = set.chars().collect();
+    let mut rest = letters.as_slice();
+    if rest.is_empty() {
         return Err("`[]` names no character".to_owned());
     }
-    let letters: Vec<char> = set.chars().collect();
-    let mut ranges = Vec::new();
-    let mut at = 0;
-    while at < letters.len() {
-        match letters.get(at..at + 3) {
-            Some([from, '-', to]) => {
-                ranges.push((*from, *to));
-                at += 3;
-            }
-            _ => {
-                ranges.push((letters[at], letters[at]));
-                at += 1;
-            }
+    let mut ranges = String::new();
+    while let [from, more @ ..] = rest {
+        let to = if let ['-', to, ..] = more { to } else { from };
+        rest = if let ['-', _, more @ ..] = more { more } else { more };
+        // One that ends before it begins has no characters.
+        if from <= to {
+            ranges.push_str(&format!("\\x{{{:x}}}-\\x{{{:x}}}", u32::from(*from), u32::from(*to)));
         }
     }
-    Ok(Piece::Of(ranges, is_not))
-}
-
-/// Whether a list of patterns fits a list of things, where some patterns stand for any number of them. It goes back to the last
-/// such pattern alone, which is enough, so it takes no more than the product of the lengths.
-fn fits<P, T>(patterns: &[P], things: &[T], is_many: impl Fn(&P) -> bool, is_one: impl Fn(&P, &T) -> bool) -> bool {
-    let (mut pattern, mut thing) = (0, 0);
-    let mut last_many: Option<(usize, usize)> = None;
-    while thing < things.len() {
-        match patterns.get(pattern) {
-            Some(it) if is_many(it) => {
-                last_many = Some((pattern, thing));
-                pattern += 1;
-            }
-            Some(it) if is_one(it, &things[thing]) => {
-                pattern += 1;
-                thing += 1;
-            }
-            _ => match &mut last_many {
-                Some((many, from)) => {
-                    *from += 1;
-                    (pattern, thing) = (*many + 1, *from);
-                }
-                None => return false,
-            },
-        }
-    }
-    patterns[pattern..].iter().all(is_many)
+    let ranges = if ranges.is_empty() { "/" } else { &ranges };
+    Ok(format!("[[{not}{ranges}]&&[^/]]"))
 }
 
 #[cfg(test)]
@@ -179,6 +119,12 @@ mod tests {
         matched("r?port-[0-9].t*t", "report-7.txt", true);
         matched("[!a]b", "ab", false);
         matched("[!a]b", "cb", true);
+        matched("a[!b]c", "a/c", false);
+        matched("a[+-0]c", "a/c", false);
+        matched("[z-a]", "m", false);
+        matched("[!z-a]", "m", true);
+        matched("[a-c-]", "-", true);
+        matched("a.b", "axb", false);
         matched("./a", "a", true);
         matched("*a*b*", "xxaxxbxx", true);
         matched("*a*b*", "xxbxxaxx", false);

@@ -86,6 +86,18 @@ impl FaultClass {
         )
     }
 
+    /// Whether the same request may succeed later.
+    pub fn is_retryable(self) -> bool {
+        !matches!(
+            self,
+            FaultClass::WrongKey
+                | FaultClass::UnknownModel
+                | FaultClass::ExhaustedQuota
+                | FaultClass::RefusedSchema
+                | FaultClass::RejectedRequest
+        )
+    }
+
     /// What to do about it, as a sentence fragment.
     pub fn remedy(self) -> Option<&'static str> {
         Some(match self {

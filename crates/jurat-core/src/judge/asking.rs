@@ -92,7 +92,11 @@ impl Asking {
                 self.request.messages.add_paragraph(&schema.in_words());
                 self.turn += 1;
             }
-            None => self.end = Some(End::Fault(Fault { n_requests: self.n_requests, ..fault })),
+            None => {
+                // Roles that send an endpoint equal requests share one outcome, and it names the role that was first.
+                let role = fault.role.is_some().then(|| self.request.model.clone());
+                self.end = Some(End::Fault(Fault { n_requests: self.n_requests, role, ..fault }));
+            }
         }
     }
 

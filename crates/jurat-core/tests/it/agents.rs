@@ -281,6 +281,34 @@ fn a_response_that_reads_like_a_failure_is_judged_where_the_proxy_saw_a_response
     assert_eq!(evidence.get("final_response").and_then(Val::as_str), Some("API Error: too many words"));
 }
 
+/// An agent that gave up waiting for its model was not able to do its task; one that was stopped was too slow.
+#[test]
+fn a_request_without_a_response_counts_when_the_agent_gave_up_on_it() {
+    let unanswered = || {
+        let fault = endpoint_fault("no_response", FaultClass::Timeout);
+        Some(Exchanges { unanswered: Some(fault), ..Exchanges::default() })
+    };
+    concluded(Ending::Exited(0), said("I could not reach the model."), unanswered(), "provider_error no_response");
+    concluded(Ending::Exited(1), faulty(FaultSource::Agent), unanswered(), "provider_error no_response");
+    concluded(Ending::Limited(Limit::Time), Told::default(), unanswered(), "timed_out timeout");
+    concluded(Ending::Limited(Limit::Memory), Told::default(), unanswered(), "failed limit_memory");
+}
+
+#[test]
+fn whether_to_try_again_depends_on_what_the_endpoint_failed_at() {
+    let is_retryable = |class| {
+        let failed = Some(Exchanges { failed: Some(endpoint_fault("it", class)), ..Exchanges::default() });
+        let artifact = artifact_of(Runner::COMMAND, vec![turn("do it", said("done"), Ending::Exited(0))], failed);
+        artifact.error.and_then(|it| it.retryable)
+    };
+    for class in [FaultClass::WrongKey, FaultClass::UnknownModel, FaultClass::ExhaustedQuota] {
+        assert_eq!(is_retryable(class), Some(false), "{class:?}");
+    }
+    for class in [FaultClass::RateLimit, FaultClass::ServerError, FaultClass::Timeout, FaultClass::Unreachable] {
+        assert_eq!(is_retryable(class), Some(true), "{class:?}");
+    }
+}
+
 /// An agent that asks again and again after its limit has not been too slow.
 #[test]
 fn a_limit_that_an_agent_ignores_is_how_its_run_ended() {

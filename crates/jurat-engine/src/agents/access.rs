@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jurat_core::agent::{EndpointFault, Exchanges, Limit, ModelAt, Network, Wire};
 use jurat_core::artifact::Tokens;
+use jurat_core::effect::FaultClass;
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Map, Val};
 use jurat_model::Model;
@@ -146,6 +147,11 @@ pub(super) fn exchanges(record: &Record) -> Exchanges {
         failed: record.failure().map(|it| {
             let code = it.status.map_or_else(|| "no_reply".to_owned(), |it| format!("status_{it}"));
             EndpointFault { code, message: it.message.clone(), class: it.class }
+        }),
+        unanswered: record.unanswered().map(|it| EndpointFault {
+            code: "no_response".to_owned(),
+            message: it.error.clone().unwrap_or_default(),
+            class: FaultClass::Timeout,
         }),
         refusal: record.refusal().map(str::to_owned),
         n_refusals: record.n_refusals(),

@@ -203,20 +203,27 @@ fn one(
     Ok(ready)
 }
 
-/// Programs that read the script which their first argument names.
+/// Programs that read the script which their first argument names, also where it does not look like a path.
 const INTERPRETERS: [&str; 9] = ["python", "python3", "node", "deno", "bun", "ruby", "perl", "sh", "bash"];
 
-/// Why the script of a command cannot be found by its interpreter.
+/// Why the script of a command cannot be found by its program.
 fn missing_script(case: &AgentCase) -> Option<String> {
     let agent = &case.agent;
-    let program = Path::new(agent.program.as_deref()?).file_name()?.to_str()?;
-    let script = agent.args.first().filter(|it| !it.starts_with('-'))?;
-    let is_in_workspace = || case.workspace.as_ref().is_some_and(|it| it.join(script).exists());
-    let is_read = agent.runner.is_command() && INTERPRETERS.contains(&program);
-    if !is_read || matches!(agent.isolation, Isolation::Container { .. }) || is_in_workspace() {
+    if !agent.runner.is_command() || matches!(agent.isolation, Isolation::Container { .. }) {
         return None;
     }
-    unseen(&agent.folder, script)
+    let program = Path::new(agent.program.as_deref()?).file_name()?.to_str()?;
+    let first = agent.args.first().filter(|it| INTERPRETERS.contains(&program) && !it.starts_with('-'));
+    let script = first.or_else(|| first_path(&agent.args))?;
+    let is_in_workspace = case.workspace.as_ref().is_some_and(|it| it.join(script).exists());
+    if is_in_workspace { None } else { unseen(&agent.folder, script) }
+}
+
+/// The first argument that is written as a path. What follows an option may be a file that the agent is to write.
+fn first_path(args: &[String]) -> Option<&String> {
+    let is_value = |ix: usize| ix > 0 && args[ix - 1].starts_with('-');
+    let is_path = |it: &String| it.starts_with("./") || it.starts_with("../");
+    args.iter().enumerate().find(|(ix, it)| is_path(it) && !is_value(*ix)).map(|(_, it)| it)
 }
 
 /// Whether an argument names something beside the definition that the agent is shown.

@@ -118,8 +118,9 @@ impl Grouping<'_> {
 fn cause(view: &RunView, group: Group) -> Result<Cause, ViewError> {
     let happened = view.happened(group.first)?;
     let origin = origin(&group, &happened).unwrap_or_default();
-    let Origin { role, key_env, class, is_garbled, is_local } = origin;
+    let Origin { role, key_env, class, remedy, is_garbled, is_local } = origin;
     let remedy = match (class, &key_env) {
+        _ if remedy.is_some() => remedy.map(str::to_owned),
         (Some(FaultClass::WrongKey), Some(variable)) => Some(format!("check the key in `{variable}`")),
         (Some(FaultClass::InvalidReply), _) if is_garbled => {
             Some("see what was sent with `jurat explain`, and fix the endpoint or the program".to_owned())
@@ -161,6 +162,8 @@ struct Origin {
     role: Option<String>,
     key_env: Option<String>,
     class: Option<FaultClass>,
+    /// What helps, where that is not what helps against other faults of the class.
+    remedy: Option<&'static str>,
     /// Whether the response is not what the protocol asks for, so that there is no reply in it.
     is_garbled: bool,
     /// Whether a script, a program or a function was asked, which have no `structured`.
@@ -181,13 +184,20 @@ fn origin(group: &Group, happened: &[Happened]) -> Option<Origin> {
                 role: fault.role.clone(),
                 key_env: fault.key_env.clone().filter(|_| fault.class == FaultClass::WrongKey),
                 class: Some(fault.class),
+                remedy: match fault.kind {
+                    FaultKind::TurnDeadline => Some("raise `turn_timeout` of the scenario"),
+                    FaultKind::CaseDeadline => Some("raise `timeout` of the scenario"),
+                    _ => None,
+                },
                 is_garbled: fault.kind == FaultKind::Garbled,
                 is_local: is_local(&endpoint),
             })
         }
         of_agent => {
             let (class, _) = endpoint_fault(of_agent).filter(|(_, message)| group.message.contains(*message))?;
-            Some(Origin { class: Some(class), ..Origin::default() })
+            // The agent gave up by a timeout of its own, which jurat does not know.
+            let remedy = (class == FaultClass::Timeout).then_some("resume the run when the endpoint answers");
+            Some(Origin { class: Some(class), remedy, ..Origin::default() })
         }
     };
     let of_task = |it: &&Happened| group.tasks.iter().any(|task| it.effect.site.asker == Asker::Task(*task));

@@ -45,6 +45,16 @@ impl Record {
         ended().rfind(|it| it.offers_tools == has_tools)
     }
 
+    /// The last request that the agent closed before a response came. One after which the endpoint still answered others was not given up on because of
+    /// the endpoint: agents also drop requests that they no longer need.
+    pub fn unanswered(&self) -> Option<&Exchange> {
+        let has_tools = self.exchanges.iter().any(|it| it.offers_tools);
+        let last = self.exchanges.iter().rfind(|it| it.is_unanswered && it.offers_tools == has_tools)?;
+        let ended_ms = |it: &Exchange| it.at_ms + u64::try_from(it.duration.as_millis()).unwrap_or(u64::MAX / 2);
+        let is_answered_later = self.exchanges.iter().any(|it| it.finish.is_some() && ended_ms(it) >= last.at_ms);
+        (!is_answered_later).then_some(last)
+    }
+
     /// The number of requests that the provider failed at.
     pub fn n_failures(&self) -> u64 {
         self.exchanges.iter().filter(|it| it.failure.is_some()).count() as u64
@@ -88,6 +98,8 @@ pub struct Exchange {
     pub error: Option<String>,
     /// What the provider failed at. That a request is wrong is the agent's own doing.
     pub failure: Option<ProviderFailure>,
+    /// Whether the agent closed it before anything of a response came.
+    pub is_unanswered: bool,
     /// How long all of it took.
     pub duration: Duration,
 }

@@ -33,7 +33,7 @@ use super::{
 use crate::codec::{Codec, Failure, Reply as Said};
 use crate::model::Kind;
 use crate::price::cost;
-use crate::transport::connection::{Connection, Dialer};
+use crate::transport::connection::{Connection, Dialer, seconds};
 use crate::transport::http::Http;
 use crate::transport::secret::Secrets;
 use crate::transport::{Reservation, Settled};
@@ -230,6 +230,7 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     });
     let readable = asked.as_ref().and_then(|it| it.as_ref().ok());
     let exchange = shared.begin(&head, readable, &body);
+    let mut waiting = Waiting { shared: Arc::clone(&shared), exchange, begun, is_over: false };
     let refused = |status: u16, message: &str| {
         let refusal = refusal(operation.as_ref(), status, message);
         shared.refuse(exchange, &refusal, message, begun.elapsed());
@@ -299,10 +300,35 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
                     answer
                 }
                 Ok((connection, response)) => {
+                    waiting.is_over = true;
                     let place = (exchange, begun, set_aside);
                     pass_back(Arc::clone(&shared), http, operation, place, connection, response).await
                 }
             }
+        }
+    }
+}
+
+impl Exchange {
+    /// Whether a model is asked.
+    fn is_asking(&self) -> bool {
+        let path = self.path.split('?').next().unwrap_or_default();
+        Operation::read(&Method::POST, path).is_some_and(|it| it.is_asking())
+    }
+}
+
+/// A request whose response has not begun. Its future is dropped when the agent closes the connection.
+struct Waiting {
+    shared: Arc<Shared>,
+    exchange: usize,
+    begun: Instant,
+    is_over: bool,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.shared.not_answered(self.exchange, self.begun.elapsed());
         }
     }
 }
@@ -536,6 +562,7 @@ impl Shared {
             refusal: None,
             error: None,
             failure: None,
+            is_unanswered: false,
             duration: Duration::ZERO,
         };
         let exchanges = &mut self.state().record.exchanges;
@@ -598,6 +625,16 @@ impl Shared {
         }
     }
 
+    /// Writes down that the agent closed a request before a response came, unless it has one.
+    pub(super) fn not_answered(&self, exchange: usize, duration: Duration) {
+        let mut state = self.state();
+        let Some(it) = state.record.exchanges.get_mut(exchange).filter(|it| it.status.is_none()) else { return };
+        it.is_unanswered = it.is_asking();
+        it.duration = duration;
+        let waited = seconds(duration);
+        it.error = Some(format!("the agent closed its request to the model after {waited} without a response"));
+    }
+
     /// Writes down that the provider failed.
     fn fail(&self, exchange: usize, operation: &Operation, failure: ProviderFailure) {
         if let Some(it) = self.state().record.exchanges.get_mut(exchange).filter(|_| operation.is_asking()) {
@@ -643,10 +680,9 @@ impl Shared {
         let Some(it) = record.exchanges.get_mut(exchange) else { return };
         (it.status, it.reply, it.usage, it.duration) = (Some(status), reply, usage, duration);
         (it.finish, it.refusal) = (finish, refusal.map(|it| self.shown(it.as_bytes())));
-        it.error = failure.as_ref().map(|it| it.message.clone()).or_else(|| note.map(str::to_owned));
-        let is_asking = Operation::read(&Method::POST, it.path.split('?').next().unwrap_or_default())
-            .is_some_and(|it| it.is_asking());
-        if !is_asking {
+        it.error =
+            failure.as_ref().map(|it| it.message.clone()).or(it.error.take()).or_else(|| note.map(str::to_owned));
+        if !it.is_asking() {
             return;
         }
         match (usage, failure) {

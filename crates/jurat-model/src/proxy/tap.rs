@@ -143,6 +143,9 @@ impl Tap {
     /// Writes down what passed, once.
     fn conclude(&mut self, end: End) {
         let Some(connection) = self.connection.take() else { return };
+        if end == End::NotWaitedFor && self.n_bytes == 0 {
+            self.shared.not_answered(self.exchange, self.begun.elapsed());
+        }
         if end == End::Complete {
             self.shared.keep(connection);
         }

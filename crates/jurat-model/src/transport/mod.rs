@@ -193,6 +193,7 @@ impl Transport {
                 Err(error) => error,
             };
             // A wait that everybody keeps begins before the place is free, else the next one would slip through.
+            let note = self.too_long_a_wait(&error);
             let again = self.wait_before_another(&lane, &error, failures.failed.len() + 1, model.is_local());
             place.leave(wire, ending(&error), (!error.may_cost).then_some(0));
             reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
@@ -204,7 +205,7 @@ impl Transport {
                     .fault(&format!("; it was asked {n} times and not again, because each request may be paid for"));
             }
             let Some(wait) = again.filter(|_| failures.n_requests() < max_requests) else {
-                return failures.fault("");
+                return failures.fault(&note);
             };
             if !wait.is_zero()
                 && let Err(reason) = unless_closed(meter, waited(wait)).await
@@ -250,6 +251,19 @@ impl Transport {
             n_requests: u32::try_from(failed.len() + 1).unwrap_or(u32::MAX),
             failed,
         }))
+    }
+
+    /// That the provider asks for a longer wait than there is, in words after its message.
+    fn too_long_a_wait(&self, error: &Failed) -> String {
+        let most = self.options.max_pause;
+        match error.retry_after.filter(|it| *it > most && !error.is_final && may_be_repeated(error.kind)) {
+            Some(wait) => format!(
+                "; it was not asked again, because the endpoint asks to wait {} (`retry-after`) and jurat waits at most {}",
+                seconds(wait),
+                seconds(most)
+            ),
+            None => String::new(),
+        }
     }
 
     /// How long this caller waits before it asks again; `None` when it should not. A wait that the provider asked for holds for every

@@ -185,7 +185,10 @@ fn a_wait_that_is_too_long_ends_it() {
     run_paused(async {
         let model = script(r#"{"fault": "status:429", "retry_after": 3600, "times": "*"}"#);
         let outcome = ask(&transport(1), &model, &question("q")).await;
-        assert_eq!(told(&outcome), "status:429 after 1: the model answered with status 429");
+        let why = "the endpoint asks to wait 3600 s (`retry-after`) and jurat waits at most 600 s";
+        let expected =
+            format!("status:429 after 1: the model answered with status 429; it was not asked again, because {why}");
+        assert_eq!(told(&outcome), expected);
     });
 }
 

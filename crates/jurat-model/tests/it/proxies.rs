@@ -291,6 +291,34 @@ fn a_stream_that_is_cut_is_a_failure() {
     assert_eq!(record.failure().map(|it| it.message.as_str()), Some("the reply ended before it was complete"));
 }
 
+/// Sends a request, and closes it when the endpoint has it.
+fn give_up(proxy: &Proxy, endpoint: &Endpoint, n_requests: u64) {
+    let (path, body) = question("openai", false);
+    let port = proxy.port().expect("it listens on a port");
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    let length = body.len();
+    write!(stream, "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}").expect("it reads");
+    endpoint.wait_until(|it| it.requests >= n_requests);
+}
+
+#[test]
+fn a_request_that_the_agent_gave_up_on_is_remembered_until_the_endpoint_answers() {
+    let silent = || Script::new().reply(Reply::text("fine")).fault(When::First(1), Fault::Silence);
+    let endpoint = Endpoint::start(silent());
+    let proxy = started(to_endpoint("openai", &endpoint));
+    give_up(&proxy, &endpoint, 1);
+    let record = proxy.finish();
+    let error = record.unanswered().and_then(|it| it.error.clone()).unwrap_or_default();
+    assert!(error.starts_with("the agent closed its request to the model after "), "{record:?}");
+    assert_eq!(record.failure(), None);
+    let endpoint = Endpoint::start(silent());
+    let proxy = started(to_endpoint("openai", &endpoint));
+    give_up(&proxy, &endpoint, 1);
+    let (path, body) = question("openai", false);
+    assert_eq!(ask(&proxy, path, "", &body).0, 200);
+    assert_eq!(proxy.finish().unanswered(), None);
+}
+
 #[test]
 fn pieces_pass_as_they_come() {
     let server = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
