@@ -236,7 +236,7 @@ class TestAgents:
         assert case.task("succeeded").verdict == "failed"
         assert told(lambda task: [{"type": "note"}], tasks=[SUCCEEDED]).task("succeeded").verdict == "failed"
         odd = told(lambda task: 7, tasks=[SUCCEEDED]).task("succeeded")
-        assert odd.verdict == "error" and "it may return its last word as text" in odd.message
+        assert odd.verdict == "error" and "it may return its final message as text" in odd.message
 
     def test_one_that_takes_too_long_is_stopped(self) -> None:
         async def agent(task: AgentTask) -> str:

@@ -17,7 +17,7 @@ use jurat_model::provider::names;
 use jurat_model::{OpenError, Proxies, ResolveError, Supervisor, Toolbox, ToolboxError, ToolboxOptions};
 use jurat_sandbox::{Program, Refused};
 
-use crate::agents::{AgentError, Agents, Surroundings};
+use crate::agents::{AgentEnvironment, AgentError, Agents};
 use crate::evaluators::{self, Workers};
 use crate::models::OpenModels;
 use crate::roles::{Unresolved, main_folder, place_of_setting};
@@ -90,16 +90,16 @@ pub(crate) fn require(
     let tools = missing.tools(&suite.tools, env, tool_options);
     let workers = Workers { program: worker.clone(), is_unsafe: conditions.unsafe_code };
     missing.evaluators(plan, &main_folder(definition.sources), &workers, evaluators);
-    let surroundings = Surroundings {
+    let environment = AgentEnvironment {
         worker: worker.clone(),
         is_on_host: conditions.unsafe_host,
-        kept: place.kept,
+        storage: place.kept,
         suite: suite.name.as_ref().map_or("suite", |it| it.value.as_str()).to_owned(),
         search: env("PATH").map(Into::into),
         programs: place.programs,
         calls: place.calls,
     };
-    let agents = missing.agents(plan, &roles, conditions.resources, surroundings);
+    let agents = missing.agents(plan, &roles, conditions.resources, environment);
     match (missing.problems, tools, agents) {
         (problems, Some(tools), Some(agents)) if problems.is_empty() => Ok(Met { roles, models, tools, agents }),
         (problems, ..) => Err(problems),
@@ -176,11 +176,11 @@ impl Missing<'_> {
         plan: &Plan,
         roles: &Roles,
         resources: &Resources<'_>,
-        surroundings: Surroundings,
+        environment: AgentEnvironment,
     ) -> Option<Agents> {
         let n_before = self.problems.len();
         let wires = Agents::check_wires(plan, roles);
-        let (agents, errors) = Agents::open(plan, surroundings, resources.agents, resources.env);
+        let (agents, errors) = Agents::open(plan, environment, resources.agents, resources.env);
         for (case, error) in wires.into_iter().chain(errors).take(100) {
             self.push(agent_problem(self.suite, &case, &error));
         }

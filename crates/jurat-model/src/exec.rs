@@ -109,7 +109,7 @@ impl Exec {
         program.n_asked += 1;
         let reply = program.pending.wait_for(program.n_asked);
         let line = [format!("{{\"id\":{}", program.n_asked).as_bytes(), body, b"\n"].concat();
-        // When nobody writes any more the program has ended, and the reply says why.
+        // When its output is closed the program has ended, and the reply says why.
         program.requests.send(line).unwrap_or_default();
         Ok(reply)
     }
@@ -189,7 +189,7 @@ async fn read(program: String, mut started: Started, output: ChildStdout, pendin
     }
 }
 
-/// Whoever reads may be stopped at any point, and nobody must wait for ever then.
+/// The future that reads may be dropped at any point, and the requests that wait must not wait for ever then.
 struct EndsWhenDropped(Arc<Pending>);
 
 impl Drop for EndsWhenDropped {
@@ -203,7 +203,7 @@ impl Pending {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.lock();
         match &state.ended {
-            // A receiver that is gone is nobody's loss, here and below.
+            // A request whose receiver is gone needs no reply, here and below.
             Some((kind, why)) => drop(sender.send(Err(Failed::new(*kind, why.clone())))),
             None => drop(state.waiting.insert(id, sender)),
         }
@@ -220,7 +220,7 @@ impl Pending {
         Ok(())
     }
 
-    /// A reply that nobody waits for came too late.
+    /// A reply to a request that was given up came too late.
     fn answer(&self, id: u64, reply: Result<Reply, Failed>) {
         if let Some(sender) = self.lock().waiting.remove(&id) {
             drop(sender.send(reply));
@@ -409,7 +409,7 @@ impl ReplyWire<'_> {
     }
 }
 
-/// Words as a shell would split them: quotes keep spaces, a backslash keeps the next letter. Nothing is expanded.
+/// Words as a shell would split them: quotes preserve spaces, a backslash the next letter. Nothing is expanded.
 fn split(command: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -38,7 +38,7 @@ pub trait Function: Send + Sync {
 }
 
 impl Model {
-    /// A model that is played by a function.
+    /// A model whose replies a function returns.
     pub fn call(resolved: ResolvedModel, function: Arc<dyn Function>) -> Model {
         let ResolvedModel { endpoint, price, rpm, tpm, timeout, .. } = resolved;
         let lane = *blake3::hash(format!("{}/{}", PROVIDER.name, endpoint.model).as_bytes()).as_bytes();

@@ -76,10 +76,10 @@ pub enum OpenError {
         #[source]
         error: ScriptError,
     },
-    /// A function that nobody supplies.
+    /// A function that the program does not have.
     #[error(
         "`{model}` is a function of the program that runs the suite, and this program has none of that name; to ask \
-         somebody else, give the role another model"
+         another model, give the role one"
     )]
     NoFunction { model: String },
     /// The command cannot be read.
@@ -107,7 +107,7 @@ impl Model {
             codec if codec == crate::script::PROVIDER.name => {
                 let (script, digest) = script(folder, &endpoint.model, files)?;
                 lane.update(digest.as_bytes());
-                // Answers are kept under what the script says, not under its name.
+                // Responses are stored under what the script says, not under its name.
                 endpoint.settings.push(("script".to_owned(), Val::from(digest.to_hex().to_string())));
                 Kind::Script(script)
             }
@@ -144,7 +144,7 @@ impl Model {
         self.max_tokens
     }
 
-    /// Whether its answers depend on the order in which it is asked: those of a script with lines that answer so many times, and those
+    /// Whether its answers depend on the order in which it is asked: those of a script with lines that answer a limited number of times, and those
     /// of a function that says so.
     pub fn is_sequential(&self) -> bool {
         match &self.kind {

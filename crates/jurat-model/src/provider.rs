@@ -98,7 +98,7 @@ pub enum ResolveError {
     Unsupported { model: String, problem: Unsupported },
 }
 
-/// Finds out who plays `provider/model` with these settings, and that its key is there.
+/// Resolves `provider/model` with these settings, and checks that its key is set.
 ///
 /// ```
 /// use jurat_model::provider::resolve;

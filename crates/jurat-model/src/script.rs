@@ -11,7 +11,7 @@
 //!
 //! `match` may say what the prompt `contains`, a `regex` it matches, and which `role`, `task` or `case` asks; all of them must
 //! hold, and a line without it matches everything. `reply` is text, or a JSON value. `fault` instead of it makes the request fail, or
-//! makes the answer a refusal. `times` is how often the line may answer: once unless said, `"*"` for ever. A request that no line answers is an
+//! makes the answer a refusal. `times` is the number of times that the line may answer (default: 1), `"*"` for ever. A request that no line answers is an
 //! error that shows the prompt, so that a script cannot fall silent unnoticed.
 
 use std::cell::LazyCell;
@@ -81,7 +81,7 @@ impl Script {
         Ok(Script { left: Mutex::new(lines.iter().map(|it| it.times).collect()), lines })
     }
 
-    /// Whether its answers depend on the order in which it is asked: that is so once a line answers only so many times.
+    /// Whether its answers depend on the order in which it is asked: that is so once a line answers a limited number of times.
     pub fn is_sequential(&self) -> bool {
         self.lines.iter().any(|it| it.times.is_some())
     }
@@ -102,7 +102,7 @@ impl Script {
 
     /// The line that answers, which is then used once more.
     fn take(&self, asker: Asker<'_>, request: &ModelRequest) -> Result<&Line, Failed> {
-        // Only put together where somebody looks at it: a long conversation is asked with again and again.
+        // Only put together where a line matches on it: a long conversation is asked with again and again.
         let prompt = LazyCell::new(|| {
             let texts: Vec<&str> = request.messages.iter().map(Message::text).collect();
             texts.join("\n\n")
@@ -135,7 +135,7 @@ impl Line {
     }
 }
 
-/// Whether somebody who is asked plays a role. Several models that play one are numbered: `subject#2`.
+/// Whether a model that is asked has a role. Several models of one role are numbered: `subject#2`.
 fn is_role(wanted: &str, asked: &str) -> bool {
     let number = asked.strip_prefix(wanted).and_then(|it| it.strip_prefix('#'));
     asked == wanted || number.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))

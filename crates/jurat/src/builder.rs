@@ -129,7 +129,7 @@ impl SuiteBuilder {
     }
 
     /// The same with a function that runs cases, which the definition names as an agent `{call: NAME}`. It is called once for each turn, with an object:
-    /// `case`, `task`, `turn`, `turns`, `session`, `workspace`, and `system` and `model` where there are any. It returns its last word as text, a list of the
+    /// `case`, `task`, `turn`, `turns`, `session`, `workspace`, and `system` and `model` where there are any. It returns its final message as text, a list of the
     /// events that the runner `command` knows, or a run artifact. No walls are around it. What it comes to is recorded, so a replay does not call it; an error
     /// is one of the case.
     ///

@@ -9,7 +9,7 @@ const END: &str = "<!-- end of runners -->";
 pub(crate) fn filled(page: String) -> String {
     let Some((before, rest)) = page.split_once(START) else { return page };
     let after = rest.split_once(END).map_or("", |(_, after)| after);
-    let rows: String = RUNNERS.into_iter().map(row).collect();
+    let rows: String = RUNNERS.iter().copied().map(row).collect();
     format!("{before}{START}{HEAD}{rows}\n{END}{after}")
 }
 

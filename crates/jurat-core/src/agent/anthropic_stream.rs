@@ -3,7 +3,7 @@
 use jurat_format::value::{Map, Val};
 
 use super::lines::lines;
-use super::told::{FaultSource, Told, count, joined, owned_text, picked, text};
+use super::turn_report::{FaultSource, TurnReport, count, joined, owned_text, picked, text};
 use crate::artifact::Tokens;
 
 /// What the two programs that speak so mean differently.
@@ -17,38 +17,38 @@ pub(super) struct Dialect {
     pub(super) words: FaultSource,
 }
 
-pub(super) fn read(stream: &str, dialect: Dialect) -> Told {
-    let mut told = Told::default();
+pub(super) fn read(stream: &str, dialect: Dialect) -> TurnReport {
+    let mut report = TurnReport::default();
     let mut has_result = false;
     for line in lines(stream) {
-        let Some(event) = told.event(line, "printed") else { continue };
+        let Some(event) = report.event(line, "printed") else { continue };
         let at = owned_text(&event, "timestamp");
         match text(&event, "type") {
             Some("system") if text(&event, "subtype") == Some("init") => {
-                told.session = owned_text(&event, "session_id");
-                told.model = owned_text(&event, "model");
-                told.version = owned_text(&event, dialect.version);
-                told.note(at, "init", picked(&event, &["session_id", "model", dialect.version, "tools"]));
+                report.session = owned_text(&event, "session_id");
+                report.model = owned_text(&event, "model");
+                report.version = owned_text(&event, dialect.version);
+                report.note(at, "init", picked(&event, &["session_id", "model", dialect.version, "tools"]));
             }
-            Some("assistant") => assistant(&mut told, at, &event),
-            Some("user") => user(&mut told, at, &event),
+            Some("assistant") => assistant(&mut report, at, &event),
+            Some("user") => user(&mut report, at, &event),
             Some("result") => {
                 has_result = true;
-                result(&mut told, at, &event, dialect);
+                result(&mut report, at, &event, dialect);
             }
             // Pieces of messages that come whole later.
             Some("stream_event") if is_piece(&event) => {}
             other => {
                 let kind = [other.unwrap_or("event"), text(&event, "subtype").unwrap_or_default()];
                 let name = kind.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>().join(".");
-                told.note(at, name, event.clone().into_owned());
+                report.note(at, name, event.clone().into_owned());
             }
         }
     }
     if !has_result {
-        told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without its `result` event");
+        report.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without its `result` event");
     }
-    told
+    report
 }
 
 fn is_piece(event: &Val<'_>) -> bool {
@@ -63,38 +63,38 @@ fn is_piece(event: &Val<'_>) -> bool {
     event.get("event").and_then(|it| text(it, "type")).is_some_and(|it| PIECES.contains(&it))
 }
 
-fn assistant(told: &mut Told, at: Option<String>, event: &Val<'_>) {
-    let n_before = told.events.len();
+fn assistant(report: &mut TurnReport, at: Option<String>, event: &Val<'_>) {
+    let n_before = report.events.len();
     let content = event.get("message").and_then(|it| it.get("content")).unwrap_or(&Val::Null);
     match content {
-        Val::Str(said) => told.said(at, "assistant", said.clone().into_owned()),
+        Val::Str(said) => report.said(at, "assistant", said.clone().into_owned()),
         _ => {
             for block in content.as_list().unwrap_or_default() {
                 match text(block, "type") {
                     Some("text") => {
-                        told.said(at.clone(), "assistant", owned_text(block, "text").unwrap_or_default());
+                        report.said(at.clone(), "assistant", owned_text(block, "text").unwrap_or_default());
                     }
                     Some("tool_use") => {
                         let arguments = block.get("input").unwrap_or(&Val::Null);
                         let name = owned_text(block, "name").unwrap_or_default();
-                        told.called(at.clone(), owned_text(block, "id"), name, arguments);
+                        report.called(at.clone(), owned_text(block, "id"), name, arguments);
                     }
                     other => {
                         let name = format!("assistant.{}", other.unwrap_or("block"));
-                        told.note(at.clone(), name, block.clone().into_owned());
+                        report.note(at.clone(), name, block.clone().into_owned());
                     }
                 }
             }
         }
     }
-    below(told, n_before, event);
+    below(report, n_before, event);
 }
 
-fn user(told: &mut Told, at: Option<String>, event: &Val<'_>) {
-    let n_before = told.events.len();
+fn user(report: &mut TurnReport, at: Option<String>, event: &Val<'_>) {
+    let n_before = report.events.len();
     let content = event.get("message").and_then(|it| it.get("content")).unwrap_or(&Val::Null);
     match content {
-        Val::Str(said) => told.said(at, "user", said.clone().into_owned()),
+        Val::Str(said) => report.said(at, "user", said.clone().into_owned()),
         _ => {
             for block in content.as_list().unwrap_or_default() {
                 match text(block, "type") {
@@ -103,18 +103,18 @@ fn user(told: &mut Told, at: Option<String>, event: &Val<'_>) {
                         let is_marked = block.get("is_error") == Some(&Val::Bool(true));
                         let output = joined(block.get("content").unwrap_or(&Val::Null));
                         let is_error = Some(is_marked || is_failed_command(&output));
-                        told.returned(at.clone(), owned_text(block, "tool_use_id"), is_error, output);
+                        report.returned(at.clone(), owned_text(block, "tool_use_id"), is_error, output);
                     }
-                    Some("text") => told.said(at.clone(), "user", owned_text(block, "text").unwrap_or_default()),
+                    Some("text") => report.said(at.clone(), "user", owned_text(block, "text").unwrap_or_default()),
                     other => {
                         let name = format!("user.{}", other.unwrap_or("block"));
-                        told.note(at.clone(), name, block.clone().into_owned());
+                        report.note(at.clone(), name, block.clone().into_owned());
                     }
                 }
             }
         }
     }
-    below(told, n_before, event);
+    below(report, n_before, event);
 }
 
 /// Whether a result of Qwen Code is that of a command that ended with another code than 0: not all of its versions mark it.
@@ -124,29 +124,29 @@ fn is_failed_command(output: &Val<'_>) -> bool {
 }
 
 /// What an agent below the agent did carries the call that began it.
-fn below(told: &mut Told, n_before: usize, event: &Val<'_>) {
+fn below(report: &mut TurnReport, n_before: usize, event: &Val<'_>) {
     let Some(parent) = owned_text(event, "parent_tool_use_id") else { return };
-    for event in &mut told.events[n_before..] {
+    for event in &mut report.events[n_before..] {
         let metadata = [("parent_tool_use_id", Val::from(parent.clone()))];
         event.metadata = Some(Val::Map(metadata.into_iter().collect::<Map<'static>>()));
     }
 }
 
-fn result(told: &mut Told, at: Option<String>, event: &Val<'_>, dialect: Dialect) {
+fn result(report: &mut TurnReport, at: Option<String>, event: &Val<'_>, dialect: Dialect) {
     let keys = ["subtype", "num_turns", "duration_ms", "stop_reason", "terminal_reason", "permission_denials"];
-    told.note(at, "result", picked(event, &keys));
+    report.note(at, "result", picked(event, &keys));
     if let Some(usage) = event.get("usage") {
-        told.took(&tokens(usage, dialect));
-        told.usage.raw_provider_usage = Some(usage.clone().into_owned());
+        report.took(&tokens(usage, dialect));
+        report.usage.raw_provider_usage = Some(usage.clone().into_owned());
     }
-    told.usage.cost_usd = cost(event);
+    report.usage.cost_usd = cost(event);
     let is_error = event.get("is_error") == Some(&Val::Bool(true));
     let subtype = text(event, "subtype").unwrap_or("success");
     let refused = text(event, "stop_reason") == Some("refusal");
     // Qwen Code calls a run whose endpoint failed a success, and what failed its result.
     let is_answer = text(event, "result").is_none_or(|it| !it.starts_with("[API Error"));
     if !is_error && subtype == "success" && is_answer && !refused {
-        told.response = owned_text(event, "result");
+        report.response = owned_text(event, "result");
         return;
     }
     let said = owned_text(event, "result")
@@ -155,10 +155,10 @@ fn result(told: &mut Told, at: Option<String>, event: &Val<'_>, dialect: Dialect
         .unwrap_or_else(|| format!("the program ended with `{subtype}` and does not say why"));
     let status = event.get("api_error_status").filter(|it| !matches!(it, Val::Null));
     match status {
-        _ if refused => told.fail(FaultSource::Refusal, "refused", said),
-        Some(status) => told.fail(FaultSource::Provider, format!("status_{}", plain(status)), said),
-        None if says_provider(&said) => told.fail(dialect.words, "provider_error", said),
-        None => told.fail(FaultSource::Agent, subtype, said),
+        _ if refused => report.fail(FaultSource::Refusal, "refused", said),
+        Some(status) => report.fail(FaultSource::Provider, format!("status_{}", plain(status)), said),
+        None if says_provider(&said) => report.fail(dialect.words, "provider_error", said),
+        None => report.fail(FaultSource::Agent, subtype, said),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::anthropic_stream::{self, Dialect};
 use super::launch::{Launch, ModelAt, TurnInput, Wire};
 use super::runner::{Package, Performer, Program, Runner};
-use super::told::FaultSource;
+use super::turn_report::FaultSource;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "claude_code",
@@ -31,7 +31,7 @@ pub(super) static RUNNER: Runner = Runner {
 fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     let mut launch = Launch::of(input);
     launch.args(["-p", input.message, "--output-format", "stream-json", "--verbose"]);
-    // Its own questions would wait for somebody who is not there; what it may do is decided by the walls around it.
+    // Its own questions would get no answer; what it may do is decided by the sandbox.
     launch.args(["--dangerously-skip-permissions", "--model", &model.model]);
     match input.turn {
         0 => launch.args(["--session-id", input.session]),

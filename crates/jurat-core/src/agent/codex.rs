@@ -5,7 +5,7 @@ use jurat_format::value::{Map, Val, Value};
 use super::launch::{Launch, ModelAt, TurnInput, Wire, toml_text};
 use super::lines::lines;
 use super::runner::{Package, Performer, Program, Runner};
-use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use super::turn_report::{FaultSource, TurnReport, count, owned_text, picked, text};
 use crate::artifact::{Happening, Tokens};
 
 pub(super) static RUNNER: Runner = Runner {
@@ -40,7 +40,7 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     launch.env("CODEX_HOME", &input.places.at_home(".codex"));
     launch.env("JURAT_API_KEY", &model.key);
     let system = input.system.map_or(String::new(), |it| format!("developer_instructions = {}\n", toml_text(it)));
-    // Its own sandbox needs what the walls around it take away, and its questions would wait for nobody.
+    // Its own sandbox needs what the sandbox around it takes away, and its questions would get no answer.
     let config = format!(
         "model = {}\nmodel_provider = \"jurat\"\napproval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n\
          check_for_update_on_startup = false\n{system}\n\
@@ -53,66 +53,66 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     launch.finished(input)
 }
 
-fn read(stream: &str) -> Told {
-    let mut told = Told::default();
+fn read(stream: &str) -> TurnReport {
+    let mut report = TurnReport::default();
     let mut has_end = false;
     // The last thing that went wrong on the way: what is tried again may still come right.
     let mut complaint: Option<String> = None;
     for line in lines(stream) {
-        let Some(event) = told.event(line, "printed") else { continue };
+        let Some(event) = report.event(line, "printed") else { continue };
         match text(&event, "type") {
             Some("thread.started") => {
-                told.session = owned_text(&event, "thread_id");
-                told.note(None, "thread.started", picked(&event, &["thread_id"]));
+                report.session = owned_text(&event, "thread_id");
+                report.note(None, "thread.started", picked(&event, &["thread_id"]));
             }
-            Some("turn.started") => told.note(None, "turn.started", Val::Null),
-            Some("item.started") => started(&mut told, event.get("item").unwrap_or(&Val::Null)),
-            Some("item.completed") => completed(&mut told, event.get("item").unwrap_or(&Val::Null)),
+            Some("turn.started") => report.note(None, "turn.started", Val::Null),
+            Some("item.started") => started(&mut report, event.get("item").unwrap_or(&Val::Null)),
+            Some("item.completed") => completed(&mut report, event.get("item").unwrap_or(&Val::Null)),
             // What is not yet done comes again when it is.
             Some("item.updated") => {}
             Some("turn.completed") => {
                 has_end = true;
                 if let Some(usage) = event.get("usage") {
-                    told.took(&tokens(usage));
-                    told.usage.raw_provider_usage = Some(usage.clone().into_owned());
+                    report.took(&tokens(usage));
+                    report.usage.raw_provider_usage = Some(usage.clone().into_owned());
                 }
             }
             Some("turn.failed") => {
                 has_end = true;
                 let error = event.get("error").unwrap_or(&Val::Null);
                 let message = owned_text(error, "message").or(complaint.take());
-                fail(&mut told, message.unwrap_or_else(|| "the program does not say why".to_owned()));
+                fail(&mut report, message.unwrap_or_else(|| "the program does not say why".to_owned()));
             }
             Some("error") => {
                 complaint = owned_text(&event, "message");
-                told.note(None, "error", picked(&event, &["message"]));
+                report.note(None, "error", picked(&event, &["message"]));
             }
-            other => told.note(None, other.unwrap_or("event"), event.clone().into_owned()),
+            other => report.note(None, other.unwrap_or("event"), event.clone().into_owned()),
         }
     }
     if !has_end {
         match complaint {
-            Some(message) => fail(&mut told, message),
-            None => told.fail(
+            Some(message) => fail(&mut report, message),
+            None => report.fail(
                 FaultSource::Stream,
                 "stream_broken_off",
                 "the stream ends without `turn.completed` or `turn.failed`",
             ),
         }
     }
-    if told.fault.is_some() {
-        told.response = None;
+    if report.fault.is_some() {
+        report.response = None;
     }
-    told
+    report
 }
 
-fn fail(told: &mut Told, message: String) {
+fn fail(report: &mut TurnReport, message: String) {
     const OF_ENDPOINT: [&str; 5] =
         ["unexpected status", "stream disconnected", "error sending request", "stream error", "exceeded retry limit"];
     let is_provider = OF_ENDPOINT.iter().any(|it| message.contains(it));
     let (source, code) =
         if is_provider { (FaultSource::Provider, "provider_error") } else { (FaultSource::Agent, "turn_failed") };
-    told.fail(source, code, message);
+    report.fail(source, code, message);
 }
 
 /// What is called, and with what, by the kind of an item.
@@ -131,23 +131,23 @@ fn call(item: &Val<'_>) -> Option<(String, Value)> {
     }
 }
 
-fn has_call(told: &Told, id: Option<&str>) -> bool {
+fn has_call(report: &TurnReport, id: Option<&str>) -> bool {
     let is_it = |it: &crate::artifact::Event| matches!(&it.what, Happening::ToolCall { call_id, .. } if call_id.as_deref() == id);
-    told.events.iter().any(is_it)
+    report.events.iter().any(is_it)
 }
 
-fn started(told: &mut Told, item: &Val<'_>) {
+fn started(report: &mut TurnReport, item: &Val<'_>) {
     if let Some((name, arguments)) = call(item) {
-        told.called(None, owned_text(item, "id"), name, &arguments);
+        report.called(None, owned_text(item, "id"), name, &arguments);
     }
 }
 
-fn completed(told: &mut Told, item: &Val<'_>) {
+fn completed(report: &mut TurnReport, item: &Val<'_>) {
     let id = owned_text(item, "id");
     if let Some((name, arguments)) = call(item) {
-        // Some items are told only once they are done.
-        if !has_call(told, id.as_deref()) {
-            told.called(None, id.clone(), name, &arguments);
+        // Some items are reported only once they are done.
+        if !has_call(report, id.as_deref()) {
+            report.called(None, id.clone(), name, &arguments);
         }
         let is_error = match text(item, "status") {
             Some("completed") => {
@@ -158,21 +158,21 @@ fn completed(told: &mut Told, item: &Val<'_>) {
         };
         let keys = ["aggregated_output", "result", "error"];
         let output = keys.iter().find_map(|key| item.get(key).filter(|it| !matches!(it, Val::Null)));
-        told.returned(None, id, is_error, output.map_or(Val::Null, |it| it.clone().into_owned()));
-        // What was said before a call is not the last word.
-        told.response = None;
+        report.returned(None, id, is_error, output.map_or(Val::Null, |it| it.clone().into_owned()));
+        // What was said before a call is not the final message.
+        report.response = None;
         return;
     }
     match text(item, "type") {
         Some("agent_message") => {
             let said = owned_text(item, "text").unwrap_or_default();
-            told.response = Some(said.clone());
-            told.said(None, "assistant", said);
+            report.response = Some(said.clone());
+            report.said(None, "assistant", said);
         }
         Some(kind @ ("reasoning" | "todo_list" | "error")) => {
-            told.note(None, kind, picked(item, &["text", "items", "message"]));
+            report.note(None, kind, picked(item, &["text", "items", "message"]));
         }
-        other => told.note(None, format!("item.{}", other.unwrap_or("unknown")), item.clone().into_owned()),
+        other => report.note(None, format!("item.{}", other.unwrap_or("unknown")), item.clone().into_owned()),
     }
 }
 

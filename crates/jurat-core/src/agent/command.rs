@@ -1,4 +1,4 @@
-//! `command`: any program. It reads one JSON object with its task from standard input, and tells what happens in JSON lines; or it
+//! `command`: any program. It reads one JSON object with its task from standard input, and prints events as JSON lines; or it
 //! prints what it has to say, when its author says so (`output: text`).
 //!
 //! ```json
@@ -17,7 +17,7 @@ use jurat_format::value::{Map, Val, Value};
 use super::launch::{Launch, ModelAt, TurnInput, object};
 use super::lines::lines;
 use super::runner::{Performer, Printed, Runner};
-use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use super::turn_report::{FaultSource, TurnReport, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 
 pub(super) static RUNNER: Runner = Runner {
@@ -41,7 +41,7 @@ pub(super) fn launch(input: &TurnInput<'_>, model: Option<&ModelAt>) -> Launch {
     launch.finished(input)
 }
 
-/// What an agent is told in a turn.
+/// The input of an agent in a turn.
 pub(super) fn asked(input: &TurnInput<'_>, model: Option<&ModelAt>) -> Value {
     let mut members: Map<'static> = [
         ("task", Val::from(input.message.to_owned())),
@@ -68,23 +68,23 @@ pub(super) fn asked(input: &TurnInput<'_>, model: Option<&ModelAt>) -> Value {
 }
 
 /// What a program that has no events printed.
-pub(super) fn read_text(printed: &str) -> Told {
+pub(super) fn read_text(printed: &str) -> TurnReport {
     let said = printed.trim();
-    let mut told = Told::default();
+    let mut report = TurnReport::default();
     if !said.is_empty() {
-        told.said(None, "assistant", said.to_owned());
-        told.response = Some(said.to_owned());
+        report.said(None, "assistant", said.to_owned());
+        report.response = Some(said.to_owned());
     }
-    told
+    report
 }
 
-pub(super) fn read(printed: Printed<'_>) -> Told {
+pub(super) fn read(printed: Printed<'_>) -> TurnReport {
     if printed.is_text {
         return read_text(printed.stdout);
     }
     let mut events = Events::default();
     for line in lines(printed.stdout) {
-        if let Some(event) = events.told.event(line, "printed") {
+        if let Some(event) = events.report.event(line, "printed") {
             events.take(&event);
         }
     }
@@ -94,27 +94,27 @@ pub(super) fn read(printed: Printed<'_>) -> Told {
 /// Events that are read one after the other.
 #[derive(Default)]
 pub(super) struct Events {
-    told: Told,
+    report: TurnReport,
     has_final: bool,
 }
 
 impl Events {
     pub(super) fn take(&mut self, event: &Val<'_>) {
-        let Events { told, has_final } = self;
+        let Events { report, has_final } = self;
         let at = owned_text(event, "timestamp");
         match text(event, "type") {
             Some("message") => {
                 let role = text(event, "role").unwrap_or("assistant");
                 let said = event.get("text").or_else(|| event.get("content")).unwrap_or(&Val::Null);
                 match role {
-                    "system" | "user" | "assistant" | "tool" => told.said(at, role, said.clone().into_owned()),
-                    other => told.note(at, format!("message.{other}"), event.clone().into_owned()),
+                    "system" | "user" | "assistant" | "tool" => report.said(at, role, said.clone().into_owned()),
+                    other => report.note(at, format!("message.{other}"), event.clone().into_owned()),
                 }
             }
             Some("tool_call") => {
                 let name = owned_text(event, "name").unwrap_or_default();
                 let arguments = event.get("arguments").unwrap_or(&Val::Null);
-                told.called(at, owned_text(event, "id"), name, arguments);
+                report.called(at, owned_text(event, "id"), name, arguments);
             }
             Some("tool_result") => {
                 let is_error = match event.get("is_error") {
@@ -122,18 +122,18 @@ impl Events {
                     _ => None,
                 };
                 let output = event.get("output").cloned().unwrap_or(Val::Null).into_owned();
-                told.returned(at, owned_text(event, "id"), is_error, output);
+                report.returned(at, owned_text(event, "id"), is_error, output);
             }
-            Some("usage") => took(told, event),
+            Some("usage") => took(report, event),
             Some("note") => {
                 let name = owned_text(event, "name").unwrap_or_else(|| "note".to_owned());
-                told.note(at, name, event.get("detail").cloned().unwrap_or(Val::Null).into_owned());
+                report.note(at, name, event.get("detail").cloned().unwrap_or(Val::Null).into_owned());
             }
             Some("session") => {
-                told.session = owned_text(event, "id");
-                told.version = owned_text(event, "version");
-                told.model = owned_text(event, "model");
-                told.note(at, "session", picked(event, &["id", "version", "model"]));
+                report.session = owned_text(event, "id");
+                report.version = owned_text(event, "version");
+                report.model = owned_text(event, "model");
+                report.note(at, "session", picked(event, &["id", "version", "model"]));
             }
             Some("error") => {
                 let message = text(event, "message").unwrap_or("the program does not say why");
@@ -147,32 +147,32 @@ impl Events {
                     FaultSource::Configuration => "configuration_refused",
                     _ => "agent_error",
                 });
-                told.fail(source, code, message);
+                report.fail(source, code, message);
             }
             Some("refusal") => {
-                told.fail(FaultSource::Refusal, "refused", text(event, "text").unwrap_or_default());
+                report.fail(FaultSource::Refusal, "refused", text(event, "text").unwrap_or_default());
             }
             Some("final") => {
                 *has_final = true;
-                told.response = owned_text(event, "text");
+                report.response = owned_text(event, "text");
             }
-            other => told.note(at, other.unwrap_or("event"), event.clone().into_owned()),
+            other => report.note(at, other.unwrap_or("event"), event.clone().into_owned()),
         }
     }
 
-    /// What they told. A stream without its last word broke off.
-    pub(super) fn finish(self) -> Told {
-        let Events { mut told, has_final } = self;
+    /// The report of the events. A stream without a `final` event broke off.
+    pub(super) fn finish(self) -> TurnReport {
+        let Events { mut report, has_final } = self;
         if !has_final {
-            told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without its `final` event");
+            report.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without its `final` event");
         }
-        told
+        report
     }
 }
 
-fn took(told: &mut Told, event: &Val<'_>) {
+fn took(report: &mut TurnReport, event: &Val<'_>) {
     let (input, output) = (count(event, "input_tokens"), count(event, "output_tokens"));
-    told.took(&Tokens {
+    report.took(&Tokens {
         input,
         output,
         total: count(event, "total_tokens").or_else(|| input.zip(output).map(|(input, output)| input + output)),
@@ -181,6 +181,6 @@ fn took(told: &mut Told, event: &Val<'_>) {
         cache_write: count(event, "cache_write_tokens"),
     });
     if let Some(cost) = event.get("cost_usd").and_then(Val::as_f64).filter(|it| *it >= 0.0) {
-        *told.usage.cost_usd.get_or_insert(0.0) += cost;
+        *report.usage.cost_usd.get_or_insert(0.0) += cost;
     }
 }

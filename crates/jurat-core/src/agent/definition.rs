@@ -9,7 +9,7 @@ use jurat_format::value::{Map, Val, Value};
 use super::Runner;
 use crate::tool::{ToolFilter, ToolName};
 
-/// How much of a key output is kept.
+/// The most bytes of a key output that are stored.
 pub const KEY_OUTPUT_BYTES: u64 = 64 << 20;
 
 /// An agent, as its author describes it.
@@ -25,7 +25,7 @@ pub struct Agent {
     /// Arguments behind those that the runner gives.
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
-    /// Variables of jurat's own environment that are passed on: secrets, whose values are kept nowhere.
+    /// Variables of jurat's own environment that are passed on: secrets, whose values are never stored.
     pub pass_env: Vec<String>,
     /// A role, or `provider/model`; `None` for the subject where the runner needs a model.
     pub model: Option<String>,
@@ -175,7 +175,7 @@ pub enum Isolation {
 pub struct Limits {
     /// How long all turns together.
     pub time: Duration,
-    /// How many steps its own loop may take in a turn, where the program can be told.
+    /// How many steps its own loop may take in a turn, where the program has such a setting.
     pub turns: Option<u32>,
     /// How many requests to its model.
     pub requests: Option<u64>,
@@ -235,11 +235,11 @@ pub struct AgentCase {
     pub description: Option<String>,
     /// Who is given it, with the limits of this case.
     pub agent: Arc<Agent>,
-    /// What the agent is told to be.
+    /// Its system prompt.
     pub system: Option<String>,
-    /// What it is told, one thing after the other.
+    /// The messages, one for each turn.
     pub turns: Vec<String>,
-    /// Texts that are shown to it with the first thing it is told, by their names.
+    /// Texts that are shown to it with the first message, by their names.
     pub attachments: Vec<(String, String)>,
     /// The directory that its workspace is made from; `None` for an empty one.
     pub workspace: Option<PathBuf>,
@@ -254,7 +254,7 @@ pub struct AgentCase {
 }
 
 impl AgentCase {
-    /// What the agent is told in a turn: in the first, what is attached stands behind it.
+    /// The message of a turn. That of the first has the attachments behind it.
     pub fn message(&self, turn: usize) -> String {
         let mut message = self.turns.get(turn).cloned().unwrap_or_default();
         if turn == 0 {
@@ -269,7 +269,7 @@ impl AgentCase {
         message
     }
 
-    /// What decides, beside who does it, what a run comes to. `template` is the hash of the files that its workspace is made from.
+    /// What decides the result of a run, beside its performer. `template` is the hash of the files that its workspace is made from.
     pub fn to_value(&self, template: Option<&str>, replicate: u32) -> Value {
         let agent = &*self.agent;
         let texts = |texts: &[String]| -> Value { texts.iter().map(|it| Val::from(it.clone())).collect() };

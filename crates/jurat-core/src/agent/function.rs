@@ -1,4 +1,4 @@
-//! `call`: a function of the program that runs the suite. It is given its task as an object, and returns what happened: its last word, events
+//! `call`: a function of the program that runs the suite. It is given its task as an object, and returns what happened: its final message, events
 //! as those of [`super`]'s `command`, or the artifact of the whole run.
 
 use jurat_format::value::{Val, Value, shown};
@@ -6,7 +6,7 @@ use jurat_format::value::{Val, Value, shown};
 use super::command::{self, Events};
 use super::launch::{ModelAt, TurnInput};
 use super::runner::{Performer, Runner};
-use super::told::Told;
+use super::turn_report::TurnReport;
 use crate::artifact::{self, RunArtifact};
 
 pub(super) static RUNNER: Runner =
@@ -15,12 +15,12 @@ pub(super) static RUNNER: Runner =
 #[derive(Debug, Clone, PartialEq)]
 pub enum FunctionReturn {
     /// What happened in this turn.
-    Told(Box<Told>),
+    Report(Box<TurnReport>),
     /// The artifact of the whole run.
     Artifact(Box<RunArtifact>),
 }
 
-/// What a function is told in a turn of a case.
+/// The input of a function in a turn of a case.
 pub fn asked_of_function(case: &str, input: &TurnInput<'_>, model: Option<&ModelAt>) -> Value {
     let mut asked = command::asked(input, model);
     if let Val::Map(members) = &mut asked {
@@ -31,10 +31,10 @@ pub fn asked_of_function(case: &str, input: &TurnInput<'_>, model: Option<&Model
 
 /// What the value that a function returned says; or why it says nothing, in words.
 pub fn returned_by_function(value: Value) -> Result<FunctionReturn, String> {
-    let told = |told: Told| Ok(FunctionReturn::Told(Box::new(told)));
+    let report = |report: TurnReport| Ok(FunctionReturn::Report(Box::new(report)));
     match &value {
-        Val::Null => told(Told::default()),
-        Val::Str(text) => told(command::read_text(text)),
+        Val::Null => report(TurnReport::default()),
+        Val::Str(text) => report(command::read_text(text)),
         Val::List(items) => {
             let mut events = Events::default();
             for event in items {
@@ -43,7 +43,7 @@ pub fn returned_by_function(value: Value) -> Result<FunctionReturn, String> {
                 }
                 events.take(event);
             }
-            told(events.finish())
+            report(events.finish())
         }
         Val::Map(members) if members.get("identity").is_some() || members.get("trace").is_some() => {
             match RunArtifact::read(&value) {
@@ -52,7 +52,7 @@ pub fn returned_by_function(value: Value) -> Result<FunctionReturn, String> {
             }
         }
         other => Err(format!(
-            "it may return its last word as text, a list of events, or a run artifact, not {}",
+            "it may return its final message as text, a list of events, or a run artifact, not {}",
             shown(other)
         )),
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::launch::{Launch, ModelAt, TurnInput, Wire};
 use super::lines::lines;
 use super::runner::{Package, Performer, Program, Runner};
-use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use super::turn_report::{FaultSource, TurnReport, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 
 pub(super) static RUNNER: Runner = Runner {
@@ -51,19 +51,19 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     launch.finished(input)
 }
 
-fn read(stream: &str) -> Told {
-    let mut told = Told::default();
+fn read(stream: &str) -> TurnReport {
+    let mut report = TurnReport::default();
     let mut has_result = false;
     // What the agent says comes in pieces.
     let mut saying: Option<(Option<String>, String)> = None;
-    let finish = |told: &mut Told, saying: &mut Option<(Option<String>, String)>| {
+    let finish = |report: &mut TurnReport, saying: &mut Option<(Option<String>, String)>| {
         if let Some((at, said)) = saying.take() {
-            told.response = Some(said.clone());
-            told.said(at, "assistant", said);
+            report.response = Some(said.clone());
+            report.said(at, "assistant", said);
         }
     };
     for line in lines(stream) {
-        let Some(event) = told.event(line, "printed") else { continue };
+        let Some(event) = report.event(line, "printed") else { continue };
         let at = owned_text(&event, "timestamp");
         let is_piece = text(&event, "type") == Some("message")
             && text(&event, "role") == Some("assistant")
@@ -73,69 +73,69 @@ fn read(stream: &str) -> Told {
             said.push_str(text(&event, "content").unwrap_or_default());
             continue;
         }
-        finish(&mut told, &mut saying);
+        finish(&mut report, &mut saying);
         match text(&event, "type") {
             Some("init") => {
-                told.session = owned_text(&event, "session_id");
-                told.model = owned_text(&event, "model");
-                told.note(at, "init", picked(&event, &["session_id", "model"]));
+                report.session = owned_text(&event, "session_id");
+                report.model = owned_text(&event, "model");
+                report.note(at, "init", picked(&event, &["session_id", "model"]));
             }
             Some("message") => {
                 let said = owned_text(&event, "content").unwrap_or_default();
                 let role = text(&event, "role").unwrap_or("assistant");
                 if role == "assistant" {
-                    told.response = Some(said.clone());
+                    report.response = Some(said.clone());
                 }
-                told.said(at, role, said);
+                report.said(at, role, said);
             }
             Some("tool_use") => {
                 let name = owned_text(&event, "tool_name").unwrap_or_default();
-                told.called(at, owned_text(&event, "tool_id"), name, event.get("parameters").unwrap_or(&Val::Null));
-                // What was said before a call is not the last word.
-                told.response = None;
+                report.called(at, owned_text(&event, "tool_id"), name, event.get("parameters").unwrap_or(&Val::Null));
+                // What was said before a call is not the final message.
+                report.response = None;
             }
             Some("tool_result") => {
                 let is_error = text(&event, "status").map(|it| it != "success");
                 let output = event.get("output").or_else(|| event.get("error")).unwrap_or(&Val::Null);
-                told.returned(at, owned_text(&event, "tool_id"), is_error, output.clone().into_owned());
+                report.returned(at, owned_text(&event, "tool_id"), is_error, output.clone().into_owned());
             }
-            Some("error") => told.note(at, "error", picked(&event, &["severity", "message"])),
+            Some("error") => report.note(at, "error", picked(&event, &["severity", "message"])),
             Some("result") => {
                 has_result = true;
-                result(&mut told, at, &event);
+                result(&mut report, at, &event);
             }
-            other => told.note(at, other.unwrap_or("event"), event.clone().into_owned()),
+            other => report.note(at, other.unwrap_or("event"), event.clone().into_owned()),
         }
     }
-    finish(&mut told, &mut saying);
+    finish(&mut report, &mut saying);
     if !has_result {
-        told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without its `result` event");
+        report.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without its `result` event");
     }
-    told
+    report
 }
 
-fn result(told: &mut Told, at: Option<String>, event: &Val<'_>) {
+fn result(report: &mut TurnReport, at: Option<String>, event: &Val<'_>) {
     if let Some(stats) = event.get("stats") {
         let (input, output) = (count(stats, "input_tokens"), count(stats, "output_tokens"));
-        told.took(&Tokens {
+        report.took(&Tokens {
             input,
             output,
             total: count(stats, "total_tokens"),
             cached_input: count(stats, "cached"),
             ..Tokens::default()
         });
-        told.usage.raw_provider_usage = Some(stats.clone().into_owned());
-        told.note(at, "result", picked(stats, &["duration_ms", "tool_calls"]));
+        report.usage.raw_provider_usage = Some(stats.clone().into_owned());
+        report.note(at, "result", picked(stats, &["duration_ms", "tool_calls"]));
     }
     if text(event, "status") == Some("success") {
         return;
     }
-    told.response = None;
+    report.response = None;
     let error = event.get("error").unwrap_or(&Val::Null);
     let message = text(error, "message").unwrap_or("the program does not say why");
     let is_provider = message.contains("API Error");
     let code = if is_provider { "provider_error" } else { text(error, "type").unwrap_or("error") };
-    told.fail(if is_provider { FaultSource::Provider } else { FaultSource::Agent }, code, message);
+    report.fail(if is_provider { FaultSource::Provider } else { FaultSource::Agent }, code, message);
 }
 
 /// What a result of a tool begins with in a request.

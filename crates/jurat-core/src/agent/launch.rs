@@ -37,14 +37,14 @@ pub struct TurnInput<'e> {
     /// How many turns there will be.
     pub n_turns: usize,
     pub message: &'e str,
-    /// What it is told to be.
+    /// Its system prompt.
     pub system: Option<&'e str>,
     /// What all turns of this run share: a UUID, or what the program called its session in the first turn.
     pub session: &'e str,
 }
 
 impl TurnInput<'_> {
-    /// What it is told, for programs that cannot be told what to be in another way: that comes first, in the first turn.
+    /// The message for programs that have no setting for a system prompt: that is put before the message of the first turn.
     pub(super) fn with_system(&self) -> String {
         match self.system.filter(|_| self.turn == 0) {
             Some(system) => format!("{system}\n\n{}", self.message),

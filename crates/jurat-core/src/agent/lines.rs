@@ -10,7 +10,7 @@ pub(super) enum Line<'t> {
     Printed(&'t str),
 }
 
-/// How much of a line that is no event is kept.
+/// The most bytes of a line that is no event.
 const MOST_PRINTED: usize = 4096;
 
 /// The lines of a stream that say something.

@@ -5,7 +5,7 @@ use jurat_format::value::{Val, parse_json};
 use super::launch::{Launch, ModelAt, TurnInput, Wire};
 use super::lines::document;
 use super::runner::{Package, Performer, Program, Runner, SideFile};
-use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use super::turn_report::{FaultSource, TurnReport, count, owned_text, picked, text};
 use crate::artifact::{Happening, Tokens};
 
 /// Where the trajectory is, below its home.
@@ -48,39 +48,39 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     launch.finished(input)
 }
 
-fn read(trajectory: &str) -> Told {
-    let mut told = Told::default();
+fn read(trajectory: &str) -> TurnReport {
+    let mut report = TurnReport::default();
     let Some(document) = document(trajectory) else {
-        told.fail(FaultSource::Stream, "no_trajectory", "the program left no trajectory");
-        return told;
+        report.fail(FaultSource::Stream, "no_trajectory", "the program left no trajectory");
+        return report;
     };
     for message in document.get("messages").and_then(Val::as_list).unwrap_or_default() {
-        take(&mut told, message);
+        take(&mut report, message);
     }
     let info = document.get("info").unwrap_or(&Val::Null);
-    told.version = owned_text(info, "mini_version");
-    told.note(None, "info", picked(info, &["exit_status", "model_stats", "mini_version"]));
+    report.version = owned_text(info, "mini_version");
+    report.note(None, "info", picked(info, &["exit_status", "model_stats", "mini_version"]));
     let cost = info.get("model_stats").and_then(|it| it.get("instance_cost")).and_then(Val::as_f64);
-    told.usage.cost_usd = cost.filter(|it| *it > 0.0);
+    report.usage.cost_usd = cost.filter(|it| *it > 0.0);
     match text(info, "exit_status") {
         Some("Submitted") => {
-            told.response = owned_text(info, "submission").filter(|it| !it.trim().is_empty());
-            submitted(&mut told);
+            report.response = owned_text(info, "submission").filter(|it| !it.trim().is_empty());
+            submitted(&mut report);
         }
         Some(status) => {
             let why = last_words(&document).unwrap_or_else(|| format!("it ended with `{status}`"));
             let is_provider = status.ends_with("Error") && OF_ENDPOINT.iter().any(|it| status.contains(it));
             let source = if is_provider { FaultSource::Provider } else { FaultSource::Agent };
-            told.fail(source, status, why);
+            report.fail(source, status, why);
         }
-        None => told.fail(FaultSource::Stream, "stream_broken_off", "the trajectory does not say how the run ended"),
+        None => report.fail(FaultSource::Stream, "stream_broken_off", "the trajectory does not say how the run ended"),
     }
-    told
+    report
 }
 
 /// The command that submits ends the program before it can return, which is recorded as a code of -1. It did not fail.
-fn submitted(told: &mut Told) {
-    let last = told.events.iter_mut().rev().find_map(|it| match &mut it.what {
+fn submitted(report: &mut TurnReport) {
+    let last = report.events.iter_mut().rev().find_map(|it| match &mut it.what {
         Happening::ToolResult { is_error, .. } => Some(is_error),
         _ => None,
     });
@@ -100,23 +100,23 @@ fn last_words(document: &Val<'_>) -> Option<String> {
     said.filter(|it| !it.is_empty()).map(str::to_owned)
 }
 
-fn take(told: &mut Told, message: &Val<'_>) {
+fn take(report: &mut TurnReport, message: &Val<'_>) {
     let extra = message.get("extra").unwrap_or(&Val::Null);
     let at = extra.get("timestamp").and_then(Val::as_f64).filter(|it| *it > 0.0);
     let at = at.and_then(|it| super::launch::moment((it * 1000.0) as u64));
     let content = message.get("content").unwrap_or(&Val::Null);
     match text(message, "role") {
-        Some(role @ ("system" | "user")) => told.said(at, role, content.clone().into_owned()),
+        Some(role @ ("system" | "user")) => report.said(at, role, content.clone().into_owned()),
         Some("assistant") => {
             if let Some(said) = content.as_str().filter(|it| !it.is_empty()) {
-                told.said(at.clone(), "assistant", said.to_owned());
+                report.said(at.clone(), "assistant", said.to_owned());
             }
             for call in message.get("tool_calls").and_then(Val::as_list).unwrap_or_default() {
                 let function = call.get("function").unwrap_or(&Val::Null);
                 let written = owned_text(function, "arguments").unwrap_or_default();
                 let parsed =
                     parse_json(&written).ok().map(|it| it.value.into_owned()).filter(|it| it.as_map().is_some());
-                told.push(
+                report.push(
                     at.clone(),
                     Happening::ToolCall {
                         call_id: owned_text(call, "id"),
@@ -127,10 +127,10 @@ fn take(told: &mut Told, message: &Val<'_>) {
                 );
             }
             let response = extra.get("response").unwrap_or(&Val::Null);
-            told.model = owned_text(response, "model").or(told.model.take());
+            report.model = owned_text(response, "model").or(report.model.take());
             if let Some(usage) = response.get("usage") {
-                told.took(&tokens(usage));
-                told.usage.raw_provider_usage = Some(usage.clone().into_owned());
+                report.took(&tokens(usage));
+                report.usage.raw_provider_usage = Some(usage.clone().into_owned());
             }
         }
         Some("tool") => {
@@ -139,11 +139,11 @@ fn take(told: &mut Told, message: &Val<'_>) {
                 Some(Val::I(code)) => Some(*code != 0),
                 _ => None,
             };
-            told.returned(at, owned_text(message, "tool_call_id"), is_error, output.clone().into_owned());
+            report.returned(at, owned_text(message, "tool_call_id"), is_error, output.clone().into_owned());
         }
         // What it ended with stands in `info`, too.
         Some("exit") => {}
-        other => told.note(at, format!("message.{}", other.unwrap_or("unknown")), message.clone().into_owned()),
+        other => report.note(at, format!("message.{}", other.unwrap_or("unknown")), message.clone().into_owned()),
     }
 }
 

@@ -4,7 +4,7 @@
 //! output says about that turn ([`Runner::read`]). The engine starts the program and collects its output. [`AgentRun::artifact`] makes the run
 //! artifact of all turns, in one form for all runners.
 //!
-//! Nothing is guessed: an event that a reader does not know is kept as it is, as an event of the runner; a stream that breaks off is a fault in words.
+//! Nothing is guessed: an event that a reader does not know is stored as it is, as an event of the runner; a stream that breaks off is a fault in words.
 
 mod anthropic_stream;
 mod claude_code;
@@ -25,7 +25,7 @@ mod qwen_code;
 mod recorded;
 mod run;
 mod runner;
-mod told;
+mod turn_report;
 mod workspace;
 
 pub use definition::{
@@ -34,7 +34,23 @@ pub use definition::{
 pub use function::{FunctionReturn, asked_of_function, returned_by_function};
 pub use launch::{ConfigFile, Launch, ModelAt, Places, TurnInput, Wire};
 pub use probe::{Probe, ProbeStep, SHELL_SECONDS};
-pub use run::{AgentRun, Ending, EndpointFault, Exchanges, Kept, Limit, Mechanism, TurnRun};
-pub use runner::{Package, Performer, Printed, Program, RUNNERS, Runner, SideFile};
-pub use told::{Bounds, FaultSource, Told, ToldFault};
+pub use run::{AgentRun, Ending, EndpointFault, Exchanges, Limit, Mechanism, StoredRun, TurnRun};
+pub use runner::{Package, Performer, Printed, Program, Runner, SideFile};
+pub use turn_report::{Bounds, FaultSource, ReportedFault, TurnReport};
 pub use workspace::{FileKind, Followed, Walked, WalkedFile, Workspace, followed};
+
+/// Every runner, in the order of the reference.
+pub static RUNNERS: &[&Runner] = &[
+    &command::RUNNER,
+    &function::RUNNER,
+    &recorded::RUNNER,
+    &probe::RUNNER,
+    &openclaw::RUNNER,
+    &claude_code::RUNNER,
+    &codex::RUNNER,
+    &gemini_cli::RUNNER,
+    &qwen_code::RUNNER,
+    &opencode::RUNNER,
+    &pi::RUNNER,
+    &mini_swe_agent::RUNNER,
+];

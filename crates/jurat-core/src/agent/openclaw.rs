@@ -1,7 +1,7 @@
 //! `openclaw`: OpenClaw without a gateway: one isolated turn, or several in one session.
 //!
-//! It prints one document at its end. What happened on the way stands in its transcript, which this version keeps in a database and earlier ones in
-//! files of JSON lines; whoever runs it hands over the lines.
+//! It prints one document at its end. What happened is in its transcript, which this version has in a database and earlier ones in
+//! files of JSON lines; the engine reads either as lines.
 
 use jurat_format::value::{Map, Val, Value};
 
@@ -9,10 +9,10 @@ use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::lines::{document, lines};
 use super::pi_messages;
 use super::runner::{Package, Performer, Program, Runner, SideFile};
-use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use super::turn_report::{FaultSource, TurnReport, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 
-/// Where its state is kept below its home.
+/// Where its state is below its home.
 const STATE: &str = ".openclaw-state";
 
 const CONFIG: &str = "openclaw.json";
@@ -20,7 +20,7 @@ const CONFIG: &str = "openclaw.json";
 /// The agent that is spoken to.
 const AGENT: &str = "main";
 
-/// What an agent is told to be. This version has no setting for it.
+/// The system prompt of an agent. This version has no setting for it.
 const PROMPT: &str = "prompt";
 
 pub(super) static RUNNER: Runner = Runner {
@@ -45,7 +45,7 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     let mut launch = Launch::of(input);
     let (config, state) = (input.places.at_home(CONFIG), input.places.at_home(STATE));
     let seconds = input.agent.limits.time.as_secs().max(1).to_string();
-    // The program owns its system prompt, so what it is told to be stands before what it is told first.
+    // The program owns its system prompt, so that of the agent is put before the first message.
     let prompt = input.agent.config.agent.get(PROMPT).and_then(Val::as_str).filter(|_| input.turn == 0);
     let message = match prompt {
         Some(prompt) => format!("{prompt}\n\n{}", input.with_system()),
@@ -106,7 +106,7 @@ fn config_of(input: &TurnInput<'_>, model: &ModelAt) -> Value {
     ])
 }
 
-/// Parts of a configuration as this version has them: what an agent is told to be is told to it, and where it runs is settled outside.
+/// Parts of a configuration as this version has them: its prompt goes into the message, and where it runs is settled outside.
 fn tidied(fragment: &Map<'static>) -> Map<'static> {
     let mut tidy: Map<'static> = Map::default();
     for (key, value) in fragment.iter() {
@@ -119,43 +119,43 @@ fn tidied(fragment: &Map<'static>) -> Map<'static> {
     tidy
 }
 
-/// What a turn tells: the document it printed, and the transcript as lines.
-fn read(printed: &str, transcript: &str) -> Told {
-    let mut told = Told::default();
+/// The report of a turn: the document that it printed, and the transcript as lines.
+fn read(printed: &str, transcript: &str) -> TurnReport {
+    let mut report = TurnReport::default();
     for line in lines(transcript) {
-        let Some(event) = told.event(line, "transcript") else { continue };
+        let Some(event) = report.event(line, "transcript") else { continue };
         let at = owned_text(&event, "timestamp");
         match text(&event, "type") {
             Some("session") => {
-                told.session = owned_text(&event, "id");
-                told.note(at, "session", picked(&event, &["id", "version"]));
+                report.session = owned_text(&event, "id");
+                report.note(at, "session", picked(&event, &["id", "version"]));
             }
-            Some("message") => pi_messages::take(&mut told, at, event.get("message").unwrap_or(&Val::Null)),
-            Some("model_change") => told.note(at, "model_change", picked(&event, &["provider", "modelId"])),
+            Some("message") => pi_messages::take(&mut report, at, event.get("message").unwrap_or(&Val::Null)),
+            Some("model_change") => report.note(at, "model_change", picked(&event, &["provider", "modelId"])),
             Some("thinking_level_change") => {
-                told.note(at, "thinking_level_change", picked(&event, &["thinkingLevel"]));
+                report.note(at, "thinking_level_change", picked(&event, &["thinkingLevel"]));
             }
             // What the program notes for itself.
-            Some("custom") => told.note(at, "custom", picked(&event, &["customType"])),
-            other => told.note(at, other.unwrap_or("event"), event.clone().into_owned()),
+            Some("custom") => report.note(at, "custom", picked(&event, &["customType"])),
+            other => report.note(at, other.unwrap_or("event"), event.clone().into_owned()),
         }
     }
-    let has_transcript = !told.events.is_empty();
+    let has_transcript = !report.events.is_empty();
     match document(printed) {
-        Some(envelope) => take_envelope(&mut told, &envelope, has_transcript),
-        None => told.fail(FaultSource::Stream, "no_envelope", "the program printed no document at its end"),
+        Some(envelope) => take_envelope(&mut report, &envelope, has_transcript),
+        None => report.fail(FaultSource::Stream, "no_envelope", "the program printed no document at its end"),
     }
     if !has_transcript {
-        told.fail(FaultSource::Stream, "no_transcript", "the program left no transcript of what happened");
+        report.fail(FaultSource::Stream, "no_transcript", "the program left no transcript of what happened");
     }
-    if told.fault.is_some() {
-        told.response = None;
+    if report.fault.is_some() {
+        report.response = None;
     }
-    told
+    report
 }
 
 /// The document of `agent exec`, or that of `agent --local`, whose parts stand elsewhere.
-fn take_envelope(told: &mut Told, envelope: &Val<'_>, has_transcript: bool) {
+fn take_envelope(report: &mut TurnReport, envelope: &Val<'_>, has_transcript: bool) {
     let meta = envelope.get("meta").unwrap_or(&Val::Null);
     let of_agent = meta.get("agentMeta").unwrap_or(&Val::Null);
     let keys = ["status", "assistantTurns", "toolSummary", "codeModeEngaged"];
@@ -163,10 +163,14 @@ fn take_envelope(told: &mut Told, envelope: &Val<'_>, has_transcript: bool) {
         Val::Null => picked(envelope, &keys),
         _ => picked(meta, &["durationMs", "stopReason", "aborted", "toolSummary"]),
     };
-    told.note(None, "envelope", summary);
-    told.session =
-        told.session.take().or_else(|| owned_text(envelope, "sessionId")).or_else(|| owned_text(of_agent, "sessionId"));
-    told.model = told.model.take().or_else(|| owned_text(envelope, "model")).or_else(|| owned_text(of_agent, "model"));
+    report.note(None, "envelope", summary);
+    report.session = report
+        .session
+        .take()
+        .or_else(|| owned_text(envelope, "sessionId"))
+        .or_else(|| owned_text(of_agent, "sessionId"));
+    report.model =
+        report.model.take().or_else(|| owned_text(envelope, "model")).or_else(|| owned_text(of_agent, "model"));
     if let Some(usage) = envelope.get("usage").or_else(|| of_agent.get("usage")) {
         // The transcript says it message by message; without one this has to do.
         if !has_transcript {
@@ -174,23 +178,23 @@ fn take_envelope(told: &mut Told, envelope: &Val<'_>, has_transcript: bool) {
             let input = count(usage, "input").map(|it| it + read.unwrap_or(0) + write.unwrap_or(0));
             let output = count(usage, "output");
             let total = input.zip(output).map(|(input, output)| input + output);
-            told.took(&Tokens { input, output, total, reasoning: None, cached_input: read, cache_write: write });
+            report.took(&Tokens { input, output, total, reasoning: None, cached_input: read, cache_write: write });
         }
-        told.usage.raw_provider_usage = Some(usage.clone().into_owned());
+        report.usage.raw_provider_usage = Some(usage.clone().into_owned());
     }
     let texts = envelope.get("payloads").and_then(Val::as_list).unwrap_or_default();
     let texts: Vec<&str> = texts.iter().filter_map(|it| text(it, "text")).collect();
     let said = text(envelope, "final").or_else(|| text(meta, "finalAssistantVisibleText"));
-    told.response = said.map(str::to_owned).or_else(|| (!texts.is_empty()).then(|| texts.join("\n")));
+    report.response = said.map(str::to_owned).or_else(|| (!texts.is_empty()).then(|| texts.join("\n")));
     let error = envelope.get("error").or_else(|| meta.get("error")).filter(|it| !matches!(it, Val::Null));
     let message = error.and_then(|it| it.as_str().or_else(|| text(it, "message")));
     let kind = error.and_then(|it| text(it, "kind")).unwrap_or("error");
     match text(envelope, "status") {
-        Some("timeout") => told.fail(FaultSource::Time, "timeout", message.unwrap_or("the program ran out of time")),
+        Some("timeout") => report.fail(FaultSource::Time, "timeout", message.unwrap_or("the program ran out of time")),
         Some("ok") | None if error.is_none() && meta.get("aborted") != Some(&Val::Bool(true)) => {}
         _ => {
             let message = message.unwrap_or("the program does not say why");
-            told.fail(source(kind, message), kind, message);
+            report.fail(source(kind, message), kind, message);
         }
     }
 }

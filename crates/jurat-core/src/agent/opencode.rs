@@ -5,7 +5,7 @@ use jurat_format::value::{Map, Val};
 use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::lines::lines;
 use super::runner::{Package, Performer, Program, Runner};
-use super::told::{FaultSource, Told, count, owned_text, picked, text};
+use super::turn_report::{FaultSource, TurnReport, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 
 pub(super) static RUNNER: Runner = Runner {
@@ -71,43 +71,43 @@ fn config(input: &TurnInput<'_>, model: &ModelAt) -> String {
     json
 }
 
-fn read(stream: &str) -> Told {
-    let mut told = Told::default();
+fn read(stream: &str) -> TurnReport {
+    let mut report = TurnReport::default();
     let mut last_reason: Option<String> = None;
     for line in lines(stream) {
-        let Some(event) = told.event(line, "printed") else { continue };
-        told.session = told.session.take().or_else(|| owned_text(&event, "sessionID"));
+        let Some(event) = report.event(line, "printed") else { continue };
+        report.session = report.session.take().or_else(|| owned_text(&event, "sessionID"));
         let at = millis(&event, "timestamp");
         let part = event.get("part").unwrap_or(&Val::Null);
         match text(&event, "type") {
             Some("step_start") => {
-                told.note(at, "step_start", Val::Null);
-                // The last word is what the last step says.
-                told.response = None;
+                report.note(at, "step_start", Val::Null);
+                // The final message is what the last step says.
+                report.response = None;
                 last_reason = None;
             }
             Some("text") => {
                 let said = owned_text(part, "text").unwrap_or_default();
-                match &mut told.response {
+                match &mut report.response {
                     Some(before) => {
                         before.push('\n');
                         before.push_str(&said);
                     }
-                    None => told.response = Some(said.clone()),
+                    None => report.response = Some(said.clone()),
                 }
-                told.said(at, "assistant", said);
+                report.said(at, "assistant", said);
             }
-            Some("reasoning") => told.note(at, "reasoning", picked(part, &["text"])),
-            Some("tool_use") => tool(&mut told, at, part),
+            Some("reasoning") => report.note(at, "reasoning", picked(part, &["text"])),
+            Some("tool_use") => tool(&mut report, at, part),
             Some("step_finish") => {
                 last_reason = owned_text(part, "reason");
                 if let Some(used) = part.get("tokens") {
-                    told.took(&tokens(used));
+                    report.took(&tokens(used));
                 }
                 if let Some(cost) = part.get("cost").and_then(Val::as_f64).filter(|it| *it > 0.0) {
-                    *told.usage.cost_usd.get_or_insert(0.0) += cost;
+                    *report.usage.cost_usd.get_or_insert(0.0) += cost;
                 }
-                told.note(at, "step_finish", picked(part, &["reason"]));
+                report.note(at, "step_finish", picked(part, &["reason"]));
             }
             Some("error") => {
                 let error = event.get("error").unwrap_or(&Val::Null);
@@ -116,29 +116,29 @@ fn read(stream: &str) -> Told {
                 let is_provider = text(error, "name").is_some_and(|it| it.contains("API") || it.contains("Provider"));
                 let source = if is_provider { FaultSource::Provider } else { FaultSource::Agent };
                 let code = if is_provider { "provider_error" } else { text(error, "name").unwrap_or("error") };
-                told.fail(source, code, message.unwrap_or("the program does not say why"));
-                told.note(at, "error", error.clone().into_owned());
+                report.fail(source, code, message.unwrap_or("the program does not say why"));
+                report.note(at, "error", error.clone().into_owned());
             }
-            other => told.note(at, other.unwrap_or("event"), event.clone().into_owned()),
+            other => report.note(at, other.unwrap_or("event"), event.clone().into_owned()),
         }
     }
     // There is no event for the end: what ends in the middle of a step, or with one that calls tools, broke off.
     if last_reason.as_deref().is_none_or(|it| it == "tool-calls") {
-        told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends before its last step is finished");
+        report.fail(FaultSource::Stream, "stream_broken_off", "the stream ends before its last step is finished");
     }
-    if told.fault.is_some() {
-        told.response = None;
+    if report.fault.is_some() {
+        report.response = None;
     }
-    told
+    report
 }
 
 /// A call and what came back, in one event.
-fn tool(told: &mut Told, at: Option<String>, part: &Val<'_>) {
+fn tool(report: &mut TurnReport, at: Option<String>, part: &Val<'_>) {
     let (id, name) = (owned_text(part, "callID"), owned_text(part, "tool").unwrap_or_default());
     let state = part.get("state").unwrap_or(&Val::Null);
     let times = state.get("time").unwrap_or(&Val::Null);
     let began = millis(times, "start").or_else(|| at.clone());
-    told.called(began, id.clone(), name, state.get("input").unwrap_or(&Val::Null));
+    report.called(began, id.clone(), name, state.get("input").unwrap_or(&Val::Null));
     let status = text(state, "status");
     let output = state.get("output").or_else(|| state.get("error")).cloned().unwrap_or(Val::Null);
     let exit = state.get("metadata").and_then(|it| it.get("exit"));
@@ -148,7 +148,7 @@ fn tool(told: &mut Told, at: Option<String>, part: &Val<'_>) {
         (Some("error"), _) => Some(true),
         _ => None,
     };
-    told.returned(millis(times, "end").or(at), id, is_error, output.into_owned());
+    report.returned(millis(times, "end").or(at), id, is_error, output.into_owned());
 }
 
 /// `input` is what was not in a cache.

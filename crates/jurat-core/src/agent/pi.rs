@@ -6,7 +6,7 @@ use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::lines::lines;
 use super::pi_messages;
 use super::runner::{Package, Performer, Program, Runner};
-use super::told::{FaultSource, Told, owned_text, picked, text};
+use super::turn_report::{FaultSource, TurnReport, owned_text, picked, text};
 
 pub(super) static RUNNER: Runner = Runner {
     name: "pi",
@@ -50,31 +50,31 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     launch.finished(input)
 }
 
-fn read(stream: &str) -> Told {
-    let mut told = Told::default();
+fn read(stream: &str) -> TurnReport {
+    let mut report = TurnReport::default();
     let mut has_end = false;
     for line in lines(stream) {
-        let Some(event) = told.event(line, "printed") else { continue };
+        let Some(event) = report.event(line, "printed") else { continue };
         match text(&event, "type") {
             Some("session") => {
-                told.session = owned_text(&event, "id");
-                told.note(owned_text(&event, "timestamp"), "session", picked(&event, &["id", "version"]));
+                report.session = owned_text(&event, "id");
+                report.note(owned_text(&event, "timestamp"), "session", picked(&event, &["id", "version"]));
             }
             Some("message_end") => {
                 let message = event.get("message").unwrap_or(&Val::Null);
-                pi_messages::take(&mut told, None, message);
+                pi_messages::take(&mut report, None, message);
                 match text(message, "role") {
                     Some("assistant") => {
-                        told.response = pi_messages::last_word(message);
-                        told.fault = None;
-                        failed(&mut told, message);
+                        report.response = pi_messages::last_word(message);
+                        report.fault = None;
+                        failed(&mut report, message);
                     }
-                    Some("toolResult") => told.response = None,
+                    Some("toolResult") => report.response = None,
                     _ => {}
                 }
             }
             Some("agent_end") => has_end = true,
-            // All of these are told again by the message that they belong to.
+            // All of these are repeated by the message that they belong to.
             Some(
                 "agent_start"
                 | "turn_start"
@@ -85,28 +85,28 @@ fn read(stream: &str) -> Told {
                 | "tool_execution_update"
                 | "tool_execution_end",
             ) => {}
-            other => told.note(None, other.unwrap_or("event"), event.clone().into_owned()),
+            other => report.note(None, other.unwrap_or("event"), event.clone().into_owned()),
         }
     }
     if !has_end {
-        told.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without `agent_end`");
+        report.fail(FaultSource::Stream, "stream_broken_off", "the stream ends without `agent_end`");
     }
-    if told.fault.is_some() {
-        told.response = None;
+    if report.fault.is_some() {
+        report.response = None;
     }
-    told
+    report
 }
 
 /// A message that ended in an error; one that was tried again is not the last.
-fn failed(told: &mut Told, message: &Val<'_>) {
+fn failed(report: &mut TurnReport, message: &Val<'_>) {
     match text(message, "stopReason") {
         Some("error") => {
             let why = text(message, "errorMessage").unwrap_or("the program does not say why");
-            told.fail(FaultSource::Provider, "provider_error", why);
+            report.fail(FaultSource::Provider, "provider_error", why);
         }
         Some("aborted") => {
             let why = text(message, "errorMessage").unwrap_or("the answer was given up");
-            told.fail(FaultSource::Agent, "aborted", why);
+            report.fail(FaultSource::Agent, "aborted", why);
         }
         _ => {}
     }

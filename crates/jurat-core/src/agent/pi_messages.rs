@@ -1,22 +1,22 @@
-//! Messages as pi has them, which OpenClaw keeps its transcripts in: `user`, `assistant` with calls of tools, `toolResult`.
+//! Messages as pi has them, which OpenClaw has in its transcripts: `user`, `assistant` with calls of tools, `toolResult`.
 
 use jurat_format::value::Val;
 
 use super::launch::moment;
-use super::told::{Told, count, joined, owned_text, picked, text};
+use super::turn_report::{TurnReport, count, joined, owned_text, picked, text};
 use crate::artifact::Tokens;
 
-pub(super) fn take(told: &mut Told, at: Option<String>, message: &Val<'_>) {
+pub(super) fn take(report: &mut TurnReport, at: Option<String>, message: &Val<'_>) {
     let at = at.or_else(|| count(message, "timestamp").and_then(moment));
     let content = message.get("content").unwrap_or(&Val::Null);
     match text(message, "role") {
-        Some(role @ ("user" | "system")) => told.said(at, role, joined(content)),
+        Some(role @ ("user" | "system")) => report.said(at, role, joined(content)),
         Some("assistant") => {
-            assistant(told, at, content);
+            assistant(report, at, content);
             if let Some(usage) = message.get("usage") {
-                took(told, usage);
+                took(report, usage);
             }
-            told.model = owned_text(message, "model").or(told.model.take());
+            report.model = owned_text(message, "model").or(report.model.take());
         }
         Some("toolResult") => {
             let is_error = match message.get("isError") {
@@ -26,9 +26,9 @@ pub(super) fn take(told: &mut Told, at: Option<String>, message: &Val<'_>) {
             // A command that ended with another code than 0 is marked by some tools only in their details.
             let exit = message.get("details").and_then(|it| it.get("exitCode"));
             let is_error = if matches!(exit, Some(Val::I(code)) if *code != 0) { Some(true) } else { is_error };
-            told.returned(at, owned_text(message, "toolCallId"), is_error, joined(content));
+            report.returned(at, owned_text(message, "toolCallId"), is_error, joined(content));
         }
-        other => told.note(at, format!("message.{}", other.unwrap_or("unknown")), message.clone().into_owned()),
+        other => report.note(at, format!("message.{}", other.unwrap_or("unknown")), message.clone().into_owned()),
     }
 }
 
@@ -50,32 +50,32 @@ pub(super) fn last_word(message: &Val<'_>) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-fn assistant(told: &mut Told, at: Option<String>, content: &Val<'_>) {
+fn assistant(report: &mut TurnReport, at: Option<String>, content: &Val<'_>) {
     if let Val::Str(said) = content {
-        told.said(at, "assistant", said.clone().into_owned());
+        report.said(at, "assistant", said.clone().into_owned());
         return;
     }
     for part in content.as_list().unwrap_or_default() {
         match text(part, "type") {
-            Some("text") => told.said(at.clone(), "assistant", owned_text(part, "text").unwrap_or_default()),
+            Some("text") => report.said(at.clone(), "assistant", owned_text(part, "text").unwrap_or_default()),
             Some("toolCall") => {
                 let name = owned_text(part, "name").unwrap_or_default();
-                told.called(at.clone(), owned_text(part, "id"), name, part.get("arguments").unwrap_or(&Val::Null));
+                report.called(at.clone(), owned_text(part, "id"), name, part.get("arguments").unwrap_or(&Val::Null));
             }
-            Some("thinking") => told.note(at.clone(), "thinking", picked(part, &["thinking"])),
+            Some("thinking") => report.note(at.clone(), "thinking", picked(part, &["thinking"])),
             other => {
-                told.note(at.clone(), format!("assistant.{}", other.unwrap_or("part")), part.clone().into_owned());
+                report.note(at.clone(), format!("assistant.{}", other.unwrap_or("part")), part.clone().into_owned());
             }
         }
     }
 }
 
 /// `input` is what was not in a cache.
-fn took(told: &mut Told, usage: &Val<'_>) {
+fn took(report: &mut TurnReport, usage: &Val<'_>) {
     let (read, write) = (count(usage, "cacheRead"), count(usage, "cacheWrite"));
     let input = count(usage, "input").map(|it| it + read.unwrap_or(0) + write.unwrap_or(0));
     let output = count(usage, "output");
-    told.took(&Tokens {
+    report.took(&Tokens {
         input,
         output,
         total: input.zip(output).map(|(input, output)| input + output),
@@ -84,8 +84,8 @@ fn took(told: &mut Told, usage: &Val<'_>) {
         cache_write: write,
     });
     let cost = usage.get("cost").and_then(|it| it.get("total")).and_then(Val::as_f64);
-    // Nothing is what a model costs whose price nobody gave.
+    // A model whose price is not given costs nothing there.
     if let Some(cost) = cost.filter(|it| *it > 0.0) {
-        *told.usage.cost_usd.get_or_insert(0.0) += cost;
+        *report.usage.cost_usd.get_or_insert(0.0) += cost;
     }
 }

@@ -1,9 +1,9 @@
-//! `llm_probe`: a model asked by jurat itself, with tools that work in a workspace. The conversation is a value here; whoever runs it asks and calls.
+//! `llm_probe`: a model asked by jurat itself, with tools that work in a workspace. The conversation is a value here; the engine asks and calls.
 
 use jurat_format::value::{Val, Value, parse_json};
 
 use super::runner::{Performer, Runner};
-use super::told::{FaultSource, Told};
+use super::turn_report::{FaultSource, TurnReport};
 use super::{AgentCase, ProbeTool};
 use crate::artifact::Tokens;
 use crate::effect::{Answer, Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, Seat, Tool};
@@ -32,10 +32,10 @@ pub struct Probe<'p> {
     /// The tools that jurat has, and those of servers.
     offers: Vec<Offer>,
     messages: Messages,
-    told: Told,
+    report: TurnReport,
     /// The turn that is under way.
     turn: Option<Inquiry>,
-    /// How many calls of the turn are told with what they returned.
+    /// The number of calls of the turn that are reported with their results.
     n_returned: usize,
 }
 
@@ -62,17 +62,17 @@ impl<'p> Probe<'p> {
     pub fn new(case: &'p AgentCase, model: impl Into<String>, replicate: u32, others: Vec<Offer>) -> Probe<'p> {
         let messages = case.system.iter().map(|it| Message::System(it.clone())).collect();
         let offers = case.agent.tools.iter().map(|it| Offer::own(described(*it))).chain(others).collect();
-        let (model, told) = (model.into(), Told::default());
-        Probe { case, model, replicate, offers, messages, told, turn: None, n_returned: 0 }
+        let (model, report) = (model.into(), TurnReport::default());
+        Probe { case, model, replicate, offers, messages, report, turn: None, n_returned: 0 }
     }
 
     pub fn begin(&mut self, message: String) {
-        self.told = Told::default();
-        self.told.said(None, "user", message.clone());
+        self.report = TurnReport::default();
+        self.report.said(None, "user", message.clone());
         self.messages.push(Message::User(message));
         let request = ModelRequest::new(self.model.clone(), std::mem::take(&mut self.messages));
         let request = ModelRequest { repeat: self.replicate, ..request };
-        // Whoever asks knows how often a request may be tried.
+        // The engine knows how often a request may be tried.
         let inquiry = Inquiry::new(request, self.offers.clone(), 1);
         self.turn = Some(inquiry.at_most(self.most_steps()));
         self.n_returned = 0;
@@ -94,18 +94,18 @@ impl<'p> Probe<'p> {
         }
     }
 
-    /// Takes in what the step that came next came to.
+    /// Takes in the outcome of the step that came next.
     pub fn apply(&mut self, outcome: Outcome) {
         let Some(inquiry) = &mut self.turn else { return };
         let Some(site) = inquiry.steps(Asker::Case).first().map(|it| it.site) else { return };
         let Some(seat) = Seat::numbered(site.seat) else { return };
         if let Outcome::Answer(answer) = &outcome {
-            tell(&mut self.told, answer);
+            add_answer(&mut self.report, answer);
         }
         inquiry.apply(seat, site.turn, outcome);
         for it in &inquiry.dialogue().tool_uses[self.n_returned..] {
             let Some(output) = &it.output else { break };
-            self.told.returned(None, Some(it.id.clone()), Some(it.is_error), Val::from(output.clone()));
+            self.report.returned(None, Some(it.id.clone()), Some(it.is_error), Val::from(output.clone()));
             self.n_returned += 1;
         }
         let Some(conclusion) = inquiry.conclusion().cloned() else { return };
@@ -113,28 +113,28 @@ impl<'p> Probe<'p> {
         self.turn = None;
         match conclusion {
             Conclusion::Answered(Said { text, tool_calls, .. }) => {
-                self.told.response = Some(text.clone());
+                self.report.response = Some(text.clone());
                 self.messages.push(Message::Assistant { text, tool_calls });
             }
-            Conclusion::Refused(Said { text, .. }) => self.told.fail(FaultSource::Refusal, "refused", text),
+            Conclusion::Refused(Said { text, .. }) => self.report.fail(FaultSource::Refusal, "refused", text),
             Conclusion::StillCalling(_) => {
                 let message = format!("the model still calls tools after {} answers", self.most_steps());
-                self.told.fail(FaultSource::Agent, "limit_turns", message);
+                self.report.fail(FaultSource::Agent, "limit_turns", message);
             }
             Conclusion::Fault(fault) => {
                 let code = fault.kind.name().replace(':', "_");
-                self.told.fail(FaultSource::Provider, code, fault.message.clone());
-                if let Some(told) = &mut self.told.fault {
-                    told.class.get_or_insert(fault.class);
+                self.report.fail(FaultSource::Provider, code, fault.message.clone());
+                if let Some(report) = &mut self.report.fault {
+                    report.class.get_or_insert(fault.class);
                 }
             }
             Conclusion::NotRun(_) => {}
         }
     }
 
-    /// What the turn told, once it is over.
-    pub fn told(&self) -> &Told {
-        &self.told
+    /// The report of the turn, once it is over.
+    pub fn report(&self) -> &TurnReport {
+        &self.report
     }
 
     fn most_steps(&self) -> u32 {
@@ -142,10 +142,10 @@ impl<'p> Probe<'p> {
     }
 }
 
-/// Adds an answer of the model to what a turn tells.
-fn tell(told: &mut Told, answer: &Answer) {
+/// Adds an answer of the model to the report of a turn.
+fn add_answer(report: &mut TurnReport, answer: &Answer) {
     if let Some(usage) = &answer.usage {
-        told.took(&Tokens {
+        report.took(&Tokens {
             input: Some(usage.input),
             output: Some(usage.output),
             total: Some(usage.total()),
@@ -155,14 +155,14 @@ fn tell(told: &mut Told, answer: &Answer) {
         });
     }
     if let Some(cost) = answer.cost_usd {
-        *told.usage.cost_usd.get_or_insert(0.0) += cost;
+        *report.usage.cost_usd.get_or_insert(0.0) += cost;
     }
-    told.model = answer.served.model.clone().or(told.model.take());
+    report.model = answer.served.model.clone().or(report.model.take());
     if !answer.text.is_empty() {
-        told.said(None, "assistant", answer.text.clone());
+        report.said(None, "assistant", answer.text.clone());
     }
     for call in &answer.tool_calls {
-        told.called(None, Some(call.id.clone()), call.name.clone(), &call.arguments);
+        report.called(None, Some(call.id.clone()), call.name.clone(), &call.arguments);
     }
 }
 

@@ -1,9 +1,9 @@
-//! `qwen_code`: Qwen Code, headless. It tells what happens as Claude Code does.
+//! `qwen_code`: Qwen Code, headless. It prints the same events as Claude Code.
 
 use super::anthropic_stream::{self, Dialect};
 use super::launch::{Launch, ModelAt, TurnInput, Wire};
 use super::runner::{Package, Performer, Program, Runner};
-use super::told::FaultSource;
+use super::turn_report::FaultSource;
 
 pub(super) static RUNNER: Runner = Runner {
     name: "qwen_code",

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jurat_format::value::{Map, Val, Value};
 
-use super::told::{FaultSource, Told, add};
+use super::turn_report::{FaultSource, TurnReport, add};
 use super::{AgentCase, ModelAt, Network, Workspace};
 use crate::artifact::{
     Event, Happening, Identity, OutputArtifact, Provider, RunArtifact, RunFault, RunRequest, RunStatus, RunUsage,
@@ -31,8 +31,8 @@ pub struct AgentRun<'r> {
     pub turns: Vec<TurnRun>,
     /// What was asked of its model, as far as jurat saw it.
     pub exchanges: Option<Exchanges>,
-    /// What is kept of it.
-    pub kept: Kept,
+    /// What is stored of it.
+    pub stored: StoredRun,
     /// When it began and ended, in milliseconds since 1970.
     pub began_ms: u64,
     /// See `began_ms`.
@@ -48,9 +48,9 @@ pub struct AgentRun<'r> {
 /// One turn of a run.
 #[derive(Debug, Clone)]
 pub struct TurnRun {
-    /// What the agent was told.
+    /// What the agent was asked.
     pub message: String,
-    pub told: Told,
+    pub report: TurnReport,
     pub ending: Ending,
     /// The end of what it printed beside its events, for people.
     pub stderr: String,
@@ -61,7 +61,7 @@ impl TurnRun {
     /// Whether the program's own events have what the agent was asked to do. Some report other texts as words of the user: reminders, summaries.
     fn has_task(&self) -> bool {
         let task = self.message.trim();
-        self.told.events.iter().any(|it| match &it.what {
+        self.report.events.iter().any(|it| match &it.what {
             Happening::Message { role, content, .. } if role == "user" => says(content, task),
             _ => false,
         })
@@ -187,9 +187,9 @@ pub struct EndpointFault {
     pub class: FaultClass,
 }
 
-/// What is kept of a run outside of its artifact.
+/// What is stored of a run outside of its artifact.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Kept {
+pub struct StoredRun {
     /// The name of the directory that it is in; empty when nothing is.
     pub directory: String,
     /// What became of the workspace.
@@ -197,14 +197,14 @@ pub struct Kept {
     pub outputs: Vec<OutputArtifact>,
     /// Logs and raw traces, as references of their own kinds.
     pub logs: Vec<OutputArtifact>,
-    /// Key outputs that are not there, or could not be kept, each with why.
+    /// Key outputs that are not there, or could not be stored, each with why.
     pub missing: Vec<(String, String)>,
 }
 
 impl AgentRun<'_> {
     /// Marks results of calls as errors, by the ends of their ids.
     pub fn fail_calls(&mut self, ids: &BTreeSet<String>) {
-        for event in self.turns.iter_mut().flat_map(|it| &mut it.told.events) {
+        for event in self.turns.iter_mut().flat_map(|it| &mut it.report.events) {
             if let Happening::ToolResult { call_id: Some(id), is_error, .. } = &mut event.what
                 && ids.iter().any(|it| id.ends_with(it.as_str()))
             {
@@ -213,12 +213,12 @@ impl AgentRun<'_> {
         }
     }
 
-    /// The artifact. What the program told is moved into it.
+    /// The artifact. The reports of the turns are moved into it.
     pub fn artifact(&mut self) -> RunArtifact {
         let runner = self.case.agent.runner.name;
         let (status, error) = self.conclusion();
         let duration = Duration::from_millis(self.ended_ms.saturating_sub(self.began_ms));
-        let served = self.turns.last().and_then(|it| it.told.model.clone());
+        let served = self.turns.last().and_then(|it| it.report.model.clone());
         RunArtifact {
             identity: Identity {
                 run_id: self.run_id.clone(),
@@ -247,7 +247,7 @@ impl AgentRun<'_> {
             },
             usage: self.usage(),
             trace: self.trace(),
-            output_artifacts: self.kept.outputs.clone(),
+            output_artifacts: self.stored.outputs.clone(),
             error,
             runner_metadata: self.metadata(),
         }
@@ -303,14 +303,14 @@ impl AgentRun<'_> {
     fn reported(&self) -> RunUsage {
         let mut usage = RunUsage::default();
         for turn in &self.turns {
-            if self.case.agent.runner.counts_session() && turn.told.usage.normalized != Tokens::default() {
+            if self.case.agent.runner.counts_session() && turn.report.usage.normalized != Tokens::default() {
                 usage.normalized = Tokens::default();
             }
-            add(&mut usage.normalized, &turn.told.usage.normalized);
-            if let Some(cost) = turn.told.usage.cost_usd.filter(|it| *it <= MOST_USD) {
+            add(&mut usage.normalized, &turn.report.usage.normalized);
+            if let Some(cost) = turn.report.usage.cost_usd.filter(|it| *it <= MOST_USD) {
                 *usage.cost_usd.get_or_insert(0.0) += cost;
             }
-            usage.raw_provider_usage = turn.told.usage.raw_provider_usage.clone().or(usage.raw_provider_usage);
+            usage.raw_provider_usage = turn.report.usage.raw_provider_usage.clone().or(usage.raw_provider_usage);
         }
         if usage.normalized == Tokens::default()
             && let Some(exchanges) = &self.exchanges
@@ -347,11 +347,11 @@ impl AgentRun<'_> {
                 let content = Val::from(turn.message.clone());
                 trace.push(event(Happening::Message { role: "user".to_owned(), content, name: None }));
             }
-            trace.append(&mut turn.told.events);
+            trace.append(&mut turn.report.events);
             let words = words.as_deref().filter(|_| ix + 1 == n_turns);
-            let words = words.or(is_answered.then(|| turn.told.words_of_provider()).flatten());
-            let response = turn.told.response.as_deref().filter(|it| !is_blank(it)).or(words);
-            if let Some(response) = response.or(turn.told.response.as_deref()) {
+            let words = words.or(is_answered.then(|| turn.report.words_of_provider()).flatten());
+            let response = turn.report.response.as_deref().filter(|it| !is_blank(it)).or(words);
+            if let Some(response) = response.or(turn.report.response.as_deref()) {
                 trace.push(event(Happening::FinalOutput { content: Some(response.to_owned()) }));
             }
             let detail = [
@@ -368,9 +368,9 @@ impl AgentRun<'_> {
     /// The words of the refusal (perhaps none) that the run ended with: as the proxy read them, else as the program has them.
     fn refusal(&self) -> Option<&str> {
         let read = self.exchanges.as_ref().and_then(|it| it.refusal.as_deref());
-        let fault = self.turns.last().and_then(|it| it.told.fault.as_ref());
-        let told = fault.filter(|it| it.source == FaultSource::Refusal).map(|it| it.message.as_str());
-        read.filter(|it| !is_blank(it)).or(told).or(read)
+        let fault = self.turns.last().and_then(|it| it.report.fault.as_ref());
+        let report = fault.filter(|it| it.source == FaultSource::Refusal).map(|it| it.message.as_str());
+        read.filter(|it| !is_blank(it)).or(report).or(read)
     }
 
     /// How the run ended: whether it was stopped, or its model failed or refused; then whose fault it is; then whether anything was said.
@@ -388,7 +388,7 @@ impl AgentRun<'_> {
             Ending::NotStarted(why) => failed(RunStatus::Failed, NOT_STARTED, why.clone(), None),
             // What an agent does without its model says nothing about what it would have done with it.
             _ if spent == Some(Limit::Budget) => limited(Limit::Budget),
-            // Nor does what it did when the last word of its endpoint was a failure, however well its program ended.
+            // Nor does what it did when the last reply of its endpoint was a failure, however well its program ended.
             _ if let Some(fault) = self.exchanges.as_ref().and_then(|it| it.failed.clone()) => {
                 provider_error(&fault.code, fault.message, Some(fault.class))
             }
@@ -414,7 +414,7 @@ impl AgentRun<'_> {
             "" => message,
             stderr => format!("{message}; it printed: {stderr}"),
         };
-        let fault = turn.told.fault.as_ref();
+        let fault = turn.report.fault.as_ref();
         if let Some(fault) = fault.filter(|it| it.source == FaultSource::Time) {
             return failed(RunStatus::TimedOut, &fault.code, fault.message.clone(), Some(true));
         }
@@ -423,12 +423,12 @@ impl AgentRun<'_> {
         if let Some(fault) = exchanges.and_then(|it| it.unanswered.clone()) {
             return provider_error(&fault.code, fault.message, Some(fault.class));
         }
-        let has_word = turn.told.response.as_deref().is_some_and(|it| !is_blank(it));
+        let has_word = turn.report.response.as_deref().is_some_and(|it| !is_blank(it));
         let is_fine = turn.ending == Ending::Exited(0) && fault.is_none() && has_word;
         if let Some(limit) = exchanges.and_then(|it| it.spent).filter(|_| !is_fine) {
             return limited(limit);
         }
-        if self.is_answered() && turn.told.words_of_provider().is_some() {
+        if self.is_answered() && turn.report.words_of_provider().is_some() {
             return (RunStatus::Success, None);
         }
         match (fault, &turn.ending) {
@@ -450,7 +450,7 @@ impl AgentRun<'_> {
             }
             (Some(fault), _) => failed(RunStatus::Failed, &fault.code, said(fault.message.clone()), None),
             (None, _) if !has_word => {
-                failed(RunStatus::Invalid, "empty_output", "the agent ended without a last word".to_owned(), None)
+                failed(RunStatus::Invalid, "empty_output", "the agent ended without a final message".to_owned(), None)
             }
             (None, _) => (RunStatus::Success, None),
         }
@@ -469,7 +469,7 @@ impl AgentRun<'_> {
             put("exit_status", Val::from(*code));
         }
         if let Some((version, digest)) = &self.program {
-            let version = version.clone().or_else(|| self.turns.iter().find_map(|it| it.told.version.clone()));
+            let version = version.clone().or_else(|| self.turns.iter().find_map(|it| it.report.version.clone()));
             let mut program: Map<'static> = Map::default();
             if let Some(version) = version {
                 program.insert("version".into(), Val::from(version));
@@ -495,17 +495,17 @@ impl AgentRun<'_> {
             let by = self.enforced.iter().map(|(limit, by)| (limit.name(), Val::from(by.clone())));
             put("enforced_by", Val::Map(by.collect::<Map<'static>>()));
         }
-        if !self.kept.directory.is_empty() {
-            put("directory", Val::from(self.kept.directory.clone()));
+        if !self.stored.directory.is_empty() {
+            put("directory", Val::from(self.stored.directory.clone()));
         }
-        if !self.kept.logs.is_empty() {
-            put("logs", self.kept.logs.iter().map(OutputArtifact::to_value).collect());
+        if !self.stored.logs.is_empty() {
+            put("logs", self.stored.logs.iter().map(OutputArtifact::to_value).collect());
         }
-        if !self.kept.missing.is_empty() {
-            let missing = self.kept.missing.iter().map(|(path, why)| (path.clone(), Val::from(why.clone())));
+        if !self.stored.missing.is_empty() {
+            let missing = self.stored.missing.iter().map(|(path, why)| (path.clone(), Val::from(why.clone())));
             put("missing_key_outputs", Val::Map(missing.collect::<Map<'static>>()));
         }
-        put("workspace", self.kept.workspace.to_value());
+        put("workspace", self.stored.workspace.to_value());
         Val::Map(members)
     }
 }

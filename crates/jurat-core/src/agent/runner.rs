@@ -1,30 +1,11 @@
-//! The runners. Each kind of agent is an entry in a file of its own, and one line of [`RUNNERS`]: its name in suites, the schema, the reference, the
+//! The runners. Each kind of agent is an entry in a file of its own, and one line of [`super::RUNNERS`]: its name in suites, the schema, the reference, the
 //! program that is looked for and how it is driven follow from the entry.
 
 use std::fmt;
 
 use super::launch::{Launch, ModelAt, TurnInput, Wire};
-use super::told::Told;
-use super::{
-    claude_code, codex, command, function, gemini_cli, mini_swe_agent, openclaw, opencode, pi, probe, qwen_code,
-    recorded,
-};
-
-/// Every runner, in the order of the reference.
-pub static RUNNERS: [&Runner; 12] = [
-    &command::RUNNER,
-    &function::RUNNER,
-    &recorded::RUNNER,
-    &probe::RUNNER,
-    &openclaw::RUNNER,
-    &claude_code::RUNNER,
-    &codex::RUNNER,
-    &gemini_cli::RUNNER,
-    &qwen_code::RUNNER,
-    &opencode::RUNNER,
-    &pi::RUNNER,
-    &mini_swe_agent::RUNNER,
-];
+use super::turn_report::TurnReport;
+use super::{RUNNERS, command, function};
 
 /// A kind of agent.
 pub struct Runner {
@@ -63,7 +44,7 @@ pub struct Program {
     /// The format of its requests to its model.
     pub wire: Wire,
     pub launch: fn(&TurnInput<'_>, &ModelAt) -> Launch,
-    pub read: fn(Printed<'_>) -> Told,
+    pub read: fn(Printed<'_>) -> TurnReport,
     pub side_file: Option<SideFile>,
     /// Whether the usage that it reports in a turn is that of the whole session so far.
     pub counts_session: bool,
@@ -126,7 +107,7 @@ impl Runner {
     pub const CALL: &'static Runner = &function::RUNNER;
 
     pub fn named(name: &str) -> Option<&'static Runner> {
-        RUNNERS.into_iter().find(|it| it.name == name)
+        RUNNERS.iter().copied().find(|it| it.name == name)
     }
 
     /// The program that it starts, where jurat knows it.
@@ -177,13 +158,13 @@ impl Runner {
     }
 
     /// What its program reported about a turn.
-    pub fn read(&self, printed: Printed<'_>) -> Told {
-        let told = match &self.performer {
+    pub fn read(&self, printed: Printed<'_>) -> TurnReport {
+        let report = match &self.performer {
             Performer::Program(program) => (program.read)(printed),
             Performer::Command => command::read(printed),
-            Performer::Function | Performer::Model | Performer::Recorded => Told::default(),
+            Performer::Function | Performer::Model | Performer::Recorded => TurnReport::default(),
         };
-        told.finish()
+        report.finish()
     }
 }
 

@@ -19,7 +19,7 @@ pub struct WalkedFile {
     pub size: u64,
     /// Whether it may be run.
     pub is_executable: bool,
-    /// The SHA-256 of what is in it; of a link, its target as it is written. Of a file that was not hashed, what tells its versions apart.
+    /// The SHA-256 of what is in it; of a link, its target as it is written. Of a file that was not hashed, what differs between its versions.
     pub digest: String,
     /// Whether what is in it was hashed, when it is a file.
     pub is_hashed: bool,
@@ -47,7 +47,7 @@ impl FileKind {
     }
 }
 
-/// Where a path leads when the links on its way are followed.
+/// Where a path leads when its links are followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Followed {
     /// To this path within the directory.
@@ -144,7 +144,7 @@ pub struct Workspace {
     pub changed: Vec<String>,
     pub removed: Vec<String>,
     pub after: Walked,
-    /// The texts that are kept, each with whether there is more of it.
+    /// The texts that are stored, each with whether there is more of it.
     pub texts: BTreeMap<String, (String, bool)>,
     /// What became of texts that are other now, as unified diffs.
     pub diffs: BTreeMap<String, String>,
@@ -173,7 +173,7 @@ impl Workspace {
         workspace
     }
 
-    /// The files whose texts are worth keeping, in the order in which they are: what is new or other first.
+    /// The files whose texts are stored, in the order in which they are: what is new or other first.
     pub fn worth_reading(&self) -> Vec<&str> {
         let is_file = |path: &&str| self.after.files.get(*path).is_some_and(|it| it.kind == FileKind::File);
         let touched = || self.added.iter().chain(&self.changed).map(String::as_str);

@@ -1,7 +1,7 @@
 //! The run artifact: one document that says what an agent was asked, what it did, what came of it and what it cost.
 //!
-//! Whoever ran the agent writes it once; checks and judges only ever read it, so judging again never runs anything. It is the
-//! format that other programs exchange, which is why reading is strict ([`RunArtifact::read`] tells everything that is wrong) and what is written reads
+//! The program that ran the agent writes it once; checks and judges only ever read it, so judging again never runs anything. It is the
+//! format that other programs exchange, which is why reading is strict ([`RunArtifact::read`] returns everything that is wrong) and what is written reads
 //! back the same. What tasks see of it is [`crate::evidence::run`].
 
 mod read;
@@ -159,7 +159,7 @@ pub struct Event {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Happening {
-    /// Somebody said something.
+    /// A message.
     Message {
         /// `system`, `user`, `assistant` or `tool`.
         role: String,
@@ -180,13 +180,13 @@ pub enum Happening {
     /// A tool came back.
     ToolResult {
         call_id: Option<String>,
-        /// Whether it is an error; `None` when nobody says.
+        /// Whether it is an error; `None` when it is not known.
         is_error: Option<bool>,
         output: Value,
     },
     /// The runner did something.
     Runner { name: String, detail: Value },
-    /// The agent said its last word.
+    /// The final message of the agent.
     FinalOutput { content: Option<String> },
 }
 

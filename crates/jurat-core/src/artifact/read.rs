@@ -38,7 +38,7 @@ pub fn listed(problems: &[ArtifactProblem]) -> String {
 }
 
 impl RunArtifact {
-    /// Reads an artifact, or tells everything that is wrong with it.
+    /// Reads an artifact, or returns everything that is wrong with it.
     ///
     /// ```
     /// use jurat_core::artifact::{RunArtifact, RunStatus};

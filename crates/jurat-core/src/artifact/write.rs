@@ -73,7 +73,7 @@ impl OutputArtifact {
     }
 }
 
-/// An object on its way.
+/// An object in progress.
 #[derive(Default)]
 struct Members(Map<'static>);
 

@@ -31,7 +31,7 @@ pub struct CallPattern {
     pub output: Vec<Assertion>,
 }
 
-/// The calls that evidence lists, or those of the recorded response at a path. Says why when it cannot be told.
+/// The calls that evidence lists, or those of the recorded response at a path. Returns why when it is not known.
 pub fn calls<'e>(evidence: &'e Val<'e>, response: Option<&FieldPath>) -> Result<Vec<Call<'e>>, String> {
     let Some(path) = response else {
         let listed = evidence.get("tool_calls").and_then(Val::as_list);
@@ -43,7 +43,7 @@ pub fn calls<'e>(evidence: &'e Val<'e>, response: Option<&FieldPath>) -> Result<
         Err(missing) => return Err(format!("`{path}` finds nothing: {}", missing.explain(path))),
     };
     match found {
-        // A response is often kept as the text that came.
+        // A response is often stored as the text that came.
         Cow::Borrowed(Val::Str(text)) => match parse_json(text) {
             Ok(read) => of_response(path, &read.value).map(|it| it.into_iter().map(Call::into_owned).collect()),
             Err(error) => Err(format!("`{path}` is text that is not JSON: {error}")),
@@ -252,7 +252,7 @@ impl<'e> Collected<'e> {
         }
         if let Some(function) = item.get("functionResponse").or_else(|| item.get("function_response")) {
             let (id, name) = (text(function, "id"), text(function, "name"));
-            // Gemini tells results by the name of the function where it gives no id.
+            // Gemini identifies results by the name of the function where it gives no id.
             let by_name =
                 || self.calls.iter().find(|it| Some(&*it.name) == name && it.output.is_none() && it.id.is_none());
             match by_name().is_some() && id.is_none() {

@@ -97,7 +97,7 @@ impl Check {
                 Ok(unchanged(&changes, except.iter().map(super::Glob::as_str).collect()))
             }
             Rule::Within { figure, min, max } => within(evidence, *figure, *min, *max),
-            // Code is called by whoever runs the case; what it says is a verdict of its own.
+            // The engine calls code; what it returns is a verdict of its own.
             Rule::Hook(_) => Err(cannot_tell("a hook is decided by its code, which was not called")),
         }
     }
@@ -108,7 +108,7 @@ impl Check {
         let (text, is_cut) = match file(evidence, place, seen)? {
             Found::File { text: Some(text), is_cut } => (text, is_cut),
             Found::File { text: None, .. } => {
-                return Err(cannot_tell(format!("the text of `{path}` was not kept, or is none")));
+                return Err(cannot_tell(format!("the text of `{path}` was not recorded, or is none")));
             }
             Found::Directory => return Ok(Some(mismatch(format!("a file `{path}`"), "a directory"))),
             Found::Nothing => return Ok(Some(mismatch(format!("a file `{path}`"), "nothing there"))),
@@ -223,11 +223,11 @@ fn final_response_present(evidence: &Val<'_>, seen: &[Seen]) -> Decided {
     Ok(Some(mismatch("a final response", if n_finals == 0 { "none" } else { "nothing but space" })))
 }
 
-/// Nobody looked at what lies outside, so nobody knows what is there.
+/// What lies outside was not looked at, so it is not known what is there.
 fn outside(seen: &[(&Val<'_>, Option<&Seen>)]) -> Result<(), Inapplicable> {
     match seen.iter().find(|(_, seen)| matches!(seen, Some(Seen::Outside))) {
         Some((reference, _)) => Err(cannot_tell(format!(
-            "{} leads out of the run's directory, so nobody looks there",
+            "{} leads out of the run's directory, so jurat does not look there",
             shown(reference.get("uri").unwrap_or(&Val::Null))
         ))),
         None => Ok(()),
@@ -358,7 +358,7 @@ fn first<'s>(path: &str, seen: &'s [Seen]) -> Result<&'s Seen, Inapplicable> {
     match seen.first() {
         Some(Seen::Hidden(reason)) => Err(cannot_tell(format!("`{path}` cannot be looked at: {reason}"))),
         Some(seen) => Ok(seen),
-        None => Err(cannot_tell(format!("nobody looked at `{path}`"))),
+        None => Err(cannot_tell(format!("`{path}` was not looked at"))),
     }
 }
 
@@ -406,7 +406,7 @@ fn file_contains(evidence: &Val<'_>, place: &Place, text: &str, seen: &[Seen]) -
                 (None, Some(false)) => {
                     Ok(Some(mismatch(expected(), Seen::File(file.clone()).phrase() + " without it")))
                 }
-                (None, None) => Err(cannot_tell(format!("nobody searched `{path}`"))),
+                (None, None) => Err(cannot_tell(format!("`{path}` was not searched"))),
             },
             other => Ok(Some(mismatch(expected(), other.phrase()))),
         },
@@ -414,10 +414,10 @@ fn file_contains(evidence: &Val<'_>, place: &Place, text: &str, seen: &[Seen]) -
             Found::File { text: Some(found), .. } if found.contains(text) => Ok(None),
             Found::File { text: Some(_), is_cut: false } => Ok(Some(mismatch(expected(), "a file without it"))),
             Found::File { text: Some(_), is_cut: true } => {
-                Err(cannot_tell(format!("of `{path}` only the beginning was kept, and it does not stand there")))
+                Err(cannot_tell(format!("of `{path}` only the beginning was recorded, and it is not in there")))
             }
             Found::File { text: None, .. } => {
-                Err(cannot_tell(format!("the text of `{path}` was not kept, or is none")))
+                Err(cannot_tell(format!("the text of `{path}` was not recorded, or is none")))
             }
             Found::Directory => Ok(Some(mismatch(expected(), "a directory"))),
             Found::Nothing => Ok(Some(mismatch(expected(), "nothing there"))),
@@ -481,7 +481,7 @@ fn workspace_file_present(
     if files.iter().any(|(_, seen)| content.holds(workspace::text(*seen))) {
         return Ok(None);
     }
-    // A run that recorded its workspace tells without a disk.
+    // A run that recorded its workspace needs no disk.
     if for_runner.is_none() && files.is_empty() && evidence.get("workspace").and_then(|it| it.get("files")).is_some() {
         return recorded_file_present(evidence, relative_path, content, &expected());
     }
@@ -512,7 +512,7 @@ fn recorded_file_present(evidence: &Val<'_>, path: &str, content: &ContentRule, 
             Found::File { .. } if *content == ContentRule::Any => return Ok(None),
             Found::File { text: Some(text), .. } if content.holds(&text) => return Ok(None),
             Found::File { text: None, .. } => {
-                return Err(cannot_tell(format!("the text of `{path}` was not kept, or is none")));
+                return Err(cannot_tell(format!("the text of `{path}` was not recorded, or is none")));
             }
             Found::Link(link) => return Ok(Some(mismatch(expected, link))),
             _ => {}

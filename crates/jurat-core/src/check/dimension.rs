@@ -1,11 +1,11 @@
-//! What checks say something about, and what they come to for each of it.
+//! The dimensions of checks, and the score of each.
 
 use crate::verdict::Verdict;
 
 /// The usual dimensions. Suites may declare more.
 pub const DIMENSIONS: [&str; 6] = ["task", "process", "autonomy", "closeness", "efficiency", "spark"];
 
-/// What checks came to for one dimension.
+/// The score of one dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DimensionScore {
     pub name: String,
@@ -23,7 +23,7 @@ impl DimensionScore {
     }
 }
 
-/// What checks came to for each dimension that any of them names: the usual ones first, in their order, then the others by name.
+/// The scores of all dimensions that any check names: the usual ones first, in their order, then the others by name.
 pub fn dimension_scores<'c>(checks: impl IntoIterator<Item = (&'c [String], &'c Verdict)>) -> Vec<DimensionScore> {
     let mut scores: Vec<DimensionScore> = Vec::new();
     for (dimensions, verdict) in checks {

@@ -80,7 +80,7 @@ impl HookAnswer {
     }
 }
 
-/// What a hook that is not allowed comes to.
+/// The verdict of a hook that is not allowed.
 pub fn not_allowed() -> Judgement {
     let reason = "hooks are not allowed: they run the author's code. Say `security_policy: { allow_local_python_hooks: true }` to allow them";
     Judgement::Error(Box::new(Inapplicable { fault: Fault::Unsupported, reason: reason.to_owned() }))

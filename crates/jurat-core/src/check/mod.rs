@@ -2,7 +2,7 @@
 //!
 //! A check reads the evidence of its case ([`crate::evidence::run`]) and, where it is about files, what was seen of them. It passes, fails with what was
 //! expected and found, or cannot be decided, which is an error and never a pass. Deciding is pure: [`Check::looks`] says what to look at,
-//! somebody at the rim looks, [`Check::decide`] draws the conclusion from what was seen.
+//! the engine looks, [`Check::decide`] draws the conclusion from what was seen.
 
 mod calls;
 mod decide;
@@ -10,7 +10,7 @@ mod dimension;
 mod folded;
 mod glob;
 mod hook;
-mod sight;
+mod seen;
 mod uri;
 mod workspace;
 
@@ -20,7 +20,7 @@ pub use dimension::{DIMENSIONS, DimensionScore, dimension_scores};
 pub use folded::{folded, is_blank};
 pub use glob::Glob;
 pub use hook::{Hook, HookAnswer, HookCode, not_allowed};
-pub use sight::{Base, Files, Look, MOST_SEARCHED, MOST_TEXT, Seen, SeenFile, Wants};
+pub use seen::{Base, Files, Look, MOST_SEARCHED, MOST_TEXT, Seen, SeenFile, Wants};
 pub use uri::uri_path;
 
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub enum Rule {
     FinalResponsePresent,
     /// Whether what it said passes a comparison.
     FinalResponse(Assertion),
-    /// Whether tools were called exactly so often.
+    /// Whether exactly this number of tool calls was made.
     ToolCallCount {
         expected: u64,
         /// The recorded response to look at instead of the run.

@@ -81,7 +81,7 @@ pub(super) enum Found<'f> {
     Nothing,
     /// A link is there that is not followed, in words.
     Link(String),
-    /// The run does not tell.
+    /// The run does not say.
     Unknown(String),
 }
 
@@ -93,7 +93,7 @@ pub(super) fn looks(evidence: &Val<'_>, path: &str) -> Vec<Look> {
     }
 }
 
-/// What a run tells of a file of its workspace.
+/// What a run recorded of a file of its workspace.
 pub(super) fn find<'f>(evidence: &'f Val<'f>, path: &str, seen: &'f [Seen]) -> Found<'f> {
     if let Some(files) = files(evidence) {
         let path = match behind_links(files, path) {
@@ -123,7 +123,7 @@ pub(super) fn find<'f>(evidence: &'f Val<'f>, path: &str, seen: &'f [Seen]) -> F
             }
             Some(Seen::Outside) => {
                 return Found::Unknown(format!(
-                    "{} leads out of the run's directory, so nobody looks there",
+                    "{} leads out of the run's directory, so jurat does not look there",
                     jurat_format::value::shown(reference.get("uri").unwrap_or(&Val::Null))
                 ));
             }
@@ -132,7 +132,7 @@ pub(super) fn find<'f>(evidence: &'f Val<'f>, path: &str, seen: &'f [Seen]) -> F
     }
     match candidates.is_empty() {
         true => Found::Unknown(format!(
-            "the run does not tell what was in its workspace, and no output artifact is `{path}`"
+            "the run did not record what was in its workspace, and no output artifact is `{path}`"
         )),
         false => Found::Nothing,
     }

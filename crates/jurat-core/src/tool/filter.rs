@@ -8,7 +8,7 @@ pub struct ToolFilter {
 
 impl ToolFilter {
     /// Whether a tool is left.
-    pub fn keeps(&self, server: &str, tool: &str) -> bool {
+    pub fn allows(&self, server: &str, tool: &str) -> bool {
         !self.remove.iter().any(|it| it.server == server && it.tool.as_deref().is_none_or(|it| it == tool))
     }
 }

@@ -3,7 +3,7 @@
 //! A pure state machine. Requests have the seats of a [turn](Seat): the model is asked at [`Seat::Subject`], where `turn` of the site counts how often it was given
 //! results; tools are called at [`Seat::Tool`], where it counts the calls. What was not offered is never called, whatever the model says, and
 //! what a tool reports is for the model to deal with. A tool that could not be called at all ends the inquiry: what the model would say without it
-//! tells nothing about the model.
+//! says nothing about the model.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::verdict::StopReason;
 /// How often a model with tools may be asked for one answer.
 pub const MOST_ROUNDS: u32 = 16;
 
-/// A question on its way to its answer.
+/// A question in progress.
 #[derive(Debug, Clone)]
 pub struct Inquiry {
     offers: Vec<Offer>,
@@ -60,7 +60,7 @@ pub struct ToolUse {
     pub is_error: bool,
 }
 
-/// What a question came to.
+/// The result of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Conclusion {
     /// The model answered.
@@ -79,7 +79,7 @@ pub enum Conclusion {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said {
     pub text: String,
-    /// The tools it wants to call, which nobody calls any more.
+    /// The tools it wants to call, which are not called any more.
     pub tool_calls: Vec<ToolCall>,
     pub finish: Finish,
 }
@@ -108,14 +108,14 @@ struct Calling {
 }
 
 impl Inquiry {
-    /// A question to a model that may call these tools. Each time it is asked may take so many requests.
+    /// A question to a model that may call these tools. Each time it is asked may take `max_requests` requests.
     pub fn new(request: ModelRequest, offers: Vec<Offer>, max_requests: u32) -> Inquiry {
         let request = Box::new(ModelRequest { tools: offers.iter().map(Offer::tool).collect(), ..request });
         let phase = Phase::Asking { request, round: 0 };
         Inquiry { offers, max_requests, most_rounds: MOST_ROUNDS, dialogue: Dialogue::default(), phase }
     }
 
-    /// The same, asked at most so often.
+    /// The same, asked at most this number of times.
     pub fn at_most(self, rounds: u32) -> Inquiry {
         Inquiry { most_rounds: rounds, ..self }
     }
@@ -152,7 +152,7 @@ impl Inquiry {
         matches!(self.phase, Phase::Asking { .. })
     }
 
-    /// What it came to, once it is over.
+    /// The result, once it is over.
     pub fn conclusion(&self) -> Option<&Conclusion> {
         match &self.phase {
             Phase::Done(conclusion) => Some(conclusion),
@@ -170,7 +170,7 @@ impl Inquiry {
         std::mem::take(&mut self.dialogue)
     }
 
-    /// Hands over what the model would be asked with, when it was not asked yet: somebody else has answered.
+    /// Hands over what the model would be asked with, when it was not asked yet: the answer is known.
     pub fn withdraw(&mut self) -> Option<Messages> {
         match &mut self.phase {
             Phase::Asking { round: 0, request } => Some(std::mem::take(&mut request.messages)),
@@ -195,7 +195,7 @@ impl Inquiry {
         }
     }
 
-    /// The request, for whoever goes on with it.
+    /// The request, to be continued elsewhere.
     fn request(&mut self) -> ModelRequest {
         match &mut self.phase {
             Phase::Asking { request, .. } | Phase::Calling { request, .. } => {

@@ -5,7 +5,7 @@
 //! * [`listing`]: servers that are asked for their tools;
 //! * [`inquiry`]: a model asked until it answers, with what its tools returned in between.
 //!
-//! Nothing is asked or called here: whoever performs the steps hands their outcomes back.
+//! Nothing is asked or called here: the engine performs the steps and hands their outcomes back.
 
 pub mod filter;
 pub mod inquiry;

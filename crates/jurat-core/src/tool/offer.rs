@@ -82,7 +82,7 @@ impl Offer {
 
 /// The tools that are offered of those that there are: each under its own name where only one server has it, else with the name of its server.
 pub fn offered<'t>(tools: impl Iterator<Item = &'t ServerTool>, filter: &ToolFilter) -> Vec<Offer> {
-    let tools: Vec<&ServerTool> = tools.filter(|it| filter.keeps(&it.server, &it.name)).collect();
+    let tools: Vec<&ServerTool> = tools.filter(|it| filter.allows(&it.server, &it.name)).collect();
     let plain: Vec<String> = tools.iter().map(|it| letters(&it.name)).collect();
     let mut offers: Vec<Offer> = Vec::with_capacity(tools.len());
     for (tool, name) in tools.iter().zip(&plain) {

@@ -1,7 +1,7 @@
 //! What each agent really printed, and what is read from it.
 //!
 //! `tests/agents/RUNNER/CASE/` holds a stream that the real program left, against an endpoint that asked for two calls of tools or refused, and
-//! `told.txt`, what is read from it. `JURAT_BLESS=1` writes the latter anew; look at its diff.
+//! `report.txt`, what is read from it. `JURAT_BLESS=1` writes the latter anew; look at its diff.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::agent::{
-    Agent, AgentCase, AgentRun, Ending, EndpointFault, Exchanges, FaultSource, Kept, Limit, ModelAt, Places, Printed,
-    RUNNERS, Runner, Told, ToldFault, TurnInput, TurnRun, Wire,
+    Agent, AgentCase, AgentRun, Ending, EndpointFault, Exchanges, FaultSource, Limit, ModelAt, Places, Printed,
+    RUNNERS, ReportedFault, Runner, StoredRun, TurnInput, TurnReport, TurnRun, Wire,
 };
 use jurat_core::artifact::{Event, Happening, RunArtifact, Tokens};
 use jurat_core::effect::FaultClass;
@@ -46,9 +46,9 @@ fn recorded(case: &Path) -> (String, String) {
     (stdout.unwrap_or_default(), side.unwrap_or_default())
 }
 
-fn shown(told: &Told) -> String {
+fn shown(report: &TurnReport) -> String {
     let mut text = String::new();
-    for Event { timestamp, what, .. } in &told.events {
+    for Event { timestamp, what, .. } in &report.events {
         let at = if timestamp.is_some() { "@ " } else { "" };
         let line = match what {
             Happening::Message { role, content, .. } => format!("{role}: {content}"),
@@ -64,7 +64,7 @@ fn shown(told: &Told) -> String {
         };
         writeln!(text, "{at}{line}").expect("memory");
     }
-    let Told { usage, response, fault, session, model, version, .. } = told;
+    let TurnReport { usage, response, fault, session, model, version, .. } = report;
     writeln!(text, "\nusage {:?}\ncost {:?}", usage.normalized, usage.cost_usd).expect("memory");
     writeln!(text, "response {response:?}\nfault {fault:?}").expect("memory");
     writeln!(text, "session {}\nmodel {model:?}\nversion {version:?}", session.is_some()).expect("memory");
@@ -80,13 +80,13 @@ fn what_real_programs_print_is_read() {
         for case in entries(&of_runner) {
             let (stdout, side) = recorded(&case);
             assert!(!stdout.is_empty() || !side.is_empty(), "{} has no recording", case.display());
-            let told = shown(&runner(&of_runner).read(Printed { stdout: &stdout, side: &side, is_text: false }));
-            let file = case.join("told.txt");
+            let report = shown(&runner(&of_runner).read(Printed { stdout: &stdout, side: &side, is_text: false }));
+            let file = case.join("report.txt");
             if std::env::var_os("JURAT_BLESS").is_some() {
-                fs::write(&file, &told).expect("the file can be written");
+                fs::write(&file, &report).expect("the file can be written");
             }
-            if fs::read_to_string(&file).unwrap_or_default() != told {
-                stale.push(format!("{}:\n{told}", file.display()));
+            if fs::read_to_string(&file).unwrap_or_default() != report {
+                stale.push(format!("{}:\n{report}", file.display()));
             }
         }
     }
@@ -98,22 +98,22 @@ fn what_real_programs_print_is_read() {
 #[test]
 fn what_is_printed_beside_events_is_folded_and_bounded() {
     let printed = |text: &str| Runner::COMMAND.read(Printed { stdout: text, side: "", is_text: false });
-    let told = printed("one\ntwo\n{\"type\": \"note\", \"name\": \"x\"}\nthree\n");
+    let report = printed("one\ntwo\n{\"type\": \"note\", \"name\": \"x\"}\nthree\n");
     assert_eq!(
-        shown(&told).lines().take(3).collect::<Vec<_>>(),
+        shown(&report).lines().take(3).collect::<Vec<_>>(),
         ["runner printed \"one\\ntwo\"", "runner x null", "runner printed \"three\""]
     );
-    let told = printed(&"y\n".repeat(1 << 20));
-    assert_eq!(told.events.len(), 2);
+    let report = printed(&"y\n".repeat(1 << 20));
+    assert_eq!(report.events.len(), 2);
     assert!(
-        shown(&told).contains("runner left_out \"917504 more lines that are no events; the log has them\""),
+        shown(&report).contains("runner left_out \"917504 more lines that are no events; the log has them\""),
         "{}",
-        told.events.len()
+        report.events.len()
     );
-    let told = printed(&"{\"type\": \"note\"}\n".repeat(60_000));
-    assert_eq!((told.events.len(), told.fault.map(|it| it.code)), (50_000, Some("stream_broken_off".to_owned())));
-    let told = printed(&("{\"type\": \"note\"}\n".repeat(60_000) + "{\"type\": \"final\", \"text\": \"done\"}"));
-    assert_eq!(told.fault.map(|it| it.code), Some("too_many_events".to_owned()));
+    let report = printed(&"{\"type\": \"note\"}\n".repeat(60_000));
+    assert_eq!((report.events.len(), report.fault.map(|it| it.code)), (50_000, Some("stream_broken_off".to_owned())));
+    let report = printed(&("{\"type\": \"note\"}\n".repeat(60_000) + "{\"type\": \"final\", \"text\": \"done\"}"));
+    assert_eq!(report.fault.map(|it| it.code), Some("too_many_events".to_owned()));
 }
 
 /// Every program was driven through two calls of tools and a last word, and its tokens are known.
@@ -121,14 +121,14 @@ fn what_is_printed_beside_events_is_folded_and_bounded() {
 fn every_program_tells_calls_results_tokens_and_a_last_word() {
     for of_runner in entries(&folder()) {
         let (stdout, side) = recorded(&of_runner.join("done"));
-        let told = runner(&of_runner).read(Printed { stdout: &stdout, side: &side, is_text: false });
+        let report = runner(&of_runner).read(Printed { stdout: &stdout, side: &side, is_text: false });
         let name = of_runner.display();
-        let n = |is: fn(&Happening) -> bool| told.events.iter().filter(|it| is(&it.what)).count();
+        let n = |is: fn(&Happening) -> bool| report.events.iter().filter(|it| is(&it.what)).count();
         assert!(n(|it| matches!(it, Happening::ToolCall { .. })) >= 2, "{name}");
         assert!(n(|it| matches!(it, Happening::ToolResult { is_error: Some(false), .. })) >= 2, "{name}");
-        assert!(told.response.is_some_and(|it| it.contains("report.md")), "{name}");
-        assert_eq!(told.fault, None, "{name}");
-        let tokens = told.usage.normalized;
+        assert!(report.response.is_some_and(|it| it.contains("report.md")), "{name}");
+        assert_eq!(report.fault, None, "{name}");
+        let tokens = report.usage.normalized;
         assert_eq!(tokens.input.zip(tokens.output).map(|(a, b)| a + b), tokens.total, "{name}");
         assert_eq!(tokens.output, Some(60), "{name}");
         assert_eq!(tokens.cached_input, Some(120), "{name}");
@@ -152,8 +152,8 @@ proptest! {
                 text[..end].to_owned()
             };
             let (cut_out, cut_side) = (upto(&stdout), upto(&side));
-            let told = runner(&of_runner).read(Printed { stdout: &cut_out, side: &cut_side, is_text: false });
-            prop_assert!(told.fault.is_some(), "{} at {cut}", of_runner.display());
+            let report = runner(&of_runner).read(Printed { stdout: &cut_out, side: &cut_side, is_text: false });
+            prop_assert!(report.fault.is_some(), "{} at {cut}", of_runner.display());
         }
     }
 
@@ -167,8 +167,8 @@ proptest! {
     }
 }
 
-fn turn(message: &str, told: Told, ending: Ending) -> TurnRun {
-    TurnRun { message: message.to_owned(), told, ending, stderr: String::new(), took: Duration::from_millis(5) }
+fn turn(message: &str, report: TurnReport, ending: Ending) -> TurnRun {
+    TurnRun { message: message.to_owned(), report, ending, stderr: String::new(), took: Duration::from_millis(5) }
 }
 
 /// The artifact of a run of these turns.
@@ -196,7 +196,7 @@ fn artifact_of(runner: &'static Runner, turns: Vec<TurnRun>, exchanges: Option<E
         model: None,
         turns,
         exchanges,
-        kept: Kept::default(),
+        stored: StoredRun::default(),
         began_ms: 1_000,
         ended_ms: 1_500,
         place: "namespaces",
@@ -211,35 +211,35 @@ fn artifact_of(runner: &'static Runner, turns: Vec<TurnRun>, exchanges: Option<E
 
 /// A run of one turn that ended so, and what its status and the code of its error are.
 #[track_caller]
-fn concluded(ending: Ending, told: Told, exchanges: Option<Exchanges>, expected: &str) {
-    let artifact = artifact_of(Runner::COMMAND, vec![turn("do it", told, ending)], exchanges);
+fn concluded(ending: Ending, report: TurnReport, exchanges: Option<Exchanges>, expected: &str) {
+    let artifact = artifact_of(Runner::COMMAND, vec![turn("do it", report, ending)], exchanges);
     let error = artifact.error.as_ref().map_or(String::new(), |it| format!(" {}", it.code));
     assert_eq!(format!("{}{error}", artifact.status.name()), expected);
 }
 
-fn said(response: &str) -> Told {
-    Told { response: Some(response.to_owned()), ..Told::default() }
+fn said(response: &str) -> TurnReport {
+    TurnReport { response: Some(response.to_owned()), ..TurnReport::default() }
 }
 
 fn endpoint_fault(code: &str, class: FaultClass) -> EndpointFault {
     EndpointFault { code: code.to_owned(), message: "away".to_owned(), class }
 }
 
-fn faulty(source: FaultSource) -> Told {
-    let fault = ToldFault { source, code: "code".to_owned(), message: "why".to_owned(), class: None };
-    Told { fault: Some(fault), ..Told::default() }
+fn faulty(source: FaultSource) -> TurnReport {
+    let fault = ReportedFault { source, code: "code".to_owned(), message: "why".to_owned(), class: None };
+    TurnReport { fault: Some(fault), ..TurnReport::default() }
 }
 
 #[test]
 fn how_a_run_ended_is_its_status() {
     concluded(Ending::Exited(0), said("done"), None, "success");
     concluded(Ending::Exited(0), said(" \n"), None, "invalid empty_output");
-    concluded(Ending::Exited(0), Told::default(), None, "invalid empty_output");
+    concluded(Ending::Exited(0), TurnReport::default(), None, "invalid empty_output");
     concluded(Ending::Exited(3), said("done"), None, "failed exit_status");
     concluded(Ending::Signalled(9), said("done"), None, "failed signal");
     concluded(Ending::Limited(Limit::Time), said("done"), None, "timed_out timeout");
     concluded(Ending::Limited(Limit::Memory), said("done"), None, "failed limit_memory");
-    concluded(Ending::NotStarted("no".to_owned()), Told::default(), None, "failed not_started");
+    concluded(Ending::NotStarted("no".to_owned()), TurnReport::default(), None, "failed not_started");
     concluded(Ending::Exited(1), faulty(FaultSource::Provider), None, "provider_error code");
     concluded(Ending::Exited(1), faulty(FaultSource::Configuration), None, "invalid code");
     concluded(Ending::Exited(1), faulty(FaultSource::Agent), None, "failed code");
@@ -275,8 +275,8 @@ fn a_response_that_reads_like_a_failure_is_judged_where_the_proxy_saw_a_response
     concluded(Ending::Exited(1), faulty(FaultSource::ProviderWords), limited, "failed limit_requests");
     let stream = r#"{"type": "result", "subtype": "success", "is_error": true, "result": "API Error: too many words"}"#;
     let claude_code = Runner::named("claude_code").expect("it is a runner");
-    let told = claude_code.read(Printed { stdout: stream, side: "", is_text: false });
-    let artifact = artifact_of(claude_code, vec![turn("do it", told, Ending::Exited(1))], requests(1, 0)).to_value();
+    let report = claude_code.read(Printed { stdout: stream, side: "", is_text: false });
+    let artifact = artifact_of(claude_code, vec![turn("do it", report, Ending::Exited(1))], requests(1, 0)).to_value();
     let evidence = jurat_core::evidence::run::evidence(artifact).expect("an artifact");
     assert_eq!(evidence.get("final_response").and_then(Val::as_str), Some("API Error: too many words"));
 }
@@ -290,8 +290,8 @@ fn a_request_without_a_response_counts_when_the_agent_gave_up_on_it() {
     };
     concluded(Ending::Exited(0), said("I could not reach the model."), unanswered(), "provider_error no_response");
     concluded(Ending::Exited(1), faulty(FaultSource::Agent), unanswered(), "provider_error no_response");
-    concluded(Ending::Limited(Limit::Time), Told::default(), unanswered(), "timed_out timeout");
-    concluded(Ending::Limited(Limit::Memory), Told::default(), unanswered(), "failed limit_memory");
+    concluded(Ending::Limited(Limit::Time), TurnReport::default(), unanswered(), "timed_out timeout");
+    concluded(Ending::Limited(Limit::Memory), TurnReport::default(), unanswered(), "failed limit_memory");
 }
 
 #[test]
@@ -313,9 +313,9 @@ fn whether_to_try_again_depends_on_what_the_endpoint_failed_at() {
 #[test]
 fn a_limit_that_an_agent_ignores_is_how_its_run_ended() {
     let spent = |limit| Some(Exchanges { spent: Some(limit), ..Exchanges::default() });
-    concluded(Ending::Limited(Limit::Time), Told::default(), spent(Limit::Requests), "failed limit_requests");
-    concluded(Ending::Limited(Limit::Requests), Told::default(), spent(Limit::Requests), "failed limit_requests");
-    concluded(Ending::Limited(Limit::Memory), Told::default(), spent(Limit::Requests), "failed limit_memory");
+    concluded(Ending::Limited(Limit::Time), TurnReport::default(), spent(Limit::Requests), "failed limit_requests");
+    concluded(Ending::Limited(Limit::Requests), TurnReport::default(), spent(Limit::Requests), "failed limit_requests");
+    concluded(Ending::Limited(Limit::Memory), TurnReport::default(), spent(Limit::Requests), "failed limit_memory");
     // What it did after the budget of everybody was used up says nothing about it.
     concluded(Ending::Exited(0), said("done"), spent(Limit::Budget), "failed limit_budget");
 }
@@ -325,12 +325,12 @@ fn a_limit_that_an_agent_ignores_is_how_its_run_ended() {
 fn a_refusal_is_one_status() {
     let refusal = |words: &str| Some(Exchanges { refusal: Some(words.to_owned()), ..Exchanges::default() });
     concluded(Ending::Exited(0), said("I cannot help with that."), refusal("No."), "refused refused");
-    concluded(Ending::Exited(0), Told::default(), refusal(""), "refused refused");
+    concluded(Ending::Exited(0), TurnReport::default(), refusal(""), "refused refused");
     concluded(Ending::Exited(1), faulty(FaultSource::Provider), refusal("No."), "refused refused");
-    concluded(Ending::Limited(Limit::Time), Told::default(), refusal("No."), "refused refused");
+    concluded(Ending::Limited(Limit::Time), TurnReport::default(), refusal("No."), "refused refused");
     concluded(Ending::Exited(1), faulty(FaultSource::Refusal), None, "refused refused");
-    let words = |told: Told, exchanges: Option<Exchanges>| {
-        let artifact = artifact_of(Runner::COMMAND, vec![turn("do it", told, Ending::Exited(0))], exchanges);
+    let words = |report: TurnReport, exchanges: Option<Exchanges>| {
+        let artifact = artifact_of(Runner::COMMAND, vec![turn("do it", report, Ending::Exited(0))], exchanges);
         let last = artifact.trace.iter().rev().find_map(|it| match &it.what {
             Happening::FinalOutput { content } => content.clone(),
             _ => None,
@@ -338,13 +338,16 @@ fn a_refusal_is_one_status() {
         (artifact.error.expect("a refusal is why").message, last.unwrap_or_default())
     };
     let message = "the model refused: I will not.".to_owned();
-    assert_eq!(words(Told::default(), refusal("I will not.")), (message.clone(), "I will not.".to_owned()));
+    assert_eq!(words(TurnReport::default(), refusal("I will not.")), (message.clone(), "I will not.".to_owned()));
     assert_eq!(words(said("Sorry."), refusal("I will not.")), (message, "Sorry.".to_owned()));
     assert_eq!(
         words(faulty(FaultSource::Refusal), refusal("")),
         ("the model refused: why".to_owned(), "why".to_owned())
     );
-    assert_eq!(words(Told::default(), refusal("")), ("the model refused, without words".to_owned(), String::new()));
+    assert_eq!(
+        words(TurnReport::default(), refusal("")),
+        ("the model refused, without words".to_owned(), String::new())
+    );
 }
 
 fn counted(input: u64, output: u64) -> Tokens {
@@ -359,12 +362,12 @@ fn took(
     exchanges: Option<Exchanges>,
     expected: (Option<u64>, Option<f64>, &str),
 ) {
-    let told = |tokens: &Tokens| {
-        let mut told = said("done");
-        told.usage.normalized = *tokens;
-        turn("do it", told, Ending::Exited(0))
+    let report = |tokens: &Tokens| {
+        let mut report = said("done");
+        report.usage.normalized = *tokens;
+        turn("do it", report, Ending::Exited(0))
     };
-    let artifact = artifact_of(runner, turns.iter().map(told).collect(), exchanges);
+    let artifact = artifact_of(runner, turns.iter().map(report).collect(), exchanges);
     let reported = artifact.runner_metadata.get("reported_usage").map(Val::to_json).unwrap_or_default();
     assert_eq!((artifact.usage.normalized.total, artifact.usage.cost_usd, reported.as_str()), expected);
 }
@@ -396,7 +399,7 @@ fn what_passed_the_proxy_is_what_a_run_took() {
 /// Words that a program itself says in the place of the user are not what the agent was asked to do.
 #[test]
 fn the_task_is_always_in_the_trace() {
-    let of_user = |words: &str| Told {
+    let of_user = |words: &str| TurnReport {
         events: vec![Event {
             timestamp: None,
             metadata: None,
@@ -404,8 +407,8 @@ fn the_task_is_always_in_the_trace() {
         }],
         ..said("done")
     };
-    let users = |told: Told| {
-        let artifact = artifact_of(named("claude_code"), vec![turn("Do it.", told, Ending::Exited(0))], None);
+    let users = |report: TurnReport| {
+        let artifact = artifact_of(named("claude_code"), vec![turn("Do it.", report, Ending::Exited(0))], None);
         let of_user = artifact.trace.iter().filter_map(|it| match &it.what {
             Happening::Message { role, content, .. } if role == "user" => content.as_str().map(str::to_owned),
             _ => None,

@@ -198,7 +198,7 @@ fn what_is_in_the_workspace() {
     of_run(
         "{ kind: file_contains, workspace: logo.png, text: x }",
         WORKSPACE,
-        "error: the text of `logo.png` was not kept, or is none",
+        "error: the text of `logo.png` was not recorded, or is none",
     );
     let total = "{ kind: file_matches, workspace: out/report.md, field_path: '@json.total', operator: equals, expected_value: 12 }";
     of_run(total, WORKSPACE, "passed");
@@ -217,7 +217,7 @@ fn what_is_in_the_workspace() {
     of_run(
         "{ kind: file_exists, workspace: a.txt }",
         "",
-        "error: the run does not tell what was in its workspace, and no output artifact is `a.txt`",
+        "error: the run did not record what was in its workspace, and no output artifact is `a.txt`",
     );
     of_run(
         "{ kind: file_exists, workspace: ../a.txt }",
@@ -276,7 +276,7 @@ fn nobody_looks_outside_of_the_run() {
         "{ kind: workspace_file_present, relative_path: ws/résumé.md }",
         &outside,
         &[],
-        "error: `file:///elsewhere/ws/r%C3%A9sum%C3%A9.md` leads out of the run's directory, so nobody looks there",
+        "error: `file:///elsewhere/ws/r%C3%A9sum%C3%A9.md` leads out of the run's directory, so jurat does not look there",
     );
 }
 

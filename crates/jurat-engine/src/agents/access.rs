@@ -37,7 +37,8 @@ impl Access {
         let model = match &task.request.model {
             None => None,
             Some(role) => {
-                let model = task.models.model(role).ok_or_else(|| format!("nobody plays `{role}`"))?;
+                let model =
+                    task.models.model(role).ok_or_else(|| format!("no model is configured for role `{role}`"))?;
                 Some((task.models.name(role).unwrap_or_else(|| role.clone()), model))
             }
         };
@@ -90,7 +91,7 @@ fn proxy(
     };
     let upstream = match model {
         Some(model) if agent.network() != Network::Off => Upstream::Model(Arc::clone(model)),
-        _ if !names.is_empty() => Upstream::Nobody,
+        _ if !names.is_empty() => Upstream::NoModel,
         _ => return Ok(None),
     };
     let limits = &agent.limits;

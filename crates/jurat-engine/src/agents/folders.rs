@@ -1,6 +1,6 @@
-//! The folders that a run has while it runs, in a place of its own that nobody else can look into.
+//! The folders that a run has while it runs, in a place of its own that no other user can look into.
 //!
-//! They go when the run is over. A process that is killed leaves them behind, so whoever makes the first folders of a process removes those whose process has ended.
+//! They go when the run is over. A process that is killed leaves them behind, so the first run of a process removes those whose process has ended.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,13 +19,13 @@ const LOCK: &str = "lock";
 /// A place without a lock is one that is being made, unless it is older than this.
 const MAKING: Duration = Duration::from_secs(3600);
 
-/// The folders of a run. What need not be kept goes with them.
+/// The folders of a run. What is not stored goes with them.
 #[derive(Debug)]
 pub(super) struct Folders {
     /// What the run is known by.
     pub(super) name: String,
-    /// What is to be kept, until it is.
-    pub(super) kept: PathBuf,
+    /// What is to be stored, until it is.
+    pub(super) stored: PathBuf,
     pub(super) workspace: PathBuf,
     pub(super) home: PathBuf,
     pub(super) tmp: PathBuf,
@@ -35,26 +35,26 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// Makes them. `seed` tells runs at the same moment apart.
+    /// Makes them. `seed` makes runs at the same moment different.
     pub(super) fn make(seed: &str) -> io::Result<Folders> {
         static SWEPT: Once = Once::new();
         let place = std::env::temp_dir();
         SWEPT.call_once(|| sweep(&place));
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let hash = blake3::hash(format!("{seed} {} {}", now.as_nanos(), std::process::id()).as_bytes()).to_hex();
-        // Made anew with a name that nobody can guess, for nobody but this user.
+        // Made anew with a name that cannot be guessed, for this user alone.
         let mut builder = tempfile::Builder::new();
         builder.prefix(PREFIX);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let root = builder.tempdir_in(place)?;
         let lock = File::create(root.path().join(LOCK))?;
-        // Where files cannot be locked nobody takes it for left.
+        // Where files cannot be locked it is never taken for left.
         lock.lock().unwrap_or_default();
         let root = root.keep();
         let folders = Folders {
             name: hash[..16].to_owned(),
-            kept: root.join("kept"),
+            stored: root.join("kept"),
             workspace: root.join("workspace"),
             home: root.join("home"),
             tmp: root.join("tmp"),
@@ -62,7 +62,7 @@ impl Folders {
             root,
             _lock: lock,
         };
-        for folder in [&folders.kept, &folders.workspace, &folders.home, &folders.tmp, &folders.sockets] {
+        for folder in [&folders.stored, &folders.workspace, &folders.home, &folders.tmp, &folders.sockets] {
             fs::create_dir(folder)?;
         }
         Ok(folders)
@@ -86,7 +86,7 @@ fn sweep(place: &Path) {
     }
 }
 
-/// Whether nobody uses a place any more.
+/// Whether a place is not used any more.
 fn is_left(root: &Path) -> bool {
     match File::open(root.join(LOCK)) {
         Ok(lock) => lock.try_lock().is_ok(),
@@ -94,7 +94,7 @@ fn is_left(root: &Path) -> bool {
             let made = fs::metadata(root).and_then(|it| it.modified());
             made.is_ok_and(|it| it.elapsed().is_ok_and(|it| it > MAKING))
         }
-        // Somebody else's.
+        // That of another user.
         Err(_) => false,
     }
 }

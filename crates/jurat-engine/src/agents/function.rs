@@ -1,7 +1,7 @@
 //! A function of this program, called turn by turn. It runs without a sandbox: it is as trusted as the program that has it.
 
 use jurat_core::agent::{
-    Ending, FunctionReturn, Limit, Places, Told, TurnInput, asked_of_function, returned_by_function,
+    Ending, FunctionReturn, Limit, Places, TurnInput, TurnReport, asked_of_function, returned_by_function,
 };
 use jurat_core::artifact::RunArtifact;
 use jurat_core::effect::Outcome;
@@ -39,17 +39,17 @@ impl<'t> FunctionTurns<'t> {
     }
 
     /// What the function returned in a turn. What it raises is reported as it is: it says nothing about the agent.
-    fn returned(&mut self, outcome: Outcome, turn: usize) -> Result<Told, String> {
+    fn returned(&mut self, outcome: Outcome, turn: usize) -> Result<TurnReport, String> {
         let n = self.task.case().turns.len();
         match returned_by_function(value(outcome)?)? {
-            FunctionReturn::Told(told) => Ok(*told),
+            FunctionReturn::Report(report) => Ok(*report),
             FunctionReturn::Artifact(_) if n > 1 => Err(format!(
                 "it returned the artifact of a whole run in turn {} of {n}; where there are several turns, return events",
                 turn + 1
             )),
             FunctionReturn::Artifact(artifact) => {
                 self.artifact = Some(*artifact);
-                Ok(Told::default())
+                Ok(TurnReport::default())
             }
         }
     }
@@ -70,13 +70,13 @@ impl Performer for FunctionTurns<'_> {
         };
         let asked = asked_of_function(&case.id, &input, self.access.at());
         let called = tokio::time::timeout(turn.left, call_apart(self.function, &asked)).await;
-        let (told, ending) = match called {
+        let (report, ending) = match called {
             // What it does or raises without its model says nothing about what it would have done with it.
-            _ if self.access.spent() == Some(Spent::Budget) => (Told::default(), Ending::Limited(Limit::Budget)),
-            Err(_) => (Told::default(), Ending::Limited(Limit::Time)),
+            _ if self.access.spent() == Some(Spent::Budget) => (TurnReport::default(), Ending::Limited(Limit::Budget)),
+            Err(_) => (TurnReport::default(), Ending::Limited(Limit::Time)),
             Ok(outcome) => (self.returned(outcome, turn.ix)?, Ending::Exited(0)),
         };
-        Ok(Performed { told, ending, stderr: String::new() })
+        Ok(Performed { report, ending, stderr: String::new() })
     }
 
     async fn finish(mut self) -> Result<Finished, Halt> {

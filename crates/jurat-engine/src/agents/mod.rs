@@ -3,17 +3,17 @@
 //! How an agent is started and what its output means is the core's; the sandbox isolates programs, and the proxy passes on their requests to models. [`ready`] finds what
 //! a run needs and what decides its result. [`turns`] is the one loop that takes a run from a fresh workspace to its artifact; a turn is performed by a [`program`], a
 //! [`function`] of this program, or a model ([`probe`]). [`access`] is the proxy to the model, [`folders`] are the workspace and what is beside it, [`sandbox`] the sandbox,
-//! and [`kept`] is what is stored.
+//! and [`stored`] is what is left of it.
 
 mod access;
 mod folders;
 mod function;
-mod kept;
 mod probe;
 mod program;
 mod ready;
 mod sandbox;
 mod secrets;
+mod stored;
 mod turns;
 
 use std::collections::BTreeMap;
@@ -39,14 +39,14 @@ use function::FunctionTurns;
 use probe::ModelTurns;
 use program::ProgramTurns;
 pub use ready::AgentError;
-pub(crate) use ready::{Surroundings, endpoint_value};
+pub(crate) use ready::{AgentEnvironment, endpoint_value};
 use turns::{Begun, Task};
 
 /// The agents of a plan, ready to run.
 #[derive(Debug)]
 pub(crate) struct Agents {
     by_case: BTreeMap<String, Ready>,
-    surroundings: Surroundings,
+    environment: AgentEnvironment,
     /// How many programs run at a time.
     programs: Semaphore,
     /// How many functions are called at a time: they mostly wait.
@@ -56,7 +56,7 @@ pub(crate) struct Agents {
 impl Default for Agents {
     fn default() -> Agents {
         let (programs, calls) = (Semaphore::new(1), Semaphore::new(1));
-        Agents { by_case: BTreeMap::new(), surroundings: Surroundings::default(), programs, calls }
+        Agents { by_case: BTreeMap::new(), environment: AgentEnvironment::default(), programs, calls }
     }
 }
 
@@ -95,7 +95,7 @@ impl Agents {
     ) -> Outcome {
         let fault = |message: String| Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, message, 0)));
         let Some(ready) = self.by_case.get(case) else {
-            return fault(format!("there is nobody here who runs `{case}`"));
+            return fault(format!("the run has no case `{case}`"));
         };
         let is_run = !ready.case.agent.runner.is_recorded();
         // What waits for others is not in flight.
@@ -119,7 +119,7 @@ impl Agents {
         };
         let started = std::time::Instant::now();
         let asked = Request::of(definition);
-        let made = made(Task { surroundings: &self.surroundings, ready, models, tools, request: &asked }).await;
+        let made = made(Task { environment: &self.environment, ready, models, tools, request: &asked }).await;
         drop(permit);
         match made {
             Ok(value) => {
@@ -176,7 +176,7 @@ async fn admitted(budget: &Budget, agent: &Agent) -> bool {
 /// What a run is asked for, beside its case.
 #[derive(Debug, Clone)]
 struct Request {
-    /// The role that plays the model.
+    /// The role of its model.
     model: Option<String>,
     replicate: u32,
 }
@@ -242,7 +242,7 @@ async fn made(task: Task<'_>) -> Result<Value, Halt> {
     }
 }
 
-/// Ends what runs when nobody waits for it any more.
+/// Ends what runs when the future that waits for it is dropped.
 struct EndsWhenDropped(StopFlag);
 
 impl Drop for EndsWhenDropped {
@@ -251,7 +251,7 @@ impl Drop for EndsWhenDropped {
     }
 }
 
-/// The directory that holds what a run kept, when it is one of ours.
+/// The directory that holds what is stored of a run, when it is one of ours.
 pub(crate) fn directory_of(evidence: &Val<'_>, root: &Path) -> Option<PathBuf> {
     let name = evidence.get("runner_metadata")?.get("directory")?.as_str()?;
     let is_plain = !name.is_empty() && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');

@@ -46,9 +46,9 @@ impl<'t> ModelTurns<'t> {
     pub(super) async fn open(task: Task<'t>, folders: &Folders) -> Result<ModelTurns<'t>, Halt> {
         let agent = &task.case().agent;
         let role = task.request.model.as_deref().ok_or("a probe needs a model")?;
-        let worker = task.surroundings.worker.clone().ok_or("there is no worker here")?;
+        let worker = task.environment.worker.clone().ok_or("there is no worker here")?;
         // Its model is asked by jurat, so commands need no network.
-        let mut sandbox = sandbox(agent, folders, worker, task.surroundings.is_on_host);
+        let mut sandbox = sandbox(agent, folders, worker, task.environment.is_on_host);
         sandbox.limits.time = Duration::from_secs(SHELL_SECONDS).min(agent.limits.time);
         let place = Place { sandbox, flag: jail::StopFlag::new() };
         let ends = EndsWhenDropped(place.flag.clone());
@@ -99,14 +99,14 @@ impl Performer for ModelTurns<'_> {
             Ok(Ok(())) => Ending::Exited(0),
             // What was spent before is reported.
             Ok(Err(Halt::Stopped(StopReason::Budget)))
-                if turn.ix > 0 || self.probe.told().usage != RunUsage::default() =>
+                if turn.ix > 0 || self.probe.report().usage != RunUsage::default() =>
             {
                 Ending::Limited(Limit::Budget)
             }
             Ok(Err(halt)) => return Err(halt),
             Err(_) => Ending::Limited(Limit::Time),
         };
-        Ok(Performed { told: self.probe.told().clone(), ending, stderr: String::new() })
+        Ok(Performed { report: self.probe.report().clone(), ending, stderr: String::new() })
     }
 
     async fn finish(self) -> Result<Finished, Halt> {
@@ -131,7 +131,7 @@ async fn offers(tools: &Toolbox, agent: &Agent, timeout: Duration) -> Result<Vec
     listing.failure().map_or_else(|| Ok(listing.offers(&agent.tool_filter)), Err)
 }
 
-/// What a tool came to, as the model is told it.
+/// The result of a tool, as the model gets it.
 fn returned(text: String, is_error: bool) -> Outcome {
     let (value, printed) = (Val::from(text), Printed::default());
     Outcome::Returned(Box::new(Returned { value, is_error, printed, latency: Duration::ZERO, at_ms: crate::now_ms() }))
@@ -159,7 +159,7 @@ struct Place {
 }
 
 impl Place {
-    /// Uses a tool: what it came to in words, and whether that is an error.
+    /// Uses a tool, and returns its result in words, and whether that is an error.
     async fn used(&self, tool: ProbeTool, arguments: &Value) -> (String, bool) {
         let text = |key: &str| arguments.get(key).and_then(Val::as_str).map(str::to_owned);
         let path = || {

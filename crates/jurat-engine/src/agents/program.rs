@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::agent::{
-    AgentCase, Ending, Isolation, Launch, Limit, Mechanism, Network, Places, Printed, SideFile, Told, TurnInput,
+    AgentCase, Ending, Isolation, Launch, Limit, Mechanism, Network, Places, Printed, SideFile, TurnInput, TurnReport,
 };
 use jurat_core::artifact::OutputArtifact;
 use jurat_host::program::{FoundProgram, SYSTEM_PATH};
@@ -35,7 +35,7 @@ pub(super) struct ProgramTurns {
     access: Access,
     places: Places,
     /// The lines of the transcript that earlier turns had.
-    n_told: usize,
+    n_lines: usize,
     logs: Vec<OutputArtifact>,
     enforced: Vec<(Limit, Mechanism)>,
     _ends: EndsWhenDropped,
@@ -57,8 +57,8 @@ struct Sandboxed {
 
 impl ProgramTurns {
     pub(super) fn open(task: Task<'_>, folders: &Arc<Folders>) -> Result<ProgramTurns, Halt> {
-        let is_on_host = task.surroundings.is_on_host;
-        let worker = task.surroundings.worker.clone().ok_or("there is no worker here")?;
+        let is_on_host = task.environment.is_on_host;
+        let worker = task.environment.worker.clone().ok_or("there is no worker here")?;
         let flag = jail::StopFlag::new();
         let listen = if is_on_host { Listen::Loopback } else { Listen::Unix(folders.sockets.join("m")) };
         let access = Access::open(task, &listen, Some(on_spent(flag.clone())))?;
@@ -82,7 +82,7 @@ impl ProgramTurns {
             port: access.port(),
             flag,
         });
-        Ok(ProgramTurns { program, access, places, n_told: 0, logs: Vec::new(), enforced: Vec::new(), _ends })
+        Ok(ProgramTurns { program, access, places, n_lines: 0, logs: Vec::new(), enforced: Vec::new(), _ends })
     }
 
     /// How the program is started for a turn.
@@ -119,7 +119,7 @@ impl ProgramTurns {
             ("raw_session_trace", format!("trace-{number}.jsonl"), side),
         ] {
             let log = self.program.folders.log(self.program.case.agent.runner.name, kind, &name, text);
-            self.logs.extend(log.map_err(|error| format!("what it printed cannot be kept: {error}"))?);
+            self.logs.extend(log.map_err(|error| format!("what it printed cannot be stored: {error}"))?);
         }
         Ok(())
     }
@@ -128,20 +128,20 @@ impl ProgramTurns {
 impl Performer for ProgramTurns {
     async fn perform(&mut self, turn: Turn<'_>) -> Result<Performed, Halt> {
         let launch = self.launch(turn).ok_or("this runner starts no program")?;
-        let (program, left, n_told) = (Arc::clone(&self.program), turn.left, self.n_told);
+        let (program, left, n_lines) = (Arc::clone(&self.program), turn.left, self.n_lines);
         let (ran, side) = blocking(move || {
             let ran = program.turn(launch, left)?;
-            let side = program.side(n_told);
+            let side = program.side(n_lines);
             Ok::<_, String>((ran, side))
         })
         .await??;
         let ending = self.ending(&ran)?;
-        let (side, n_told) = side?;
-        self.n_told = n_told;
+        let (side, n_lines) = side?;
+        self.n_lines = n_lines;
         let case = &*self.program.case;
         let printed = Printed { stdout: &ran.stdout, side: &side, is_text: case.agent.prints_text };
-        let told = match &ending {
-            Ending::NotStarted(_) => Told::default(),
+        let report = match &ending {
+            Ending::NotStarted(_) => TurnReport::default(),
             _ => case.agent.runner.read(printed),
         };
         if turn.ix == 0
@@ -152,7 +152,7 @@ impl Performer for ProgramTurns {
         }
         self.log(&ran, &side, turn.ix)?;
         self.enforced = ran.enforced;
-        Ok(Performed { told, ending, stderr: end_of(&ran.stderr) })
+        Ok(Performed { report, ending, stderr: end_of(&ran.stderr) })
     }
 
     async fn finish(mut self) -> Result<Finished, Halt> {
@@ -251,22 +251,22 @@ impl Sandboxed {
     }
 
     /// The trace that the program wrote beside its output in this turn, and the number of lines that it has by now.
-    fn side(&self, n_told: usize) -> Result<(String, usize), String> {
+    fn side(&self, n_lines: usize) -> Result<(String, usize), String> {
         let side_file = self.case.agent.runner.program().and_then(|it| it.side_file);
-        let (text, n_told) = match side_file {
-            None => return Ok((String::new(), n_told)),
+        let (text, n_lines) = match side_file {
+            None => return Ok((String::new(), n_lines)),
             Some(SideFile::Text(name)) => {
                 let copy = self.folders.sockets.join("side");
-                let kept = workspace::keep(home(&self.folders), name, &copy, self.case.agent.limits.output);
-                let text = kept.ok().and_then(|it| fs::read_to_string(copy.join(it.path)).ok());
-                (text.unwrap_or_default(), n_told)
+                let copied = workspace::keep(home(&self.folders), name, &copy, self.case.agent.limits.output);
+                let text = copied.ok().and_then(|it| fs::read_to_string(copy.join(it.path)).ok());
+                (text.unwrap_or_default(), n_lines)
             }
             Some(SideFile::OpenClawState(state)) => {
                 let lines = openclaw_lines(&self.folders, state)?;
-                (lines.get(n_told..).unwrap_or_default().join("\n"), lines.len())
+                (lines.get(n_lines..).unwrap_or_default().join("\n"), lines.len())
             }
         };
-        Ok((self.secrets.scrubbed(text), n_told))
+        Ok((self.secrets.scrubbed(text), n_lines))
     }
 }
 
@@ -318,8 +318,8 @@ fn openclaw_lines(folders: &Folders, state: &str) -> Result<Vec<String>, String>
     let sessions = format!("{state}/agents/main/sessions");
     let mut lines = Vec::new();
     for name in workspace::names(home, &sessions).iter().filter(|it| it.ends_with(".jsonl")) {
-        if let Ok(kept) = workspace::keep(home, &format!("{sessions}/{name}"), &copy, MOST_BYTES) {
-            let text = fs::read_to_string(copy.join(kept.path)).unwrap_or_default();
+        if let Ok(copied) = workspace::keep(home, &format!("{sessions}/{name}"), &copy, MOST_BYTES) {
+            let text = fs::read_to_string(copy.join(copied.path)).unwrap_or_default();
             lines.extend(text.lines().map(str::to_owned));
         }
     }

@@ -44,9 +44,9 @@ pub enum AgentError {
     /// A directory that it should see is not there.
     #[error("agent `{agent}`: `{}` is not there, which it should see", path.display())]
     NotThere { agent: String, path: PathBuf },
-    /// It should see all of the network, and nobody said that it may.
+    /// It asks for all of the network, which is not allowed.
     #[error(
-        "agent `{0}` asks for all of the network (`network: host`), which nothing can be kept from; give `--unsafe-host` \
+        "agent `{0}` asks for all of the network (`network: host`), which nothing is protected from; give `--unsafe-host` \
          if that is meant, or name what it needs with `network: {{ allow: […] }}`"
     )]
     HostNetwork(String),
@@ -87,13 +87,13 @@ pub enum AgentError {
 
 /// What agents need of the world.
 #[derive(Debug, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct AgentEnvironment {
     /// What becomes the first process of a place.
     pub(crate) worker: Option<Program>,
     /// Whether agents run on the machine itself.
     pub(crate) is_on_host: bool,
-    /// Where what runs leave is kept.
-    pub(crate) kept: PathBuf,
+    /// Where what runs leave is stored.
+    pub(crate) storage: PathBuf,
     pub(crate) suite: String,
     /// The search path of jurat itself.
     pub(crate) search: Option<OsString>,
@@ -108,25 +108,25 @@ impl Agents {
     /// and no program of an agent is started. What functions are given and return is in the form of [`jurat_core::agent`].
     pub(crate) fn open(
         plan: &Plan,
-        surroundings: Surroundings,
+        environment: AgentEnvironment,
         functions: &HostFunctions,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> (Agents, Vec<(String, AgentError)>) {
-        let (mut by_case, mut errors) = (BTreeMap::new(), Agents::check_sandbox(plan, &surroundings));
+        let (mut by_case, mut errors) = (BTreeMap::new(), Agents::check_sandbox(plan, &environment));
         let mut found = Programs::default();
         for case in &plan.cases {
-            match one(case, &surroundings, functions, env, &mut found) {
+            match one(case, &environment, functions, env, &mut found) {
                 Ok(ready) => drop(by_case.insert(case.id.clone(), ready)),
                 Err(error) => errors.push((case.id.clone(), error)),
             }
         }
-        let [programs, calls] = [surroundings.programs, surroundings.calls].map(|it| Semaphore::new(it.max(1)));
-        (Agents { by_case, surroundings, programs, calls }, errors)
+        let [programs, calls] = [environment.programs, environment.calls].map(|it| Semaphore::new(it.max(1)));
+        (Agents { by_case, environment, programs, calls }, errors)
     }
 
     /// The agents that this machine cannot isolate, by their cases.
-    fn check_sandbox(plan: &Plan, surroundings: &Surroundings) -> Vec<(String, AgentError)> {
-        let Some(worker) = surroundings.worker.as_ref().filter(|_| !surroundings.is_on_host) else { return Vec::new() };
+    fn check_sandbox(plan: &Plan, environment: &AgentEnvironment) -> Vec<(String, AgentError)> {
+        let Some(worker) = environment.worker.as_ref().filter(|_| !environment.is_on_host) else { return Vec::new() };
         let cases: Vec<&Arc<AgentCase>> = plan.cases.iter().filter(|it| needs_namespaces(it)).collect();
         let why = if cases.is_empty() { None } else { unavailable(worker) };
         let Some(why) = why else { return Vec::new() };
@@ -172,16 +172,16 @@ fn unavailable(worker: &Program) -> Option<String> {
 
 fn one(
     case: &Arc<AgentCase>,
-    surroundings: &Surroundings,
+    environment: &AgentEnvironment,
     functions: &HostFunctions,
     env: &dyn Fn(&str) -> Option<String>,
     found: &mut Programs,
 ) -> Result<Ready, AgentError> {
     let agent = &case.agent;
-    if agent.network() == Network::Host && !surroundings.is_on_host {
+    if agent.network() == Network::Host && !environment.is_on_host {
         return Err(AgentError::HostNetwork(agent.name.clone()));
     }
-    if !agent.runner.is_recorded() && !agent.runner.is_function() && surroundings.worker.is_none() {
+    if !agent.runner.is_recorded() && !agent.runner.is_function() && environment.worker.is_none() {
         return Err(AgentError::NoWorkers);
     }
     if let Some(path) = case.artifact.as_ref().filter(|it| agent.runner.is_recorded() && !it.is_file()) {
@@ -190,14 +190,14 @@ fn one(
     let key = format!("{:?} {} {:?} {:?}", agent.runner, agent.name, agent.program, agent.folder);
     let program = match found.get(&key) {
         Some(program) => program.clone(),
-        None => found.entry(key).or_insert(program_of(case, surroundings)?).clone(),
+        None => found.entry(key).or_insert(program_of(case, environment)?).clone(),
     };
     if let Some(why) = missing_script(case) {
         return Err(AgentError::NoScript { agent: agent.name.clone(), why });
     }
     let mut ready = Ready { function: function_of(case, functions)?, ..ready(case, program, env)? };
     // What an agent does on the machine itself says nothing about what it would do in the sandbox, and the other way round.
-    if surroundings.is_on_host && !agent.runner.is_recorded() {
+    if environment.is_on_host && !agent.runner.is_recorded() {
         ready.digest.insert("place".into(), Val::from("host"));
     }
     Ok(ready)
@@ -252,17 +252,17 @@ fn function_of(case: &AgentCase, functions: &HostFunctions) -> Result<Option<Fun
     functions.get(name).cloned().map(Some).ok_or_else(no_function)
 }
 
-fn program_of(case: &AgentCase, surroundings: &Surroundings) -> Result<Option<FoundProgram>, AgentError> {
+fn program_of(case: &AgentCase, environment: &AgentEnvironment) -> Result<Option<FoundProgram>, AgentError> {
     let agent = &case.agent;
     let Some(name) = agent.program.as_deref().or(agent.runner.program().map(|it| it.name)) else { return Ok(None) };
     // What is in an image is found there.
     if let Isolation::Container { engine, .. } = &agent.isolation {
-        let found = program::find(engine, Path::new(""), surroundings.search.as_deref());
+        let found = program::find(engine, Path::new(""), environment.search.as_deref());
         let remedy = "install it, or name another engine of containers with `engine`".to_owned();
         let no_engine = |error| AgentError::NoProgram { agent: agent.name.clone(), error, remedy };
-        return if surroundings.is_on_host { Ok(None) } else { found.map(|_| None).map_err(no_engine) };
+        return if environment.is_on_host { Ok(None) } else { found.map(|_| None).map_err(no_engine) };
     }
-    let program = program::find(name, &agent.folder, surroundings.search.as_deref());
+    let program = program::find(name, &agent.folder, environment.search.as_deref());
     program.map(Some).map_err(|error| AgentError::NoProgram {
         agent: agent.name.clone(),
         error,

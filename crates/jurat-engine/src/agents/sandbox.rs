@@ -8,7 +8,7 @@ use jurat_sandbox::{Program, jail};
 use super::folders::Folders;
 
 /// The sandbox around the folders of a run, with what its agent may read and take. On the machine itself there is nothing but limits; elsewhere it has no network unless
-/// somebody gives it one.
+/// it is given one.
 pub(super) fn sandbox(agent: &Agent, folders: &Folders, worker: Program, is_on_host: bool) -> jail::Sandbox {
     let isolation = match &agent.isolation {
         _ if is_on_host => jail::Isolation::Host,

@@ -1,4 +1,4 @@
-//! The values of `pass_env`, which stand in nothing that is kept of a run.
+//! The values of `pass_env`, which are in nothing that is stored of a run.
 
 use std::fs;
 use std::io;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jurat_core::agent::{AgentCase, AgentRun, Ending, Exchanges, Limit, Mechanism, ModelAt, Told, TurnRun, Walked};
+use jurat_core::agent::{
+    AgentCase, AgentRun, Ending, Exchanges, Limit, Mechanism, ModelAt, TurnReport, TurnRun, Walked,
+};
 use jurat_core::artifact::{OutputArtifact, RunArtifact};
 use jurat_host::workspace;
 use jurat_model::Toolbox;
@@ -12,13 +14,13 @@ use jurat_model::proxy::Record;
 use super::access::{exchanges, wire_lines};
 use super::folders::Folders;
 use super::secrets::Secrets;
-use super::{Halt, Ready, Request, Surroundings};
+use super::{AgentEnvironment, Halt, Ready, Request};
 use crate::Models;
 
 /// A case to run, with everything that it needs.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'t> {
-    pub(super) surroundings: &'t Surroundings,
+    pub(super) environment: &'t AgentEnvironment,
     pub(super) ready: &'t Ready,
     pub(super) models: &'t Models,
     pub(super) tools: &'t Toolbox,
@@ -52,7 +54,7 @@ pub(super) struct Turn<'t> {
 
 /// A turn that was performed.
 pub(super) struct Performed {
-    pub(super) told: Told,
+    pub(super) report: TurnReport,
     pub(super) ending: Ending,
     /// The end of what was printed beside events.
     pub(super) stderr: String,
@@ -92,7 +94,7 @@ impl Begun {
     /// Makes the folders of a run and its workspace.
     pub(super) async fn new(task: Task<'_>) -> Result<Begun, Halt> {
         let (at, at_ms) = (Instant::now(), crate::now_ms());
-        let seed = format!("{} {} {}", task.surroundings.suite, task.case().id, task.request.replicate);
+        let seed = format!("{} {} {}", task.environment.suite, task.case().id, task.request.replicate);
         let case = Arc::clone(&task.ready.case);
         let made = move || {
             let folders = Folders::make(&seed).map_err(|error| format!("its folders cannot be made: {error}"))?;
@@ -112,10 +114,10 @@ impl Begun {
             let (message, started) = (case.message(ix), Instant::now());
             let left = case.agent.limits.time.saturating_sub(self.at.elapsed());
             let turn = Turn { ix, message: &message, session: &session, left };
-            let Performed { told, ending, stderr } = performer.perform(turn).await?;
-            session = told.session.clone().unwrap_or(session);
-            let is_over = told.fault.is_some() || ending != Ending::Exited(0);
-            turns.push(TurnRun { message, told, ending, stderr, took: started.elapsed() });
+            let Performed { report, ending, stderr } = performer.perform(turn).await?;
+            session = report.session.clone().unwrap_or(session);
+            let is_over = report.fault.is_some() || ending != Ending::Exited(0);
+            turns.push(TurnRun { message, report, ending, stderr, took: started.elapsed() });
             if is_over {
                 break;
             }
@@ -129,24 +131,24 @@ impl Begun {
         if let Some(record) = &finished.record {
             let lines = finished.secrets.scrubbed(wire_lines(record));
             let wire = self.folders.log(runner.name, "wire", "exchanges.jsonl", &lines);
-            finished.logs.extend(wire.map_err(|error| format!("what it asked its model cannot be kept: {error}"))?);
+            finished.logs.extend(wire.map_err(|error| format!("what it asked its model cannot be stored: {error}"))?);
         }
         let asked_itself = finished.asked.take();
-        let kept = {
+        let stored = {
             let (folders, case, place) =
-                (Arc::clone(&self.folders), Arc::clone(&task.ready.case), task.surroundings.kept.clone());
+                (Arc::clone(&self.folders), Arc::clone(&task.ready.case), task.environment.storage.clone());
             let (before, logs) = (self.before, std::mem::take(&mut finished.logs));
             let (seen, secrets) = (std::mem::take(&mut finished.workspace), finished.secrets.clone());
-            blocking(move || folders.keep(&place, &case, &before, logs, (&seen, &secrets))).await?
+            blocking(move || folders.store(&place, &case, &before, logs, (&seen, &secrets))).await?
         };
         let mut run = AgentRun {
             case,
             run_id: self.folders.name.clone(),
-            suite: &task.surroundings.suite,
+            suite: &task.environment.suite,
             model: finished.model.as_ref().map(|(name, at)| (name.as_str(), at.as_ref())),
             turns,
             exchanges: finished.record.as_ref().map(exchanges).or(asked_itself),
-            kept: kept.map_err(|error| format!("its workspace cannot be looked at: {error}"))?,
+            stored: stored.map_err(|error| format!("its workspace cannot be looked at: {error}"))?,
             began_ms: self.at_ms,
             ended_ms: crate::now_ms().max(self.at_ms),
             place: finished.place,

@@ -23,7 +23,7 @@ use super::{
 };
 
 /// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
-/// is seen in what is stored and is part of what answers are kept under.
+/// is seen in what is stored and is part of the key that responses are stored under.
 pub const DEFAULT_MAX_TOKENS: i64 = 4096;
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("x-api-key", "${key}"), ("anthropic-version", "2023-06-01")];
@@ -195,7 +195,7 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
     Ok(said.into_reply(message.usage.map(Usage::from), served))
 }
 
-/// What a message comes to, in one piece or in many.
+/// A message, read in one piece or in many.
 #[derive(Debug, Default)]
 struct Said {
     text: String,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{ApiError, Received, retry_after};
 
-/// How much of a message is kept.
+/// The most bytes of a message that are shown.
 const ROOM: usize = 500;
 
 /// Reads the reply of a request that failed.
@@ -149,8 +149,8 @@ fn found(body: &[u8]) -> Option<Error> {
         Some(b'[') => serde_json::from_slice::<Vec<Envelope>>(body).ok()?.into_iter().next()?,
         _ => serde_json::from_slice::<Envelope>(body).ok()?,
     };
-    let told = |it: Option<Error>| it.filter(|it| it.message().is_some());
-    told(envelope.error).or_else(|| told(envelope.detail)).or_else(|| envelope.message.map(Error::Text))
+    let with_message = |it: Option<Error>| it.filter(|it| it.message().is_some());
+    with_message(envelope.error).or_else(|| with_message(envelope.detail)).or_else(|| envelope.message.map(Error::Text))
 }
 
 /// The status that a word for an error has when it comes as a status.

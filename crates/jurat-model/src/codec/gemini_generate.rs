@@ -171,7 +171,7 @@ impl<'c> CallId<'c> {
 fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let mut said = Stream::default();
     said.take(body)?;
-    if !said.is_told {
+    if !said.is_explained {
         return Err(Failure::Garbled("the reply has no candidate in it".to_owned()));
     }
     Ok(said.into_reply())
@@ -187,7 +187,7 @@ struct Stream {
     usage: Option<Usage>,
     served: Served,
     /// Whether there was a candidate, or a reason why there is none.
-    is_told: bool,
+    is_explained: bool,
 }
 
 impl Events for Stream {
@@ -215,11 +215,11 @@ impl Stream {
         self.served.request_id = piece.response_id.or(self.served.request_id.take());
         self.usage = piece.usage_metadata.map(Usage::from).or(self.usage);
         if let Some(reason) = piece.prompt_feedback.and_then(|it| it.block_reason) {
-            self.is_told = true;
+            self.is_explained = true;
             self.block_reason = Some(reason);
         }
         let Some(candidate) = piece.candidates.into_iter().flatten().next() else { return };
-        self.is_told = true;
+        self.is_explained = true;
         self.finish_reason = candidate.finish_reason.or(self.finish_reason.take());
         for part in candidate.content.into_iter().flat_map(|it| it.parts).flatten() {
             if part.thought != Some(true) {

@@ -1,7 +1,7 @@
 //! Reading what is not the content of a reply.
 //!
 //! Gateways differ in what stands beside the words of a model: an id that is a number, counts of tokens that are `null`, `10.0` or text. A reply
-//! whose content can be read is paid for and worth keeping, so such members are read as far as they make sense and are absent otherwise.
+//! whose content can be read is paid for and worth storing, so such members are read as far as they make sense and are absent otherwise.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -40,7 +40,7 @@ pub use stream::StreamDecoder;
 pub(crate) use structured::Structured;
 
 /// Every codec. Those that have a provider are listed in errors in this order.
-static ENTRIES: [&Entry; 8] = [
+static ENTRIES: &[&Entry] = &[
     &openai_chat::ENTRY,
     &openai_responses::ENTRY,
     &anthropic_messages::ENTRY,

@@ -1,9 +1,9 @@
 //! Ollama's own chat: `POST /api/chat`.
 //!
 //! * The schema of an answer goes as `format`, sampling as `options`, into which `options` under `extra` go too (`num_ctx`, …).
-//! * A model cannot be made to call a tool there, nor kept from it; asking for either is an error.
-//! * Calls have no ids; they are numbered `#0`, `#1`, …, and results are told apart by the names of their tools.
-//! * A tool that failed is told from others by its text alone: the interface has no mark for it.
+//! * A model cannot be made to call a tool there, nor be prevented from it; asking for either is an error.
+//! * Calls have no ids; they are numbered `#0`, `#1`, …, and results are identified by the names of their tools.
+//! * A result of a tool that failed differs from others by its text alone: the interface has no mark for it.
 
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
 use serde::{Deserialize, Serialize};

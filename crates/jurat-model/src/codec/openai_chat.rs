@@ -3,7 +3,7 @@
 //! * `max_tokens` is sent as `max_completion_tokens` to `openai.com`, whose reasoning models refuse the old name, and as `max_tokens` to every
 //!   other address, where the new name is often unknown. Where that is wrong, `extra` can say it the other way.
 //! * The schema of an answer goes as `response_format`, unchanged; `strict` is true when OpenAI's rules for it are met. `structured` says it otherwise.
-//! * A tool that failed is told from others by its text alone: the interface has no mark for it.
+//! * A result of a tool that failed differs from others by its text alone: the interface has no mark for it.
 
 use std::fmt;
 
@@ -145,7 +145,7 @@ fn answer_tool(schema: &Value) -> ToolWire<'_> {
     ToolWire { kind: "function", function }
 }
 
-/// What a choice comes to, in one piece or in many.
+/// A choice, read in one piece or in many.
 #[derive(Debug, Default)]
 struct Said {
     text: String,

@@ -1,7 +1,7 @@
 //! What every way of asking for embeddings has in common.
 //!
 //! The texts of a request are its messages, in their order. The reply is a text, too: a JSON list of vectors, with the numbers as the provider wrote
-//! them, so that it is kept, found again and replayed like any other answer.
+//! them, so that it is stored, found again and replayed like any other response.
 
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Usage};
 use jurat_format::value::Map;

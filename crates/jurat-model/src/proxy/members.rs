@@ -153,7 +153,7 @@ fn has_lone_surrogate(value: &RawValue) -> bool {
     json.contains("\\u") && serde_json::from_str::<Characters>(json).is_err()
 }
 
-/// Reads every text of a value, and keeps none.
+/// Reads every text of a value, and stores none.
 struct Characters;
 
 impl<'de> Deserialize<'de> for Characters {

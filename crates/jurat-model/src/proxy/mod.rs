@@ -1,6 +1,6 @@
 //! A proxy between an agent and its model, which writes down what passes.
 //!
-//! The agent is told an address on its loopback and a key that opens nothing. Here its requests get the real key and go where the suite says; replies pass as they come,
+//! The agent gets an address on its loopback and a key that opens nothing. Here its requests get the real key and go where the suite says; replies pass as they come,
 //! and what they cost is counted. When a limit is reached, requests are refused in the words of the provider's interface. What passed is in the [`Record`].
 //!
 //! * [`Proxy`] listens, on a unix socket or on this machine's loopback, until it is finished;

@@ -1,4 +1,4 @@
-//! What a request asks for, told by its path.
+//! What a request asks for, by its path.
 //!
 //! Agents put different things before what they ask: `/v1`, `/v1beta`, nothing. What stands at the end says what it is.
 

@@ -22,7 +22,7 @@ pub struct ProxyOptions {
     pub key: Option<String>,
     /// How much may be asked.
     pub limits: ProxyLimits,
-    /// What everybody together may spend. Requests wait for room in it, and end when there is none.
+    /// What all cases together may spend. Requests wait for room in it, and end when there is none.
     pub meter: Option<SharedMeter>,
     /// What tokens cost; without it the price of the model.
     pub price: Option<Price>,
@@ -36,7 +36,7 @@ pub struct ProxyOptions {
     /// How much of each request and each reply is written down, in bytes.
     pub recorded_bytes: usize,
     /// How long the beginning of a reply may take.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// How long a connection may take to be opened.
     pub connect_timeout: Duration,
     /// The proxies of this machine.
@@ -48,7 +48,7 @@ pub struct ProxyOptions {
 }
 
 impl ProxyOptions {
-    /// A proxy to somebody who answers, with the usual settings and without limits.
+    /// A proxy to a model, with the usual settings and without limits.
     pub fn to(upstream: Upstream) -> ProxyOptions {
         ProxyOptions {
             upstream,
@@ -60,7 +60,7 @@ impl ProxyOptions {
             names: Names::default(),
             keeps_model: false,
             recorded_bytes: 1 << 20,
-            patience: Duration::from_secs(600),
+            timeout: Duration::from_secs(600),
             connect_timeout: Duration::from_secs(30),
             proxies: Proxies::default(),
             now_ms: || 0,
@@ -117,10 +117,10 @@ pub struct ProxyLimits {
 pub enum Upstream {
     /// A model. One that is not asked over HTTP is asked in the agent's place.
     Model(Arc<Model>),
-    /// Somebody in this program.
+    /// This program.
     Answer(Arc<dyn Answer>),
-    /// Nobody: there are only names to reach.
-    Nobody,
+    /// There is no model: there are only names to reach.
+    NoModel,
 }
 
 impl fmt::Debug for Upstream {
@@ -128,12 +128,12 @@ impl fmt::Debug for Upstream {
         match self {
             Upstream::Model(model) => f.debug_tuple("Model").field(model).finish(),
             Upstream::Answer(_) => f.write_str("Answer"),
-            Upstream::Nobody => f.write_str("Nobody"),
+            Upstream::NoModel => f.write_str("NoModel"),
         }
     }
 }
 
-/// Somebody in this program who answers requests.
+/// The part of this program that answers requests.
 pub trait Answer: Send + Sync {
     /// Answers a request in the form in which it was made.
     fn answer(&self, asked: &Asked) -> Given;

@@ -119,7 +119,7 @@ pub enum Spent {
     Tokens,
     /// Of dollars.
     Usd,
-    /// The budget of everybody together.
+    /// The budget of all cases together.
     Budget,
 }
 

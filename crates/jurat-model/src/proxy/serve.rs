@@ -87,12 +87,12 @@ impl Proxy {
         let dialer = Dialer::new(&options.proxies, options.connect_timeout);
         let record = Record { cost_usd: price(&options).map(|_| 0.0), ..Record::default() };
         let state = Mutex::new(State { record, set_aside: BTreeMap::new() });
-        let patience = TransportOptions {
-            request_timeout: options.patience,
+        let timeouts = TransportOptions {
+            request_timeout: options.timeout,
             now_ms: options.now_ms,
             ..TransportOptions::default()
         };
-        let transport = Transport::new(patience);
+        let transport = Transport::new(timeouts);
         let shared = Arc::new(Shared { options, dialer, transport, state, idle: Mutex::new(Vec::new()) });
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&shared);
@@ -265,7 +265,7 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
         };
     }
     match &shared.options.upstream {
-        Upstream::Nobody => refused(404, "this run has no model"),
+        Upstream::NoModel => refused(404, "this run has no model"),
         Upstream::Answer(answer) => {
             let asked = Asked { operation: operation.clone(), is_streamed: asked.is_streamed, body: asked.body };
             let answer = answer.answer(&asked);
@@ -454,7 +454,7 @@ fn explained(failure: Failure, status: u16) -> ProviderFailure {
 fn price(options: &ProxyOptions) -> Option<crate::Price> {
     options.price.or(match &options.upstream {
         Upstream::Model(model) => model.price,
-        Upstream::Answer(_) | Upstream::Nobody => None,
+        Upstream::Answer(_) | Upstream::NoModel => None,
     })
 }
 
@@ -480,7 +480,7 @@ impl Shared {
     fn model(&self) -> Option<&str> {
         match &self.options.upstream {
             Upstream::Model(model) => Some(&model.endpoint.model),
-            Upstream::Answer(_) | Upstream::Nobody => None,
+            Upstream::Answer(_) | Upstream::NoModel => None,
         }
     }
 
@@ -492,13 +492,13 @@ impl Shared {
                 Kind::Http(http) => http.secrets.scrubbed(text),
                 _ => text,
             },
-            Upstream::Answer(_) | Upstream::Nobody => text,
+            Upstream::Answer(_) | Upstream::NoModel => text,
         }
     }
 
     fn body(&self, bytes: &[u8], n_bytes: u64) -> Body {
-        let kept = &bytes[..bytes.len().min(self.options.recorded_bytes)];
-        Body { text: self.shown(kept), n_bytes }
+        let recorded = &bytes[..bytes.len().min(self.options.recorded_bytes)];
+        Body { text: self.shown(recorded), n_bytes }
     }
 
     /// Asks a model in the agent's place, and returns its answer in the agent's form, or a refusal.
@@ -509,7 +509,7 @@ impl Shared {
         operation: &Operation,
         asked: Passed,
     ) -> Result<Given, (u16, String)> {
-        // About four bytes a token: whoever asks for a count wants to know whether there is room.
+        // About four bytes a token: an agent that asks for a count wants to know whether there is room.
         let n_tokens = asked.body.len() / 4;
         match operation {
             Operation::Models => {
@@ -657,12 +657,12 @@ impl Shared {
         &self,
         exchange: usize,
         status: u16,
-        (kept, n_bytes): (&[u8], u64),
+        (recorded, n_bytes): (&[u8], u64),
         read: Result<ReplyRead, Failure>,
         note: Option<&str>,
         duration: Duration,
     ) {
-        let reply = self.body(kept, n_bytes);
+        let reply = self.body(recorded, n_bytes);
         let (ReplyRead { usage, finish, refusal }, failure) = match read {
             Ok(read) => (read, None),
             Err(failure) => (ReplyRead::default(), Some(explained(failure, status))),

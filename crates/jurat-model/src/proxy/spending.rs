@@ -30,7 +30,7 @@ pub(super) enum Unreserved {
     Unreadable(String),
 }
 
-/// What is set aside for an exchange. It is settled whatever happens: where nobody says what became of it, the whole bound may be owed.
+/// What is set aside for an exchange. It is settled whatever happens: where its cost is not known, the whole bound may be owed.
 #[derive(Debug)]
 pub(super) struct SetAside {
     shared: Arc<Shared>,
@@ -54,7 +54,7 @@ impl Shared {
         let Some(SharedMeter(meter)) = &self.options.meter else { return Ok(None) };
         let (most, address) = match &self.options.upstream {
             Upstream::Model(model) => (model.max_tokens, model.endpoint.address.as_str()),
-            Upstream::Answer(_) | Upstream::Nobody => (None, ""),
+            Upstream::Answer(_) | Upstream::NoModel => (None, ""),
         };
         let output_tokens = bounded(operation, body, most, address).map_err(Unreserved::Unreadable)?;
         let bound = Bound { input_tokens: body.len() as u64, output_tokens, price: self.price() };

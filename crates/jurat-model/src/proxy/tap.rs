@@ -1,4 +1,4 @@
-//! A reply on its way to the agent, looked at as it passes.
+//! A reply in progress, read as it passes to the agent.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl ReplyRead {
     }
 }
 
-/// A reply on its way.
+/// A reply in progress.
 pub(super) struct Tap {
     inner: Incoming,
     connection: Option<Connection>,
@@ -87,7 +87,7 @@ pub(super) struct Tap {
     begun: Instant,
     reading: Reading,
     scrubber: Scrubber,
-    kept: Vec<u8>,
+    recorded: Vec<u8>,
     n_bytes: u64,
     /// What is set aside for it, until it is known what it took.
     _set_aside: Option<SetAside>,
@@ -112,7 +112,7 @@ impl Tap {
             begun,
             reading,
             scrubber,
-            kept: Vec::new(),
+            recorded: Vec::new(),
             n_bytes: 0,
             _set_aside: set_aside,
         }
@@ -129,8 +129,8 @@ impl Tap {
 
     /// The record has what is passed on: a key that is spread over events could not be found in it later.
     fn record(&mut self, clean: &Bytes) {
-        let room = self.shared.options.recorded_bytes.saturating_sub(self.kept.len());
-        self.kept.extend_from_slice(&clean[..room.min(clean.len())]);
+        let room = self.shared.options.recorded_bytes.saturating_sub(self.recorded.len());
+        self.recorded.extend_from_slice(&clean[..room.min(clean.len())]);
     }
 
     /// What was held back, when nothing more comes.
@@ -157,7 +157,14 @@ impl Tap {
             End::NotWaitedFor => Ok(reading.finish(self.status).unwrap_or_default()),
         };
         let note = (end == End::NotWaitedFor).then_some("the agent did not wait for the end");
-        self.shared.conclude(self.exchange, self.status, (&self.kept, self.n_bytes), read, note, self.begun.elapsed());
+        self.shared.conclude(
+            self.exchange,
+            self.status,
+            (&self.recorded, self.n_bytes),
+            read,
+            note,
+            self.begun.elapsed(),
+        );
     }
 }
 

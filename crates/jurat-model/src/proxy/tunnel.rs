@@ -1,6 +1,6 @@
 //! Connections to names that programs may reach.
 //!
-//! Programs that honour `HTTPS_PROXY` ask for a name, and get a connection that nobody looks into. Others have no way out.
+//! Programs that honour `HTTPS_PROXY` ask for a name, and get a connection that jurat does not read. Others have no way out.
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};

@@ -184,9 +184,9 @@ impl Shared {
         *request.uri_mut() = Uri::try_from(path).map_err(|it| Unanswered::unsent(format!("no address: {it}")))?;
         *request.headers_mut() = headers;
         let sending = self.send_over(&http.target, request);
-        match tokio::time::timeout(self.options.patience, sending).await {
+        match tokio::time::timeout(self.options.timeout, sending).await {
             Ok(sent) => sent,
-            Err(_) => Err(Unanswered::sent(format!("no reply within {} s", self.options.patience.as_secs_f64()))),
+            Err(_) => Err(Unanswered::sent(format!("no reply within {} s", self.options.timeout.as_secs_f64()))),
         }
     }
 

@@ -60,7 +60,7 @@ pub(super) fn said(tool: &str, text: &str) -> Result<Said, String> {
     };
     let mut text = contents.iter().map(words).collect::<Vec<_>>().join("\n");
     if let (true, Some(structured)) = (contents.is_empty(), structured) {
-        // Whoever reads only the text would see nothing.
+        // A reader of the text alone would see nothing.
         text = structured.to_json();
     }
     let mut members: Map<'static> = [("text", Val::from(text))].into_iter().collect();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_content_is_kept_and_is_the_text_when_there_is_no_other() {
+    fn structured_content_is_passed_on_and_is_the_text_when_there_is_no_other() {
         says(
             r#"{"content": [{"type": "text", "text": "warm"}], "structuredContent": {"b": 1.0, "a": 12345678901234567890123}}"#,
             r#"{"text":"warm","structured":{"b":1.0,"a":12345678901234567890123}}"#,

@@ -1,7 +1,7 @@
 //! A server that is asked over streamable HTTP.
 //!
 //! Sessions, versions and streams that are taken up again are `rmcp`'s; this makes the requests, over the same connections, proxies and TLS as
-//! those to models. A stream of messages that nobody asked for is not opened: only answers are of use here.
+//! those to models. A stream of unrequested messages is not opened: only answers are of use here.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -108,7 +108,7 @@ impl HttpClient {
         let Inner { address: Address { target, path, headers: ours }, dialer, .. } = &*self.0;
         let proxy = dialer.plain_proxy(target);
         let uri = match &proxy {
-            // A proxy is told where to go.
+            // A proxy needs the whole address.
             Some(_) => format!("{}{path}", target.origin.to_string().trim_end_matches('/')),
             None => path.clone(),
         };
@@ -131,7 +131,7 @@ impl HttpClient {
         self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a connection whose answer was read to its end.
+    /// Stores a connection whose answer was read to its end.
     fn done(&self, connection: Connection) {
         if !connection.is_closed() {
             self.idle().push(connection);

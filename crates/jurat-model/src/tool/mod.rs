@@ -1,6 +1,6 @@
 //! Servers with tools: the client side of the Model Context Protocol.
 //!
-//! A [`Toolbox`] has the servers of a suite. It opens one when somebody first asks for it, over standard input and output of a program or over
+//! A [`Toolbox`] has the servers of a suite. It opens one at the first request to it, over standard input and output of a program or over
 //! streamable HTTP, and gives what the core's [`Deed`](jurat_core::effect::Deed)s come to: an [`Outcome`](jurat_core::effect::Outcome), with
 //! a fault in words when a server cannot be asked.
 //!

@@ -17,12 +17,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::server::Launch;
-use super::session::Surroundings;
+use super::session::ServerEnvironment;
 use super::tail::Tail;
 use super::verbatim::Verbatim;
 use crate::child::{Started, read_line};
 
-/// How long a program that closed its output has to end, so that its status can be told.
+/// How long a program that closed its output has to end, so that its status can be reported.
 const TO_END: Duration = Duration::from_secs(1);
 
 /// The connection to a program that runs.
@@ -37,7 +37,7 @@ pub(super) struct Program {
     grace: Duration,
 }
 
-/// What can be told about a program from outside.
+/// What is known about a program from outside.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) verbatim: Arc<Verbatim>,
@@ -53,9 +53,13 @@ pub(super) struct Seen {
 pub(super) struct Closed;
 
 impl Program {
-    /// Starts a program. Once its input is closed it has the grace of the surroundings to end by itself.
-    pub(super) fn start(launch: &Launch, surroundings: &Surroundings, seen: &Arc<Seen>) -> std::io::Result<Program> {
-        let supervisor = surroundings.supervisor.as_ref();
+    /// Starts a program. Once its input is closed it has the grace of the environment to end by itself.
+    pub(super) fn start(
+        launch: &Launch,
+        environment: &ServerEnvironment,
+        seen: &Arc<Seen>,
+    ) -> std::io::Result<Program> {
+        let supervisor = environment.supervisor.as_ref();
         let mut command = launch.launched().command(supervisor)?;
         command.env_clear().envs(launch.variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -73,7 +77,7 @@ impl Program {
             complaints: tokio::spawn(listen(errors, Arc::clone(seen))),
             started: Started::new(child, supervisor),
             seen: Arc::clone(seen),
-            grace: surroundings.grace,
+            grace: environment.grace,
         })
     }
 
@@ -120,7 +124,7 @@ impl Program {
             Ok(Ok(status)) => format!("ended ({status})"),
             _ => why.to_owned(),
         };
-        // What it said last may still be on the way; somebody else may hold the other end open.
+        // What it said last may not have arrived; another process may hold the other end open.
         drop(tokio::time::timeout(TO_END, &mut self.complaints).await);
         self.seen.ended.get_or_init(|| why);
     }
@@ -135,7 +139,7 @@ impl Transport<RoleClient> for Program {
     ) -> impl Future<Output = Result<(), Closed>> + Send + 'static {
         let mut line = serde_json::to_vec(&message).expect("messages are JSON");
         line.push(b'\n');
-        // It is written elsewhere, because whoever sends may be dropped in the middle of a line.
+        // It is written elsewhere, because the future that sends may be dropped in the middle of a line.
         let sent = self.lines.as_ref().is_some_and(|it| it.send(line).is_ok());
         std::future::ready(if sent { Ok(()) } else { Err(Closed) })
     }
@@ -154,7 +158,7 @@ impl Transport<RoleClient> for Program {
     }
 }
 
-/// Writes messages one after the other. The input is closed when nobody can send any more.
+/// Writes messages one after the other. The input is closed when the last sender is gone.
 async fn write(mut input: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>>) {
     while let Some(line) = lines.recv().await {
         if input.write_all(&line).await.is_err() || input.flush().await.is_err() {
@@ -163,7 +167,7 @@ async fn write(mut input: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>
     }
 }
 
-/// Keeps the last of what a program complains about.
+/// Stores the last of what a program complains about.
 async fn listen(mut errors: ChildStderr, seen: Arc<Seen>) {
     let mut piece = [0; 1024];
     while let Ok(n @ 1..) = errors.read(&mut piece).await {

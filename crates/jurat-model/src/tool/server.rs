@@ -83,7 +83,7 @@ pub(super) struct Address {
     pub(super) headers: HeaderMap,
 }
 
-/// Why a server cannot be opened, as far as that can be told without opening it.
+/// Why a server cannot be opened, as far as that is known without opening it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolboxError {
     #[error("`{wanted}` of the server `{server}` needs `{variable}`: set it in the environment or in a file `.env`")]

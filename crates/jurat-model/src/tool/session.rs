@@ -81,7 +81,7 @@ impl ClientHandler for Us {
 
 /// What is needed to open a server besides its definition.
 #[derive(Debug)]
-pub(super) struct Surroundings {
+pub(super) struct ServerEnvironment {
     pub(super) dialer: Arc<Dialer>,
     /// How long a program has to end by itself.
     pub(super) grace: Duration,
@@ -93,7 +93,7 @@ impl Session {
     /// Starts a program and greets it, or greets a server that runs.
     pub(super) async fn open(
         server: &Arc<Server>,
-        surroundings: &Surroundings,
+        environment: &ServerEnvironment,
         limit: Duration,
     ) -> Result<Session, Fault> {
         let seen = Arc::new(Seen::default());
@@ -105,12 +105,12 @@ impl Session {
         let greeting = async {
             match &server.way {
                 Way::Program(launch) => {
-                    let program = Program::start(launch, surroundings, &seen)
+                    let program = Program::start(launch, environment, &seen)
                         .map_err(|error| format!("cannot be started: `{}`: {error}", launch.program.display()))?;
                     us.serve(program).await.map_err(|it| refusal(&it, &seen))
                 }
                 Way::Http(address) => {
-                    let client = HttpClient::new(address, &surroundings.dialer, &seen.verbatim);
+                    let client = HttpClient::new(address, &environment.dialer, &seen.verbatim);
                     let mut backoff = ExponentialBackoff::default();
                     (backoff.max_times, backoff.base_duration) = (Some(3), Duration::from_millis(250));
                     let mut config = StreamableHttpClientTransportConfig::with_uri("");
@@ -283,7 +283,7 @@ enum Refused {
     Fault(Fault),
 }
 
-/// A request whose answer somebody waits for. Dropped before that, the server is told that nobody does any more.
+/// A request that waits for its answer. Dropped before that, it sends the server a cancellation.
 struct Waiting<'s> {
     peer: &'s Peer<RoleClient>,
     id: RequestId,
@@ -332,9 +332,9 @@ impl Drop for Waiting<'_> {
         self.seen.verbatim.forget(&self.id);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let peer = self.peer.clone();
-            let reason = Some("nobody waits for it any more".to_owned());
+            let reason = Some("the request was given up".to_owned());
             let cancelled = CancelledNotificationParam::new(Some(self.id.clone()), reason);
-            // A server that cannot be told will notice by itself.
+            // A server that cannot be reached will notice by itself.
             runtime.spawn(async move { peer.notify_cancelled(cancelled).await.unwrap_or_default() });
         }
     }

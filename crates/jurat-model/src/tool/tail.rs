@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// How much is kept.
+/// The most bytes that are stored.
 const MOST_BYTES: usize = 4096;
 
 /// The last bytes that were written, whatever came before them.
@@ -11,20 +11,20 @@ pub(super) struct Tail(Mutex<Vec<u8>>);
 
 impl Tail {
     pub(super) fn push(&self, bytes: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend_from_slice(bytes);
-        let n_over = kept.len().saturating_sub(MOST_BYTES);
-        kept.drain(..n_over);
+        let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stored.extend_from_slice(bytes);
+        let n_over = stored.len().saturating_sub(MOST_BYTES);
+        stored.drain(..n_over);
     }
 
-    /// What is kept, without the space around it. A line that was cut at its front is left out, unless there is no other.
+    /// What is stored, without the space around it. A line that was cut at its front is left out, unless there is no other.
     pub(super) fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let whole_lines = match kept.iter().position(|it| *it == b'\n') {
-            Some(end) if kept.len() == MOST_BYTES && kept[end + 1..].iter().any(|it| !it.is_ascii_whitespace()) => {
-                &kept[end + 1..]
+        let stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let whole_lines = match stored.iter().position(|it| *it == b'\n') {
+            Some(end) if stored.len() == MOST_BYTES && stored[end + 1..].iter().any(|it| !it.is_ascii_whitespace()) => {
+                &stored[end + 1..]
             }
-            _ => kept.as_slice(),
+            _ => stored.as_slice(),
         };
         String::from_utf8_lossy(whole_lines).trim().to_owned()
     }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_whole_lines_are_kept() {
+    fn the_last_whole_lines_are_stored() {
         let tail = Tail::default();
         assert_eq!(tail.text(), "");
         tail.push(b"first\nsec");

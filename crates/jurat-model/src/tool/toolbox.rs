@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::server::{Server, ToolboxError};
-use super::session::{Identity, Session, Surroundings};
+use super::session::{Identity, ServerEnvironment, Session};
 use crate::child::Supervisor;
 use crate::transport::connection::Dialer;
 use crate::transport::{Proxies, wall_clock};
@@ -59,7 +59,7 @@ pub struct Toolbox {
 
 #[derive(Debug)]
 struct Shared {
-    surroundings: Surroundings,
+    environment: ServerEnvironment,
     now_ms: fn() -> u64,
 }
 
@@ -90,8 +90,8 @@ impl Toolbox {
         let servers = specs.iter().map(|it| Server::prepare(it, env)).collect::<Result<Vec<_>, _>>()?;
         let held = |server| Held { slot: Slot::new(Arc::new(server), false), is_ours: true };
         let dialer = Arc::new(Dialer::new(&options.proxies, options.connect_timeout));
-        let surroundings = Surroundings { dialer, grace: options.grace, supervisor: options.supervisor };
-        let shared = Arc::new(Shared { surroundings, now_ms: options.now_ms });
+        let environment = ServerEnvironment { dialer, grace: options.grace, supervisor: options.supervisor };
+        let shared = Arc::new(Shared { environment, now_ms: options.now_ms });
         Ok(Toolbox { held: servers.into_iter().map(held).collect(), shared })
     }
 
@@ -109,13 +109,13 @@ impl Toolbox {
         self.held.iter().any(|it| it.slot.server.per_case)
     }
 
-    /// Asks a server for its tools, within `patience`. The value is a list that
+    /// Asks a server for its tools, within `timeout`. The value is a list that
     /// [`ServerTool::listed`] reads.
-    pub async fn list(&self, server: &str, patience: Duration) -> Outcome {
-        let (started, until) = (Instant::now(), after(patience));
+    pub async fn list(&self, server: &str, timeout: Duration) -> Outcome {
+        let (started, until) = (Instant::now(), after(timeout));
         let listed = async {
             let slot = self.find(server)?;
-            let session = slot.session(&self.shared.surroundings, until).await?;
+            let session = slot.session(&self.shared.environment, until).await?;
             session.tools(until).await
         };
         match listed.await {
@@ -127,13 +127,13 @@ impl Toolbox {
         }
     }
 
-    /// Calls a tool, within `patience` and the server's own `timeout`. The value is `{text, structured}`: all texts of the result with a line
+    /// Calls a tool, within `timeout` and the server's own `timeout`. The value is `{text, structured}`: all texts of the result with a line
     /// end between them, words about what is no text, and the structured content if there is any.
-    pub async fn call(&self, server: &str, tool: &str, arguments: &Value, patience: Duration) -> Outcome {
-        let until = after(patience);
+    pub async fn call(&self, server: &str, tool: &str, arguments: &Value, timeout: Duration) -> Outcome {
+        let until = after(timeout);
         let called = async {
             let slot = self.find(server)?;
-            let session = slot.session(&self.shared.surroundings, until).await?;
+            let session = slot.session(&self.shared.environment, until).await?;
             session.call(tool, arguments, until).await
         };
         match called.await {
@@ -179,7 +179,7 @@ impl Slot {
     }
 
     /// The open server. Those who come while it is being opened wait for it.
-    async fn session(&self, surroundings: &Surroundings, until: Instant) -> Result<Arc<Session>, Fault> {
+    async fn session(&self, environment: &ServerEnvironment, until: Instant) -> Result<Arc<Session>, Fault> {
         let fault = |kind, what: &str| Fault::new(kind, format!("the server `{}` {what}", self.server.name), 0);
         let Ok(mut session) = tokio::time::timeout_at(until, self.session.lock()).await else {
             return Err(fault(FaultKind::Timeout, "is still being opened by another case, and the time is over"));
@@ -196,9 +196,9 @@ impl Slot {
         if let Some(old) = session.take().and_then(Arc::into_inner) {
             old.close().await;
         }
-        let patience = until.saturating_duration_since(Instant::now());
-        let limit = patience.min(self.server.timeout.max(TO_START));
-        let open = Arc::new(Box::pin(Session::open(&self.server, surroundings, limit)).await?);
+        let timeout = until.saturating_duration_since(Instant::now());
+        let limit = timeout.min(self.server.timeout.max(TO_START));
+        let open = Arc::new(Box::pin(Session::open(&self.server, environment, limit)).await?);
         Ok(Arc::clone(session.insert(open)))
     }
 
@@ -211,7 +211,7 @@ impl Slot {
 }
 
 /// The end of a time. One that is beyond clocks is a day, which no call may take.
-fn after(patience: Duration) -> Instant {
+fn after(timeout: Duration) -> Instant {
     let now = Instant::now();
-    now.checked_add(patience).unwrap_or(now + Duration::from_secs(86_400))
+    now.checked_add(timeout).unwrap_or(now + Duration::from_secs(86_400))
 }

@@ -1,7 +1,7 @@
 //! What servers wrote, word for word.
 //!
 //! `rmcp` reads results into `serde_json`'s values, which sort the members of objects and round long numbers. The order of a schema's
-//! properties changes what a model writes, so the text of every result is kept beside it until whoever asked has taken it.
+//! properties changes what a model writes, so the text of every result is stored beside it until the request that it answers has taken it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::queue::Queue;
 
-/// The texts of results that nobody has taken yet.
+/// The texts of results that no request has taken yet.
 #[derive(Debug, Default)]
 pub(super) struct Verbatim {
     texts: Mutex<Texts>,
@@ -23,7 +23,7 @@ pub(super) struct Verbatim {
 #[derive(Debug, Default)]
 struct Texts {
     results: HashMap<RequestId, Box<RawValue>>,
-    /// Requests that nobody waits for any more, and whose results have not come.
+    /// Requests that were given up, and whose results have not come.
     unwanted: HashSet<RequestId>,
 }
 
@@ -38,7 +38,7 @@ struct ResponseWire<'d> {
 }
 
 impl Verbatim {
-    /// Looks at a message; only results are kept.
+    /// Looks at a message; only results are stored.
     pub(super) fn note(&self, message: &str) {
         let Ok(ResponseWire { id: Some(id), result, error }) = serde_json::from_str(message) else { return };
         if result.or(error).is_none() {
@@ -58,7 +58,7 @@ impl Verbatim {
         self.lock().results.remove(id)
     }
 
-    /// Nobody will take the result of this request.
+    /// The result of this request will not be taken.
     pub(super) fn forget(&self, id: &RequestId) {
         let mut texts = self.lock();
         if texts.results.remove(id).is_none() {
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_kept_as_they_were_written_until_they_are_taken_or_forgotten() {
+    fn results_are_stored_as_they_were_written_until_they_are_taken_or_forgotten() {
         let verbatim = Verbatim::default();
         let id = RequestId::Number;
         verbatim.note(r#"{"jsonrpc":"2.0","id":1,"result":{"b": 1.0,  "a": 123456789012345678901234567890}}"#);

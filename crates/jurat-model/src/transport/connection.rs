@@ -1,7 +1,7 @@
 //! Opening connections: addresses, proxies, TLS.
 //!
 //! One connection carries one request at a time (HTTP/1.1 everywhere): a server then sees exactly as many connections as requests under
-//! way. That is also why connections are kept by the lanes and not by a pool of a client library, which opens another connection
+//! way. That is also why connections are owned by the lanes and not by a pool of a client library, which opens another connection
 //! whenever the last one is not back yet.
 
 use std::error::Error;
@@ -51,7 +51,7 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// An open connection that is read and written by whoever waits for something on it, so that nobody in between has to be woken.
+/// An open connection that is read and written by the task that waits for something on it, so that no other task has to be woken.
 pub(crate) struct Wire {
     sender: Option<SendRequest<Full<Bytes>>>,
     /// What reads and writes; `None` when the connection has ended.
@@ -67,8 +67,8 @@ trait Stream: Read + Write + Unpin + Send {}
 
 impl<T: Read + Write + Unpin + Send> Stream for T {}
 
-/// After so many requests HTTP is begun anew on the same stream. The queue that leads to the driver never has more than one request in it, but gives each a place of its
-/// own, 300 bytes long, and keeps what it used: with a thousand connections that is 18 MB after 60 requests each.
+/// After this number of requests HTTP is begun anew on the same stream. The queue that leads to the driver never has more than one request in it, but gives each a place of its
+/// own, 300 bytes long, and does not free what it used: with a thousand connections that is 18 MB after 60 requests each.
 const MANY: u32 = 5;
 
 /// Why a request has no reply.
@@ -127,7 +127,7 @@ impl Wire {
         self.sender = None;
         let Some(driver) = self.driver.take() else { return };
         let http1::Parts { io, read_buf, .. } = driver.into_parts();
-        // Whoever speaks without being asked would be taken to answer the next request.
+        // A server that sends something unasked would be taken to answer the next request.
         if read_buf.is_empty()
             && let Ok(anew) = Wire::over(io).await
         {

@@ -50,7 +50,7 @@ impl Transport {
         // What fails after a status of success has been worked on, an error in the middle of a stream too.
         let may_cost = response.status().is_success();
         let result = self.receive(http, &mut wire, response, stream).await;
-        // One whose reply was not read to its end closes, and whoever takes it then notices.
+        // One whose reply was not read to its end closes, and the request that takes it then notices.
         let wire = (!wire.is_closed()).then_some(wire);
         let result = match result {
             Ok(mut reply) => {
@@ -90,7 +90,7 @@ impl Transport {
         let Target { origin, authority, .. } = &http.target;
         let proxy = self.dialer.plain_proxy(&http.target);
         let uri = match proxy {
-            // A proxy is told where to go.
+            // A proxy needs the whole address.
             Some(_) => format!(
                 "{}://{}{path}",
                 origin.scheme_str().unwrap_or("http"),

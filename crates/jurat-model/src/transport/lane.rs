@@ -1,8 +1,8 @@
 //! Who may go next: one lane for each endpoint and key.
 //!
-//! A lane lets so many through at once (the limit), so many requests and tokens a minute, and nobody while the provider asked to wait.
-//! Whoever is first in order (oldest case first, then arrival) goes first; only the first one of each model watches the clock, the others
-//! wait until they are first. A place is taken at the moment somebody goes, so nobody holds one while waiting for something else, and a
+//! A lane admits a limited number of requests at once (the limit), and of requests and tokens a minute, and none while the provider asked to wait.
+//! The first in order (oldest case first, then arrival) is sent first; only the first one of each model watches the clock, the others
+//! wait until they are first. A place is taken at the moment a request is sent, so none is held while its request waits for something else, and a
 //! waiting future that is dropped leaves no trace.
 //!
 //! The limit starts at its ceiling. It shrinks to 0.7 of itself when the provider says it is too much, once for all the requests that
@@ -61,7 +61,7 @@ struct Waiting {
 
 enum May {
     Go,
-    /// When somebody else leaves.
+    /// When another request leaves.
     WhenFree,
     At(Instant),
 }
@@ -113,7 +113,7 @@ impl Lane {
         Enter { lane: Arc::clone(self), queue, priority, n_tokens, ticket: None, sleep: None }
     }
 
-    /// Lets nobody through until then. A pause is never made shorter.
+    /// Admits no request until then. A pause is never made shorter.
     pub(super) fn pause_until(&self, until: Instant) {
         let mut state = self.lock();
         state.paused_until = Some(state.paused_until.map_or(until, |it| it.max(until)));
@@ -164,7 +164,7 @@ impl State {
         self.limit as usize
     }
 
-    /// Whether somebody of another queue is before this one and may go.
+    /// Whether a request of another queue is before this one and may be sent.
     fn is_behind_another(&mut self, queue: usize, ticket: Ticket, now: Instant) -> bool {
         (0..self.queues.len()).any(|other| {
             let Some((first, waiting)) = self.queues[other].waiting.first_key_value() else { return false };

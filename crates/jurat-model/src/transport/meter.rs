@@ -1,7 +1,7 @@
-//! Budgets, as the transport sees them: it asks before each request and says afterwards what it came to.
+//! Budgets, as the transport sees them: it asks before each request and reports afterwards what the request cost.
 //!
 //! What is reserved is an upper bound, so a budget cannot be overspent however many requests are under way. What was never sent is
-//! given back; what was sent and never answered is kept whole, because the provider may have done the work.
+//! given back; what was sent and never answered stays reserved, because the provider may have done the work.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use jurat_core::verdict::StopReason;
 
 use crate::price::{Price, cost};
 
-/// Allows requests and learns what they came to.
+/// Allows requests and receives what they cost.
 pub trait Meter: Send + Sync {
     /// Sets aside what a request may take at most; `None` when there is no room for it until others have settled. Or says why it must not be
     /// made.

@@ -4,7 +4,7 @@
 //! every request that failed on the way. Requests wait in [`lane`]s, one for each endpoint and key; budgets are asked through a [`Meter`]
 //! before each request. The future may be dropped at any point and gives back what it holds.
 //!
-//! What a reply says is not looked at here: any complete reply is an answer, also a refusal and text that is not the JSON somebody
+//! What a reply says is not looked at here: any complete reply is an answer, also a refusal and text that is not the JSON that a judge
 //! hoped for.
 
 mod backoff;
@@ -192,7 +192,7 @@ impl Transport {
                 }
                 Err(error) => error,
             };
-            // A wait that everybody keeps begins before the place is free, else the next one would slip through.
+            // A wait that holds for every request begins before the place is free, else the next one would slip through.
             let note = self.too_long_a_wait(&error);
             let again = self.wait_before_another(&lane, &error, failures.failed.len() + 1, model.is_local());
             place.leave(wire, ending(&error), (!error.may_cost).then_some(0));

@@ -1,4 +1,4 @@
-//! So many in any minute.
+//! At most a number of requests or tokens in any minute.
 //!
 //! The limit holds for every span of 60 seconds, not on average: providers count that way. What was taken by an estimate can be
 //! corrected once the truth is known, which frees what was taken too much.
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// How long something counts.
 const SPAN: Duration = Duration::from_secs(60);
 
-/// So many in any minute.
+/// At most a number in any minute.
 #[derive(Debug)]
 pub(super) struct Window {
     limit: u64,

@@ -384,7 +384,7 @@ fn only_names_that_are_allowed_are_reached() {
         visitor.write_all(b"world").expect("it listens");
         String::from_utf8_lossy(&said).into_owned()
     });
-    let mut options = ProxyOptions::to(Upstream::Nobody);
+    let mut options = ProxyOptions::to(Upstream::NoModel);
     options.names = Names::read([format!("localhost:{port}").as_str()]).expect("it is a name");
     let proxy = started(options);
     let connect = |authority: &str| {

@@ -62,7 +62,7 @@ fn what_an_agent_returns_is_read_strictly() {
     let broken = told(returning(r#"[{"type": "message", "text": "on it"}]"#));
     assert_eq!(broken, "failed expected `success`, found `failed`; failed expected `done`, found null");
     let odd = told(returning("7"));
-    let words = "error the agent could not be run: it may return its last word as text, a list of events, or a run artifact, not 7";
+    let words = "error the agent could not be run: it may return its final message as text, a list of events, or a run artifact, not 7";
     assert_eq!(odd, [words; 2].join("; "));
     let event = told(returning(r#"["on it"]"#));
     assert!(event.contains("an event is an object with a `type`, not `on it`"), "{event}");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::{Format, Given};
 use crate::codec::Reply;
 
-/// The answer in a form, whole or in pieces. `number` tells the answers of one agent apart.
+/// The answer in a form, whole or in pieces. `number` distinguishes the answers of one agent.
 pub(crate) fn answer(format: Format, model: &str, reply: &Reply, is_streamed: bool, number: u64) -> Given {
     let said = Said { model, reply, number };
     match (format, is_streamed) {

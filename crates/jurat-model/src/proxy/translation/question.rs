@@ -97,7 +97,7 @@ impl Reading {
                 "function_call_output" | "custom_tool_call_output" => {
                     self.result(&item["call_id"], None, text_of(&item["output"])?, false);
                 }
-                // What a model thought is nobody else's concern.
+                // The reasoning of one model means nothing to another.
                 "reasoning" => {}
                 other => return Err(format!("`{other}` cannot be passed on to this model")),
             }
@@ -183,7 +183,7 @@ impl Reading {
                     if is_model { self.said(words.to_owned()) } else { text.push(words.to_owned()) }
                 } else if part["functionCall"].is_object() {
                     let asked = &part["functionCall"];
-                    // Where a provider has no ids, the order tells calls apart.
+                    // Where a provider has no ids, the order identifies calls.
                     let made_up = Value::String(format!("call_{}", self.messages.len()));
                     let id = if asked["id"].is_string() { &asked["id"] } else { &made_up };
                     self.called(call(id, &asked["name"], core(&asked["args"])));
@@ -303,5 +303,5 @@ fn no_kind(kind: Option<&str>) -> Refused {
 }
 
 fn no_role(role: Option<&str>) -> Refused {
-    format!("nobody has the role `{}`", role.unwrap_or(""))
+    format!("there is no role `{}`", role.unwrap_or(""))
 }

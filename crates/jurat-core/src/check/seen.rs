@@ -1,11 +1,11 @@
 //! Looking at files: what a check wants to know of one, and what was seen there.
 //!
-//! The core never opens anything. A check says what it would look at ([`Look`]), somebody at the rim looks ([`Files`]), and what was seen ([`Seen`])
-//! decides. What was seen is kept with the run, so judging again later looks at no disk.
+//! The core never opens anything. A check says what it would look at ([`Look`]), the engine looks ([`Files`]), and what was seen ([`Seen`])
+//! decides. What was seen is stored with the run, so judging again later looks at no disk.
 
 use jurat_format::value::{Map, Val, Value};
 
-/// How much of a file a check reads, and a run keeps, at most.
+/// The most bytes of a file that a check reads and a run stores.
 pub const MOST_TEXT: u64 = 512_000;
 
 /// A file that is searched is read whole; one that is larger than this is not.
@@ -36,7 +36,7 @@ pub enum Base {
 pub enum Wants {
     /// What kind of thing it is.
     Kind,
-    /// Its text, or the first so many bytes of it.
+    /// Its text, or the beginning of it.
     Text(u64),
     /// Whether this stands in it, however large it is; and the beginning of its text.
     Search(String),
@@ -50,7 +50,7 @@ pub enum Seen {
     Directory,
     /// Something else: a device, a socket.
     Other,
-    /// The path comes from a run and leads out of its directory. Nobody looked there.
+    /// The path comes from a run and leads out of its directory. It was not looked at.
     Outside,
     /// It could not be looked at, for this reason.
     Hidden(String),
@@ -66,7 +66,7 @@ pub struct SeenFile {
     pub hash: Option<String>,
     /// Its text, when it was wanted and is text.
     pub text: Option<String>,
-    /// Whether there is more than the text that was kept.
+    /// Whether there is more than the text that was recorded.
     pub is_cut: bool,
     /// Whether what was searched for stands in it, when it was searched.
     pub found: Option<bool>,
@@ -92,7 +92,7 @@ impl Wants {
 }
 
 impl SeenFile {
-    /// A file of which somebody read the first [`Wants::most_bytes`] bytes.
+    /// A file of which the first [`Wants::most_bytes`] bytes.
     pub fn of_bytes(path: String, size: u64, bytes: &[u8], wants: &Wants) -> SeenFile {
         let mut seen = SeenFile { path, size, ..SeenFile::default() };
         seen.hash = Some(blake3::hash(bytes).to_hex().to_string());
@@ -112,8 +112,8 @@ impl SeenFile {
                 Ok(text) => {
                     seen.found = Some(contains(text, searched));
                     seen.is_cut = bytes.len() as u64 > MOST_TEXT;
-                    let kept = bytes.get(..MOST_TEXT as usize).unwrap_or(bytes);
-                    seen.text = text_of(kept, seen.is_cut).map(str::to_owned);
+                    let start = bytes.get(..MOST_TEXT as usize).unwrap_or(bytes);
+                    seen.text = text_of(start, seen.is_cut).map(str::to_owned);
                 }
                 Err(_) => seen.unread = Some(NOT_TEXT.to_owned()),
             },

@@ -1,4 +1,4 @@
-//! What a program told about a turn.
+//! What a program reported about a turn.
 
 use jurat_format::value::{Map, Val, Value};
 
@@ -6,17 +6,17 @@ use super::lines::Line;
 use crate::artifact::{Event, Happening, RunUsage, Tokens};
 use crate::effect::FaultClass;
 
-/// What a program told about a turn.
+/// What a program reported about a turn.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Told {
-    /// What happened, in order. The last word is not among them.
+pub struct TurnReport {
+    /// What happened, in order. The final message is not among them.
     pub events: Vec<Event>,
     /// What it took, as far as the program says.
     pub usage: RunUsage,
-    /// The last word of the agent.
+    /// The final message of the agent.
     pub response: Option<String>,
     /// What went wrong, in the program's words.
-    pub fault: Option<ToldFault>,
+    pub fault: Option<ReportedFault>,
     /// What the program calls the session, for the next turn.
     pub session: Option<String>,
     pub model: Option<String>,
@@ -43,9 +43,9 @@ const MOST_EVENTS: usize = 50_000;
 /// How many bytes of lines that are no events are in the trace of one turn. All of them are in the log.
 const MOST_PRINTED: usize = 256 << 10;
 
-/// What went wrong, as a program tells it.
+/// What went wrong, as a program reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToldFault {
+pub struct ReportedFault {
     pub source: FaultSource,
     pub code: String,
     pub message: String,
@@ -64,7 +64,7 @@ pub enum FaultSource {
     ProviderWords,
     /// Its configuration was refused.
     Configuration,
-    /// What it told cannot be read, or breaks off.
+    /// Its output cannot be read, or breaks off.
     Stream,
     /// It ran out of time by its own clock.
     Time,
@@ -72,7 +72,7 @@ pub enum FaultSource {
     Refusal,
 }
 
-impl Told {
+impl TurnReport {
     pub(super) fn push(&mut self, timestamp: Option<String>, what: Happening) {
         if self.events.len() >= MOST_EVENTS {
             self.bounds.n_events_left_out += 1;
@@ -81,7 +81,7 @@ impl Told {
         self.events.push(Event { timestamp, metadata: None, what });
     }
 
-    /// Adds an event that is about the program rather than the agent, or one that nobody knows.
+    /// Adds an event that is about the program rather than the agent, or one that is not known.
     pub(super) fn note(&mut self, timestamp: Option<String>, name: impl Into<String>, detail: Value) {
         self.push(timestamp, Happening::Runner { name: name.into(), detail });
     }
@@ -117,7 +117,7 @@ impl Told {
     }
 
     /// Says what was left out. A run whose events are not all known is no success.
-    pub(super) fn finish(mut self) -> Told {
+    pub(super) fn finish(mut self) -> TurnReport {
         let Bounds { n_lines_left_out, n_events_left_out, .. } = self.bounds;
         if n_lines_left_out > 0 {
             let said = format!("{n_lines_left_out} more lines that are no events; the log has them");
@@ -160,7 +160,7 @@ impl Told {
     /// Notes what went wrong, unless something is known to have gone wrong already: the first fault is the cause.
     pub(super) fn fail(&mut self, source: FaultSource, code: impl Into<String>, message: impl Into<String>) {
         if self.fault.is_none() {
-            self.fault = Some(ToldFault { source, code: code.into(), message: message.into(), class: None });
+            self.fault = Some(ReportedFault { source, code: code.into(), message: message.into(), class: None });
         }
     }
 
