@@ -1,10 +1,38 @@
-//! How the values of two turns compare: as Python compares them, because that is where such checks come from.
+//! `cross_turn`: the values of two turns compare as Python compares them, because Karenina's checks do.
 
 use std::cmp::Ordering;
 
-use jurat_compare::Inapplicable;
 use jurat_compare::normalise::{Normaliser, normalise};
-use jurat_format::value::{Val, compare_numbers, python};
+use jurat_compare::{ArgError, Inapplicable};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::{Problem, listed};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Node as Text, Val, Value, compare_numbers, python};
+
+use super::Check;
+use super::error::{OutcomeError, history};
+use super::field::{TurnField, turn_field};
+use super::format::{TYPE, WrittenKind, keyed};
+use super::node::{Names, Node, Notes};
+use super::scope::{Scope, read_single, turn_words};
+use super::stored::{StoredKind, list, object, present, required, text, wrong};
+use super::trace::Found;
+
+/// The value of one turn, the target, compared with that of another, the source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrossTurnCheck {
+    /// The turn that is compared with. One that may mean several turns never holds.
+    pub source_turn: Scope,
+    pub source_field: TurnField,
+    /// The turn that is compared. One that may mean several turns never holds.
+    pub target_turn: Scope,
+    pub target_field: TurnField,
+    /// How the target must stand to the source.
+    pub comparison: CrossComparison,
+    /// What is done to both first; if anything is, both are compared as text.
+    pub normalize: Vec<Normaliser>,
+}
 
 /// How the target must stand to the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +125,205 @@ fn order(left: &Val<'_>, right: &Val<'_>) -> Option<Ordering> {
         (left, Val::Bool(right)) => order(left, &Val::I((*right).into())),
         (left, right) => compare_numbers(left, right),
     }
+}
+
+impl Node for CrossTurnCheck {
+    const WRITTEN: &'static [WrittenKind] = &[WrittenKind {
+        name: "cross_turn",
+        doc: "a field of one turn compares as required with a field of another",
+        form: Form::Object(&CROSS_TURN),
+        read: |reading, it| read_keys(reading, &CROSS_TURN, &it.value),
+    }];
+
+    const STORED: &'static [StoredKind] = &[StoredKind {
+        name: "cross_turn_check",
+        class: "CrossTurnCheck",
+        keys: &CROSS_TURN_CHECK,
+        read: |reading, node| read_keys(reading, &CROSS_TURN_CHECK, node),
+        load: load_stored,
+    }];
+
+    fn decide(&self, evidence: &Val<'_>, notes: &mut Notes) -> Result<Value, OutcomeError> {
+        let history = history(evidence)?;
+        let looked_at = |scope: &Scope, field: &TurnField, notes: &mut Notes| {
+            let (ix, turn) = scope.single(history)?;
+            let value = field.find(turn);
+            notes.found(|| Found {
+                place: Some(turn_words(ix, turn)),
+                read: field.to_string(),
+                value: value.clone().into_owned().into_owned(),
+                mismatch: None,
+            });
+            Some(value)
+        };
+        let target = looked_at(&self.target_turn, &self.target_field, notes);
+        let source = looked_at(&self.source_turn, &self.source_field, notes);
+        let (Some(source), Some(target)) = (source, target) else { return Ok(Val::Bool(false)) };
+        let held = self.comparison.holds_normalised(&self.normalize, &target, &source);
+        held.map(Val::Bool).map_err(|error| OutcomeError::because(self.words(), error))
+    }
+
+    /// `` `raw_response` of the last turn equals `raw_response` of the first turn ``
+    fn words(&self) -> String {
+        let CrossTurnCheck { source_turn, source_field, target_turn, target_field, comparison, normalize } = self;
+        let phrase = comparison.phrase();
+        let compared = format!("`{target_field}` of {target_turn} {phrase} `{source_field}` of {source_turn}");
+        if normalize.is_empty() {
+            return compared;
+        }
+        let names: Vec<&str> = normalize.iter().map(Normaliser::name).collect();
+        format!("{compared}, after {}", names.join(", "))
+    }
+
+    fn to_written(&self) -> Option<Value> {
+        let scope = |scope: &Scope| match scope {
+            Scope::First => Val::from("first_turn"),
+            Scope::Last => Val::from("last_turn"),
+            Scope::At(index) => keyed("turn_at", Val::I(*index)),
+            several => several.to_stored(),
+        };
+        let members = [
+            ("source", scope(&self.source_turn)),
+            ("source_field", Val::from(self.source_field.to_string())),
+            ("target", scope(&self.target_turn)),
+            ("target_field", Val::from(self.target_field.to_string())),
+            ("comparison", Val::from(self.comparison.name())),
+        ];
+        let normalize: Value = self.normalize.iter().map(Normaliser::to_value).collect();
+        let normalize = (!self.normalize.is_empty()).then_some(("normalize", normalize));
+        Some(keyed("cross_turn", Val::Map(members.into_iter().chain(normalize).collect())))
+    }
+
+    fn fields(&self) -> Vec<(&Scope, &TurnField)> {
+        vec![(&self.source_turn, &self.source_field), (&self.target_turn, &self.target_field)]
+    }
+
+    fn to_stored(&self, names: Names) -> Value {
+        object([
+            ("type", Val::from(names(&Self::STORED[0]))),
+            ("source_turn", self.source_turn.to_stored()),
+            ("source_field", Val::from(self.source_field.to_string())),
+            ("target_turn", self.target_turn.to_stored()),
+            ("target_field", Val::from(self.target_field.to_string())),
+            ("comparison", Val::from(self.comparison.name())),
+            ("normalize", self.normalize.iter().map(Normaliser::to_value).collect()),
+        ])
+    }
+}
+
+fn load_stored(node: &Text<'_>) -> Result<Check, ArgError> {
+    let named = required(node, "comparison")?;
+    let comparison = CrossComparison::NAMED.iter().find(|(name, _)| named.as_str() == Some(name));
+    let names = || listed(CrossComparison::NAMED.iter().map(|(name, _)| *name));
+    let normalize = match present(node, "normalize") {
+        None => Vec::new(),
+        Some(_) => {
+            let items = list(node, "normalize", "a list of normalisers")?;
+            let read = |it: &Text<'_>| Normaliser::read(it).map_err(|message| ArgError { span: it.span, message });
+            items.iter().map(read).collect::<Result<_, _>>()?
+        }
+    };
+    let check = CrossTurnCheck {
+        source_turn: Scope::from_stored(required(node, "source_turn")?)?,
+        source_field: TurnField::parse(&text(node, "source_field")?),
+        target_turn: Scope::from_stored(required(node, "target_turn")?)?,
+        target_field: TurnField::parse(&text(node, "target_field")?),
+        comparison: comparison.ok_or_else(|| wrong("comparison", &names(), named))?.1,
+        normalize,
+    };
+    Ok(check.into())
+}
+
+const fn compared_keys() -> [Key; 6] {
+    [
+        Key::required("source", Form::Any, "the turn that is compared with").or(&["source_turn"]),
+        Key::required("source_field", Form::Text, "the field of the source, such as `raw_response`"),
+        Key::required("target", Form::Any, "the turn that is compared").or(&["target_turn"]),
+        Key::required("target_field", Form::Text, "the field of the target, such as `raw_response`"),
+        Key::required(
+            "comparison",
+            Form::Choice(&["eq", "neq", "contains", "gt", "gte", "lt", "lte"]),
+            "how the target must compare with the source",
+        ),
+        Key::optional("normalize", Form::List(&Form::Any), "normalisers that are applied to both first, in order"),
+    ]
+}
+
+static CROSS_TURN: Keys = Keys { what: "`cross_turn`", keys: &compared_keys() };
+
+/// The keys of a stored cross-turn check.
+static CROSS_TURN_CHECK: Keys = {
+    const KEYS: [Key; 6] = compared_keys();
+    Keys { what: "a `cross_turn_check`", keys: &[TYPE, KEYS[0], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]] }
+};
+
+fn read_keys(reading: &mut Reading<'_>, keys: &'static Keys, node: &Text<'_>) -> Option<Check> {
+    let fields = Fields::read(reading, keys, node)?;
+    let source_turn = fields.get("source").and_then(|it| read_single(reading, "`source`", it));
+    let target_turn = fields.get("target").and_then(|it| read_single(reading, "`target`", it));
+    let mut field = |name: &str| {
+        let text = fields.get(name).and_then(|it| reading.text(&format!("`{name}`"), it))?;
+        Some(turn_field(reading, &text.value, text.span))
+    };
+    let (source_field, target_field) = (field("source_field"), field("target_field"));
+    let comparison =
+        fields.get("comparison").and_then(|it| reading.choice("`comparison`", &CrossComparison::NAMED, it));
+    let n_before = reading.n_errors();
+    let normalize = fields.get("normalize").map(|it| normalisers(reading, it)).unwrap_or_default();
+    if reading.n_errors() > n_before {
+        return None;
+    }
+    let check = CrossTurnCheck {
+        source_turn: source_turn?,
+        source_field: source_field?,
+        target_turn: target_turn?,
+        target_field: target_field?,
+        comparison: comparison?,
+        normalize,
+    };
+    Some(check.into())
+}
+
+fn normalisers(reading: &mut Reading<'_>, node: &Text<'_>) -> Vec<Normaliser> {
+    let mut normalisers = Vec::new();
+    for item in reading.list("`normalize`", "a list of normalisers", node) {
+        let read = Normaliser::read(item).and_then(|it| it.flaw().map_or(Ok(it), Err));
+        match read {
+            Ok(normaliser) => normalisers.push(normaliser),
+            Err(message) => {
+                reading.problem(
+                    Problem::new(&codes::BAD_OPERAND, format!("`normalize`: {message}")).at(item.span, "here"),
+                );
+            }
+        }
+    }
+    normalisers
+}
+
+/// A field of one turn, the target, compared with a field of another, the source: target, comparison, source.
+///
+/// ```
+/// use jurat_core::outcome::{CrossComparison, cross_turn, first_turn_scope, last_turn_scope};
+///
+/// let (first, last) = ((first_turn_scope(), "raw_response"), (last_turn_scope(), "raw_response"));
+/// let same = cross_turn(first, last, CrossComparison::Eq, []);
+/// assert_eq!(same.to_string(), "`raw_response` of the last turn equals `raw_response` of the first turn");
+/// ```
+pub fn cross_turn(
+    source: (Scope, &str),
+    target: (Scope, &str),
+    comparison: CrossComparison,
+    normalize: impl IntoIterator<Item = Normaliser>,
+) -> Check {
+    let check = CrossTurnCheck {
+        source_turn: source.0,
+        source_field: TurnField::parse(source.1),
+        target_turn: target.0,
+        target_field: TurnField::parse(target.1),
+        comparison,
+        normalize: normalize.into_iter().collect(),
+    };
+    check.into()
 }
 
 #[cfg(test)]

@@ -5,13 +5,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use jurat_format::value::{FieldPath, Step, Val};
+use jurat_format::codes;
+use jurat_format::problem::{Problem, listed, nearest};
+use jurat_format::reader::Reading;
+use jurat_format::value::{FieldPath, Span, Step, Val};
 
-/// The parts that a turn has, for those who look for one.
+/// The parts that a turn has.
 pub const TURN_PARTS: [&str; 8] =
     ["node_id", "question_text", "raw_response", "parsed", "verify_result", "rubric", "failure", "usage"];
 
-/// The parts that a result has, for those who look for one.
+/// The parts that a result has.
 pub const RESULT_PARTS: [&str; 10] = [
     "scenario_id",
     "status",
@@ -152,6 +155,46 @@ impl fmt::Display for TurnField {
 impl fmt::Display for ResultField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// A path into a turn. One that leads to no part of it is null in every turn.
+pub(super) fn turn_field(reading: &mut Reading<'_>, text: &str, span: Span) -> TurnField {
+    let field = TurnField::parse(text);
+    if field.as_str() == "parsed" {
+        let message = "`parsed` alone is null: what was read from an answer goes by its fields";
+        let problem = Problem::new(&codes::UNKNOWN_PART, message).at(span, "null in every turn");
+        reading.problem(problem.help("name a field: `parsed.stance`"));
+    } else if !TURN_PARTS.contains(&field.part()) && field.as_str() != "parsed_fields" {
+        reading.problem(unknown_part("a turn", field.part(), &TURN_PARTS, span));
+    }
+    field
+}
+
+/// A path into the result.
+pub(super) fn result_field(reading: &mut Reading<'_>, text: &str, span: Span) -> ResultField {
+    let field = ResultField::parse(text);
+    if !RESULT_PARTS.contains(&field.part()) {
+        reading.problem(unknown_part("the result of a scenario", field.part(), &RESULT_PARTS, span));
+    }
+    field
+}
+
+pub(super) fn unknown_part(what: &str, part: &str, parts: &[&'static str], span: Span) -> Problem {
+    let problem = Problem::new(&codes::UNKNOWN_PART, format!("{what} has no `{part}`, so this is always null"));
+    nearest_part(problem.at(span, "leads nowhere"), what, part, parts)
+}
+
+/// The same in an expression, which is an error when it looks at what is not there.
+pub(super) fn unread_part(what: &str, part: &str, parts: &[&'static str], span: Span) -> Problem {
+    let problem = Problem::new(&codes::UNKNOWN_PART, format!("{what} has no `{part}`, so this is always an error"));
+    nearest_part(problem.at(span, "leads nowhere"), what, part, parts)
+}
+
+fn nearest_part(problem: Problem, what: &str, part: &str, parts: &[&'static str]) -> Problem {
+    match nearest(part, parts.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!("{what} has {}", listed(parts.iter().copied()))),
     }
 }
 

@@ -1,15 +1,13 @@
-//! How a check came to what it came to: for every part its words, its value or why it has none, and at the leaves what was found.
-//!
-//! A trace follows [`Check::evaluate`] step by step: the same turns are looked at in the same order, and what was not needed says so.
+//! How a check was decided: for every part its words, its value or why it has none, and at the leaves what was found. The walk that decides a check writes
+//! it down; a part that was not needed says so.
 
 use std::fmt;
 
 use jurat_compare::{Judgement, Mismatch};
 use jurat_format::value::{Map, Val, Value, shown};
 
-use super::check::{Aggregation, AggregationKind, Check, CrossTurnCheck, Scope, TurnCheck, TurnTest};
-use super::evaluate::{OutcomeError, history};
-use super::words;
+use super::error::OutcomeError;
+use super::wanted::Wanted;
 
 /// One part of a check, and everything below it.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +30,7 @@ pub enum Join {
     All,
     /// One must hold.
     Any,
-    /// At least so many must hold.
+    /// At least this number must hold.
     AtLeast(u64),
     /// It must not hold.
     Not,
@@ -42,7 +40,7 @@ pub enum Join {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Traced {
     Value(Value),
-    /// Nobody can tell.
+    /// It could not be decided.
     Error(OutcomeError),
     /// It was not asked: others had decided.
     NotEvaluated,
@@ -60,176 +58,15 @@ pub struct Found {
     pub mismatch: Option<Mismatch>,
 }
 
-impl Check {
-    /// How the check comes to its value.
-    pub fn trace(&self, evidence: &Val<'_>) -> Trace {
-        let trace = self.traced(evidence);
-        match (self, trace.came_to) {
-            // Only where a yes or no is needed does a number count as no, and anything else as an error.
-            (Check::Aggregation(_) | Check::Cel(_) | Check::Code(_), _) => {
-                Trace { came_to: Traced::of(self.evaluate(evidence)), ..trace }
-            }
-            (_, came_to) => Trace { came_to, ..trace },
-        }
-    }
-
-    /// Like [`Check::trace`], where a yes or no is needed.
-    fn traced(&self, evidence: &Val<'_>) -> Trace {
-        let leaf = |found| self.node(Join::Leaf, Traced::of(self.holds(evidence).map(Val::Bool)), found, Vec::new());
-        match self {
-            Check::Turn(it) => leaf(it.found(evidence)),
-            Check::Result(it) => {
-                leaf(vec![Found::judged(None, it.field.as_str(), &it.field.find(evidence), |value| {
-                    it.wanted.judge(value)
-                })])
-            }
-            Check::CrossTurn(it) => leaf(it.found(evidence)),
-            Check::Aggregation(it) => leaf(it.found(evidence)),
-            Check::Cel(expression) => {
-                let read = || expression.source().to_owned();
-                let value = self.evaluate(evidence).ok();
-                leaf(
-                    value.map(|value| Found { place: None, read: read(), value, mismatch: None }).into_iter().collect(),
-                )
-            }
-            Check::Code(_) => leaf(self.evaluate(evidence).map_or_else(
-                |_| Vec::new(),
-                |value| vec![Found { place: None, read: words::head(self), value, mismatch: None }],
-            )),
-            Check::AllOf(parts) => self.joined(Join::All, parts, evidence, |holds| !holds),
-            Check::AnyOf(parts) => self.joined(Join::Any, parts, evidence, |holds| holds),
-            Check::AtLeast { n, of } => self.joined(Join::AtLeast(*n), of, evidence, |_| false),
-            Check::Not(part) => {
-                let came_to = Traced::of(part.holds_not(evidence).map(Val::Bool));
-                self.node(Join::Not, came_to, Vec::new(), vec![part.traced(evidence)])
-            }
-        }
-    }
-
-    /// A composition: its parts are asked until one decides or cannot be decided.
-    fn joined(&self, join: Join, parts: &[Check], evidence: &Val<'_>, decides: fn(bool) -> bool) -> Trace {
-        let mut traces = Vec::with_capacity(parts.len());
-        let mut decided = None;
-        let mut n_held = 0;
-        for part in parts {
-            if decided.is_some() {
-                traces.push(part.unasked());
-                continue;
-            }
-            let trace = part.traced(evidence);
-            decided = match &trace.came_to {
-                Traced::Error(error) => Some(Traced::Error(error.clone())),
-                came_to => {
-                    let holds = *came_to == Traced::Value(Val::Bool(true));
-                    n_held += u64::from(holds);
-                    decides(holds).then_some(Traced::Value(Val::Bool(holds)))
-                }
-            };
-            traces.push(trace);
-        }
-        let holds = match join {
-            Join::All => true,
-            Join::AtLeast(n) => n_held >= n,
-            Join::Any | Join::Leaf | Join::Not => false,
-        };
-        let came_to = decided.unwrap_or(Traced::Value(Val::Bool(holds)));
-        self.node(join, came_to, Vec::new(), traces)
-    }
-
-    fn unasked(&self) -> Trace {
-        let join = match self {
-            Check::AllOf(_) => Join::All,
-            Check::AnyOf(_) => Join::Any,
-            Check::AtLeast { n, .. } => Join::AtLeast(*n),
-            Check::Not(_) => Join::Not,
-            _ => Join::Leaf,
-        };
-        self.node(join, Traced::NotEvaluated, Vec::new(), self.parts().iter().map(Check::unasked).collect())
-    }
-
-    fn node(&self, join: Join, came_to: Traced, found: Vec<Found>, parts: Vec<Trace>) -> Trace {
-        Trace { words: words::head(self), join, came_to, found, parts }
-    }
-}
-
-impl TurnCheck {
-    /// What was found, up to the turn that decided.
-    fn found(&self, evidence: &Val<'_>) -> Vec<Found> {
-        let Ok(history) = history(evidence) else { return Vec::new() };
-        let (nodes, is_any) = match &self.scope {
-            Scope::Any(nodes) => (nodes, true),
-            Scope::All(nodes) => (nodes, false),
-            single => return single.single(history).map(|(ix, turn)| self.test.found(ix, turn)).into_iter().collect(),
-        };
-        let mut found = Vec::new();
-        for (ix, turn) in history.iter().enumerate().filter(|(_, turn)| nodes.has(turn)) {
-            found.push(self.test.found(ix, turn));
-            if self.test.holds(ix, turn) != Ok(!is_any) {
-                break;
-            }
-        }
-        found
-    }
-}
-
-impl TurnTest {
-    fn found(&self, ix: usize, turn: &Val<'_>) -> Found {
-        let place = Some(words::turn(ix, turn));
-        match self {
-            TurnTest::Field(field, wanted) => {
-                Found::judged(place, field.as_str(), &field.find(turn), |value| wanted.judge(value))
-            }
-            TurnTest::Cel(expression) => {
-                let held = self.holds(ix, turn).ok();
-                let mismatch = (held == Some(false))
-                    .then(|| Mismatch { expected: words::test(self), found: "that it does not hold".to_owned() });
-                let value = held.map_or(Val::Null, Val::Bool);
-                Found { place, read: expression.source().to_owned(), value, mismatch }
-            }
-        }
-    }
-}
-
-impl CrossTurnCheck {
-    fn found(&self, evidence: &Val<'_>) -> Vec<Found> {
-        let Ok(history) = history(evidence) else { return Vec::new() };
-        let sides = [(&self.target_turn, &self.target_field), (&self.source_turn, &self.source_field)];
-        let found = sides.into_iter().filter_map(|(scope, field)| {
-            let (ix, turn) = scope.single(history)?;
-            let value = field.find(turn).into_owned().into_owned();
-            Some(Found { place: Some(words::turn(ix, turn)), read: field.to_string(), value, mismatch: None })
-        });
-        found.collect()
-    }
-}
-
-impl Aggregation {
-    /// The turns that were meant; only the first of them where that is what is asked for.
-    fn found(&self, evidence: &Val<'_>) -> Vec<Found> {
-        let Ok(history) = history(evidence) else { return Vec::new() };
-        let most = if self.kind == AggregationKind::Count { usize::MAX } else { 1 };
-        let meant = history.iter().enumerate().filter(|(_, turn)| self.filter.has(turn)).take(most);
-        let found = meant.map(|(ix, turn)| Found {
-            place: Some(words::turn(ix, turn)),
-            read: "verify_result".to_owned(),
-            value: turn.get("verify_result").map_or(Val::Null, |it| it.clone().into_owned()),
-            mismatch: None,
-        });
-        found.collect()
-    }
-}
-
 impl Found {
-    fn judged(place: Option<String>, read: &str, value: &Val<'_>, judge: impl Fn(&Val<'_>) -> Judgement) -> Found {
-        let mismatch = match judge(value) {
+    pub(super) fn judged(place: Option<String>, read: &str, value: &Val<'_>, wanted: &Wanted) -> Found {
+        let mismatch = match wanted.judge(value) {
             Judgement::Failed(mismatch) => Some(*mismatch),
             Judgement::Passed | Judgement::Error(_) => None,
         };
         Found { place, read: read.to_owned(), value: value.clone().into_owned(), mismatch }
     }
-}
 
-impl Found {
     fn to_value(&self) -> Value {
         let place = self.place.as_ref().map(|it| ("place", Val::from(it.clone())));
         let expected = self.mismatch.as_ref().map(|it| ("expected", Val::from(it.expected.clone())));
@@ -239,7 +76,7 @@ impl Found {
 }
 
 impl Traced {
-    fn of(outcome: Result<Value, OutcomeError>) -> Traced {
+    pub(super) fn of(outcome: Result<Value, OutcomeError>) -> Traced {
         outcome.map_or_else(Traced::Error, Traced::Value)
     }
 

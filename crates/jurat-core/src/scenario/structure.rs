@@ -16,7 +16,7 @@ use super::state::Place;
 use super::{
     Condition, Edge, FailureCategory, Node, Scenario, State, StateCheck, StatePath, StateUpdate, Target, contradiction,
 };
-use crate::outcome::{Check, Scope, TurnCheck, TurnField, TurnTest};
+use crate::outcome::{Check, Scope, TurnField};
 use crate::template::Trait;
 
 /// Something that is wrong with a scenario. Numbers are places among its nodes, edges and outcomes.
@@ -462,9 +462,7 @@ fn unknown_fields(looking: &Looking<'_>) -> Vec<Flaw> {
 fn unknown_turn_fields(looking: &Looking<'_>, reached: Option<&[bool]>) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     for (outcome, criterion) in looking.scenario.outcomes.iter().enumerate() {
-        let mut read = Vec::new();
-        criterion.check.iter().for_each(|it| fields_read(it, &mut read));
-        for (scope, field) in read {
+        for (scope, field) in criterion.check.iter().flat_map(Check::fields) {
             let nodes = looking.nodes_of_turns(scope, reached);
             let reason = looking.absence_in_turns(&nodes, field);
             flaws.extend(reason.map(|reason| Flaw::UnknownTurnField { outcome, field: field.to_string(), reason }));
@@ -472,16 +470,6 @@ fn unknown_turn_fields(looking: &Looking<'_>, reached: Option<&[bool]>) -> Vec<F
     }
     flaws.dedup();
     flaws
-}
-
-/// The fields of turns that a check reads, with the turns.
-fn fields_read<'c>(check: &'c Check, read: &mut Vec<(&'c Scope, &'c TurnField)>) {
-    match check {
-        Check::Turn(TurnCheck { scope, test: TurnTest::Field(field, _) }) => read.push((scope, field)),
-        Check::CrossTurn(it) => read.extend([(&it.source_turn, &it.source_field), (&it.target_turn, &it.target_field)]),
-        _ => {}
-    }
-    check.parts().iter().for_each(|it| fields_read(it, read));
 }
 
 /// What conditions and outcomes may find.
@@ -619,9 +607,8 @@ fn outcomes(scenario: &Scenario, graph: &Graph<'_>, reached: Option<&[bool]>) ->
             Some(&first) => flaws.push(Flaw::DuplicateOutcome { outcome, first }),
             None => drop(first.insert(&criterion.name, outcome)),
         }
-        let mut named = Vec::new();
-        criterion.check.iter().for_each(|it| nodes_of(it, &mut named));
-        for node in named {
+        let mut named = HashSet::new();
+        for node in criterion.check.iter().flat_map(Check::nodes).filter(|it| named.insert(*it)) {
             let place = graph.places.get(node.as_str());
             let is_reached = place.is_some_and(|it| reached.is_none_or(|all| all[*it]));
             if !is_reached {
@@ -630,21 +617,6 @@ fn outcomes(scenario: &Scenario, graph: &Graph<'_>, reached: Option<&[bool]>) ->
         }
     }
     flaws
-}
-
-/// The nodes that a check names, each once.
-fn nodes_of<'c>(check: &'c Check, named: &mut Vec<&'c String>) {
-    let nodes = match check {
-        Check::Turn(TurnCheck { scope: Scope::Any(nodes) | Scope::All(nodes), .. }) => nodes.names(),
-        Check::Aggregation(aggregation) => aggregation.filter.nodes.names(),
-        _ => &[],
-    };
-    for node in nodes {
-        if !named.contains(&node) {
-            named.push(node);
-        }
-    }
-    check.parts().iter().for_each(|it| nodes_of(it, named));
 }
 
 struct Words<'f> {

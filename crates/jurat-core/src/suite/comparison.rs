@@ -49,7 +49,7 @@ pub enum ExpectedValue {
 
 impl TaskComparison {
     /// What a path leads to equals a value.
-    pub(super) fn equal(path: Spanned<FieldPath>, value: &Node<'_>) -> Option<TaskComparison> {
+    pub(crate) fn equal(path: Spanned<FieldPath>, value: &Node<'_>) -> Option<TaskComparison> {
         let entry = find("equals").into_iter().find(|it| it.origin == Origin::Operator)?;
         let empty = Node { span: value.span, content: Content::Map(Vec::new()) };
         let operator = Operator::read(entry, &mut Args::new(&empty).ok()?).ok()?;
@@ -90,7 +90,7 @@ impl TaskComparison {
 }
 
 /// The keys of a comparison; they stand beside the kind of a task, or inside `assert`.
-pub(super) const KEYS: [Key; 5] = [
+pub(crate) const KEYS: [Key; 5] = [
     Key::optional("field_path", Form::Path, "where the value is; in a task with `judge`, a path into the reply")
         .default("the whole value")
         .or(&["context_path"]),
@@ -107,7 +107,7 @@ pub(super) const KEYS: [Key; 5] = [
 ];
 
 /// Reads the comparison among the keys of an object; `None` when there is none, or when it cannot be read.
-pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TaskComparison> {
+pub(crate) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TaskComparison> {
     let path = fields.given("field_path").map(|it| reading.path("`field_path`", it));
     let item_path = fields.given("item_field_path").map(|it| reading.path("`item_field_path`", it));
     let choices = [("error", WhenMissing::Error), ("fail", WhenMissing::Fail)];
@@ -143,7 +143,7 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option
 }
 
 /// `equals`, `Equals`, `{type: NumericRange, min: 1}` or `{numeric_range: {min: 1}}`.
-pub(super) fn operator(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<Operator>> {
+pub(crate) fn operator(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<Operator>> {
     let empty = Node { span: node.span, content: Content::Map(Vec::new()) };
     let (entry, params) = match &node.content {
         Content::Scalar(Val::Str(name)) => (by_name(reading, name, node.span, Origin::Operator)?, &empty),

@@ -7,7 +7,8 @@ use std::ptr;
 
 use jurat_format::form::{Form, Key, Keys};
 
-use super::{check, outcome, sections, template};
+use super::{check, sections, template};
+use crate::outcome::format as outcome;
 
 /// The keys of one kind of object.
 #[derive(Debug)]

@@ -4,8 +4,9 @@ use jurat_compare::{Entry, Origin, entries};
 use jurat_format::form::object;
 use jurat_format::value::{Map, Val, Value, parse_json};
 
-use super::{check, outcome, sections, template};
+use super::{check, sections, template};
 use crate::evaluator::builtin::{ENTRIES, Param};
+use crate::outcome::format as outcome;
 
 /// The JSON Schema of a suite.
 pub fn suite_schema() -> Value {

@@ -11,10 +11,9 @@ use super::check;
 use super::comparison::{self, TaskComparison};
 use super::evaluators;
 use super::judging::{self, Judge};
-use super::outcome;
 use crate::check::Check as RunCheck;
 use crate::evaluator::binding::{Binding, Origin};
-use crate::outcome::{Check, Gives};
+use crate::outcome::{Check, Gives, format as outcome};
 
 #[derive(Debug, Clone)]
 pub struct Task {

@@ -10,13 +10,13 @@ use jurat_format::value::{Map, Spanned, Val, Value};
 use super::ask::{Ask, ONLY};
 use super::judging::{Judge, MAX_RETRIES, PromptText};
 use super::models::{Model, Role};
-use super::outcome;
 use super::records::{Records, RowSource};
 use super::task::{Gate, Selection, Task, TaskKind};
 use super::{
     AgentCaseText, Aggregate, CaseKind, CellType, ExpectedValue, RowFormat, ServerSpec, Suite, TaskComparison,
     evaluators, scenario, tool_filter, tools,
 };
+use crate::outcome::format as outcome;
 use crate::template::Trait;
 
 pub fn yaml(suite: &Suite) -> String {
@@ -339,7 +339,7 @@ fn compared(map: &mut Members, comparison: &TaskComparison) {
     }
 }
 
-pub(super) fn operator(operator: &Operator) -> Value {
+pub(crate) fn operator(operator: &Operator) -> Value {
     let parameters = operator.parameters();
     if parameters.is_empty() {
         return Val::from(operator.entry().snake_case());

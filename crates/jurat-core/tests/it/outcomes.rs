@@ -7,7 +7,7 @@ use jurat_compare::expression::Expression;
 use jurat_compare::normalise::Normaliser;
 use jurat_core::case::CaseState;
 use jurat_core::outcome::{
-    AggregationKind, Check, CrossComparison, Nodes, Relation, Scope, Traced, TurnCheck, TurnField, TurnFilter,
+    AggregationKind, Cel, Check, CrossComparison, Nodes, Relation, Scope, Traced, TurnCheck, TurnField, TurnFilter,
     TurnTest, Wanted, all_of, any_of, at_least_n, count_turns, cross_turn, first_match_index, not, turn,
 };
 use jurat_core::plan::{Plan, Samples};
@@ -220,7 +220,7 @@ fn a_trace_tells_every_step() {
         turn(Scope::Any(Nodes::Every), [("parsed.n", Wanted::at_least(5.0))]),
         not(count_turns(TurnFilter::default()).within(Relation::Gt, 5)),
         turn(Scope::Last, [("verify_result", true.into())]),
-        any_of([Check::Cel(Arc::new(Expression::compile("result.turn_count > 1").unwrap()))]),
+        any_of([Cel(Arc::new(Expression::compile("result.turn_count > 1").unwrap())).into()]),
     ]);
     let evidence = parse_json(EVIDENCE).unwrap().value;
     let told = "\
@@ -359,7 +359,7 @@ pub(crate) fn check() -> BoxedStrategy<Check> {
         }),
         2 => compared_turns(),
         2 => bounded(),
-        1 => of_result().prop_map(Check::Cel),
+        1 => of_result().prop_map(|it| Cel(it).into()),
     ];
     let joined = leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![

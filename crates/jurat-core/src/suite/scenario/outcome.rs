@@ -15,10 +15,10 @@ use jurat_format::problem::Problem;
 use jurat_format::reader::{Fields, Reading};
 use jurat_format::value::{Content, Entry, Node, Span, Spanned};
 
+use super::super::task;
 use super::super::task::{Gate, Selection, Task, TaskKind, read_gate, read_ids};
-use super::super::{outcome, task};
 use super::ScenarioText;
-use crate::outcome::Check;
+use crate::outcome::{Code, format as outcome};
 use crate::scenario::{Callable, Criterion};
 
 /// Where an outcome stands, and what it has as a task.
@@ -139,7 +139,7 @@ impl ScenarioText {
     /// The outcomes as tasks of this scenario alone, each name once. What code decides is decided with the scenario; its task tells it.
     pub(in crate::suite) fn outcome_tasks(&self) -> Vec<Task> {
         let one = |(criterion, text): (&Criterion, &OutcomeText)| {
-            let decided_by_code = || Check::Code(criterion.name.clone());
+            let decided_by_code = || Code(criterion.name.clone()).into();
             let check = criterion.check.clone().unwrap_or_else(decided_by_code);
             Task {
                 id: Spanned::new(criterion.name.clone(), text.name),

@@ -6,9 +6,10 @@ use jurat_format::duration;
 use jurat_format::value::{Map, Spanned, Val, Value};
 
 use super::super::task::{Gate, Task};
+use super::super::tool_filter;
 use super::super::write::{self, Members};
-use super::super::{outcome, tool_filter};
 use super::{OutcomeText, ScenarioText};
+use crate::outcome::format as outcome;
 use crate::scenario::definition::TURN_LIMIT;
 use crate::scenario::{
     Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, when,

@@ -1,0 +1,390 @@
+//! What a value must be: a comparison and what it compares with.
+
+use std::fmt;
+
+use jurat_compare::{ArgError, Args, Comparison, Fault, Inapplicable, Judgement, Operand, Operator, Origin, find};
+use jurat_format::codes;
+use jurat_format::form::{Form, Key, Keys};
+use jurat_format::problem::{Problem, listed};
+use jurat_format::reader::{Fields, Reading};
+use jurat_format::value::{Content, Entry, Node, Span, Val, Value};
+
+use super::stored::{object, present, required, wrong};
+use crate::suite::{ExpectedValue, comparison};
+
+/// What a value must be: a comparison and what it compares with, compiled once.
+#[derive(Clone)]
+pub struct Wanted {
+    operator: Box<Operator>,
+    expected: Value,
+    /// What cannot be used is an error each time it is asked, as it is where suites come from.
+    bound: Result<Box<Comparison<'static>>, Box<Inapplicable>>,
+}
+
+/// Two are equal when they compare the same in the same way.
+impl PartialEq for Wanted {
+    fn eq(&self, other: &Wanted) -> bool {
+        self.operator == other.operator && self.expected == other.expected
+    }
+}
+
+impl fmt::Debug for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wanted").field("operator", &self.operator).field("expected", &self.expected).finish()
+    }
+}
+
+impl Wanted {
+    /// This comparison with this value.
+    pub fn new(operator: Operator, expected: Value) -> Wanted {
+        let bound = match about_traces(&operator) {
+            Some(inapplicable) => Err(Box::new(inapplicable)),
+            None => operator.bind(expected.clone()).map(Box::new).map_err(Box::new),
+        };
+        Wanted { operator: Box::new(operator), expected, bound }
+    }
+
+    /// This value, compared in the way that fits its kind: booleans by whether they count as true, numbers as numbers, everything else as text
+    /// without regard to case and outer space.
+    pub fn equal_to(value: Value) -> Wanted {
+        let name = match &value {
+            Val::Bool(_) => "BooleanMatch",
+            Val::I(_) | Val::U(_) | Val::F(_) | Val::Big(_) => "NumericExact",
+            Val::Null | Val::Str(_) | Val::List(_) | Val::Map(_) => "ExactMatch",
+        };
+        Wanted::new(primitive(name, &[]), value)
+    }
+
+    /// A number that stands so to a bound.
+    pub fn number(relation: Relation, bound: Value) -> Wanted {
+        let exclusive = Val::Bool(true);
+        let range = |params: &[(&'static str, Value)]| Wanted::new(primitive("NumericRange", params), Val::Null);
+        match relation {
+            Relation::Gte => range(&[("min", bound)]),
+            Relation::Gt => range(&[("min", bound), ("exclusive_min", exclusive)]),
+            Relation::Lte => range(&[("max", bound)]),
+            Relation::Lt => range(&[("max", bound), ("exclusive_max", exclusive)]),
+            Relation::Eq => Wanted::new(primitive("NumericExact", &[]), bound),
+        }
+    }
+
+    /// A number of at least this.
+    pub fn at_least(bound: f64) -> Wanted {
+        Wanted::number(Relation::Gte, Val::F(bound))
+    }
+
+    /// A number of at most this.
+    pub fn at_most(bound: f64) -> Wanted {
+        Wanted::number(Relation::Lte, Val::F(bound))
+    }
+
+    pub fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
+    pub fn expected(&self) -> &Value {
+        &self.expected
+    }
+
+    /// Whether a value is as wanted.
+    pub fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
+        match &self.bound {
+            Ok(comparison) => comparison.holds(value),
+            Err(inapplicable) => Err((**inapplicable).clone()),
+        }
+    }
+
+    /// Judges a value, with the words for one that is not as wanted.
+    pub fn judge(&self, value: &Val<'_>) -> Judgement {
+        match &self.bound {
+            Ok(comparison) => comparison.judge(value),
+            Err(inapplicable) => Judgement::Error(inapplicable.clone()),
+        }
+    }
+
+    /// Reads what `field` must be.
+    pub(super) fn read(reading: &mut Reading<'_>, field: &str, node: &Node<'_>) -> Option<Wanted> {
+        let Some(entries) = node.entries() else { return Some(Wanted::equal_to(node.to_val().into_owned())) };
+        if node.get("operator").is_some() {
+            return compared(reading, node);
+        }
+        if entries.is_empty() {
+            reading.wrong_type(&format!("`{field}`"), "a value, or bounds such as `{ gte: 3 }`", node);
+            return None;
+        }
+        read_bounds(reading, entries)
+    }
+
+    /// `expected` and `verify_with`. What a comparison cannot use is found now.
+    pub(super) fn read_stored(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Wanted> {
+        let expected = fields.get("expected").map_or(Val::Null, |it| it.to_val().into_owned());
+        let node = fields.get("verify_with")?;
+        let operator = comparison::operator(reading, node.get("operator").unwrap_or(node))?;
+        if let Err(inapplicable) = operator.value.bind(expected.borrowed()) {
+            let message = format!("`{}`: {}", operator.value.entry().snake_case(), inapplicable.reason);
+            let span = fields.get("expected").map_or(operator.span, |it| it.span);
+            let phrase = operator.value.entry().operand.phrase();
+            reading.problem(Problem::new(&codes::BAD_OPERAND, message).at(span, format!("should be {phrase}")));
+            return None;
+        }
+        checked(reading, operator.value, operator.span, expected)
+    }
+
+    /// A value alone where it says everything, bounds for a range of numbers, else the comparison by name. `None` when none of these reads
+    /// back the same.
+    pub(super) fn to_written(&self) -> Option<Value> {
+        let expected = &self.expected;
+        if !matches!(expected, Val::Map(_)) && Wanted::equal_to(expected.clone()) == *self {
+            return Some(expected.clone());
+        }
+        if let Some(bounds) = written_bounds(self) {
+            return Some(bounds);
+        }
+        // `${path}` alone would be taken for something to look up.
+        if expected.as_str().is_some_and(|it| it.starts_with("${")) {
+            return None;
+        }
+        let entry = self.operator().entry();
+        let is_needless = *expected == Val::Null && matches!(entry.operand, Operand::Ignored | Operand::Direction);
+        let operand = (!is_needless).then(|| ("expected_value", expected.clone()));
+        Some(Val::Map(
+            [("operator", crate::suite::write::operator(self.operator()))].into_iter().chain(operand).collect(),
+        ))
+    }
+
+    /// Reads `expected` and `verify_with` of a stored check.
+    pub(super) fn from_stored(node: &Node<'_>) -> Result<Wanted, ArgError> {
+        let verify_with = required(node, "verify_with")?;
+        let operator = match present(verify_with, "operator") {
+            Some(named) => operator(named)?,
+            None => Operator::from_stored(verify_with)?,
+        };
+        let expected = node.get("expected").map_or(Val::Null, |it| it.to_val().into_owned());
+        Ok(Wanted::new(operator, expected))
+    }
+
+    /// The comparison as it is stored.
+    pub(super) fn verify_with(&self) -> Value {
+        let entry = self.operator.entry();
+        if entry.origin == Origin::Operator {
+            return object([("operator", Val::from(entry.snake_case()))]);
+        }
+        let name = Val::from(entry.name);
+        Val::Map(self.operator.parameters().into_iter().chain([("type", name)]).collect())
+    }
+
+    /// What is wanted, in words that fit after "is".
+    pub fn phrase(&self) -> String {
+        match &self.bound {
+            Ok(comparison) => comparison.expected(),
+            Err(_) => format!("as `{}` says", self.operator.entry().snake_case()),
+        }
+    }
+}
+
+macro_rules! wanted_from {
+    ($($kind:ty => $value:expr),* $(,)?) => {
+        $(impl From<$kind> for Wanted {
+            fn from(value: $kind) -> Wanted {
+                let value_of: fn($kind) -> Value = $value;
+                Wanted::equal_to(value_of(value))
+            }
+        })*
+    };
+}
+
+wanted_from! {
+    bool => Val::Bool,
+    i32 => |it| Val::I(it.into()),
+    i64 => Val::I,
+    u64 => Val::from,
+    f64 => Val::F,
+    &str => |it| Val::from(it.to_owned()),
+    String => Val::from,
+    Value => |it| it,
+}
+
+/// A primitive by name, with these parameters.
+pub(crate) fn primitive(name: &'static str, params: &[(&'static str, Value)]) -> Operator {
+    let scalar = |value: Value| Node { span: Span::default(), content: Content::Scalar(value) };
+    let members = params.iter().cloned().chain([("type", Val::from(name))]);
+    let entries =
+        members.map(|(key, value)| Entry { key: key.into(), key_span: Span::default(), value: scalar(value) });
+    let node = Node { span: Span::default(), content: Content::Map(entries.collect()) };
+    Operator::from_stored(&node).expect("the primitives that are named here take these parameters")
+}
+
+/// Comparisons that read what a template sees of a whole answer have nothing to read here.
+pub(crate) fn about_traces(operator: &Operator) -> Option<Inapplicable> {
+    let name = operator.entry().name;
+    name.starts_with("Trace").then(|| Inapplicable {
+        fault: Fault::Unsupported,
+        reason: format!(
+            "`{name}` is for the fields of a template; compare `raw_response` with `contains` or `matches`"
+        ),
+    })
+}
+
+/// An operator of ours by its name; they have no parameters.
+fn operator(node: &Node<'_>) -> Result<Operator, ArgError> {
+    let name = node.as_str().ok_or_else(|| wrong("operator", "the name of an operator", node))?;
+    let known = find(name).into_iter().find(|it| it.origin == Origin::Operator);
+    let entry = known.ok_or_else(|| ArgError { span: node.span, message: format!("there is no operator `{name}`") })?;
+    let empty = Node { span: node.span, content: Content::Map(Vec::new()) };
+    Operator::read(entry, &mut Args::new(&empty)?)
+}
+
+/// How a number must stand to a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// At least it.
+    Gte,
+    /// More than it.
+    Gt,
+    /// At most it.
+    Lte,
+    /// Less than it.
+    Lt,
+    /// Equal to it.
+    Eq,
+}
+
+impl Relation {
+    /// Every relation in order, by the name that authors write.
+    pub const NAMED: [(&'static str, Relation); 5] = [
+        ("gte", Relation::Gte),
+        ("gt", Relation::Gt),
+        ("lte", Relation::Lte),
+        ("lt", Relation::Lt),
+        ("eq", Relation::Eq),
+    ];
+
+    /// The name that authors write.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+
+    /// In words that fit before the bound.
+    pub(super) fn phrase(self) -> &'static str {
+        match self {
+            Relation::Gte => "at least",
+            Relation::Gt => "more than",
+            Relation::Lte => "at most",
+            Relation::Lt => "less than",
+            Relation::Eq => "exactly",
+        }
+    }
+}
+
+pub(super) const FIELD: Key = Key::required("field", Form::Text, "which field");
+pub(super) const EXPECTED: Key = Key::optional("expected", Form::Any, "what it is compared with");
+pub(super) const VERIFY_WITH: Key = Key::required("verify_with", Form::Any, "the comparison");
+
+/// The keys of a comparison inside an outcome: the field is named already.
+static COMPARED: Keys = Keys { what: "a comparison of a field", keys: &[comparison::KEYS[2], comparison::KEYS[3]] };
+
+fn compared(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Wanted> {
+    let fields = Fields::read(reading, &COMPARED, node)?;
+    let compared = comparison::read(reading, &fields)?;
+    let expected = match compared.expected {
+        None => Val::Null,
+        Some(it) => match it.value {
+            ExpectedValue::Literal(value) => value,
+            ExpectedValue::Path(path) => {
+                let message = format!("`${{{path}}}` is not looked up in an outcome");
+                let problem = Problem::new(&codes::WRONG_VALUE, message).at(it.span, "a value is needed");
+                reading.problem(problem.help("to compare two turns use `cross_turn`; for all else `cel`"));
+                return None;
+            }
+        },
+    };
+    checked(reading, compared.operator.value, compared.operator.span, expected)
+}
+
+/// A comparison that can be used in outcomes.
+fn checked(reading: &mut Reading<'_>, operator: Operator, span: Span, expected: Value) -> Option<Wanted> {
+    if let Some(inapplicable) = about_traces(&operator) {
+        reading.problem(Problem::new(&codes::BAD_OPERAND, inapplicable.reason).at(span, "not in an outcome"));
+        return None;
+    }
+    Some(Wanted::new(operator, expected))
+}
+
+/// `{gte: 3}`, `{gt: 0, lte: 1}`, `{eq: 3}`.
+fn read_bounds(reading: &mut Reading<'_>, entries: &[Entry<'_>]) -> Option<Wanted> {
+    let n_before = reading.n_errors();
+    let mut bounds: Vec<(Relation, Span, Value)> = Vec::new();
+    for entry in entries {
+        let names = Relation::NAMED.iter().map(|(name, _)| *name).chain(["operator"]);
+        match Relation::NAMED.iter().find(|(name, _)| *name == entry.key) {
+            Some((name, relation)) => {
+                let number = reading.number(&format!("`{name}`"), (f64::NEG_INFINITY, f64::INFINITY), &entry.value);
+                bounds.extend(number.map(|_| (*relation, entry.key_span, entry.value.to_val().into_owned())));
+            }
+            None => {
+                let message = format!("there is no comparison `{}`", entry.key);
+                let problem = Problem::new(&codes::UNKNOWN_KEY, message).at(entry.key_span, "unknown key");
+                let problem = problem.did_you_mean(&entry.key, names.clone());
+                reading.problem(problem.help(format!(
+                    "write {}; an object itself is compared with `{{ operator: literal_match, expected_value: {{ … }} }}`",
+                    listed(names)
+                )));
+            }
+        }
+    }
+    if reading.n_errors() > n_before {
+        return None;
+    }
+    if let [(relation, _, bound)] = bounds.as_slice() {
+        return Some(Wanted::number(*relation, bound.clone()));
+    }
+    between(reading, &bounds)
+}
+
+/// One bound below and one above; anything else says something twice.
+fn between(reading: &mut Reading<'_>, bounds: &[(Relation, Span, Value)]) -> Option<Wanted> {
+    let side =
+        |of: [Relation; 2]| bounds.iter().filter(move |(relation, ..)| of.contains(relation)).collect::<Vec<_>>();
+    let (below, above) = (side([Relation::Gte, Relation::Gt]), side([Relation::Lte, Relation::Lt]));
+    let ([lower], [upper], 2) = (below.as_slice(), above.as_slice(), bounds.len()) else {
+        let [(first, at, _), (second, again, _), ..] = bounds else { return None };
+        let message = format!("`{}` and `{}` cannot stand together", first.name(), second.name());
+        let problem = Problem::new(&codes::CONFLICT, message).at(*again, "and this").at(*at, "this");
+        reading.problem(problem.help("keep one bound below (`gte` or `gt`), one above (`lte` or `lt`), or `eq` alone"));
+        return None;
+    };
+    let params = [
+        ("min", lower.2.clone()),
+        ("exclusive_min", Val::Bool(lower.0 == Relation::Gt)),
+        ("max", upper.2.clone()),
+        ("exclusive_max", Val::Bool(upper.0 == Relation::Lt)),
+    ];
+    Some(Wanted::new(primitive("NumericRange", &params), Val::Null))
+}
+
+/// `{gte: 3}` and its like.
+fn written_bounds(wanted: &Wanted) -> Option<Value> {
+    let operator = wanted.operator();
+    if operator.entry().name != "NumericRange" || *wanted.expected() != Val::Null {
+        return None;
+    }
+    let parameters = operator.parameters();
+    let value = |name: &str| parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| value);
+    let bound = |name: &str, exclusive: &str, [at, beyond]: [&'static str; 2]| {
+        let number = value(name).filter(|it| it.as_f64().is_some_and(f64::is_finite))?;
+        let is_exclusive = value(exclusive) == Some(&Val::Bool(true));
+        Some((if is_exclusive { beyond } else { at }, number.clone()))
+    };
+    let lower = bound("min", "exclusive_min", ["gte", "gt"]);
+    let upper = bound("max", "exclusive_max", ["lte", "lt"]);
+    // A flag without its bound would be lost.
+    let is_lost = |bound: &Option<_>, exclusive: &str, name: &str| {
+        bound.is_none()
+            && (value(exclusive) == Some(&Val::Bool(true)) || value(name).is_some_and(|it| *it != Val::Null))
+    };
+    if is_lost(&lower, "exclusive_min", "min") || is_lost(&upper, "exclusive_max", "max") {
+        return None;
+    }
+    let members: Vec<(&'static str, Value)> = lower.into_iter().chain(upper).collect();
+    (!members.is_empty()).then(|| Val::Map(members.into_iter().collect()))
+}
