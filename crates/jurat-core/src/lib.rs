@@ -7,17 +7,18 @@
 //! * [`scenario`]: conversations along a graph;
 //! * [`template`]: what is read from an answer, and how it is rated;
 //! * [`outcome`]: criteria over a whole scenario;
-//! * [`agent`]: how agents are started, and what they tell;
+//! * [`agent`]: how agents are started, and what they report;
 //! * [`artifact`]: what a run of an agent leaves;
 //! * [`check`]: deterministic checks of it;
 //! * [`suite`]: what authors write, read with positions;
+//! * [`compat`]: what other products store;
 //! * [`judge`]: asking a model to judge;
 //! * [`evaluation`]: a judge that scores runs, dimension by dimension;
 //! * [`evaluator`]: what code that judges returns, and evaluators that need no code;
 //! * [`plan`]: names resolved, and everything that can be known before running;
 //! * [`effect`]: what is asked of the world, and what came back;
 //! * [`evidence`]: what happened in a case, as one document;
-//! * [`case`]: one case on its way through its task graph;
+//! * [`case`]: one case from its source to its verdict;
 //! * [`verdict`]: what is concluded;
 //! * [`report`]: what there is to say about runs;
 //! * [`statistics`]: how sure a figure is.
@@ -26,6 +27,7 @@ pub mod agent;
 pub mod artifact;
 pub mod case;
 pub mod check;
+pub mod compat;
 pub mod effect;
 pub mod evaluation;
 pub mod evaluator;

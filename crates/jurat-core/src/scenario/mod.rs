@@ -3,8 +3,7 @@
 //! A node asks, an edge says where to go on, and criteria look at the whole afterwards.
 //!
 //! * [`definition`]: what a scenario is, frozen;
-//! * [`when`]: conditions as they are written; [`structure`]: whether it is sound; [`builder`]: built step by step; [`stored`]: as the
-//!   peer stores it;
+//! * [`when`]: conditions as they are written; [`structure`]: whether it is sound; [`builder`]: built step by step;
 //! * [`callable`]: code of the embedding program, where data does not say enough;
 //! * [`state`]: what is known between two turns; [`failure`]: how a turn fails; [`mod@route`]: where a conversation goes on;
 //! * [`conversation`]: what was said, and what the next turn is told of it;
@@ -17,11 +16,9 @@ pub mod conversation;
 pub mod definition;
 pub mod execution;
 pub mod failure;
-mod question_id;
 pub mod ready;
 pub mod route;
 pub mod state;
-pub mod stored;
 pub mod structure;
 pub mod traversal;
 pub mod when;
@@ -33,7 +30,6 @@ pub use definition::{
 };
 pub use execution::{End, Execution, Status, TurnRecord};
 pub use failure::{FailureCategory, TurnFailure};
-pub use question_id::question_id;
 pub use ready::{NotReady, ReadyNode, ReadyScenario};
 pub use route::{ReadyEdge, Route, Tested, route};
 pub use state::{State, StatePath};

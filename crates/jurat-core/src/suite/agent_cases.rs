@@ -156,7 +156,7 @@ const ONE: Form = Form::Object(&CASE);
 pub(super) const FORM: Form = Form::Either(&[Form::List(&ONE), Form::Map(&ONE)]);
 
 /// Reads the section: a list of cases with ids, or cases by id.
-pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
+pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
     match &node.content {
         Content::Map(entries) => {
             for Entry { key, key_span, value } in entries {

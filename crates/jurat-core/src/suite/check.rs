@@ -17,7 +17,8 @@ use jurat_format::value::{Node, Value};
 use super::comparison;
 use crate::check::{Check, Figure, Rule};
 
-pub(super) use entry::{ENTRIES, read_entry};
+pub(crate) use entry::ENTRIES;
+pub(super) use entry::read_entry;
 use rule::{
     bounds, exit_status, file_contains, file_matches, final_response, hook, output_artifact_present, place, status_is,
     tokens, tool_call_count, tool_called, tool_not_called, tool_order, tool_result, workspace_file_present,

@@ -26,7 +26,8 @@ use super::{CaseKind, Gate, Selection, Suite, Task, TaskKind};
 use crate::evaluation::{Anchor, Expectations, Limits, Method, OnFailedCheck, Rubric};
 
 use judges::{JUDGE, JUDGE_RUN, runs, system};
-pub(super) use wanted::{EXPECTATIONS_FORM, RUBRIC_FORM, expectations, rubric};
+pub(crate) use wanted::{EXPECTATIONS_FORM, RUBRIC_FORM};
+pub(super) use wanted::{expectations, rubric};
 
 /// An evaluation as it was written.
 #[derive(Debug, Clone)]
@@ -201,7 +202,7 @@ static EVALUATION: Keys = Keys {
 
 pub(super) const FORM: Form = Form::Object(&EVALUATION);
 
-pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>, key_span: Span, is_main: bool) {
+pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>, key_span: Span, is_main: bool) {
     let n_before = reading.n_errors();
     let Some(fields) = Fields::read(reading, &EVALUATION, node) else {
         suite.lost.tasks = true;

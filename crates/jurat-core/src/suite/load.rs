@@ -10,8 +10,8 @@ use jurat_format::value::{Node, SourceId, Span, Spanned};
 use jurat_format::yaml::read_tree;
 
 use super::{Suite, evaluation, evaluators, foreign, scenario, sections};
+use crate::compat::karenina::scenario as stored;
 use crate::evaluator::{Scripts, Unread};
-use crate::scenario::stored;
 
 /// The largest file a definition may have. Rows in larger numbers belong into data files.
 pub const MAX_BYTES: u64 = 8 << 20;
@@ -182,7 +182,7 @@ fn rows_for_a_suite(path: &Path) -> Problem {
 }
 
 /// The text of a file of the definition, with a problem when it cannot be had.
-pub(super) fn read_text(reading: &mut Reading<'_>, path: &Path, named_at: Option<Span>) -> Option<String> {
+pub(crate) fn read_text(reading: &mut Reading<'_>, path: &Path, named_at: Option<Span>) -> Option<String> {
     let shown = path.display();
     let problem = match reading.files.read(path, MAX_BYTES) {
         Ok(bytes) => match text_of(bytes) {

@@ -3,18 +3,17 @@
 //! Text becomes a tree with positions (`jurat_format::yaml`); hand-shaped readers turn the tree into a [`Suite`], checking keys and
 //! types against tables that also make the JSON [`schema`]. Nothing here resolves names between tasks: that is `plan`.
 
-mod agent_cases;
+pub(crate) mod agent_cases;
 mod agents;
 mod ask;
-mod campaign;
-mod check;
+pub(crate) mod check;
 pub(crate) mod comparison;
-mod evaluation;
+pub(crate) mod evaluation;
 mod evaluators;
 mod foreign;
 mod judging;
-mod load;
-mod models;
+pub(crate) mod load;
+pub(crate) mod models;
 mod output;
 mod records;
 pub mod reference;
@@ -149,7 +148,7 @@ impl Lost {
     }
 
     /// Notes that a whole file is lost.
-    fn file(&mut self) {
+    pub(crate) fn file(&mut self) {
         (self.tasks, self.cases, self.ask, self.models, self.dimensions) = (true, true, true, true, true);
         (self.templates, self.rubrics, self.tools, self.evaluators) = (true, true, true, true);
         self.agents = true;

@@ -10,9 +10,10 @@ use jurat_format::{codes, id};
 
 use super::task::read_id;
 use super::{
-    Records, RowSource, Suite, agent_cases, agents, ask, campaign, check, evaluation, evaluators, models, records,
-    rubric, scenario, task, template, thresholds, tools,
+    Records, RowSource, Suite, agent_cases, agents, ask, check, evaluation, evaluators, models, records, rubric,
+    scenario, task, template, thresholds, tools,
 };
+use crate::compat::personal_agent_eval as campaign;
 
 /// A key of the top level and what becomes of its value.
 struct Section {

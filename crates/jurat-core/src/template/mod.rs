@@ -5,13 +5,11 @@
 //!
 //! * [`definition`]: what a template is, which fields can be built step by step; [`verification`]: what it says about an answer;
 //! * [`parser`]: what the model that reads answers is asked; [`mod@reference`]: the judgement of a question without a template;
-//! * [`class_source`]: templates that a peer keeps as the text of a Python class;
 //! * [`traits`]: what answers are rated by; [`rating`]: what is asked for that, and what comes of it.
 //!
 //! Nothing here asks anybody: requests are values, and so are conclusions.
 
 mod builder;
-pub mod class_source;
 pub mod definition;
 pub mod parser;
 pub mod rating;

@@ -28,7 +28,7 @@ static ENTRY: Keys = Keys {
 };
 
 /// The shape of `deterministic_checks`.
-pub(in crate::suite) const ENTRIES: Form = Form::List(&Form::Object(&ENTRY));
+pub(crate) const ENTRIES: Form = Form::List(&Form::Object(&ENTRY));
 
 /// Reads an entry of `deterministic_checks` as a task; the id of one that cannot be read, when that at least is known.
 pub(in crate::suite) fn read_entry(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, Option<String>> {

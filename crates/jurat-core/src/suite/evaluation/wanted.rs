@@ -56,8 +56,8 @@ static RUBRIC: Keys = Keys {
     ],
 };
 
-pub(in crate::suite) const EXPECTATIONS_FORM: Form = Form::Object(&EXPECTATIONS);
-pub(in crate::suite) const RUBRIC_FORM: Form = Form::Object(&RUBRIC);
+pub(crate) const EXPECTATIONS_FORM: Form = Form::Object(&EXPECTATIONS);
+pub(crate) const RUBRIC_FORM: Form = Form::Object(&RUBRIC);
 
 /// Reads what is expected of a case.
 pub(in crate::suite) fn expectations(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Expectations> {

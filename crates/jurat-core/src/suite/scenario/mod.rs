@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A scenario is read as far as it goes; whether it makes a sound graph is looked at in [`flaws`], once everything that it names is there. Scenarios that a
-//! peer has stored are read too: its dump has the same keys, and its checkpoint has them under other names (`scenario::stored`).
+//! peer has stored are read too: its dump has the same keys, and its checkpoint has them under other names (`compat::karenina`).
 
 mod code;
 mod edge;
@@ -30,8 +30,9 @@ pub(super) use write::value;
 pub(crate) use write::{edge as edge_value, node_value, scenario_value};
 
 use super::{Suite, rubric, task};
+use crate::compat::karenina::scenario as stored;
+use crate::scenario::Scenario;
 use crate::scenario::definition::TURN_LIMIT;
-use crate::scenario::{Scenario, stored};
 pub use edge::EdgeText;
 use jurat_format::codes;
 use jurat_format::duration;

@@ -9,8 +9,9 @@ use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 use super::super::{judging, rubric, template, tool_filter};
 use super::ScenarioText;
-use crate::scenario::stored::model_named;
-use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, question_id, when};
+use crate::compat::karenina::question_id;
+use crate::compat::karenina::scenario::model_named;
+use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, when};
 use crate::template::Template;
 
 /// Where a node stands, and what it names elsewhere.

@@ -18,7 +18,7 @@ use jurat_compare::Operator;
 use jurat_format::value::{Map, SourceId, Val, Value, json_node};
 use syntax::{Class, Expr, Fault, Made, Statement};
 
-use super::definition::{Field, GroundTruth, GroundTruthCase, Strategy, Template};
+use crate::template::{Field, GroundTruth, GroundTruthCase, Strategy, Template};
 
 impl Template {
     /// Reads a template from the source of a Python class, or says why only running it would tell.

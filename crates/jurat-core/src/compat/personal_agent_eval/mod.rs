@@ -26,8 +26,8 @@ use jurat_format::reader::{Fields, Reading};
 use jurat_format::value::{Content, Entry, Node, SourceId, Span, Spanned, Val, Value};
 use jurat_format::yaml::read_tree;
 
-use super::models::{Model, Role};
-use super::{SUBJECT, Suite, agent_cases, evaluation};
+use crate::suite::models::{Model, Role};
+use crate::suite::{SUBJECT, Suite, agent_cases, evaluation};
 
 use case::{CASE, case};
 use judging::evaluation_profile;
@@ -44,7 +44,7 @@ static CAMPAIGN: Keys = Keys {
     ],
 };
 
-pub(super) const FORM: Form = Form::Object(&CAMPAIGN);
+pub(crate) const FORM: Form = Form::Object(&CAMPAIGN);
 
 static SELECTION: Keys = Keys {
     what: "`case_selection`",
@@ -151,7 +151,7 @@ struct Document {
 impl Document {
     fn open(reading: &mut Reading<'_>, file: &Spanned<String>) -> Option<Document> {
         let path = reading.beside(file.span, &file.value);
-        let text = super::load::read_text(reading, &path, Some(file.span))?;
+        let text = crate::suite::load::read_text(reading, &path, Some(file.span))?;
         let source = reading.sources.add(&path, text.clone());
         Some(Document { text, source, path })
     }
@@ -223,7 +223,7 @@ impl Filter {
     }
 }
 
-pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
+pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
     let n_before = reading.n_errors();
     let Some(fields) = Fields::read(reading, &CAMPAIGN, node) else { return suite.lost.file() };
     let named = |reading: &mut Reading<'_>, key: &str| {

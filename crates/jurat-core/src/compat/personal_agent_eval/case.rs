@@ -6,10 +6,10 @@ use jurat_format::problem::Problem;
 use jurat_format::reader::{Fields, Reading};
 use jurat_format::value::{Content, Entry, Node, Spanned};
 
-use super::super::evaluation;
 use super::message::told;
 use super::tree::{entry, list, map, text};
 use super::{LIMITS, PeerAgent, Profile, SETTINGS, unused};
+use crate::suite::evaluation;
 
 static INPUT: Keys = Keys {
     what: "`input`",
@@ -35,7 +35,7 @@ pub(super) static CASE: Keys = Keys {
         Key::required("input", Form::Object(&INPUT), "what the agent is told"),
         Key::optional("expectations", evaluation::EXPECTATIONS_FORM, "what is expected of its runs"),
         Key::optional("rubric", evaluation::RUBRIC_FORM, "what scores of its runs mean"),
-        Key::optional("deterministic_checks", super::super::check::ENTRIES, "checks of its runs"),
+        Key::optional("deterministic_checks", crate::suite::check::ENTRIES, "checks of its runs"),
         Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
         Key::METADATA,
     ],

@@ -24,7 +24,7 @@ pub(super) fn evaluation_profile<'d>(reading: &mut Reading<'_>, document: &Docum
     if !says("judge_system_prompt") && !says("judge_system_prompt_path") {
         let default = "prompts/judge_system_default.md";
         let file = document.path.parent().unwrap_or(std::path::Path::new("")).join(default);
-        if reading.files.read(&file, super::super::load::MAX_BYTES).is_ok() {
+        if reading.files.read(&file, crate::suite::load::MAX_BYTES).is_ok() {
             members.push(entry("judge_system_prompt_path", text(tree.span, default)));
         }
     }

@@ -10,7 +10,7 @@ use jurat_format::problem::{Problem, Severity};
 use jurat_format::value::{Content, Entry, Map, Node, Val, Value};
 
 use super::question_id::question_id;
-use super::{
+use crate::scenario::{
     Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node as ScenarioNode, Question, Scenario,
     StateUpdate, when,
 };
@@ -37,7 +37,7 @@ const SCENARIO: &str = "Scenario";
 
 impl Scenario {
     /// Reads scenarios that the peer has stored: a checkpoint (`DataFeed`) with any number of them, one scenario of a checkpoint, or
-    /// the dump of one. What cannot be read is a problem; whether a graph is sound is another question ([`super::structure`]).
+    /// the dump of one. What cannot be read is a problem; whether a graph is sound is another question ([`crate::scenario::structure`]).
     ///
     /// ```
     /// use jurat_core::scenario::Scenario;
@@ -207,7 +207,7 @@ impl Writing {
         let filter = match node.tool_filter.remove.as_slice() {
             [] => Val::Null,
             remove => {
-                let tool = |it: &super::ToolName| {
+                let tool = |it: &crate::scenario::ToolName| {
                     let members = [("server", Val::from(it.server.clone())), ("tool", optional(it.tool.as_ref()))];
                     Val::Map(members.into_iter().collect::<Map<'static>>())
                 };

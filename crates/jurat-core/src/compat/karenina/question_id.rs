@@ -6,7 +6,7 @@ const TURNS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], 
 /// The id of a question with this text.
 ///
 /// ```
-/// use jurat_core::scenario::question_id;
+/// use jurat_core::compat::karenina::question_id;
 ///
 /// assert_eq!(question_id("Question a?"), "28950eafe4fc87818823de2c86041dfb");
 /// ```
