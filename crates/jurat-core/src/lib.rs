@@ -10,6 +10,7 @@
 //! * [`agent`]: how agents are started, and what they report;
 //! * [`artifact`]: what a run of an agent leaves;
 //! * [`check`]: deterministic checks of it;
+//! * [`task`]: what is said of a task everywhere;
 //! * [`suite`]: what authors write, read with positions;
 //! * [`compat`]: what other products store;
 //! * [`judge`]: asking a model to judge;
@@ -39,6 +40,7 @@ pub mod report;
 pub mod scenario;
 pub mod statistics;
 pub mod suite;
+pub mod task;
 pub mod template;
 pub mod tool;
 pub mod verdict;

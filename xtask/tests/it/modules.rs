@@ -10,19 +10,40 @@ use std::path::Path;
 use crate::repository;
 use crate::tokens::{paths, tokens};
 
-/// The crates whose modules form no cycle.
-const CRATES: &[&str] = &["crates/jurat-format"];
+/// The crates whose modules form no cycle, and the references that still close one. The list only becomes shorter.
+const CRATES: &[(&str, &[(&str, &str)])] = &[
+    ("crates/jurat-format", &[]),
+    (
+        "crates/jurat-core",
+        &[
+            // Thresholds are defined with their syntax.
+            ("verdict", "suite"),
+            // A check of a file may have a schema.
+            ("check", "judge"),
+            ("evidence", "case"),
+            ("evidence", "plan"),
+            // Outcomes read comparisons as tasks do.
+            ("outcome", "suite"),
+            // A section of the format is another product's.
+            ("suite", "compat"),
+        ],
+    ),
+];
 
 type Modules = BTreeMap<String, BTreeSet<String>>;
 
 #[test]
 fn modules_form_no_cycle() {
-    for name in CRATES {
+    for (name, known) in CRATES {
         let source = Path::new(name).join("src");
         let mut modules = Modules::new();
         for file in repository::rust_files(&[&source.to_string_lossy()]) {
             let text = fs::read_to_string(repository::root().join(&file)).expect("source files are readable text");
             add(&mut modules, file.strip_prefix(&source).expect("it was found there"), &text);
+        }
+        for (from, to) in *known {
+            let is_there = modules.get_mut(*from).is_some_and(|it| it.remove(*to));
+            assert!(is_there, "`{from}` of {name} no longer refers to `{to}`: remove that from the list");
         }
         assert_eq!(cycle(&modules), None, "modules of {name} depend on each other");
     }

@@ -13,7 +13,7 @@ use crate::artifact::{
 };
 use crate::check::is_blank;
 use crate::effect::{FaultClass, Finish, Outcome};
-use crate::evidence::fault::{CONFIGURATION, NOT_STARTED};
+use crate::evidence::fault::{BUDGET_SPENT, CONFIGURATION, NOT_STARTED};
 
 /// The highest cost of a turn that a program is believed. What is higher is not known.
 const MOST_USD: f64 = 1e6;
@@ -129,7 +129,7 @@ impl Limit {
             Limit::Tokens => "limit_tokens",
             Limit::Cost => "limit_cost_usd",
             Limit::Turns => "limit_turns",
-            Limit::Budget => "limit_budget",
+            Limit::Budget => BUDGET_SPENT,
         }
     }
 }

@@ -29,4 +29,5 @@ pub use messages::Messages;
 pub use outcome::{Answer, Attempt, Fault, FaultKind, Finish, Outcome, Served, Usage};
 pub use request::{Message, ModelRequest, Request, Tool, ToolCall, ToolChoice};
 pub use schema::Schema;
+pub(crate) use schema::TYPES;
 pub use site::{Asker, Seat, StepSite};

@@ -5,10 +5,9 @@
 
 use jurat_format::value::Val;
 
-use crate::agent::Limit;
+use super::failure::FailureCategory;
 use crate::artifact::RunStatus;
-use crate::scenario::FailureCategory;
-use crate::suite::CaseKind;
+use crate::task::CaseKind;
 use crate::verdict::{StopReason, Verdict};
 
 /// What a case ends with because a fault left its evidence incomplete.
@@ -27,7 +26,7 @@ pub fn of_run(evidence: &Val<'_>) -> Option<Verdict> {
     let reason = match text(evidence, "status") {
         status if status == RunStatus::ProviderError.name() => "the endpoint of the agent's model failed",
         // What it had spent by then is in the artifact.
-        _ if part("code") == Limit::Budget.code() => return Some(Verdict::NotRun(StopReason::Budget)),
+        _ if part("code") == BUDGET_SPENT => return Some(Verdict::NotRun(StopReason::Budget)),
         _ if part("code") == NOT_STARTED => "the agent could not be started",
         _ if part("error_type") == CONFIGURATION => "the agent refused its configuration",
         _ => return None,
@@ -36,6 +35,9 @@ pub fn of_run(evidence: &Val<'_>) -> Option<Verdict> {
     let because = if message.is_empty() { String::new() } else { format!(": {message}") };
     Some(Verdict::error(format!("{reason}{because}")))
 }
+
+/// The code of the error of a run that was stopped because the budget of all cases was used up.
+pub const BUDGET_SPENT: &str = "limit_budget";
 
 /// The code of the error of a run that never began.
 pub const NOT_STARTED: &str = "not_started";

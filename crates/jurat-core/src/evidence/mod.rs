@@ -1,8 +1,9 @@
 //! Evidence: one document for each case that says what happened. It is the base of what the case's tasks see.
 //!
 //! [`record`] is the evidence of a row as it is; [`probe`] has what asking a model adds to it, [`scenario`] what a conversation leaves, [`run`] what an agent does.
-//! [`fault`] finds what is missing from it for reasons that are not the subject's.
+//! [`failure`] is how a turn of a conversation failed; [`fault`] finds what is missing from evidence for reasons that are not the subject's.
 
+pub mod failure;
 pub mod fault;
 pub mod probe;
 pub mod record;

@@ -4,8 +4,32 @@ use jurat_compare::Assertion;
 use jurat_format::value::{Context, FieldPath, Map, Step, Val, Value, python, shown};
 
 use super::End;
-use crate::suite::Aggregate;
 use crate::verdict::Verdict;
+
+/// How several answers of judges become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aggregate {
+    /// What most of them say.
+    Majority,
+    /// The mean of numbers.
+    Mean,
+    /// The median of numbers.
+    Median,
+    /// All must pass.
+    All,
+    /// One must pass.
+    Any,
+}
+
+impl Aggregate {
+    pub(crate) const NAMED: [(&'static str, Aggregate); 5] = [
+        ("majority", Aggregate::Majority),
+        ("mean", Aggregate::Mean),
+        ("median", Aggregate::Median),
+        ("all", Aggregate::All),
+        ("any", Aggregate::Any),
+    ];
+}
 
 /// What the judges of a task said, and what follows.
 #[derive(Debug, Clone, PartialEq)]

@@ -22,8 +22,8 @@ use super::scope::{Nodes, Scope, read_nodes, read_scope, turn_words};
 use super::stored::{StoredKind, object, required, text};
 use super::trace::Found;
 use super::wanted::{EXPECTED, FIELD, VERIFY_WITH, Wanted};
+use crate::evidence::failure::FailureCategory;
 use crate::evidence::fault::{unanswered, words as fault_words};
-use crate::scenario::FailureCategory;
 
 /// Fields with what they must be; which fields there are depends on the scenario.
 pub(super) const FIELDS: Form = Form::Map(&Form::Any);

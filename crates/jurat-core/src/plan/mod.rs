@@ -38,6 +38,7 @@ use crate::judge::{Prompt, ReplyForm, ReplySchema};
 use crate::scenario::ReadyScenario;
 use crate::scenario::ready::PARSER;
 use crate::suite::{Ask, Gate, Selection, Suite, Task, TaskComparison, TaskKind, examine_scenarios};
+pub use crate::task::TaskIx;
 use crate::tool::{MOST_ROUNDS, ToolFilter};
 
 use base::Bases;
@@ -110,21 +111,6 @@ fn whole_suite(suite: &Suite, code: &'static Code, message: &str) -> Problem {
     match suite.head {
         Some(span) => problem.at(span, "this suite"),
         None => problem,
-    }
-}
-
-/// The index of a task in a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TaskIx(pub u32);
-
-impl TaskIx {
-    pub(crate) fn of(ix: usize) -> TaskIx {
-        TaskIx(u32::try_from(ix).unwrap_or(u32::MAX))
-    }
-
-    /// The index as a number.
-    pub fn index(self) -> usize {
-        self.0 as usize
     }
 }
 

@@ -3,8 +3,8 @@
 use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems};
 
+use crate::evidence::failure::is_whole;
 use crate::outcome::{Check, TurnTest, Wanted};
-use crate::scenario::failure::is_whole;
 use crate::scenario::{Edge, FailureCategory, Status};
 use crate::suite::{Suite, Task, TaskKind};
 

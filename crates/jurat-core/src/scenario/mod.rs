@@ -5,7 +5,7 @@
 //! * [`definition`]: what a scenario is, frozen;
 //! * [`when`]: conditions as they are written; [`structure`]: whether it is sound; [`builder`]: built step by step;
 //! * [`callable`]: code of the embedding program, where data does not say enough;
-//! * [`state`]: what is known between two turns; [`failure`]: how a turn fails; [`mod@route`]: where a conversation goes on;
+//! * [`state`]: what is known between two turns; [`mod@route`]: where a conversation goes on;
 //! * [`conversation`]: what was said, and what the next turn is told of it;
 //! * [`ready`]: a scenario made ready to run; [`traversal`]: one on its way; [`execution`]: what happened, as evidence.
 
@@ -15,7 +15,6 @@ mod contradiction;
 pub mod conversation;
 pub mod definition;
 pub mod execution;
-pub mod failure;
 pub mod ready;
 pub mod route;
 pub mod state;
@@ -29,11 +28,11 @@ pub use definition::{
     Condition, Criterion, END, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate, Target,
 };
 pub use execution::{End, Execution, Status, TurnRecord};
-pub use failure::{FailureCategory, TurnFailure};
 pub use ready::{NotReady, ReadyNode, ReadyScenario};
 pub use route::{ReadyEdge, Route, Tested, route};
 pub use state::{State, StatePath};
 pub use structure::{Absence, Flaw};
 pub use traversal::{GivenTurn, Step, Traversal};
 
+pub use crate::evidence::failure::{FailureCategory, TurnFailure};
 pub use crate::tool::{ToolFilter, ToolName};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use jurat_format::value::{Map, Val, Value};
 
-use super::failure::TurnFailure;
+use super::TurnFailure;
 
 /// What is known between two turns.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@ use jurat_format::value::{Node, Span, Spanned, Val, shown_within};
 
 use super::foreign;
 use super::output::{self, Output};
-use crate::judge::Prompt;
+use crate::judge::{Aggregate, Prompt};
 
 /// A model asked to judge.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,31 +48,6 @@ impl PartialEq for PromptText {
     fn eq(&self, other: &Self) -> bool {
         self.prompt == other.prompt && self.file == other.file
     }
-}
-
-/// How several answers of judges become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aggregate {
-    /// What most of them say.
-    Majority,
-    /// The mean of numbers.
-    Mean,
-    /// The median of numbers.
-    Median,
-    /// All must pass.
-    All,
-    /// One must pass.
-    Any,
-}
-
-impl Aggregate {
-    pub(super) const NAMED: [(&'static str, Aggregate); 5] = [
-        ("majority", Aggregate::Majority),
-        ("mean", Aggregate::Mean),
-        ("median", Aggregate::Median),
-        ("all", Aggregate::All),
-        ("any", Aggregate::Any),
-    ];
 }
 
 pub(super) const PROMPT: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT_FILE)]);

@@ -35,7 +35,7 @@ pub use check::kinds as check_kinds;
 pub use comparison::{ExpectedValue, TaskComparison};
 pub use evaluation::{EvaluationText, JudgeRun};
 pub use evaluators::{Evaluator, EvaluatorCode, EvaluatorKind, unusable_code};
-pub use judging::{Aggregate, Judge, PromptText};
+pub use judging::{Judge, PromptText};
 pub use load::{DEFAULT_FILE, Loaded, MAX_BYTES, load, load_with};
 pub use models::{Model, Role};
 pub use output::Output;
@@ -50,12 +50,12 @@ pub use tools::{Reach, ServerSpec, server_digest};
 use jurat_format::id::same_id;
 use jurat_format::value::{FieldPath, Span, Spanned};
 
+pub use crate::judge::Aggregate;
 use crate::template::{Template, Trait};
 
 pub(crate) use ask::SUBJECT;
 pub(crate) use foreign::model_elsewhere;
 pub(crate) use models::is_provider_and_model;
-pub(crate) use output::is_type;
 pub(crate) use scenario::{
     edge_value as scenario_edge_value, examine as examine_scenarios, node_value as scenario_node_value,
     read_stored as stored_scenarios, scenario_value,

@@ -14,6 +14,8 @@ use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
 use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
+use crate::effect::TYPES;
+
 /// What a model must answer.
 #[derive(Debug, Clone)]
 pub struct Output {
@@ -29,13 +31,6 @@ impl PartialEq for Output {
     fn eq(&self, other: &Self) -> bool {
         self.schema == other.schema && self.fields == other.fields
     }
-}
-
-const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
-
-/// Whether JSON Schema has a type of this name.
-pub(crate) fn is_type(name: &str) -> bool {
-    TYPES.contains(&name)
 }
 
 /// What other languages call them.

@@ -14,6 +14,7 @@ use super::judging::{self, Judge};
 use crate::check::Check as RunCheck;
 use crate::evaluator::binding::{Binding, Origin};
 use crate::outcome::{Check, Gives, format as outcome};
+pub use crate::task::{CaseKind, Gate};
 
 #[derive(Debug, Clone)]
 pub struct Task {
@@ -104,18 +105,6 @@ impl TaskKind {
     }
 }
 
-/// Whether a task decides what runs after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Gate {
-    /// It does not.
-    #[default]
-    None,
-    /// `condition: true`: it routes, and is never counted.
-    Condition,
-    /// `required: true`: it routes, and is counted.
-    Required,
-}
-
 /// Which cases a task applies to.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Selection {
@@ -128,20 +117,6 @@ pub enum Selection {
     Ids(Vec<Spanned<String>>),
     /// Those with this tag.
     Tag(Spanned<String>),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CaseKind {
-    /// Rows of `records`, whether a model is asked about them or not.
-    Records,
-    /// Agent runs.
-    Cases,
-    Scenarios,
-}
-
-impl CaseKind {
-    pub(super) const NAMED: [(&'static str, CaseKind); 3] =
-        [("records", CaseKind::Records), ("cases", CaseKind::Cases), ("scenarios", CaseKind::Scenarios)];
 }
 
 static TAG: Keys = Keys { what: "a selection by tag", keys: &[Key::required("tag", Form::Text, "the tag")] };

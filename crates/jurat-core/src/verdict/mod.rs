@@ -13,8 +13,7 @@ pub use decision::{Conclusion, Decision, Figures, Rule, RuleStanding, Sample, Ta
 
 use jurat_compare::{Judgement, Mismatch};
 
-use crate::plan::TaskIx;
-use crate::suite::Gate;
+use crate::task::{Gate, TaskIx};
 
 /// How a task ended.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,43 @@
+//! What is said of a task everywhere: its index in the plan, whether it is a gate, and which kind of case it looks at.
+
+/// The index of a task in a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskIx(pub u32);
+
+impl TaskIx {
+    pub(crate) fn of(ix: usize) -> TaskIx {
+        TaskIx(u32::try_from(ix).unwrap_or(u32::MAX))
+    }
+
+    /// The index as a number.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Whether a task decides what runs after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Gate {
+    /// It does not.
+    #[default]
+    None,
+    /// `condition: true`: it routes, and is never counted.
+    Condition,
+    /// `required: true`: it routes, and is counted.
+    Required,
+}
+
+/// The kinds of cases, as `on` names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseKind {
+    /// Rows of `records`, whether a model is asked about them or not.
+    Records,
+    /// Agent runs.
+    Cases,
+    Scenarios,
+}
+
+impl CaseKind {
+    pub(crate) const NAMED: [(&'static str, CaseKind); 3] =
+        [("records", CaseKind::Records), ("cases", CaseKind::Cases), ("scenarios", CaseKind::Scenarios)];
+}
