@@ -5,9 +5,9 @@ use jurat_format::value::Value;
 /// What is wanted of one case.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Brief {
-    /// What the agent was told to be.
+    /// The system message of the agent.
     pub system: Option<String>,
-    /// What it was told, one thing after the other. Without it the evidence says what the task was.
+    /// The messages of its turns, in order. Without them the evidence says what the task was.
     pub turns: Vec<String>,
     pub expectations: Expectations,
     pub rubric: Option<Rubric>,

@@ -1,4 +1,4 @@
-//! What several replies and the checks come to together.
+//! The result of several replies and the checks together.
 
 use jurat_compare::Mismatch;
 use jurat_format::value::{Map, Val, Value};
@@ -7,7 +7,7 @@ use super::{CheckSeen, Method, OnFailedCheck, Profile, Scale};
 use crate::check::{DimensionScore, dimension_scores};
 use crate::verdict::Verdict;
 
-/// What an evaluation came to.
+/// The result of an evaluation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Concluded {
     pub verdict: Verdict,
@@ -19,7 +19,7 @@ pub struct Concluded {
 
 /// Draws everything from the replies, which all fit the schema, and the checks of the case.
 ///
-/// The judge's scores are the scores, unless the profile has a policy about checks that failed; what checks come to by themselves stands beside them.
+/// The judge's scores are the scores, unless the profile has a policy about checks that failed; the results of checks by themselves stand beside them.
 pub fn conclude(profile: &Profile, scale: &Scale, replies: &[&Value], checks: &[CheckSeen<'_>]) -> Concluded {
     let by_checks = dimension_scores(checks.iter().map(|it| (it.dimensions, it.verdict)));
     let overall = Scores::of(replies.iter().map(|it| it.get("overall")), profile.method);
@@ -137,7 +137,7 @@ fn median(numbers: &[f64]) -> f64 {
     }
 }
 
-/// What the checks of a dimension come to on the scale of the judge.
+/// The result of the checks of a dimension on the scale of the judge.
 fn checked(score: Option<&DimensionScore>, scale: &Scale) -> Value {
     let count = |of: fn(&DimensionScore) -> u32| Val::from(score.map_or(0, of));
     let share = score.and_then(DimensionScore::score).map(|it| it / 10.0);
@@ -149,7 +149,7 @@ fn checked(score: Option<&DimensionScore>, scale: &Scale) -> Value {
     ])
 }
 
-/// The summaries, told apart when there are several.
+/// The summaries, numbered when there are several.
 fn summary(replies: &[&Value]) -> String {
     let said = |it: &&Value| it.get("summary").and_then(Val::as_str).unwrap_or_default().to_owned();
     match replies {

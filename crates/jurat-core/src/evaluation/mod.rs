@@ -1,4 +1,4 @@
-//! Hybrid judging: a judge that sees the whole evidence of a run and what every deterministic check of it came to, and scores it dimension by dimension.
+//! Hybrid judging: a judge that sees the whole evidence of a run and the result of every deterministic check of it, and scores it dimension by dimension.
 //!
 //! A [`Profile`] says who judges, how often, and what becomes of several replies; a [`Brief`] what is wanted of one case. From both and the evidence
 //! come the messages ([`messages`]) and the JSON Schema of a reply; from all replies together comes what is concluded ([`conclude`]). Nothing is asked
@@ -21,7 +21,7 @@ use crate::verdict::Verdict;
 pub struct Profile {
     /// Who is asked, in order: each seat once.
     pub seats: Vec<Seat>,
-    /// What judges are told to be.
+    /// The system message of judges.
     pub system: String,
     /// What they score, in order.
     pub dimensions: Vec<String>,
@@ -94,7 +94,7 @@ pub struct Anchor {
     pub text: String,
 }
 
-/// What a deterministic check came to, as a judge is told.
+/// The result of a deterministic check, as a judge sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckSeen<'c> {
     pub id: &'c str,
@@ -106,7 +106,7 @@ pub struct CheckSeen<'c> {
     pub verdict: &'c Verdict,
 }
 
-/// What judges are told to be, unless the author says otherwise.
+/// The default system message of judges.
 pub const SYSTEM: &str = "\
 You judge one finished run of an agent. You are given the task, what is expected of it, the outcomes of deterministic checks, and the evidence of the run.
 

@@ -1,4 +1,4 @@
-//! What a judge is shown of a case: the task, what is expected, what checks came to, and the evidence.
+//! What a judge is shown of a case: the task, what is expected, the results of checks, and the evidence.
 //!
 //! What authors wrote stands as text. What came from the run stands as JSON, one thing a line, so that nothing in it can pass for a heading or an
 //! instruction of ours. Which model ran is not shown. Everything that is left out says so where it stood.
@@ -286,7 +286,7 @@ fn listed(text: &mut String, lines: &[String], limit: usize, what: &str) {
         return;
     }
     let lengths: Vec<usize> = lines.iter().map(|it| it.chars().count() + 1).collect();
-    let (first, last) = kept(&lengths, limit);
+    let (first, last) = retained(&lengths, limit);
     for line in &lines[..first] {
         text.push_str(line);
         text.push('\n');
@@ -302,7 +302,7 @@ fn listed(text: &mut String, lines: &[String], limit: usize, what: &str) {
 }
 
 /// How many lines stay at the beginning, and from which on at the end: turn by turn, as long as there is room.
-fn kept(lengths: &[usize], limit: usize) -> (usize, usize) {
+fn retained(lengths: &[usize], limit: usize) -> (usize, usize) {
     let (mut first, mut last, mut left) = (0, lengths.len(), limit);
     while first < last {
         let at_end = first > lengths.len() - last;

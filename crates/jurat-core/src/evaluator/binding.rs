@@ -1,6 +1,6 @@
 //! Where the arguments of an evaluator come from.
 //!
-//! A parameter is bound by its name. `output`, `input`, `reference` and `metadata` mean the same for every kind of case, wherever its evidence keeps
+//! A parameter is bound by its name. `output`, `input`, `reference` and `metadata` mean the same for every kind of case, wherever its evidence stores
 //! them; any other name is a key of the context. `with:` says otherwise: a path, or a value.
 
 use std::borrow::Cow;

@@ -64,7 +64,7 @@ pub struct Code {
     /// What one call may use.
     pub limits: Limits,
     pub isolation: Isolation,
-    /// Whether equal arguments always come to the same, so that what came back may be used again.
+    /// Whether equal arguments always give the same result, so that what came back may be used again.
     pub is_deterministic: bool,
     /// The interpreter or the virtual environment that runs it, when it is Python and the author names one.
     pub python: Option<String>,
@@ -94,7 +94,7 @@ pub struct HostFunction {
     pub language: Language,
     /// What it takes, where the definition says so.
     pub signature: Option<Signature>,
-    /// Whether equal arguments always come to the same, in every program that has a function of this name.
+    /// Whether equal arguments always give the same result, in every program that has a function of this name.
     pub is_deterministic: bool,
 }
 

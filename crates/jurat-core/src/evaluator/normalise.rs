@@ -27,7 +27,7 @@ impl Triple {
     }
 }
 
-/// What one output came to.
+/// The result of one output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// The evaluator's name; with several outputs `{evaluator}.{output}`.

@@ -1,7 +1,7 @@
 //! A value as code returned it, before anybody asks what it means.
 //!
-//! JSON has no infinities, no difference between `1` and `1.0`, no tuples, sets or bytes. What an author returned must be told back to
-//! them as they wrote it, so it is kept as it was.
+//! JSON has no infinities, no difference between `1` and `1.0`, no tuples, sets or bytes. Messages show what an author returned as
+//! they wrote it, so it is stored as it was.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub enum Object {
     Str(String),
     List(Vec<Object>),
     Tuple(Vec<Object>),
-    /// A set, in the order it was told.
+    /// A set, in the order in which it was reported.
     Set(Vec<Object>),
     Bytes(Vec<u8>),
     /// A complex number.

@@ -99,7 +99,7 @@ impl Expected<'_> {
             format!("unknown {are} {keys} in the returned dict; it may have `label`, `score` and `explanation`");
         let (has, lacks): (Vec<&str>, Vec<&str>) = self.names.iter().partition(|it| dict.get(it).is_some());
         if !has.is_empty() {
-            // Somebody meant to answer each output by its name.
+            // The author meant to answer each output by its name.
             let lacks: Vec<String> = lacks.iter().map(|it| quoted(it)).collect();
             sentence += &format!(", or one key for each output, and there is none for {}", lacks.join(", "));
         }
@@ -185,7 +185,7 @@ fn typed(got: &Object) -> String {
     }
 }
 
-/// How much of a value a message shows. Whoever returned a document knows what it was.
+/// How much of a value a message shows. An author who returned a document knows what it was.
 const MAX_SHOWN: usize = 300;
 
 fn within(value: &Object) -> String {

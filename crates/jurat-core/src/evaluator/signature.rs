@@ -38,7 +38,7 @@ impl Signature {
     }
 }
 
-/// Why a signature cannot be told.
+/// Why a signature is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SignatureError {
@@ -50,7 +50,7 @@ pub struct SignatureError {
     pub functions: Vec<String>,
 }
 
-/// Why a signature cannot be told.
+/// Why a signature is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignatureErrorKind {
     /// The text is not Python.
@@ -61,13 +61,13 @@ pub enum SignatureErrorKind {
     NotCallable,
 }
 
-/// Somebody who reads TypeScript and JavaScript, which the core does not.
+/// Reads TypeScript and JavaScript, which the core does not.
 pub trait Scripts {
-    /// What the entry function takes. `None` when only running the code would tell.
+    /// What the entry function takes. `None` when only running the code would show it.
     fn signature(&self, source: &Source) -> Result<Option<Signature>, SignatureError>;
 }
 
-/// Nobody reads scripts: what their functions take shows when they run.
+/// Scripts are not read: what their functions take shows when they run.
 #[derive(Debug, Clone, Copy)]
 pub struct Unread;
 
@@ -78,7 +78,7 @@ impl Scripts for Unread {
 }
 
 /// The signature of a function on the top level. When it is defined twice, the last one counts, as in Python. `None` when the name is there, but
-/// only running the code would tell what it stands for.
+/// only running the code would show what it stands for.
 pub fn python_signature(text: &str, entry: &str) -> Result<Option<Signature>, SignatureError> {
     let tokens = tokens(text)?;
     let mut found = None;

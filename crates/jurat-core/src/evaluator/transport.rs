@@ -143,7 +143,7 @@ fn script_tag(tag: &str, map: &Map<'_>) -> Result<Option<Object>, Unreadable> {
     })
 }
 
-/// Whole numbers below 1e21 are written without a point or an exponent; so they are integers for whoever reads them.
+/// Whole numbers below 1e21 are written without a point or an exponent; so a reader takes them for integers.
 fn script_number(number: f64) -> Object {
     match number {
         it if !it.is_finite() => Object::None,

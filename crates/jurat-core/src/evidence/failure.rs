@@ -27,7 +27,7 @@ impl TurnFailure {
 /// The kinds of failure of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureCategory {
-    /// The answer is wrong. The conversation goes on.
+    /// The answer is wrong. The conversation continues.
     Content,
     /// The subject did not stop calling tools.
     RecursionLimit,
@@ -51,7 +51,7 @@ pub enum FailureCategory {
     Sufficiency,
     /// The template cannot be applied.
     TemplateValidation,
-    /// Nobody could read the answer.
+    /// The answer could not be read.
     Parsing,
     /// Something else.
     UnexpectedError,
@@ -96,7 +96,7 @@ impl FailureCategory {
         named.filter(|_| is_whole(comparison)).map(|(_, it)| *it)
     }
 
-    /// Whether it says something about the subject. The others say that nobody could tell.
+    /// Whether it says something about the subject. The others say that it could not be judged.
     pub fn is_of_subject(self) -> bool {
         use FailureCategory::{Abstention, Content, RecursionLimit, Sufficiency};
         matches!(self, Content | Abstention | RecursionLimit | Sufficiency)

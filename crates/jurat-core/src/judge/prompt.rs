@@ -11,7 +11,7 @@ use jurat_format::value::{Context, FieldPath, Missing, Val};
 pub struct Prompt {
     text: String,
     holes: Vec<Hole>,
-    /// `${…}` that is not a path: kept as text, and worth a word to the author.
+    /// `${…}` that is not a path: it stays text, and the author is warned.
     literals: Vec<Range<usize>>,
 }
 

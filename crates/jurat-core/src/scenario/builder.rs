@@ -1,7 +1,7 @@
 //! A scenario built step by step.
 //!
-//! Nodes, edges and outcomes come in any order. A step never fails by itself, so that steps can be chained: what is wrong with one is kept with
-//! its number, and [`ScenarioBuilder::validate`] reports everything at once. Whoever wants to know at once asks
+//! Nodes, edges and outcomes come in any order. A step never fails by itself, so that steps can be chained: what is wrong with one is stored with
+//! its number, and [`ScenarioBuilder::validate`] reports everything at once. To find out at once, ask
 //! [`ScenarioBuilder::errors`] after a step.
 
 use std::borrow::Cow;
@@ -397,7 +397,7 @@ impl Edge {
         Edge { when: Some(condition.into()), ..self }
     }
 
-    /// What the next turn is told of those before it.
+    /// What the next turn is sent of those before it.
     #[must_use]
     pub fn handover(self, handover: impl Into<Handover>) -> Edge {
         Edge { handover: Some(handover.into()), ..self }
@@ -492,7 +492,7 @@ impl StateCheck {
 }
 
 impl StateUpdate {
-    /// The accumulated state becomes what an expression comes to.
+    /// The accumulated state becomes the value of an expression.
     pub fn cel(source: &str) -> Result<StateUpdate, ExpressionError> {
         Expression::compile(source).map(|it| StateUpdate::Cel(Arc::new(it)))
     }
@@ -547,7 +547,7 @@ impl Callable {
         Callable { source: Some(source.into()), function: Some(function) }
     }
 
-    /// Only the text of code. It is kept for display; running a scenario with it needs the code itself.
+    /// Only the text of code. It is stored for display; running a scenario with it needs the code itself.
     pub fn text(source: impl Into<String>) -> Callable {
         Callable { source: Some(source.into()), function: None }
     }

@@ -1,6 +1,6 @@
 //! Code of the embedding program, where data does not say enough: a condition, an update of the state, a criterion.
 //!
-//! A definition keeps the text of such code for people to read. The code itself is there only when the program gives it: loading a
+//! A definition stores the text of such code for people to read. The code itself is there only when the program gives it: loading a
 //! definition never runs anything.
 
 use std::fmt;
@@ -29,11 +29,11 @@ enum Call {
 type Direct = dyn Fn(&Val<'_>) -> Result<Value, String> + Send + Sync;
 type Deferred = dyn Fn(&Val<'_>, Answer) + Send + Sync;
 
-/// Takes what a call came to. When it is dropped without having been called, the call came to nothing.
+/// Takes the result of a call. When it is dropped without having been called, the call has none.
 pub type Answer = Box<dyn FnOnce(Result<Value, String>) + Send>;
 
 impl Function {
-    /// Wraps a function that returns what it comes to.
+    /// Wraps a function that returns its result.
     pub fn new(call: impl Fn(&Val<'_>) -> Result<Value, String> + Send + Sync + 'static) -> Function {
         Function(Call::Direct(Arc::new(call)))
     }

@@ -1,4 +1,4 @@
-//! What was said so far, and what the next turn is told of it.
+//! What was said so far, and what the next turn is sent of it.
 //!
 //! The log holds every message with the name of who said it. A turn without a handover is given the whole conversation; a handover puts a transcript
 //! into the question instead. The log notes the system message whenever it, or who answers, changes. A request carries the one that is in
@@ -41,7 +41,7 @@ struct Said {
 
 /// What is sent in a turn, besides the system message and the examples.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct TurnInput {
     /// The question as it is sent.
     pub question: String,
     /// The messages before it; `None` for the whole conversation.
@@ -56,24 +56,30 @@ impl Log {
         self.said.iter().map(|it| it.message.clone()).collect()
     }
 
-    /// What the next turn is told. Code that hands over is not called here: `returned` is what it gave.
-    pub fn told(&self, question: &str, handover: Option<&Handover>, returned: Option<Vec<Message>>, turn: u32) -> Told {
-        let told = |question, prior| Told { question, prior, files: Vec::new() };
+    /// What the next turn is sent. Code that hands over is not called here: `returned` is what it gave.
+    pub fn turn_input(
+        &self,
+        question: &str,
+        handover: Option<&Handover>,
+        returned: Option<Vec<Message>>,
+        turn: u32,
+    ) -> TurnInput {
+        let input = |question, prior| TurnInput { question, prior, files: Vec::new() };
         match handover {
-            None => told(question.to_owned(), None),
+            None => input(question.to_owned(), None),
             Some(Handover::TranscriptPrepend) => {
-                told(format!("{}{SEPARATOR}{question}", self.transcript()), Some(Vec::new()))
+                input(format!("{}{SEPARATOR}{question}", self.transcript()), Some(Vec::new()))
             }
             Some(Handover::TranscriptAppend) => {
-                told(format!("{question}{SEPARATOR}{}", self.transcript()), Some(Vec::new()))
+                input(format!("{question}{SEPARATOR}{}", self.transcript()), Some(Vec::new()))
             }
             Some(Handover::TranscriptMaterialize) => self.in_files(question, turn),
-            Some(Handover::Callable(_)) => told(question.to_owned(), Some(returned.unwrap_or_default())),
+            Some(Handover::Callable(_)) => input(question.to_owned(), Some(returned.unwrap_or_default())),
         }
     }
 
     /// The messages of a request: the system message that is in force, examples, what came before, the question.
-    pub fn request_messages(&mut self, system: &str, examples: &[(String, String)], told: &Told) -> Messages {
+    pub fn request_messages(&mut self, system: &str, examples: &[(String, String)], input: &TurnInput) -> Messages {
         let mut head = Vec::with_capacity(2 * examples.len() + 2);
         if !system.is_empty() {
             head.push(Message::System(system.to_owned()));
@@ -82,7 +88,7 @@ impl Log {
             head.push(Message::User(question.clone()));
             head.push(Message::assistant(answer.clone()));
         }
-        let mut messages = match &told.prior {
+        let mut messages = match &input.prior {
             Some(prior) => {
                 head.extend(prior.iter().filter(|it| is_said(it)).cloned());
                 Messages::from(head)
@@ -94,7 +100,7 @@ impl Log {
                 messages
             }
         };
-        messages.push(Message::User(told.question.clone()));
+        messages.push(Message::User(input.question.clone()));
         messages
     }
 
@@ -161,7 +167,7 @@ impl Log {
 
     /// The transcript in files, and a question that says where they are. Their directory is named by their content: the question is the same wherever and
     /// whenever it is asked, so that a recording can be replayed.
-    fn in_files(&self, question: &str, turn: u32) -> Told {
+    fn in_files(&self, question: &str, turn: u32) -> TurnInput {
         let transcript = self.transcript();
         let digest = &blake3::hash(transcript.as_bytes()).to_hex()[..16];
         let folder = format!(".jurat/handover/{digest}/turn_{turn}");
@@ -201,11 +207,11 @@ impl Log {
              says `offloaded=\"true\"`, it holds the path of a file with the text.{SEPARATOR}{question}"
         );
         files.push((path, xml));
-        Told { question, prior: Some(Vec::new()), files }
+        TurnInput { question, prior: Some(Vec::new()), files }
     }
 }
 
-/// Whether a message belongs to the conversation: what systems are told is for their turns.
+/// Whether a message belongs to the conversation: system messages are for their own turns.
 fn is_said(message: &Message) -> bool {
     !matches!(message, Message::System(_))
 }
@@ -283,7 +289,7 @@ mod tests {
                 let examples: Vec<(String, String)> =
                     (0..*n_examples).map(|it| (format!("q{it}"), "a".to_owned())).collect();
                 let handover = is_handed_over.then_some(&Handover::TranscriptPrepend);
-                let told = log.told(&format!("question {ix}"), handover, None, 1);
+                let input = log.turn_input(&format!("question {ix}"), handover, None, 1);
                 let mut expected = vec![];
                 expected.extend((!system.is_empty()).then(|| Message::System((*system).to_owned())));
                 for (question, answer) in &examples {
@@ -291,14 +297,14 @@ mod tests {
                 }
                 let prior = if *is_handed_over { Vec::new() } else { log.messages() };
                 expected.extend(prior.into_iter().filter(|it| !matches!(it, Message::System(_))));
-                expected.push(Message::User(told.question.clone()));
-                let mut asked = log.request_messages(system, &examples, &told);
+                expected.push(Message::User(input.question.clone()));
+                let mut asked = log.request_messages(system, &examples, &input);
                 assert_eq!(asked[..], expected[..], "turn {ix} of {turns:?}");
                 let trace = [Message::assistant(format!("answer {ix}")), Message::assistant("more")];
                 // Tools were called in between, and the last answer is not in the request.
                 asked.push(trace[0].clone());
                 let asked = if *is_given_back && !is_handed_over { asked } else { Messages::default() };
-                log.add("agent", system, &told.question, &trace, asked);
+                log.add("agent", system, &input.question, &trace, asked);
             }
         }
     }

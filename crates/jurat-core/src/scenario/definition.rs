@@ -109,7 +109,7 @@ pub struct Node {
     pub agent_identity: Option<String>,
     /// Whatever its author wants to keep with it.
     pub metadata: Map<'static>,
-    /// What else a peer's file says about its models, under the peer's names; kept and written back.
+    /// What else a file of Karenina says about its models, under Karenina's names; stored and written back.
     pub stored: Map<'static>,
 }
 
@@ -142,7 +142,7 @@ pub struct Question {
     pub raw_answer: Option<String>,
     /// Questions and answers that are put before this one, as examples.
     pub examples: Vec<(String, String)>,
-    /// What else a peer's file says about it, under the peer's names; kept and written back.
+    /// What else a file of Karenina says about it, under Karenina's names; stored and written back.
     pub stored: Map<'static>,
 }
 
@@ -167,7 +167,7 @@ pub struct Edge {
     pub target: Target,
     /// When it is taken; `None` for the way that is left when no other is.
     pub when: Option<Condition>,
-    /// What the next turn is told of those before it.
+    /// What the next turn is sent of those before it.
     pub handover: Option<Handover>,
 }
 
@@ -274,7 +274,7 @@ pub struct StateCheck {
 /// How the accumulated state changes after a turn.
 #[derive(Debug, Clone)]
 pub enum StateUpdate {
-    /// To what an expression comes to.
+    /// To the value of an expression.
     Cel(Arc<Expression>),
     /// To what code returns.
     Callable(Callable),
@@ -291,7 +291,7 @@ impl PartialEq for StateUpdate {
     }
 }
 
-/// What the next turn is told of those before it, when it is not simply the conversation.
+/// What the next turn is sent of those before it, when it is not simply the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Handover {
     /// A transcript before the question, in one message.

@@ -14,7 +14,7 @@ use crate::template::Verified;
 use crate::tool::ToolUse;
 use crate::verdict::StopReason;
 
-/// What a scenario came to.
+/// The result of a scenario.
 #[derive(Debug, Clone)]
 pub enum End {
     /// It was run to an end.
@@ -34,7 +34,7 @@ pub struct Execution {
     pub history: Vec<TurnRecord>,
     /// What was known in the end.
     pub final_state: State,
-    /// What criteria came to, by name; `false` for those that could not be decided.
+    /// The results of criteria, by name; `false` for those that could not be decided.
     pub outcome_results: Map<'static>,
     /// Why criteria could not be decided, by name.
     pub outcome_errors: Map<'static>,
@@ -42,14 +42,14 @@ pub struct Execution {
     pub terminal_failure: Option<(String, TurnFailure)>,
     /// Which repetition it is, counted from 0.
     pub replicate: u32,
-    /// Why nobody could tell where to go on, when that ended it.
+    /// Why the next node could not be found, when that ended it.
     pub unclear: Option<Fault>,
 }
 
 /// How a scenario ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It came to an end of its own.
+    /// It ended by itself.
     Completed,
     /// It took as many turns as it may.
     LimitReached,
@@ -84,7 +84,7 @@ pub struct TurnRecord {
     pub raw_response: Option<String>,
     /// What was read from it.
     pub parsed: Map<'static>,
-    /// Whether it was right, and why; `None` when nobody said what would be right.
+    /// Whether it was right, and why; `None` when the scenario does not say what would be right.
     pub verified: Option<Verified>,
     /// What traits it was rated with.
     pub rubric: Map<'static>,
@@ -119,7 +119,7 @@ impl Execution {
         }
     }
 
-    /// Decides the criteria in the order of their registration; `by_code` has what code came to, by place. One that cannot be decided is
+    /// Decides the criteria in the order of their registration; `by_code` has the results of code, by place. One that cannot be decided is
     /// `false` among the results, as it always was, and has its reason beside them. Of several with one name the last counts.
     pub(super) fn decide(&mut self, outcomes: &[Criterion], mut by_code: BTreeMap<u32, Result<Value, String>>) {
         let evidence = self.to_value();

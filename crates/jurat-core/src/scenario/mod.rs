@@ -1,13 +1,13 @@
 //! Scenarios: conversations with a subject along a graph.
 //!
-//! A node asks, an edge says where to go on, and criteria look at the whole afterwards.
+//! A node asks, an edge says where to continue, and criteria look at the whole afterwards.
 //!
 //! * [`definition`]: what a scenario is, frozen;
 //! * [`when`]: conditions as they are written; [`structure`]: whether it is sound; [`builder`]: built step by step;
 //! * [`callable`]: code of the embedding program, where data does not say enough;
-//! * [`state`]: what is known between two turns; [`mod@route`]: where a conversation goes on;
-//! * [`conversation`]: what was said, and what the next turn is told of it;
-//! * [`ready`]: a scenario made ready to run; [`traversal`]: one on its way; [`execution`]: what happened, as evidence.
+//! * [`state`]: what is known between two turns; [`mod@route`]: where a conversation continues;
+//! * [`conversation`]: what was said, and what the next turn is sent of it;
+//! * [`ready`]: a scenario compiled to run; [`traversal`]: one in progress; [`execution`]: what happened, as evidence.
 
 pub mod builder;
 pub mod callable;

@@ -1,4 +1,4 @@
-//! A scenario made ready to run: names resolved, conditions compiled, what each answer is compared with decided.
+//! A scenario compiled to run: names resolved, conditions compiled, what each answer is compared with decided.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::effect::{Message, Schema};
 use crate::judge::{End, ReplyForm};
 use crate::template::{RatedTurn, Ratings, Rubric, RubricError, Template, Verified, parser, reference};
 
-/// A scenario made ready to run.
+/// A scenario compiled to run.
 #[derive(Debug)]
 pub struct ReadyScenario {
     pub scenario: Scenario,
@@ -23,7 +23,7 @@ pub struct ReadyScenario {
     places: HashMap<String, usize>,
 }
 
-/// A node made ready to run.
+/// A node compiled to run.
 #[derive(Debug)]
 pub struct ReadyNode {
     pub id: String,
@@ -53,9 +53,9 @@ pub struct ReadyNode {
 /// How the answers of a node are verified.
 #[derive(Debug)]
 pub enum Verification {
-    /// Not at all: nobody says what would be right.
+    /// Not at all: the scenario does not say what would be right.
     Nothing,
-    /// By their text, for want of somebody who could read them.
+    /// By their text, because no model is there to read them.
     ExactMatch(String),
     /// By a model that compares them with what would be right.
     Default(String),
@@ -81,7 +81,7 @@ pub(super) struct Reading {
 }
 
 impl ReadyScenario {
-    /// Makes a scenario ready. `parser` is who reads answers where neither node nor scenario says: `None` when there is nobody.
+    /// Compiles a scenario. `parser` is the role that reads answers where neither node nor scenario names one; `None` when there is no such model.
     pub fn new(scenario: Scenario, parser: Option<&str>) -> Result<ReadyScenario, NotReady> {
         let entry = scenario
             .nodes
@@ -140,7 +140,7 @@ impl ReadyNode {
         self.edges.iter().any(|it| it.edge.tests_failure())
     }
 
-    /// Where to go on after such a failure: along an edge that tests for it, or nowhere.
+    /// Where to continue after such a failure: along an edge that tests for it, or nowhere.
     pub(super) fn failure_route(
         &self,
         state: &State,

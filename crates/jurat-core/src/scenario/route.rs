@@ -1,4 +1,4 @@
-//! Where a conversation goes on: a function of the state and of the edges that leave a node, and of nothing else.
+//! Where a conversation continues: a function of the state and of the edges that leave a node, and of nothing else.
 
 use jurat_compare::{Comparison, Fault, Inapplicable, Judgement};
 use jurat_format::value::{Val, Value, shown};
@@ -44,7 +44,7 @@ fn bound(check: &StateCheck) -> Result<Comparison<'static>, Inapplicable> {
     check.verify_with.bind(check.expected.clone())
 }
 
-/// Where a conversation goes on.
+/// Where a conversation continues.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Route {
     /// Along this edge, by its place among those of the node.
@@ -53,7 +53,7 @@ pub enum Route {
     Ends,
     /// The code of this edge has to be called first.
     Calls(usize),
-    /// Nobody can tell, because of this edge.
+    /// It cannot be decided, because of this edge.
     Unclear {
         /// Its place among those of the node.
         edge: usize,
@@ -68,7 +68,7 @@ pub enum Route {
 pub struct Tested {
     /// Its place among those of the node.
     pub edge: usize,
-    /// Whether it holds; why nobody can tell, otherwise.
+    /// Whether it holds; otherwise why that cannot be decided.
     pub held: Result<bool, String>,
     /// The paths it looked at, and what it found there.
     pub saw: Vec<(String, Value)>,
@@ -108,7 +108,7 @@ pub fn route(
     (fallback.map_or(Route::Ends, Route::Along), tested)
 }
 
-/// Whether something holds, or what kind of reason there is that nobody can tell, and the reason in words.
+/// Whether something holds, or why that cannot be decided: the kind of reason and the reason in words.
 type Held = Result<bool, (Fault, String)>;
 
 /// A condition on its way through its parts.
@@ -141,7 +141,7 @@ impl Testing<'_> {
         }
     }
 
-    /// Tests parts until one comes to what decides the whole, and steps over the checks of the others.
+    /// Tests parts until one decides the whole, and steps over the checks of the others.
     fn until<T>(
         &mut self,
         decides: bool,

@@ -14,7 +14,7 @@ pub struct State {
     pub turn: u32,
     /// The node of the last turn.
     pub current_node: String,
-    /// Whether the answer of the last turn was right; `None` when nobody could tell.
+    /// Whether the answer of the last turn was right; `None` when that could not be decided.
     pub verify_result: Option<bool>,
     /// What was read from the answer of the last turn.
     pub parsed: Map<'static>,
@@ -122,7 +122,7 @@ impl State {
     }
 }
 
-/// Yes, no, or nobody could tell.
+/// Yes, no, or undecided.
 pub(super) fn verified<'v>(result: Option<bool>) -> Val<'v> {
     result.map_or(Val::Null, Val::Bool)
 }
@@ -138,7 +138,7 @@ fn lent<'m>(map: &'m Map<'static>) -> Map<'m> {
 /// A path into the state, as it is written in an edge.
 ///
 /// What comes behind `parsed.`, `accumulated.`, `node_visits.` and `rubric.` is one name, dots included. A path that leads nowhere
-/// finds null: what an answer did not contain is nothing, and routing goes on from there.
+/// finds null: what an answer did not contain is nothing, and routing continues from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatePath {
     text: String,

@@ -1,6 +1,6 @@
 //! Whether a scenario is a sound graph: every flaw at once, each with its place.
 //!
-//! Errors are what the seed's `validate` refuses; nothing runs with them. The others are warnings: the scenario runs, and very likely does
+//! Errors are what Karenina's `validate` refuses; nothing runs with them. The others are warnings: the scenario runs, and very likely does
 //! not do what its author meant. Parts that could not be read are [`Unread`], and are not taken for parts that are empty.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -48,7 +48,7 @@ pub enum Flaw {
     },
     /// An edge can never be taken, because another one is taken whenever it could be.
     Shadowed { edge: usize, by: usize },
-    /// Whoever comes to one of these nodes never leaves them: only the turn limit ends the conversation.
+    /// A conversation that reaches one of these nodes never leaves them: only the turn limit ends the conversation.
     NoWayOut { nodes: Vec<usize> },
     /// A condition looks at something that is never there.
     UnknownField {
@@ -184,7 +184,7 @@ pub struct Unread {
     pub rubrics: HashSet<usize>,
 }
 
-/// Every flaw of a scenario: errors in the order in which the seed looks for them, then warnings.
+/// Every flaw of a scenario: errors in the order in which Karenina looks for them, then warnings.
 pub fn flaws(scenario: &Scenario) -> Vec<Flaw> {
     flaws_besides(scenario, &Unread::default())
 }
@@ -245,7 +245,7 @@ impl<'s> Graph<'s> {
         }
     }
 
-    /// Which nodes some way leads to, whatever conditions it has; `None` when nobody knows where to start.
+    /// Which nodes some way leads to, whatever conditions it has; `None` when the entry is not known.
     fn reached(&self, scenario: &Scenario) -> Option<Vec<bool>> {
         let entry = *self.places.get(scenario.entry.as_str())?;
         let mut reached = vec![false; scenario.nodes.len()];

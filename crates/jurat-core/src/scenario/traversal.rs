@@ -1,19 +1,19 @@
 //! A scenario on its way: what may be asked now, and what follows from what came back.
 //!
 //! A pure state machine, like [`crate::case::CaseState`]: no clock, no IO. A turn asks the subject, calls the tools it wants, has its answer read and rated,
-//! updates the state and finds the next node. Whatever is asked of the world is a step with a site; whoever performs it hands the outcome back. The
-//! same outcomes give the same execution, so a conversation that was interrupted goes on where it was, and a recording replays it.
+//! updates the state and finds the next node. Whatever is asked of the world is a step with a site; the shell that performs it hands the outcome back. The
+//! same outcomes give the same execution, so a conversation that was interrupted is resumed where it was, and a recording replays it.
 
 mod answer;
 mod ending;
-mod passage;
 mod question;
+mod routing;
 
 use std::collections::BTreeMap;
 
 use jurat_format::value::{Map, Value};
 
-use super::conversation::{Log, Told};
+use super::conversation::{Log, TurnInput};
 use super::execution::{End, Execution, TurnRecord};
 use super::ready::{ReadyNode, ReadyScenario};
 use super::{Callable, Handover, State, StateUpdate, TurnFailure};
@@ -49,7 +49,7 @@ pub struct Traversal<'p> {
 /// The turn that is under way.
 #[derive(Debug, Default)]
 struct Turn {
-    told: Option<Told>,
+    input: Option<TurnInput>,
     /// What was said between subject and tools.
     dialogue: Dialogue,
     raw: Option<String>,
@@ -164,14 +164,14 @@ impl<'p> Traversal<'p> {
         &self.node().id
     }
 
-    /// What the subject is told in this turn, once that is known.
-    pub fn told(&self) -> Option<&Told> {
-        self.turn.told.as_ref()
+    /// What the subject is sent in this turn, once that is known.
+    pub fn turn_input(&self) -> Option<&TurnInput> {
+        self.turn.input.as_ref()
     }
 
     /// The messages before the question of this turn, those of systems included.
     pub fn prior(&self) -> Vec<Message> {
-        let handed_over = self.told().and_then(|it| it.prior.clone());
+        let handed_over = self.turn_input().and_then(|it| it.prior.clone());
         handed_over.unwrap_or_else(|| self.log.messages())
     }
 
@@ -182,10 +182,10 @@ impl<'p> Traversal<'p> {
 
     /// Files that have to be there before the steps are performed, by path.
     pub fn files(&self) -> &[(String, String)] {
-        self.told().map_or(&[], |it| it.files.as_slice())
+        self.turn_input().map_or(&[], |it| it.files.as_slice())
     }
 
-    /// What it came to, once it is over.
+    /// Its result, once it is over.
     pub fn end(&self) -> Option<&End> {
         match &self.phase {
             Phase::Done(end) => Some(end),
@@ -284,14 +284,14 @@ impl<'p> Traversal<'p> {
             }
     }
 
-    /// Takes in a whole turn that was had elsewhere, where the subject would be asked: nobody is asked in this turn. What follows from
+    /// Takes in a whole turn that was had elsewhere, where the subject would be asked: no model is asked in this turn. What follows from
     /// a turn follows from it as from any other. At other times it changes nothing.
     pub fn take(&mut self, turn: GivenTurn) {
         let Phase::Asking(inquiry) = &mut self.phase else { return };
         let Some(asked) = inquiry.withdraw() else { return };
         let GivenTurn { trace, raw_response, parsed, verified, rubric, failure } = turn;
         self.turn = Turn {
-            told: self.turn.told.take(),
+            input: self.turn.input.take(),
             dialogue: Dialogue { asked, trace, ..Dialogue::default() },
             raw: raw_response,
             parsed,

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! What a field is compared with decides how: a boolean by truth, text without regard to case and outer space, a number by value, a
-//! list as a set. [`read`] takes everything that jurat knows, [`read_seed`] only what the peer's builder takes, and
+//! list as a set. [`read`] takes everything that jurat knows, [`read_seed`] only what Karenina's builder takes, and
 //! [`read_stored`] what files have; each is written by one function too.
 
 use std::borrow::Cow;
@@ -65,7 +65,7 @@ pub fn read(node: &Node<'_>) -> Result<Option<Condition>, Vec<WhenError>> {
     }
 }
 
-/// Reads a condition in the forms of the seed, and no others: an object with one field, a list of such, the text of code.
+/// Reads a condition in the forms of Karenina, and no others: an object with one field, a list of such, the text of code.
 pub fn read_seed(node: &Node<'_>) -> Result<Option<Condition>, Vec<WhenError>> {
     let check = |node: &Node<'_>| match node.entries() {
         Some([only]) => check(&only.key, only.key_span, &only.value, &SEED_OPERATORS).map_err(|it| vec![it]),
@@ -160,7 +160,7 @@ pub fn write(condition: &Condition) -> Value {
     }
 }
 
-/// The condition as files of the peer have it; null for code, whose text stands under a key of its own.
+/// The condition as files of Karenina have it; null for code, whose text stands under a key of its own.
 pub fn write_stored(condition: &Condition) -> Value {
     match condition {
         Condition::Check(check) => write_stored_check(check),
@@ -218,7 +218,7 @@ fn keyed(key: &'static str, value: Value) -> Value {
     Val::Map([(key, value)].into_iter().collect::<Map<'static>>())
 }
 
-/// The operators of the seed.
+/// The operators of Karenina.
 const SEED_OPERATORS: [&str; 5] = ["gte", "gt", "lte", "lt", "eq"];
 
 /// The operators of jurat.
@@ -262,7 +262,7 @@ fn member(entry: &Entry<'_>) -> Result<Condition, Vec<WhenError>> {
     }
 }
 
-/// A field and what it must be; operators beyond the seed's become conditions of several checks.
+/// A field and what it must be; operators beyond Karenina's become conditions of several checks.
 fn of_field(field: &str, span: Span, value: &Node<'_>) -> Result<Condition, WhenError> {
     let beyond = match value.entries() {
         Some([only]) => Some((&*only.key, &only.value)),
@@ -288,7 +288,7 @@ fn of_field(field: &str, span: Span, value: &Node<'_>) -> Result<Condition, When
     }
 }
 
-/// One check, in the forms of the seed.
+/// One check, in the forms of Karenina.
 fn check(field: &str, span: Span, value: &Node<'_>, known: &[&'static str]) -> Result<StateCheck, WhenError> {
     let Some(operators) = value.entries() else { return Ok(inferred(field, value.to_val().into_owned())) };
     let [only] = operators else {
@@ -338,12 +338,12 @@ fn comparison(name: &str) -> Operator {
     Operator::read(entry.expect("a comparison of the vocabulary"), &mut args).expect("it needs no parameter")
 }
 
-/// What becomes of parameters that nobody knows.
+/// What becomes of unknown parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Strictness {
     /// They are mistakes.
     Strict,
-    /// They are ignored, as the peer does.
+    /// They are ignored, as in Karenina.
     Lenient,
 }
 

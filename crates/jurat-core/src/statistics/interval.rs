@@ -1,4 +1,4 @@
-//! The interval that a share lies in, as far as what was counted can tell.
+//! The interval that a share lies in, as far as the counts show.
 
 /// A range of shares, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]

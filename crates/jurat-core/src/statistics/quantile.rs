@@ -43,7 +43,7 @@ pub fn quantile<E>(share: f64, mut each: impl FnMut(&mut dyn FnMut(f64)) -> Resu
     Ok(Some(number_of(found)))
 }
 
-/// How many of so many numbers come before the one that is looked for.
+/// How many of the numbers come before the one that is looked for.
 fn first_rank(share: f64, n: u64) -> Option<u64> {
     let least = (share.clamp(0.0, 1.0) * n as f64).ceil() as u64;
     (n > 0).then(|| least.clamp(1, n) - 1)

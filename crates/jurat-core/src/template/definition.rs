@@ -62,7 +62,7 @@ pub struct Field {
 /// What a field must be.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GroundTruth {
-    /// Nobody says: the field is read, and not judged unless its comparison says enough by itself.
+    /// The template does not say: the field is read, and not judged unless its comparison says enough by itself.
     None,
     Value(Value),
     /// What an earlier turn of the conversation decides.
@@ -92,7 +92,7 @@ pub enum Strategy {
     AllOf(Vec<Strategy>),
     /// One of these.
     AnyOf(Vec<Strategy>),
-    /// So many of these.
+    /// At least this number of these.
     AtLeastN(u32, Vec<Strategy>),
 }
 
@@ -222,7 +222,7 @@ impl Template {
         &self.form.reply
     }
 
-    /// What the model that reads answers is told to do.
+    /// What the model that reads answers is instructed to do.
     pub fn instructions(&self) -> &str {
         &self.form.instructions
     }
@@ -232,7 +232,7 @@ fn listed_names(fields: &[Field]) -> String {
     fields.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join("`, `")
 }
 
-/// How a value is compared when nobody says: as edges of scenarios do, except that null and objects are compared as they are
+/// How a value is compared by default: as edges of scenarios do, except that null and objects are compared as they are
 /// rather than by their text.
 pub fn usual_operator(ground_truth: &Val<'_>) -> Operator {
     primitive(match ground_truth {

@@ -1,6 +1,6 @@
 //! What the model that reads answers is asked: to fill in the fields of a template, and nothing about what would be right.
 //!
-//! The words are fixed and published in `docs/reference/templates.md`: whoever compares two runs knows that both were read alike.
+//! The words are fixed and published in `docs/reference/templates.md`: so that two runs can be compared.
 
 use jurat_format::value::{Map, Val, Value};
 
@@ -9,7 +9,7 @@ use super::quoting::quoted;
 use crate::effect::{Message, Schema};
 use crate::judge::{ReplyForm, ReplySchema};
 
-/// What the model is told to do; `{schema}` stands for the JSON Schema of its reply.
+/// What the model is instructed to do; `{schema}` stands for the JSON Schema of its reply.
 pub const INSTRUCTIONS: &str = "\
 You read an answer and fill in a form about what it says. You do not judge it, correct it or add to it.
 
@@ -30,7 +30,7 @@ pub fn request(template: &Template, question: &str, raw_response: &str) -> Vec<M
     ]
 }
 
-/// What a model must reply and is told about it, made once.
+/// What a model must reply and the instructions for it, made once.
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) schema: Schema,

@@ -13,7 +13,7 @@ use super::traits::{Metric, Trait, TraitKind};
 use crate::effect::{Message, Schema};
 use crate::judge::ReplyForm;
 
-/// What a model that rates is told to do; `{schema}` stands for the JSON Schema of its reply.
+/// What a model that rates is instructed to do; `{schema}` stands for the JSON Schema of its reply.
 pub const INSTRUCTIONS: &str = "\
 You rate an answer to a question by a list of traits.
 
@@ -25,7 +25,7 @@ Rate each trait by itself, by its description alone, and by what the answer says
 Reply with one JSON object that fits this JSON Schema, and with nothing else:
 {schema}";
 
-/// What a model that sorts for a metric is told to do; `{schema}` stands for the JSON Schema of its reply.
+/// What a model that sorts for a metric is instructed to do; `{schema}` stands for the JSON Schema of its reply.
 pub const SORTING: &str = "\
 You compare an answer to a question with a list of things that it should contain.
 
@@ -38,7 +38,7 @@ Other words in the answer for the same thing count as that thing.
 Reply with one JSON object that fits this JSON Schema, and with nothing else:
 {schema}";
 
-/// Traits, made ready to rate by.
+/// Traits, compiled to rate by.
 #[derive(Debug)]
 pub struct Rubric {
     traits: Vec<Trait>,
@@ -165,7 +165,7 @@ impl Rubric {
         self.asked.get(request).map(|it| &it.form.reply)
     }
 
-    /// What an answer is rated, from the replies to the requests in their order. A reply that is not there is one that nobody got.
+    /// What an answer is rated, from the replies to the requests in their order. A reply that is not there was never received.
     pub fn ratings(&self, turn: RatedTurn<'_>, replies: &[Result<Value, String>]) -> Ratings {
         let mut rated: Vec<Option<Result<Vec<Value>, String>>> = self.traits.iter().map(|it| ruled(it, turn)).collect();
         for (nth, asked) in self.asked.iter().enumerate() {
@@ -220,7 +220,7 @@ fn check(it: &Trait) -> Result<(), RubricError> {
     }
 }
 
-/// What a rule over the text comes to; `None` for traits that a model rates.
+/// The value of a rule over the text; `None` for traits that a model rates.
 fn ruled(it: &Trait, turn: RatedTurn<'_>) -> Option<Result<Vec<Value>, String>> {
     match &it.kind {
         TraitKind::Regex { pattern, invert, .. } => {
@@ -311,7 +311,7 @@ impl Counts {
         } else {
             sorted(unwanted, &listed(FALSE_POSITIVES), &listed(TRUE_NEGATIVES))?
         };
-        // Lists of things that somebody wrote are far shorter than where doubles stop counting.
+        // Lists that people write are far shorter than where doubles stop counting.
         let count = |n: usize| n as f64;
         Ok(Counts {
             true_positives: count(found),

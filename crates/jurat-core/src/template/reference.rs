@@ -16,7 +16,7 @@ use super::verification::{FieldVerdict, JudgedBy, Verified};
 use crate::effect::{Message, Schema};
 use crate::judge::ReplyForm;
 
-/// What the model is told to do; `{schema}` stands for the JSON Schema of its reply.
+/// What the model is instructed to do; `{schema}` stands for the JSON Schema of its reply.
 pub const INSTRUCTIONS: &str = "\
 You compare an answer to a question with a reference, which is right.
 

@@ -39,7 +39,7 @@ pub enum TraitKind {
         /// Whether the answer must not match.
         invert: bool,
     },
-    /// What an expression over `raw_response`, `question`, `parsed` and `verify_result` comes to.
+    /// The value of an expression over `raw_response`, `question`, `parsed` and `verify_result`.
     Cel(Arc<Expression>),
     /// How much of a list the answer has, and how much besides; a model sorts.
     Metric {

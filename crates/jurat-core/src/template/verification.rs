@@ -18,21 +18,21 @@ use crate::judge::{ReplyForm, ReplySchema};
 /// What is concluded about an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verified {
-    /// Whether it is right; `None` when nothing was judged, and in words why nobody can tell.
+    /// Whether it is right; `None` when nothing was judged, and in words why that cannot be decided.
     pub verify: Result<Option<bool>, String>,
-    /// Partial credit, between 0 and 1 unless a weight is negative; `None` when nothing was judged or nobody can tell.
+    /// Partial credit, between 0 and 1 unless a weight is negative; `None` when nothing was judged or it cannot be decided.
     pub granular: Option<f64>,
-    /// What each field came to, in order.
+    /// The result of each field, in order.
     pub fields: Vec<FieldVerdict>,
     /// By what it was judged.
     pub judged_by: JudgedBy,
 }
 
-/// What one field came to.
+/// The result of one field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldVerdict {
     pub name: String,
-    /// Whether it is right; `None` when it was not there or is not judged, and why nobody can tell.
+    /// Whether it is right; `None` when it was not there or is not judged, and why that cannot be decided.
     pub result: Result<Option<bool>, Inapplicable>,
     /// Its credit between 0 and 1, when it was judged.
     pub score: Option<f64>,
@@ -70,7 +70,7 @@ impl fmt::Display for JudgedBy {
 }
 
 impl Verified {
-    /// Whether the answer is right, when somebody could tell.
+    /// Whether the answer is right, where that could be decided.
     pub fn verify_result(&self) -> Option<bool> {
         self.verify.as_ref().ok().copied().flatten()
     }
@@ -144,7 +144,7 @@ impl Template {
         Verified { verify, granular, fields, judged_by: JudgedBy::Template }
     }
 
-    /// Partial credit: what the fields earned of their weights. Where one of several is enough only the best counts, where so many are
+    /// Partial credit: what the fields earned of their weights. Where one of several is enough only the best counts, where a number of them is
     /// enough only as many; parts of a strategy below its root make no difference.
     fn granular(&self, verdicts: &[FieldVerdict]) -> f64 {
         let fields = self.fields().iter().zip(verdicts).filter(|(field, _)| field.is_judged());
@@ -174,7 +174,7 @@ fn holds(strategy: &Strategy, passed: &impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// How a field is judged, made ready when the template is.
+/// How a field is judged, compiled with the template.
 #[derive(Debug)]
 pub(super) struct Check {
     /// Whether null is a value of its type, rather than a sign that nothing was found.
@@ -213,7 +213,7 @@ impl Check {
         let always = |value: Value| Rule::Fixed(ready(&GroundTruthCase { value, verify_with: None }));
         let rule = match &field.ground_truth {
             GroundTruth::None if !field.is_judged() => Rule::Nothing,
-            // Whoever looks for something in the raw answer expects it to be there, unless they say otherwise.
+            // A comparison with the raw answer expects the text to be there by default.
             GroundTruth::None if field.is_trace() => always(Val::Bool(true)),
             GroundTruth::None => always(Val::Null),
             GroundTruth::Value(value) => always(value.clone()),

@@ -1,4 +1,4 @@
-//! The id that the peer gives a question: the MD5 of its text. It identifies; it protects nothing.
+//! The id that Karenina gives a question: the MD5 of its text. It identifies; it protects nothing.
 
 /// How far each round turns.
 const TURNS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];

@@ -1,8 +1,8 @@
-//! Scenarios as the peer stores them: its dump in snake case, and its checkpoint, which is JSON-LD with the words of schema.org.
+//! Scenarios as Karenina stores them: its dump in snake case, and its checkpoint, which is JSON-LD with the words of schema.org.
 //!
 //! The dump has the keys that suites have, so one reader reads both; a checkpoint is the same under other names, and [`plain`] gives it
-//! those of the dump. Text of code is kept and never run. What the peer has no place for (time limits, tools, templates
-//! as data) stands under the key `jurat`; a scenario without such things is written exactly as the peer writes it.
+//! those of the dump. Text of code is stored and never run. What Karenina has no place for (time limits, tools, templates
+//! as data) stands under the key `jurat`; a scenario without such things is written exactly as Karenina writes it.
 
 use std::borrow::Cow;
 
@@ -29,14 +29,14 @@ const RENAMED: [(&str, &str); 10] = [
     ("evaluate_source", "evaluateSource"),
 ];
 
-/// What the peer has no place for.
+/// What Karenina has no place for.
 const BEYOND: &str = "jurat";
 
 /// How the name of a scenario's type ends.
 const SCENARIO: &str = "Scenario";
 
 impl Scenario {
-    /// Reads scenarios that the peer has stored: a checkpoint (`DataFeed`) with any number of them, one scenario of a checkpoint, or
+    /// Reads scenarios that Karenina has stored: a checkpoint (`DataFeed`) with any number of them, one scenario of a checkpoint, or
     /// the dump of one. What cannot be read is a problem; whether a graph is sound is another question ([`crate::scenario::structure`]).
     ///
     /// ```
@@ -64,7 +64,7 @@ impl Scenario {
         Writing::Checkpoint.scenario(self)
     }
 
-    /// The scenario as the peer dumps it.
+    /// The scenario as Karenina dumps it.
     pub fn to_stored(&self) -> Value {
         Writing::Dump.scenario(self)
     }
@@ -114,7 +114,7 @@ fn plain_node<'a>(node: &Node<'a>) -> Node<'a> {
     })
 }
 
-/// A question in the words of schema.org, in the peer's own.
+/// A question in the words of schema.org, in Karenina's own.
 fn plain_question<'a>(node: &Node<'a>) -> Node<'a> {
     let text =
         |part: Option<&Node<'a>>| part.and_then(|it| it.get("text")).filter(|it| it.as_str() != Some("")).cloned();
@@ -230,7 +230,7 @@ impl Writing {
         if self == Writing::Checkpoint {
             object.insert("question".into(), schema_org_question(&node.question));
         }
-        // What was read from the peer's own template and rubric stands there already.
+        // What was read from Karenina's own template and rubric stands there already.
         let own = |key: &str| node.question.stored.get(key).is_none();
         let beyond = ["description", "template", "rubric", "system", "tools", "state_update"].into_iter();
         let beyond = beyond.filter(|it| match *it {
@@ -279,7 +279,7 @@ impl Writing {
         ))
     }
 
-    /// Adds what the peer has no place for, out of the form that suites have.
+    /// Adds what Karenina has no place for, out of the form that suites have.
     fn put_beyond(self, object: &mut Map<'static>, short: Value, keys: &[&'static str]) {
         let found = keys.iter().filter_map(|key| Some((*key, short.get(key)?.clone())));
         let beyond: Map<'static> = found.collect();
@@ -297,7 +297,7 @@ impl Writing {
     }
 }
 
-/// The keys of a question in the order of the peer, with what stands there when there is nothing.
+/// The keys of a question in the order of Karenina, with what stands there when there is nothing.
 const QUESTION: [(&str, Value); 14] = [
     ("question", Val::Null),
     ("raw_answer", Val::Null),
@@ -327,7 +327,7 @@ fn question(question: &Question) -> Value {
             "question" => Val::from(text.clone()),
             "raw_answer" => optional(raw_answer.as_ref()),
             "few_shot_examples" if !examples.is_empty() => examples.iter().map(example).collect(),
-            // The peer dates a question when it is made, and takes no null for a date.
+            // Karenina dates a question when it is made, and takes no null for a date.
             "date_created" | "date_modified" if stored.get(key).is_none() => continue,
             _ => stored.get(key).cloned().unwrap_or(nothing),
         };
@@ -376,7 +376,7 @@ fn schema_org_question(question: &Question) -> Value {
 /// How many letters of a question name its template.
 const MOST_LETTERS: usize = 40;
 
-/// The models of a node: as the peer wrote them, or by name.
+/// The models of a node: as Karenina wrote them, or by name.
 fn models(models: &ModelOverride, node: &ScenarioNode) -> Value {
     let model = |key: &str, name: Option<&String>| match (node.stored.get(key), name) {
         (Some(stored), _) => stored.clone(),

@@ -1,4 +1,4 @@
-//! Templates that a peer keeps as the text of a Python class, as far as they can be read without running anything.
+//! Templates that Karenina stores as the text of a Python class, as far as they can be read without running anything.
 //!
 //! ```python
 //! class Answer(BaseAnswer):

@@ -115,7 +115,7 @@ fn words(text: &str) -> Vec<String> {
 fn matches<T: Eq + std::hash::Hash>(output: &[T], reference: &[T], n: usize) -> Matches {
     let (of_output, of_reference) = (ngram::counts(output, n), ngram::counts(reference, n));
     Matches {
-        // Runs that no reference is long enough for are nobody's fault.
+        // Runs that no reference is long enough for are not counted against the text.
         output: if of_reference.is_empty() { 0 } else { of_output.values().sum() },
         reference: of_reference.values().sum(),
         shared: ngram::shared(&of_output, &of_reference),

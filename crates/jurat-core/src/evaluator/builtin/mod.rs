@@ -73,7 +73,7 @@ impl Builtin {
         through(name, config, found)
     }
 
-    /// Whose embeddings it compares, a role or `provider/model`. `None` when it asks nobody.
+    /// Whose embeddings it compares, a role or `provider/model`. `None` when it asks no model.
     pub fn embedder(&self) -> Option<&str> {
         match &self.rule {
             Rule::Embedding { model } => Some(model),

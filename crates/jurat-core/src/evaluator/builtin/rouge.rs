@@ -10,7 +10,7 @@ use super::{extent, ngram};
 /// Which ROUGE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
-    /// Runs of so many words.
+    /// Runs of this number of words.
     N(usize),
     /// The longest common subsequence.
     L,
@@ -18,7 +18,7 @@ pub enum Variant {
     Lsum,
 }
 
-/// Precision, recall and what both come to.
+/// Precision, recall and their F-measure.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rouge {
     /// The share of the output that the reference has.
@@ -125,7 +125,7 @@ fn lengths(left: &[String], right: &[String]) -> Vec<Vec<u16>> {
     table
 }
 
-/// The places in `left` of one longest common subsequence. Which one it is, decides what several lines come to together.
+/// The places in `left` of one longest common subsequence. Which one it is, decides the result of several lines together.
 fn common(left: &[String], right: &[String]) -> Vec<usize> {
     let table = lengths(left, right);
     let (mut i, mut j) = (left.len(), right.len());

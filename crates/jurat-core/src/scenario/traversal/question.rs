@@ -1,4 +1,4 @@
-//! The beginning of a turn: what the subject is told and asked, until it has answered or cannot.
+//! The beginning of a turn: what the subject is sent and asked, until it has answered or cannot.
 
 use jurat_format::value::{Map, Val};
 
@@ -45,11 +45,11 @@ impl Traversal<'_> {
 
     pub(super) fn ask(&mut self, returned: Option<Vec<Message>>) {
         let node = self.node();
-        let told = self.log.told(&node.question.text, self.handover.as_ref(), returned, self.state.turn + 1);
-        let messages = self.log.request_messages(&node.system, &node.question.examples, &told);
+        let input = self.log.turn_input(&node.question.text, self.handover.as_ref(), returned, self.state.turn + 1);
+        let messages = self.log.request_messages(&node.system, &node.question.examples, &input);
         let subject = node.subject.clone().unwrap_or_else(|| self.subject.clone());
         let request = ModelRequest { repeat: self.replicate, ..ModelRequest::new(subject, messages) };
-        self.turn.told = Some(told);
+        self.turn.input = Some(input);
         self.phase = Phase::Asking(Inquiry::new(request, self.tools.offers(&node.tool_filter), MAX_RETRIES + 1));
     }
 
@@ -57,7 +57,7 @@ impl Traversal<'_> {
         let Phase::Asking(inquiry) = &mut self.phase else { return };
         inquiry.apply(seat, turn, outcome);
         let Some(conclusion) = inquiry.conclusion().cloned() else {
-            // No time is left to go on with what tools returned.
+            // No time is left to continue with what tools returned.
             if self.turn.time_over.is_some() && inquiry.asks() {
                 self.turn.dialogue = inquiry.take_dialogue();
                 self.ends_by_time();

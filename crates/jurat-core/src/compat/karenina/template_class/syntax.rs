@@ -125,7 +125,7 @@ impl<'e> Call<'e> {
         self.argument(name).ok_or_else(|| Fault::new(self.line, format!("`{}` has no `{name}`", self.name)))
     }
 
-    /// Refuses arguments that mean something nobody here knows.
+    /// Refuses unknown arguments.
     pub(super) fn only(&self, names: &[&str]) -> Result<(), Fault> {
         let unknown = self.named().find(|(it, _)| !names.contains(it));
         if let Some((name, value)) = unknown {

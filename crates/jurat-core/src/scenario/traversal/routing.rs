@@ -1,4 +1,4 @@
-//! From one turn to the next: what is known afterwards, what is written down, and where the conversation goes on.
+//! From one turn to the next: what is known afterwards, what is written down, and where the conversation continues.
 
 use jurat_format::value::{Map, Val, shown};
 
@@ -87,7 +87,7 @@ impl Traversal<'_> {
         let Phase::Updating(_) = self.phase else { return };
         match outcome {
             Outcome::Returned(returned) if !returned.is_error => self.state.accumulated = returned.value,
-            // As the authors of callbacks know it: one that fails changes nothing, and the conversation goes on. The record says so.
+            // As the authors of callbacks know it: one that fails changes nothing, and the conversation continues. The record says so.
             other => self.turn.update_error = Some(why(&other)),
         }
         self.advance();
@@ -118,7 +118,7 @@ impl Traversal<'_> {
         }
     }
 
-    /// The turn is over: where does it go on?
+    /// The turn is over: finds the next node.
     pub(super) fn advance(&mut self) {
         if self.ends_by_time() {
             return;
@@ -208,8 +208,8 @@ impl Traversal<'_> {
         }
         let node = self.node();
         let turn = &mut self.turn;
-        let sent = turn.told.as_ref().map_or_else(|| node.question.text.clone(), |it| it.question.clone());
-        let is_whole = turn.told.as_ref().is_some_and(|it| it.prior.is_none());
+        let sent = turn.input.as_ref().map_or_else(|| node.question.text.clone(), |it| it.question.clone());
+        let is_whole = turn.input.as_ref().is_some_and(|it| it.prior.is_none());
         let dialogue = &mut turn.dialogue;
         let asked = Some(std::mem::take(&mut dialogue.asked)).filter(|_| is_whole).unwrap_or_default();
         self.log.add(node.agent.as_deref().unwrap_or(&self.name), &node.system, &sent, &dialogue.trace, asked);
