@@ -106,7 +106,7 @@ fn executed(input: &Val<'_>) -> Result<Value, String> {
         match (Seat::numbered(step.site.seat), &step.request) {
             (Some(Seat::Subject), _) => {
                 let turn = turns.get(told.len()).ok_or("there are more turns than are given")?;
-                let now = traversal.told().ok_or("a subject is asked that is told nothing")?;
+                let now = traversal.turn_input().ok_or("a subject is asked that is told nothing")?;
                 told.push((now.question.clone(), traversal.prior()));
                 traversal.take(given(turn)?);
             }
