@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use jurat_core::plan::TaskIx;
+use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::{CaseReport, RunReport};
 use jurat_engine::view::{Detailed, NOT_PASSED, RunView, ViewError};
 use jurat_report::{CaseWriter, JsonWriter, MOST_CASES, MOST_FAILURES, Scope, TerminalOptions, TerminalWriter};
@@ -134,7 +134,7 @@ pub(crate) fn cases<'v>(
 ) -> Box<dyn Iterator<Item = Result<CaseReport, ViewError>> + 'v> {
     let detailed = Detailed::Tasks;
     match shown {
-        CasesShown::All => Box::new(view.cases(0..u64::MAX, detailed)),
+        CasesShown::All => Box::new(view.cases(CaseIx::ALL, detailed)),
         CasesShown::Failures => Box::new(view.failures()),
         CasesShown::These(cases) => Box::new(cases.iter().map(move |it| view.case_report(it, detailed))),
         CasesShown::Ended(column, codes) => Box::new(view.find(column, codes, detailed)),

@@ -1,10 +1,10 @@
-//! Cases before they are run: where each comes from.
+//! Cases before they are run.
 
 use std::sync::Arc;
 
 use jurat_compare::expression::Interrupt;
 use jurat_core::agent::AgentCase;
-use jurat_core::plan::Plan;
+use jurat_core::plan::{CaseIx, CaseLayout, CaseSource, Plan};
 use jurat_core::scenario::Scenario;
 use jurat_format::value::{Map, Val};
 use jurat_store::records::RowId;
@@ -13,23 +13,10 @@ use jurat_store::run::RowPlace;
 use crate::rows::Selection;
 use crate::{RunError, Stop};
 
-/// Where the evidence of a case comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CaseSource {
-    /// A row that holds it.
-    Row,
-    /// A row about which a model is asked.
-    Probe,
-    /// The scenario with this index.
-    Scenario(usize),
-    /// The task for an agent with this index.
-    Agent(usize),
-}
-
 /// A case with something to ask.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenCase {
-    pub(crate) case_ix: u64,
+    pub(crate) case_ix: CaseIx,
     pub(crate) id: RowId<'static>,
     pub(crate) place: RowPlace,
     /// The row; the cases of one row share it.
@@ -37,16 +24,17 @@ pub(crate) struct OpenCase {
     pub(crate) source: CaseSource,
 }
 
-/// The scenarios of a plan, and its tasks for agents. They are numbered before all rows.
+/// The cases that stand in the definition: scenarios and tasks for agents.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scenarios<'s> {
+pub(crate) struct DefinedCases<'s> {
     pub(crate) plan: &'s Plan,
-    /// The number that run files have for where they come from: the first behind those of rows.
-    pub(crate) source: u32,
+    pub(crate) layout: CaseLayout,
+    /// How many sources rows come from. In run files the sections of the definition follow them.
+    pub(crate) n_row_sources: u32,
 }
 
-impl Scenarios<'_> {
-    /// Those that are selected, each once.
+impl DefinedCases<'_> {
+    /// The first case of each source that is selected.
     pub(crate) fn selected(&self, selection: &Selection, stop: &Stop) -> Result<Vec<OpenCase>, RunError> {
         let _entered = stop.evaluations().enter();
         let selected = self.all_selected(selection);
@@ -55,34 +43,25 @@ impl Scenarios<'_> {
     }
 
     fn all_selected(&self, selection: &Selection) -> Result<Vec<OpenCase>, RunError> {
+        let scenarios = self.plan.scenarios.iter().map(|it| About::scenario(&it.scenario)).enumerate();
+        let scenarios = scenarios.map(|(ix, about)| (CaseSource::Scenario(ix), ix, about));
+        let agents = self.plan.cases.iter().map(|it| About::case(it)).enumerate();
+        let agents = agents.map(|(ix, about)| (CaseSource::Agent(ix), ix, about));
         let mut selected = Vec::new();
-        for (ix, ready) in self.plan.scenarios.iter().enumerate() {
+        for (source, ix, about) in scenarios.chain(agents) {
             let is_room = selection.limit.is_none_or(|it| (selected.len() as u64) < it);
-            if is_room && is_selected(selection, &About::scenario(&ready.scenario))? {
-                selected.push(OpenCase {
-                    case_ix: ix as u64,
-                    id: RowId::Given(ready.scenario.name.clone().into()),
-                    place: RowPlace { source: self.source, number: ix as u64 + 1, bytes: None },
-                    text: Arc::from(""),
-                    source: CaseSource::Scenario(ix),
-                });
-            }
-        }
-        let n_scenarios = self.plan.scenarios.len();
-        let source = self.source + u32::from(n_scenarios > 0);
-        for (ix, case) in self.plan.cases.iter().enumerate() {
-            let is_room = selection.limit.is_none_or(|it| (selected.len() as u64) < it);
-            if is_room && is_selected(selection, &About::case(case))? {
-                selected.push(OpenCase {
-                    case_ix: (n_scenarios + ix) as u64,
-                    id: RowId::Given(case.id.clone().into()),
-                    place: RowPlace { source, number: ix as u64 + 1, bytes: None },
-                    text: Arc::from(""),
-                    source: CaseSource::Agent(ix),
-                });
+            if is_room && is_selected(selection, &about)? {
+                selected.push(self.opened(source, ix, about.id));
             }
         }
         Ok(selected)
+    }
+
+    fn opened(&self, source: CaseSource, ix: usize, id: &str) -> OpenCase {
+        let is_second = matches!(source, CaseSource::Agent(_)) && !self.plan.scenarios.is_empty();
+        let place = RowPlace { source: self.n_row_sources + u32::from(is_second), number: ix as u64 + 1, bytes: None };
+        let (id, text) = (RowId::Given(id.to_owned().into()), Arc::from(""));
+        OpenCase { case_ix: self.layout.case(source, 0), id, place, text, source }
     }
 }
 

@@ -7,12 +7,13 @@ use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_core::case::{Case, CaseState, gathers};
 use jurat_core::effect::{Deed, Outcome, Request, StepSite};
+use jurat_core::plan::CaseSource;
 use jurat_core::scenario::{Callable, Step};
 use jurat_format::value::Val;
 use jurat_host::Sight;
 use jurat_model::tool::Toolbox;
 
-use crate::case_source::{CaseSource, OpenCase};
+use crate::case_source::OpenCase;
 use crate::clock::Clock;
 use crate::effect_lane::{EffectLane, PATIENCE};
 use crate::effects::At;
@@ -133,7 +134,7 @@ impl<'l> Live<'l> {
                 Some(artifact) => artifact.parent().map(Path::to_owned),
                 None => agents::directory_of(evidence, self.lane.kept),
             },
-            CaseSource::Row | CaseSource::Probe | CaseSource::Scenario(_) => {
+            CaseSource::Row(_) | CaseSource::Probe(_) | CaseSource::Scenario(_) => {
                 self.lane.rows.home(self.case.place.source).map(Path::to_owned)
             }
         };

@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_compare::expression::Interrupt;
 use jurat_core::case::{Case, Room};
-use jurat_core::plan::Plan;
+use jurat_core::plan::{CaseIx, CaseSource, Plan};
 use jurat_core::verdict::{CaseVerdict, StopReason};
 use jurat_format::value::{Record, Val, parse_json};
 use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
 
-use crate::case_source::{CaseSource, OpenCase};
+use crate::case_source::OpenCase;
 use crate::clock::Clock;
 use crate::drive::{Live, Logged, Until, drive};
 use crate::effects::Effects;
@@ -49,7 +49,6 @@ pub(crate) struct EffectLane<'r> {
     pub(crate) fail_fast: bool,
     /// What each variant asks, and whom.
     pub(crate) asked: &'r [Asked],
-    pub(crate) variants: &'r [Variant],
     /// How many cases are open at a time.
     pub(crate) most_open: usize,
     /// How far a case may be ahead of the oldest.
@@ -69,10 +68,10 @@ impl EffectLane<'_> {
     /// Takes cases to their end until there are no more.
     pub(crate) async fn run(&self, mut arriving: Receiver<Vec<OpenCase>>) -> Result<(), RunError> {
         let mut running = FuturesUnordered::new();
-        let mut open: BTreeMap<u64, RowId<'static>> = BTreeMap::new();
+        let mut open: BTreeMap<CaseIx, RowId<'static>> = BTreeMap::new();
         let mut is_held_up = false;
         let mut waiting: VecDeque<OpenCase> = VecDeque::new();
-        let mut newest: Option<u64> = None;
+        let mut newest: Option<CaseIx> = None;
         let mut is_closed = false;
         let mut flush = tokio::time::interval(BLOCK_TIME);
         flush.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -118,8 +117,8 @@ impl EffectLane<'_> {
         self.hand_on()
     }
 
-    fn is_near(&self, open: &BTreeMap<u64, RowId<'static>>, case_ix: u64) -> bool {
-        open.first_key_value().is_none_or(|(oldest, _)| case_ix <= oldest.saturating_add(self.window))
+    fn is_near(&self, open: &BTreeMap<CaseIx, RowId<'static>>, case_ix: CaseIx) -> bool {
+        open.first_key_value().is_none_or(|(oldest, _)| case_ix.is_within(self.window, *oldest))
     }
 
     fn hand_on(&self) -> Result<(), RunError> {
@@ -128,13 +127,13 @@ impl EffectLane<'_> {
     }
 
     /// Takes one case to its end and returns its place.
-    async fn case(&self, open: OpenCase) -> Result<u64, RunError> {
+    async fn case(&self, open: OpenCase) -> Result<CaseIx, RunError> {
         let started = Instant::now();
         if self.only.is_some_and(|it| !it.contains(open.case_ix)) {
             return Ok(open.case_ix);
         }
         match open.source {
-            CaseSource::Row | CaseSource::Probe => self.row(&open, started).await?,
+            CaseSource::Row(_) | CaseSource::Probe(_) => self.row(&open, started).await?,
             CaseSource::Scenario(_) | CaseSource::Agent(_) => Box::pin(self.defined(&open, started)).await?,
         }
         Ok(open.case_ix)
@@ -178,7 +177,7 @@ impl EffectLane<'_> {
         let begin = || match open.source {
             CaseSource::Agent(ix) => Case::of_agent(self.plan, &self.plan.cases[ix], asked, &room),
             CaseSource::Scenario(ix) => Case::of_scenario(self.plan, &self.plan.scenarios[ix], asked, &room),
-            CaseSource::Row | CaseSource::Probe => unreachable!("rows do not stand in the definition"),
+            CaseSource::Row(_) | CaseSource::Probe(_) => unreachable!("rows do not stand in the definition"),
         };
         let is_talk = matches!(open.source, CaseSource::Scenario(_));
         let case = self.driven(&begin, open, label, is_talk).await?;
@@ -227,13 +226,11 @@ impl EffectLane<'_> {
     }
 
     fn asked(&self, open: &OpenCase) -> &Asked {
-        &self.asked[(open.case_ix % self.asked.len().max(1) as u64) as usize]
+        &self.asked[self.keeping.layout.n_variants().variant(open.case_ix)]
     }
 
-    /// The variant that a case is. A row that is not asked about has none, though scenarios beside it have.
     fn variant(&self, open: &OpenCase) -> Option<&Variant> {
-        let place = (open.case_ix % self.variants.len().max(1) as u64) as usize;
-        self.variants.get(place).filter(|_| open.source != CaseSource::Row)
+        self.keeping.variants.get(self.keeping.layout.variant(open.case_ix)?)
     }
 
     fn put(
@@ -252,8 +249,8 @@ impl EffectLane<'_> {
             None => (case, text, base),
         };
         let Some(state) = case.tasks() else { unreachable!("a case is taken to its end") };
-        let (case_ix, id, place, source) = (open.case_ix, &open.id, open.place, open.source);
-        let done = Done { case_ix, id, place, text, base, state, took: started.elapsed(), source };
+        let (case_ix, id, place) = (open.case_ix, &open.id, open.place);
+        let done = Done { case_ix, id, place, text, base, state, took: started.elapsed() };
         let verdict = self.keeping.put(&mut self.block.borrow_mut(), &done);
         self.progress.done.fetch_add(1, Ordering::Relaxed);
         self.progress.count(verdict);

@@ -13,6 +13,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,7 +22,7 @@ use jurat_core::effect::wire::{deed_json, outcome_json, read_outcome, request_js
 use jurat_core::effect::{
     Asker, Deed, EffectKey, Endpoint, Fault, FaultKind, ModelRequest, Outcome, Request, Seat, StepSite,
 };
-use jurat_core::plan::Plan;
+use jurat_core::plan::{CaseIx, Plan};
 use jurat_core::verdict::StopReason;
 use jurat_format::value::Val;
 use jurat_model::Turn;
@@ -67,7 +68,7 @@ pub(crate) struct Effects<'r> {
     pub(crate) now_ms: &'r dyn Fn() -> u64,
     pub(crate) breaker: Breaker<'r>,
     /// So many cases that follow one another take turns at asking; those before them go first.
-    pub(crate) abreast: u64,
+    pub(crate) abreast: NonZeroU64,
     /// Who else waits for the answer to a question that is in flight.
     pub(crate) in_flight: RefCell<HashMap<EffectKey, Vec<oneshot::Sender<Outcome>>>>,
 }
@@ -78,7 +79,7 @@ const MOST_COPIES: u64 = 2 << 20;
 /// A site of a case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct At<'c> {
-    pub(crate) case_ix: u64,
+    pub(crate) case_ix: CaseIx,
     pub(crate) name: CaseLabel<'c>,
     pub(crate) site: StepSite,
     /// The node of the turn, when it is in a conversation.
@@ -444,7 +445,7 @@ impl Effects<'_> {
         let task = at.site.asker.task().map_or("", |it| self.plan.tasks[it.index()].id.as_str());
         let turn = at.site.asker.turn().zip(at.node).map(|(turn, node)| Turn { node, number: turn.saturating_add(1) });
         let (case, stop) = (at.name.id, self.stop);
-        let priority = at.case_ix / self.abreast;
+        let priority = at.case_ix.group(self.abreast);
         let question = Question { case, task, turn, priority, request, max_requests, stop, sent: &sent };
         let outcome = tokio::select! {
             biased;
@@ -521,7 +522,7 @@ impl Effects<'_> {
     }
 
     /// Adds an outcome to what the run took.
-    pub(crate) fn count(&self, case_ix: u64, site: StepSite, outcome: &Outcome, is_reused: bool) {
+    pub(crate) fn count(&self, case_ix: CaseIx, site: StepSite, outcome: &Outcome, is_reused: bool) {
         if let Some((_, Some(cost))) = taken(outcome) {
             self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
         }

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use jurat_core::case::CaseState;
 use jurat_core::judge::Marks;
-use jurat_core::plan::{Plan, TaskIx};
+use jurat_core::plan::{CaseIx, CaseLayout, Plan, TaskIx};
 use jurat_core::verdict::{CaseVerdict, Verdict};
 use jurat_format::value::{FieldPath, Val};
 use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, Variant};
 
-use crate::case_source::CaseSource;
 use crate::slice::Slice;
 use crate::tally::Tally;
 
@@ -18,6 +17,7 @@ use crate::tally::Tally;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keeping<'k> {
     pub(crate) plan: &'k Plan,
+    pub(crate) layout: CaseLayout,
     pub(crate) variants: &'k [Variant],
     pub(crate) tally: &'k Tally,
     /// Whether every row is copied, also those that passed and are in a file.
@@ -26,14 +26,13 @@ pub(crate) struct Keeping<'k> {
 
 /// A case that is done.
 pub(crate) struct Done<'d> {
-    pub(crate) case_ix: u64,
+    pub(crate) case_ix: CaseIx,
     pub(crate) id: &'d RowId<'d>,
     pub(crate) place: RowPlace,
     pub(crate) text: &'d str,
     pub(crate) base: &'d Val<'d>,
     pub(crate) state: &'d CaseState<'d>,
     pub(crate) took: Duration,
-    pub(crate) source: CaseSource,
 }
 
 impl Keeping<'_> {
@@ -106,9 +105,10 @@ impl Keeping<'_> {
             let value = group(path, done.base);
             block.slice(&Slice::Group { path: path.to_string(), value }.to_string());
         }
-        if self.variants.len() > 1 && done.source != CaseSource::Row {
-            let variant = &self.variants[(done.case_ix % self.variants.len() as u64) as usize];
-            let Variant { prompt, subject, .. } = variant.clone();
+        if self.variants.len() > 1
+            && let Some(variant) = self.layout.variant(done.case_ix)
+        {
+            let Variant { prompt, subject, .. } = self.variants[variant].clone();
             block.slice(&Slice::Subject { prompt, subject }.to_string());
         }
     }

@@ -151,7 +151,7 @@ pub fn launch(
     begun: Begun<'_>,
 ) -> Result<Launched, LaunchError> {
     let Definition { suite, sources, plan } = definition;
-    if how.options.repeat > 1 && plan.ask.is_none() && plan.scenarios.is_empty() && plan.cases.is_empty() {
+    if how.options.repeat > 1 && !plan.asks_subjects() {
         return Err(LaunchError::NothingToRepeat);
     }
     Roles::are_asked(plan, &how.options.models)?;
@@ -285,7 +285,7 @@ fn unusable_evaluator(definition: Definition<'_>, error: EvaluatorError) -> Laun
 const KEPT: &str = "agents";
 
 pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
-    if plan.ask.is_none() && plan.scenarios.is_empty() && plan.cases.is_empty() {
+    if !plan.asks_subjects() {
         return (Vec::new(), Vec::new());
     }
     variants(plan.ask.as_ref(), subjects, repeat)
@@ -306,12 +306,7 @@ fn head(
     let created_at_ms = now_ms();
     let name = suite.name.as_ref().map_or("suite", |it| it.value.as_str());
     let mut sources = source_heads(&suite.records, world.project);
-    if !plan.scenarios.is_empty() {
-        sources.push(SourceHead { name: "scenarios".to_owned(), file: None });
-    }
-    if !plan.cases.is_empty() {
-        sources.push(SourceHead { name: "cases".to_owned(), file: None });
-    }
+    sources.extend(plan.case_sections().map(|it| SourceHead { name: it.to_owned(), file: None }));
     let tasks = suite.tasks.iter().zip(plan.stage_numbers()).map(|(task, stage)| TaskHead {
         id: task.id.value.clone(),
         kind: task.kind.name().to_owned(),

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use jurat_compare::expression::Interrupt;
 use jurat_core::case::CaseState;
+use jurat_core::plan::CaseSource;
 use jurat_core::verdict::{CaseVerdict, StopReason};
 use jurat_format::value::{Record, Val};
 use jurat_store::records::{RowAt, RowId};
@@ -15,10 +16,9 @@ use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter};
 use tokio::sync::mpsc::Sender;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::case_source::{CaseSource, OpenCase};
+use crate::case_source::OpenCase;
 use crate::kept::{Done, Keeping, place};
 use crate::rows::{Batch, Rows, id_text};
-use crate::variants::{Asked, of_first_prompt};
 use crate::{Progress, Rerun, RunError, Stop};
 
 /// How many ids are kept for finding a second row with the same one at once. Whoever repeats ids mostly does so from the beginning.
@@ -36,7 +36,6 @@ pub(crate) struct RecordLane<'r> {
     pub(crate) open: Option<Sender<Vec<OpenCase>>>,
     /// How many of them go at once.
     pub(crate) hand: usize,
-    pub(crate) asked: &'r [Asked],
     /// The first ids, when a case may cost money: a second row with one of them is found before it is paid for. All others are found when the
     /// run ends, which costs no memory.
     pub(crate) ids: Option<Mutex<HashMap<u64, (u32, u64)>>>,
@@ -47,14 +46,11 @@ pub(crate) struct RecordLane<'r> {
 }
 
 impl RecordLane<'_> {
-    /// Hands on the scenarios, which come before all rows.
-    pub(crate) fn begin(&self, scenarios: &[OpenCase]) -> Result<(), RunError> {
-        let n_variants = self.keeping.variants.len().max(1) as u64;
+    /// Hands on the cases that stand in the definition, which come before all rows.
+    pub(crate) fn begin(&self, defined: &[OpenCase]) -> Result<(), RunError> {
         let mut opened = Vec::new();
-        for scenario in scenarios {
-            let variant = |ix| OpenCase { case_ix: scenario.case_ix * n_variants + ix, ..scenario.clone() };
-            let is_wanted = |ix: &u64| self.is_wanted(&scenario.id, *ix);
-            opened.extend(of_first_prompt(self.asked).filter(is_wanted).map(variant));
+        for first in defined {
+            self.open_variants(&mut opened, first);
             if opened.len() >= self.hand {
                 self.open(&mut opened)?;
             }
@@ -64,8 +60,7 @@ impl RecordLane<'_> {
 
     /// Judges batches until there are no more.
     pub(crate) fn work(&self, waiting: &Mutex<Receiver<Batch>>) -> Result<(), RunError> {
-        let n_variants = self.keeping.variants.len().max(1) as u64;
-        let mut block = BlockBuilder::new(self.keeping.plan.tasks.len(), n_variants);
+        let mut block = BlockBuilder::new(self.keeping.plan.tasks.len(), self.keeping.layout.n_variants());
         let mut opened = Vec::new();
         let _entered = self.stop.evaluations().enter();
         loop {
@@ -103,9 +98,8 @@ impl RecordLane<'_> {
         opened: &mut Vec<OpenCase>,
         (row_ix, at, text): (u64, &RowAt, &str),
     ) -> Result<(), RunError> {
-        let plan = self.keeping.plan;
-        let n_variants = self.keeping.variants.len().max(1) as u64;
-        if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(row_ix * n_variants)) {
+        let Keeping { plan, layout, .. } = self.keeping;
+        if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(layout.case(CaseSource::Row(row_ix), 0))) {
             return Ok(());
         }
         if self.open.is_none() && !plan.footprint.is_all() && !plan.narrows() && !self.rows.has_runs() {
@@ -156,24 +150,25 @@ impl RecordLane<'_> {
                 return Ok(());
             }
         }
-        let n_variants = self.keeping.variants.len().max(1) as u64;
-        let text: Arc<str> = text.into();
-        let (n_cases, source) = if plan.ask.is_some() { (n_variants, CaseSource::Probe) } else { (1, CaseSource::Row) };
-        let wanted = (0..n_cases).filter(|it| source == CaseSource::Row || self.is_wanted(&id, *it));
-        opened.extend(wanted.map(|variant| OpenCase {
-            case_ix: row_ix * n_variants + variant,
-            id: id.clone(),
-            place: place(at),
-            text: text.clone(),
-            source,
-        }));
+        let layout = self.keeping.layout;
+        let source = layout.of_row(row_ix);
+        let first = OpenCase { case_ix: layout.case(source, 0), id, place: place(at), text: text.into(), source };
+        self.open_variants(opened, &first);
         Ok(())
     }
 
-    /// Whether a variant of a row or a scenario is run.
-    fn is_wanted(&self, id: &RowId<'_>, variant: u64) -> bool {
-        let variant = self.keeping.variants.get(variant as usize);
-        self.rerun.is_none_or(|it| it.has(&id_text(id), variant))
+    /// Opens the cases of a source that are run.
+    fn open_variants(&self, opened: &mut Vec<OpenCase>, first: &OpenCase) {
+        for (variant, case_ix) in self.keeping.layout.cases(first.source) {
+            if matches!(first.source, CaseSource::Row(_)) || self.is_wanted(&first.id, variant) {
+                opened.push(OpenCase { case_ix, ..first.clone() });
+            }
+        }
+    }
+
+    /// Whether a variant is run.
+    fn is_wanted(&self, id: &RowId<'_>, variant: usize) -> bool {
+        self.rerun.is_none_or(|it| it.has(&id_text(id), self.keeping.variants.get(variant)))
     }
 
     /// Hands on the cases that ask.
@@ -196,17 +191,8 @@ impl RecordLane<'_> {
         if Interrupt::was_noticed() {
             return;
         }
-        let n_variants = self.keeping.variants.len().max(1) as u64;
-        let done = Done {
-            case_ix: row_ix * n_variants,
-            id,
-            place: place(at),
-            text,
-            base,
-            state,
-            took: started.elapsed(),
-            source: CaseSource::Row,
-        };
+        let case_ix = self.keeping.layout.case(CaseSource::Row(row_ix), 0);
+        let done = Done { case_ix, id, place: place(at), text, base, state, took: started.elapsed() };
         let verdict = self.keeping.put(block, &done);
         self.progress.count(verdict);
         if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use jurat_core::effect::wire::{WireError, read_deed, read_outcome, read_request};
 use jurat_core::effect::{Asker, Deed, EffectKey, Endpoint, ModelRequest, Outcome, StepSite};
+use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::verdict::StopReason;
 use jurat_store::run::{CaseRanges, Ended, RunFileError, RunReader};
 use jurat_store::{Project, ProjectError};
@@ -70,7 +71,7 @@ pub trait Recording {
     /// The last outcome at a site.
     fn outcome(
         &self,
-        case_ix: u64,
+        case_ix: CaseIx,
         case: CaseLabel<'_>,
         task: Option<&str>,
         site: StepSite,
@@ -119,7 +120,7 @@ pub fn open_recording(name: &str, project: &Project) -> Result<Box<dyn Recording
 impl Recording for RunReader {
     fn outcome(
         &self,
-        case_ix: u64,
+        case_ix: CaseIx,
         _: CaseLabel<'_>,
         task: Option<&str>,
         site: StepSite,
@@ -128,7 +129,7 @@ impl Recording for RunReader {
         let asker = match task {
             None => site.asker,
             Some(id) => match self.head().tasks.iter().position(|it| it.id == id) {
-                Some(ix) => Asker::Task(jurat_core::plan::TaskIx(ix as u32)),
+                Some(ix) => Asker::Task(TaskIx(ix as u32)),
                 None => return Ok(None),
             },
         };
@@ -246,7 +247,7 @@ impl EffectLines {
 impl Recording for EffectLines {
     fn outcome(
         &self,
-        _: u64,
+        _: CaseIx,
         case: CaseLabel<'_>,
         task: Option<&str>,
         site: StepSite,

@@ -92,7 +92,7 @@ impl Rerun {
         for case_ix in reader.find_any(Column::CASE, &codes) {
             let Some(case) = reader.case(case_ix?)? else { continue };
             let variants = rows.entry(row_id(&case.id).to_owned()).or_default();
-            variants.extend(reader.head().variants.get(case.variant as usize).cloned());
+            variants.extend(reader.head().variants.get(case.variant).cloned());
         }
         Ok(Rerun { run: reader.head().id.clone(), of: of.to_vec(), rows })
     }

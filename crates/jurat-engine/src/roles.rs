@@ -224,7 +224,7 @@ impl Resolving<'_> {
                 }
             }
         }
-        if roles.is_empty() && !(plan.scenarios.is_empty() && plan.cases.is_empty()) {
+        if roles.is_empty() && plan.defines_cases() {
             // Every node and every agent names its model, or asks none.
             self.roles.subjects.push(Subject { role: SUBJECT.to_owned(), name: String::new() });
         }

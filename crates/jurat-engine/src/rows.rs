@@ -60,20 +60,18 @@ pub(crate) struct Rows<'r> {
     sections: Vec<&'r Records>,
     pub(crate) names: RowNames,
     limits: RowLimits,
-    /// The place of the first row: scenarios come before rows.
-    first: u64,
 }
 
 impl<'r> Rows<'r> {
     pub(crate) fn of(records: &'r [Records]) -> Rows<'r> {
         let (sections, names) = (sections_by_source(records), RowNames::of_all(records));
-        Rows { records, sections, names, limits: RowLimits::default(), first: 0 }
+        Rows { records, sections, names, limits: RowLimits::default() }
     }
 
     /// The same for cases that ask: they take so long that reading in small pieces costs nothing, and few rows are held at a time.
-    pub(crate) fn asked_about(records: &'r [Records], n_scenarios: usize) -> Rows<'r> {
+    pub(crate) fn asked_about(records: &'r [Records]) -> Rows<'r> {
         let limits = RowLimits { chunk: 16 << 10, ..RowLimits::default() };
-        Rows { limits, first: n_scenarios as u64, ..Rows::of(records) }
+        Rows { limits, ..Rows::of(records) }
     }
 
     /// Whether some rows are runs of agents, of which more is known than stands in them.
@@ -119,7 +117,7 @@ impl<'r> Rows<'r> {
         stop: &Stop,
         each: &mut dyn FnMut(Batch) -> ControlFlow<()>,
     ) -> Result<(), RunError> {
-        let (mut n_rows, mut n_selected) = (self.first, n_before);
+        let (mut n_rows, mut n_selected) = (0, n_before);
         let mut failed = None;
         let _entered = stop.evaluations().enter();
         read_all_within(self.records, stdin, self.limits, &mut |chunk| {

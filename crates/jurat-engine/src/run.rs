@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Read;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -21,7 +22,7 @@ use jurat_store::run::{
 };
 
 use crate::breaker::Breaker;
-use crate::case_source::{OpenCase, Scenarios};
+use crate::case_source::{DefinedCases, OpenCase};
 use crate::effect_lane::{AT_A_TIME, EffectLane};
 use crate::effects::{Effects, Source};
 use crate::kept::Keeping;
@@ -30,7 +31,7 @@ use crate::record_lane::RecordLane;
 use crate::recording::Recording;
 use crate::rows::{Rows, Selection};
 use crate::tally::Tally;
-use crate::variants::{Asked, of_first_prompt};
+use crate::variants::Asked;
 use crate::{Progress, Roles, RunError, Stop};
 
 /// How many batches of rows may be read and not yet judged.
@@ -193,13 +194,11 @@ impl Going<'_> {
         // Cases that ask have to arrive in order: with several threads a chunk of rows apart, those that are ahead would wait for room in
         // the window while those that make room wait behind them.
         let n_threads = if asks { 1 } else { job.threads.get() };
-        let rows = if asks {
-            Rows::asked_about(job.records, job.plan.scenarios.len() + job.plan.cases.len())
-        } else {
-            Rows::of(job.records)
-        };
+        let rows = if asks { Rows::asked_about(job.records) } else { Rows::of(job.records) };
+        let layout = job.plan.layout(job.variants.len());
         let tally = Tally::new(job.plan.tasks.len(), job.variants.len());
-        let keeping = Keeping { plan: job.plan, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
+        let keeping =
+            Keeping { plan: job.plan, layout, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
         let failure: Mutex<Option<RunError>> = Mutex::new(None);
         let fail = |error: RunError| {
             let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -216,27 +215,24 @@ impl Going<'_> {
             stop,
             fail_fast: job.fail_fast,
             open: asks.then_some(open),
-            asked: &job.asked,
             hand: if is_sequential { 1 } else { HANDFUL },
             ids: asks.then(|| Mutex::new(HashMap::new())),
             only: self.only.as_ref(),
             rerun: job.selection.rerun.as_ref(),
         };
-        let n_of_scenario = of_first_prompt(&job.asked).count().max(1) as u64;
-        let n_of_row = if job.plan.ask.is_some() { job.variants.len().max(1) as u64 } else { 1 };
         thread::scope(|scope| {
             let (batches, waiting) = sync_channel(BATCHES);
             let waiting = std::sync::Arc::new(Mutex::new(waiting));
             let (rows, fail, selection, deadline) = (&rows, &fail, job.selection, job.deadline);
-            let scenarios = Scenarios { plan: job.plan, source: rows.n_sources() };
-            let opened = match scenarios.selected(selection, stop) {
+            let defined = DefinedCases { plan: job.plan, layout, n_row_sources: rows.n_sources() };
+            let opened = match defined.selected(selection, stop) {
                 Ok(opened) => opened,
                 Err(error) => {
                     fail(error);
                     return;
                 }
             };
-            let n_scenarios = opened.len() as u64;
+            let n_defined = opened.len() as u64;
             let (ended, end) = sync_channel::<()>(0);
             if let Some(deadline) = deadline {
                 // The threads that judge cannot look at the clock while they evaluate an expression.
@@ -249,7 +245,7 @@ impl Going<'_> {
                 });
             }
             scope.spawn(move || {
-                let read = rows.read(selection, n_scenarios, stdin, stop, &mut |batch| {
+                let read = rows.read(selection, n_defined, stdin, stop, &mut |batch| {
                     if deadline.is_some_and(|it| started.elapsed() >= it) {
                         stop.close(StopReason::Deadline);
                     }
@@ -257,9 +253,17 @@ impl Going<'_> {
                 });
                 read.unwrap_or_else(fail);
             });
+            // The cases are counted while the first of them are asked, so that progress has a total. What is wrong with rows is reported by the
+            // threads that judge them.
             if asks && selection.takes_all() {
-                let n_cases = CaseCount { n_scenarios, of_scenario: n_of_scenario, of_row: n_of_row };
-                scope.spawn(move || count(rows, selection.limit, n_cases, stop, progress));
+                let n_cases: usize = opened.iter().map(|it| layout.n_cases(it.source)).sum();
+                scope.spawn(move || {
+                    if let Some(n_rows) = rows.count(stop) {
+                        let n_rows = selection.limit.map_or(n_rows, |it| n_rows.min(it.saturating_sub(n_defined)));
+                        let total = n_cases as u64 + n_rows * layout.n_cases(layout.of_row(0)) as u64;
+                        progress.total.store(total, Ordering::Relaxed);
+                    }
+                });
             }
             let lane = std::sync::Arc::new(lane);
             for _ in 0..n_threads {
@@ -316,7 +320,9 @@ impl Going<'_> {
             breaker: Breaker::new(stop, job.keep_going),
             // Were the oldest always first, the last few conversations of a run would be left to be held one turn after another while nobody
             // else asks. With one place only there is nobody to leave behind.
-            abreast: if job.concurrency > 1 { 2 * job.concurrency as u64 } else { 1 },
+            abreast: NonZeroU64::new(2 * job.concurrency as u64)
+                .filter(|_| job.concurrency > 1)
+                .unwrap_or(NonZeroU64::MIN),
             in_flight: RefCell::new(HashMap::new()),
         };
         let lane = EffectLane {
@@ -329,10 +335,9 @@ impl Going<'_> {
             stop,
             fail_fast: job.fail_fast,
             asked: &job.asked,
-            variants: &job.variants,
             most_open,
             window: WINDOW.max(4 * job.concurrency as u64),
-            block: RefCell::new(BlockBuilder::new(job.plan.tasks.len(), job.variants.len().max(1) as u64)),
+            block: RefCell::new(BlockBuilder::new(job.plan.tasks.len(), keeping.layout.n_variants())),
             only: self.only.as_ref(),
             home: match job.mode {
                 Mode::Ask { .. } => Some(&job.home),
@@ -365,25 +370,6 @@ impl Going<'_> {
             }
         })
     }
-}
-
-/// Counts the cases while the first of them are asked, so that those who watch know how long it will take. What goes wrong with rows is said by
-/// those who judge them.
-fn count(rows: &Rows<'_>, limit: Option<u64>, cases: CaseCount, stop: &Stop, progress: &Progress) {
-    if let Some(n_rows) = rows.count(stop) {
-        let CaseCount { n_scenarios, of_scenario, of_row } = cases;
-        let n_rows = limit.map_or(n_rows, |limit| n_rows.min(limit.saturating_sub(n_scenarios)));
-        let n_cases = n_scenarios * of_scenario + n_rows * of_row;
-        progress.total.store(n_cases, std::sync::atomic::Ordering::Relaxed);
-    }
-}
-
-/// How many scenarios there are, and how many cases each of them and each row makes.
-#[derive(Debug, Clone, Copy)]
-struct CaseCount {
-    n_scenarios: u64,
-    of_scenario: u64,
-    of_row: u64,
 }
 
 /// Since when answers of the journal are good. What this run itself was answered stays good however old it is: equal questions share an answer, and a run that was

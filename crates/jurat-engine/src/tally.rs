@@ -7,7 +7,7 @@ use std::time::Duration;
 use jurat_core::artifact::RunStatus;
 use jurat_core::effect::{FaultKind, Finish, Outcome, Seat, StepSite, Usage};
 use jurat_core::judge::Marks;
-use jurat_core::plan::TaskIx;
+use jurat_core::plan::{CaseIx, TaskIx, VariantCount};
 use jurat_core::report::Spent;
 use jurat_format::value::Val;
 use jurat_store::run::{Column, SummaryRow, Variant};
@@ -348,10 +348,9 @@ impl Tally {
         }
     }
 
-    pub(crate) fn add(&self, case_ix: u64, site: StepSite, outcome: &Outcome, is_reused: bool) {
+    pub(crate) fn add(&self, case_ix: CaseIx, site: StepSite, outcome: &Outcome, is_reused: bool) {
         let is_of_subject = site.asker.task().is_none() && Seat::numbered(site.seat) == Some(Seat::Subject);
-        let n_variants = self.by_variant.len().max(1) as u64;
-        let variant = self.by_variant.get((case_ix % n_variants) as usize);
+        let variant = self.by_variant.get(VariantCount::of(self.by_variant.len()).variant(case_ix));
         for taken in [&self.whole].into_iter().chain(variant) {
             taken.lock().unwrap_or_else(PoisonError::into_inner).add(outcome, is_of_subject, is_reused);
         }

@@ -29,8 +29,7 @@ pub struct Subject {
     pub name: String,
 }
 
-/// The variants of a row, in order, with what each asks. Names are left out where there is only one. Scenarios have no prompts of their own, and
-/// are run with the variants of the first.
+/// The variants of a row, in order, with what each asks. Names are left out where there is only one.
 pub(crate) fn variants(ask: Option<&PlannedAsk>, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
     let (mut variants, mut asked) = (Vec::new(), Vec::new());
     let prompts: Vec<&str> =
@@ -50,9 +49,4 @@ pub(crate) fn variants(ask: Option<&PlannedAsk>, subjects: &[Subject], repeat: u
         }
     }
     (variants, asked)
-}
-
-/// The variants that scenarios are run with, by their places.
-pub(crate) fn of_first_prompt(asked: &[Asked]) -> impl Iterator<Item = u64> {
-    (0..).zip(asked).filter(|(_, it)| it.prompt == 0).map(|(ix, _)| ix)
 }

@@ -1,7 +1,7 @@
 //! Effects as they are written down: in the log of a run, and in the journal of a project.
 
 use jurat_core::effect::{Asker, EffectKey, StepSite};
-use jurat_core::plan::TaskIx;
+use jurat_core::plan::{CaseIx, TaskIx};
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
@@ -11,7 +11,7 @@ use crate::packed::{Packer, Unreadable, unpack};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedEffect {
     /// The case it belongs to.
-    pub case_ix: u64,
+    pub case_ix: CaseIx,
     /// Which request of the case.
     pub site: StepSite,
     /// How often this request was made in other attempts of the run before, because a fault was all there was.
@@ -41,7 +41,7 @@ pub struct RecordedEffect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEffect {
     /// The case it belongs to.
-    pub case_ix: u64,
+    pub case_ix: CaseIx,
     /// Which request of the case.
     pub site: StepSite,
     /// How often this request was made before, because a fault was all there was.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::effect::Usage;
+use jurat_core::plan::CaseIx;
 use jurat_core::report::{CaseCounts, CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason};
@@ -204,7 +205,7 @@ impl Run {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cases_from(&self, places: Range<u64>) -> impl Iterator<Item = Result<Case, Error>> + '_ {
-        self.view.reader().cases(places).map(|stored| {
+        self.view.reader().cases(CaseIx(places.start)..CaseIx(places.end)).map(|stored| {
             let stored = stored.map_err(|error| unreadable(error.into()))?;
             let report = self.view.case_report(&stored, Detailed::Tasks).map_err(unreadable)?;
             let execution = self.view.execution(&stored).map_err(unreadable)?.map(Execution::new);
@@ -289,7 +290,7 @@ impl Run {
     pub fn read_rows(&self, cases: Range<u64>, each: &mut dyn FnMut(&[Datum<'_>])) -> Result<u64, Error> {
         let columns: Vec<&Column> = Run::columns().collect();
         let mut n_cases = 0;
-        for case in self.view.cases(cases, Detailed::Tasks) {
+        for case in self.view.cases(CaseIx(cases.start)..CaseIx(cases.end), Detailed::Tasks) {
             let case = case.map_err(unreadable)?;
             n_cases += 1;
             for row in rows(&self.report, &case) {
@@ -371,13 +372,13 @@ impl Run {
         } else if self.report.cases.total() > options.most_cases as u64 {
             write_cases(&mut writer, self.view.find(StoredColumn::CASE, &NOT_PASSED, detailed))?;
         } else {
-            write_cases(&mut writer, self.view.cases(0..u64::MAX, detailed))?;
+            write_cases(&mut writer, self.view.cases(CaseIx::ALL, detailed))?;
         }
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     fn write(&self, writer: io::Result<impl CaseWriter>) -> Result<(), Error> {
-        write_cases(&mut writer.map_err(Error::Write)?, self.view.cases(0..u64::MAX, Detailed::Tasks))
+        write_cases(&mut writer.map_err(Error::Write)?, self.view.cases(CaseIx::ALL, Detailed::Tasks))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use jurat_core::plan::CaseIx;
 use jurat_store::journal::Journal;
 use jurat_store::run::RunReader;
 use jurat_testkit::{Answer, Endpoint, Reply, Request, Script};
@@ -132,7 +133,7 @@ fn assert_clean_run(run: &Path) {
         n_effects += 1;
     }
     assert!(n_effects > 100, "{n_effects}");
-    for case in reader.cases(0..u64::MAX) {
+    for case in reader.cases(CaseIx::ALL) {
         assert_clean("a case", format!("{:?}", case.expect("cases can be read")).as_bytes());
     }
     assert_clean("the head", format!("{:?} {:?}", reader.head(), reader.summary()).as_bytes());

@@ -92,6 +92,13 @@ impl Bases {
     }
 }
 
+impl Suite {
+    /// Whether cases stand in the definition itself: conversations, or tasks for agents.
+    pub(super) fn defines_cases(&self) -> bool {
+        !self.scenarios.is_empty() || !self.cases.is_empty()
+    }
+}
+
 /// The cases of a suite; `None` when there may be others.
 fn all_cases(suite: &Suite) -> Option<Cases> {
     let (scenarios, runs) = (!suite.scenarios.is_empty(), !suite.cases.is_empty());

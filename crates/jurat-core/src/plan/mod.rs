@@ -6,6 +6,7 @@
 
 mod agents;
 mod base;
+mod cases;
 mod context;
 mod evaluations;
 mod gates;
@@ -42,6 +43,7 @@ pub use crate::task::TaskIx;
 use crate::tool::{MOST_ROUNDS, ToolFilter};
 
 use base::Bases;
+pub use cases::{CaseIx, CaseLayout, CaseSource, VariantCount};
 use context::Known;
 pub use evaluations::{PlannedEvaluation, ReadyBrief};
 use graph::Graph;
@@ -91,7 +93,7 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
 fn nothing_to_do(suite: &Suite) -> Vec<Problem> {
     let mut problems = Vec::new();
     let has_tasks = !suite.tasks.is_empty() || suite.lost.tasks || !suite.lost.task_ids.is_empty();
-    let has_cases = !suite.scenarios.is_empty() || !suite.cases.is_empty();
+    let has_cases = suite.defines_cases();
     if !has_tasks && suite.scenarios.is_empty() {
         let problem = whole_suite(suite, &codes::NO_TASKS, "a suite without tasks");
         problems.push(problem.help("add `tasks`: a list of what is judged"));
@@ -229,12 +231,30 @@ impl Plan {
         }
     }
 
-    /// Whether running it asks anybody.
+    /// Whether running it makes requests of any kind.
     pub fn asks(&self) -> bool {
-        self.ask.is_some()
-            || !self.scenarios.is_empty()
-            || !self.cases.is_empty()
-            || self.tasks.iter().any(|it| it.work.asks())
+        self.asks_subjects() || self.tasks.iter().any(|it| it.work.asks())
+    }
+
+    /// Whether the evidence of some cases comes from a model or an agent, so that there may be several subjects and repetitions.
+    pub fn asks_subjects(&self) -> bool {
+        self.ask.is_some() || self.defines_cases()
+    }
+
+    /// Whether cases stand in the definition itself: conversations, or tasks for agents.
+    pub fn defines_cases(&self) -> bool {
+        self.case_sections().next().is_some()
+    }
+
+    /// The sections of the definition that hold cases. In run files they are sources like files of rows, behind all of those.
+    pub fn case_sections(&self) -> impl Iterator<Item = &'static str> {
+        let sections = [("scenarios", self.scenarios.is_empty()), ("cases", self.cases.is_empty())];
+        sections.into_iter().filter_map(|(name, is_empty)| (!is_empty).then_some(name))
+    }
+
+    /// The order of the cases of a run with this many variants.
+    pub fn layout(&self, n_variants: usize) -> CaseLayout {
+        CaseLayout::of(self, n_variants)
     }
 
     /// Whether some task is not for every row, so that names and tags of rows matter.

@@ -69,7 +69,7 @@ fn unmeasured_scores(suite: &Suite, problems: &mut Problems) {
 /// Recorded answers took the time that they took: only what a run asks for is timed.
 fn unmeasured_latency(suite: &Suite, problems: &mut Problems) {
     let Some(latency) = &suite.thresholds.latency else { return };
-    let asks = suite.ask.is_some() || suite.lost.ask || !suite.scenarios.is_empty() || !suite.cases.is_empty();
+    let asks = suite.ask.is_some() || suite.lost.ask || suite.defines_cases();
     if !asks && !suite.lost.cases {
         let message = "this suite asks no subject, so there is no latency";
         let problem = Problem::new(&codes::UNMEASURED_THRESHOLD, message).at(latency.span, "of which answers?");

@@ -130,7 +130,7 @@ pub(super) const TAGS: &str = "tags";
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems: &mut Problems) {
     let sets: Vec<CaseSet> = suite.tasks.iter().map(|it| CaseSet::of(suite, it)).collect();
-    let has_others = !suite.scenarios.is_empty() || !suite.cases.is_empty();
+    let has_others = suite.defines_cases();
     for (ix, task) in suite.tasks.iter().enumerate() {
         for other in graph.depends_on[ix].iter().map(|it| it.index()) {
             // What could not be read of a task may be its `on`.

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use jurat_core::case::{Case, CaseState, ReadyRequest, Room};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{ModelRequest, Outcome, Request};
-use jurat_core::plan::{EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
+use jurat_core::plan::{CaseLayout, CaseSource, EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
 use jurat_core::report::plan::{CostBound, PlanReport};
 use jurat_core::scenario::Step;
 use jurat_core::suite::RowSource;
@@ -23,13 +23,13 @@ use jurat_format::problem::Problem;
 use jurat_store::journal::Journal;
 use jurat_store::records::RowAt;
 
-use crate::case_source::{CaseSource, Scenarios};
+use crate::case_source::DefinedCases;
 use crate::drive::{Moment, Outcomes, Until, drive_now};
 use crate::launch::variants_of;
 use crate::record_lane::owned;
 use crate::requirements::require_roles;
 use crate::rows::{Rows, id_text};
-use crate::variants::{Asked, of_first_prompt};
+use crate::variants::Asked;
 use crate::{Definition, LaunchError, Roles, RunError, Selection, Stop};
 
 pub(crate) use conversation::most_calls;
@@ -68,24 +68,25 @@ pub fn forecast(
         return Ok(PlanReport { cost: CostBound::Unknown(vec![why]), ..report });
     }
     let (_, asked) = variants_of(plan, &roles.subjects, asking.repeat);
-    let rows = Rows::of(&suite.records);
+    let (rows, layout) = (Rows::of(&suite.records), plan.layout(asked.len()));
     let mut forecast = Forecast {
         plan,
         rows: &rows,
         players: roles.models.iter().map(|it| (it.role.as_str(), Player::of(&it.model))).collect(),
+        layout,
         asked: &asked,
         journal,
         n_rows: 0,
-        n_scenario_cases: 0,
+        n_defined_cases: 0,
         calls: 0,
         calls_left: 0,
         in_journal: 0,
         bounds: Bounds::new(plan),
     };
     forecast.read(asking.selection)?;
-    let n_of_row = if plan.ask.is_some() { asked.len().max(1) as u64 } else { 1 };
+    let n_of_row = layout.n_cases(layout.of_row(0)) as u64;
     Ok(PlanReport {
-        cases: Some(forecast.n_scenario_cases + forecast.n_rows * n_of_row),
+        cases: Some(forecast.n_defined_cases + forecast.n_rows * n_of_row),
         calls: Some(forecast.calls),
         in_journal: Some(forecast.in_journal),
         calls_left: Some(forecast.calls_left),
@@ -99,7 +100,7 @@ pub fn forecast(
 
 fn roles(definition: Definition<'_>, asking: Asking<'_>) -> Result<Roles, LaunchError> {
     let plan = definition.plan;
-    if asking.repeat > 1 && plan.ask.is_none() && plan.scenarios.is_empty() && plan.cases.is_empty() {
+    if asking.repeat > 1 && !plan.asks_subjects() {
         return Err(LaunchError::NothingToRepeat);
     }
     Roles::are_asked(plan, asking.models)?;
@@ -112,11 +113,12 @@ struct Forecast<'f> {
     plan: &'f Plan,
     rows: &'f Rows<'f>,
     players: BTreeMap<&'f str, Player<'f>>,
+    layout: CaseLayout,
     /// What each row is made into; nothing when a row is one case.
     asked: &'f [Asked],
     journal: Option<&'f Journal>,
     n_rows: u64,
-    n_scenario_cases: u64,
+    n_defined_cases: u64,
     /// Calls at most, had nobody ever asked.
     calls: u64,
     /// Calls at most, with what the journal has.
@@ -131,16 +133,15 @@ impl Forecast<'_> {
         let rows = self.rows;
         let mut failed = None;
         let stop = &Stop::new();
-        let scenarios = Scenarios { plan: self.plan, source: rows.n_sources() }.selected(selection, stop)?;
-        for it in &scenarios {
+        let defined = DefinedCases { plan: self.plan, layout: self.layout, n_row_sources: rows.n_sources() };
+        let defined = defined.selected(selection, stop)?;
+        for it in &defined {
+            self.n_defined_cases += self.layout.n_cases(it.source) as u64;
             if let CaseSource::Scenario(ix) = it.source {
                 self.scenario(ix)?;
             }
         }
-        let n_variants = of_first_prompt(self.asked).count().max(1) as u64;
-        self.n_scenario_cases +=
-            scenarios.iter().filter(|it| matches!(it.source, CaseSource::Agent(_))).count() as u64 * n_variants;
-        rows.read(selection, scenarios.len() as u64, &mut std::io::empty(), stop, &mut |batch| {
+        rows.read(selection, defined.len() as u64, &mut std::io::empty(), stop, &mut |batch| {
             self.n_rows += batch.chunk.rows.len() as u64;
             let walked = if asks { batch.iter().try_for_each(|(_, at, text)| self.row(at, text)) } else { Ok(()) };
             match walked {
@@ -157,9 +158,8 @@ impl Forecast<'_> {
     /// Follows a conversation as deep as the journal goes.
     fn scenario(&mut self, ix: usize) -> Result<(), RunError> {
         let ready = &self.plan.scenarios[ix];
-        for variant in of_first_prompt(self.asked) {
-            let asked = &self.asked[variant as usize];
-            self.n_scenario_cases += 1;
+        for (variant, _) in self.layout.cases(CaseSource::Scenario(ix)) {
+            let asked = &self.asked[variant];
             let room = Room::default();
             let mut case = Case::of_scenario(self.plan, ready, asked.subject(), &room);
             let n_known = self.follow(&mut case, Until::Evidence)?;

@@ -19,10 +19,7 @@ pub(super) fn outlined(definition: Definition<'_>, roles: &Roles) -> PlanReport 
     PlanReport {
         suite: suite.name.as_ref().map_or("suite", |it| it.value.as_str()).to_owned(),
         description: suite.description.clone(),
-        sources: sources
-            .chain((!plan.scenarios.is_empty()).then(|| "scenarios".to_owned()))
-            .chain((!plan.cases.is_empty()).then(|| "cases".to_owned()))
-            .collect(),
+        sources: sources.chain(plan.case_sections().map(str::to_owned)).collect(),
         cases: None,
         asking: plan.ask.as_ref().map(|ask| PlanAsking {
             prompts: ask.prompts.iter().map(|(name, _)| name.clone()).collect(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::effect::{Answer, Deed, Endpoint, EndpointKey, Outcome};
-use jurat_core::plan::{Plan, Samples};
+use jurat_core::plan::{CaseIx, Plan, Samples, TaskIx};
 use jurat_core::suite::{Suite, load};
 use jurat_core::verdict::StopReason;
 use jurat_format::source::{Files, ReadError};
@@ -192,12 +192,11 @@ fn asking<'m>(perform: &'m Scripted<'_>) -> Mode<'m> {
 fn verdicts(path: &Path) -> Vec<String> {
     let reader = RunReader::open(path).expect("the run can be read");
     let case = |case: jurat_store::run::StoredCase| {
-        let codes =
-            [Column::CASE, Column::from(jurat_core::plan::TaskIx(0)), Column::from(jurat_core::plan::TaskIx(1))];
+        let codes = [Column::CASE, Column::from(TaskIx(0)), Column::from(TaskIx(1))];
         let codes = codes.map(|it| format!("{:?}", case.code(it)));
         format!("{}: {}", case.id, codes.join(" "))
     };
-    reader.cases(0..u64::MAX).map(|it| case(it.expect("the case can be read"))).collect()
+    reader.cases(CaseIx::ALL).map(|it| case(it.expect("the case can be read"))).collect()
 }
 
 const ALL: [&str; 4] =

@@ -1,6 +1,6 @@
 //! What subjects answered, as rows that another suite can judge.
 
-use jurat_core::plan::TaskIx;
+use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_format::value::{Map, Val, Value};
 use jurat_store::run::StoredCase;
 
@@ -11,7 +11,7 @@ impl RunView {
     /// The evidence of every case whose subject answered, in the order of input. Where a row makes several cases, each gets an id of its own and
     /// says which prompt and which subject it is.
     pub fn answered_rows(&self) -> impl Iterator<Item = Result<Value, ViewError>> + '_ {
-        self.reader.cases(0..u64::MAX).filter_map(|case| match case {
+        self.reader.cases(CaseIx::ALL).filter_map(|case| match case {
             Ok(case) => self.answered_row(&case).transpose(),
             Err(error) => Some(Err(error.into())),
         })

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use jurat_core::effect::wire::read_request;
 use jurat_core::effect::{Asker, Endpoint, FaultClass, FaultKind, Outcome};
-use jurat_core::plan::TaskIx;
+use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::Cause;
 use jurat_store::run::CaseErrors;
 
@@ -36,7 +36,7 @@ struct Group {
     message: String,
     tasks: Vec<TaskIx>,
     cases: Vec<String>,
-    first: u64,
+    first: CaseIx,
 }
 
 /// Counts the reasons of all cases of a run that could not be judged.

@@ -1,5 +1,6 @@
 //! Rows on which prompts or subjects end differently.
 
+use jurat_core::plan::CaseIx;
 use jurat_core::report::{Disagreement, SubjectTotal};
 use jurat_core::verdict::CaseVerdict;
 use jurat_store::run::Code;
@@ -17,10 +18,10 @@ pub(super) fn disagreements(view: &RunView, subjects: &[SubjectTotal]) -> Result
         return Ok((Vec::new(), 0));
     }
     let n_variants = view.reader.head().n_variants();
-    let mut row: Vec<(u64, Code)> = Vec::new();
+    let mut row: Vec<(CaseIx, Code)> = Vec::new();
     for ending in view.reader.endings() {
         let (case_ix, code) = ending?;
-        if row.first().is_some_and(|(first, _)| first / n_variants != case_ix / n_variants) {
+        if row.first().is_some_and(|(first, _)| n_variants.place(*first) != n_variants.place(case_ix)) {
             found.add(&row)?;
             row.clear();
         }
@@ -39,7 +40,7 @@ struct Found<'v> {
 
 impl Found<'_> {
     /// Takes in the cases of one row.
-    fn add(&mut self, row: &[(u64, Code)]) -> Result<(), ViewError> {
+    fn add(&mut self, row: &[(CaseIx, Code)]) -> Result<(), ViewError> {
         let verdicts: Vec<Vec<CaseVerdict>> = self.subjects.iter().map(|it| self.of_subject(it, row)).collect();
         let mut there = verdicts.iter().filter(|it| !it.is_empty());
         let first = there.next();
@@ -56,8 +57,8 @@ impl Found<'_> {
         Ok(())
     }
 
-    fn of_subject(&self, subject: &SubjectTotal, row: &[(u64, Code)]) -> Vec<CaseVerdict> {
-        let is_own = |case_ix: u64| {
+    fn of_subject(&self, subject: &SubjectTotal, row: &[(CaseIx, Code)]) -> Vec<CaseVerdict> {
+        let is_own = |case_ix: CaseIx| {
             self.view.variant(case_ix).is_some_and(|it| {
                 it.prompt == subject.prompt.as_deref().unwrap_or_default()
                     && it.subject == subject.subject.as_deref().unwrap_or_default()

@@ -3,7 +3,7 @@
 
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Asker, FaultClass, Outcome, Seat};
-use jurat_core::plan::TaskIx;
+use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::RunReport;
 use jurat_core::statistics::quantile;
 use jurat_core::suite::Statistic;
@@ -113,7 +113,7 @@ fn sample(
 
 /// How long the subject took for each case in which it answered, in seconds: all its answers together.
 fn each_latency(view: &RunView, take: &mut dyn FnMut(f64)) -> Result<(), ViewError> {
-    let mut last: Option<(u64, f64)> = None;
+    let mut last: Option<(CaseIx, f64)> = None;
     for effect in view.reader.effects() {
         let effect = effect?;
         let Some(seconds) = seconds_of_subject(&effect)? else { continue };

@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use jurat_core::agent::AgentCase;
-use jurat_core::plan::{Plan, TaskIx};
+use jurat_core::plan::{CaseIx, CaseLayout, CaseSource, Plan, TaskIx};
 use jurat_core::report::{CaseReport, RunReport};
 use jurat_core::scenario::ReadyScenario;
 use jurat_core::suite::{Gate, Suite};
@@ -115,7 +115,7 @@ impl RunView {
     /// Cases in the order of input.
     pub fn cases(
         &self,
-        range: Range<u64>,
+        range: Range<CaseIx>,
         detailed: Detailed,
     ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
         self.reader.cases(range).map(move |case| self.case_report(&case?, detailed))
@@ -159,7 +159,7 @@ impl RunView {
     }
 
     /// A case that was found, if it could not be judged.
-    fn undecided(&self, case_ix: Result<u64, DatabaseError>) -> Result<Option<StoredCase>, ViewError> {
+    fn undecided(&self, case_ix: Result<CaseIx, DatabaseError>) -> Result<Option<StoredCase>, ViewError> {
         Ok(self.reader.case(case_ix?)?.filter(|it| it.code(Column::CASE) == Code::Error))
     }
 
@@ -171,7 +171,7 @@ impl RunView {
         detailed: Detailed,
         is_meant: impl Fn(&Variant) -> bool + 'v,
     ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + 'v {
-        let is_meant = move |case_ix: u64| self.variant(case_ix).is_some_and(&is_meant);
+        let is_meant = move |case_ix: CaseIx| self.variant(case_ix).is_some_and(&is_meant);
         let found = self.reader.find_any(column, codes);
         found.filter(move |it| it.as_ref().map_or(true, |it| is_meant(*it))).map(move |case_ix| {
             let case = self.reader.case(case_ix?)?;
@@ -195,13 +195,7 @@ impl RunView {
 
     /// The cases of a row: one, or as many as there are prompts, subjects and repetitions.
     pub fn cases_of(&self, id: &str) -> Result<Vec<StoredCase>, ViewError> {
-        let mut cases = Vec::new();
-        for variant in 0..self.reader.head().n_variants() {
-            if let Some(case_ix) = self.reader.case_ix(id, variant)? {
-                cases.extend(self.reader.case(case_ix)?);
-            }
-        }
-        Ok(cases)
+        Ok(self.reader.cases_of(id)?)
     }
 
     /// Effects as lines of a recording, in the order of cases. Cases that are not done have no name yet, and are left out.
@@ -240,26 +234,18 @@ impl RunView {
 
     /// The scenario that a case is, when it is one.
     pub fn scenario(&self, case: &StoredCase) -> Option<&ReadyScenario> {
-        self.scenario_ix(case).map(|ix| &*self.plan.scenarios[ix])
-    }
-
-    fn scenario_ix(&self, case: &StoredCase) -> Option<usize> {
-        let place = case.row.place;
-        // Rows come from the sources before it, and tasks for agents from the one behind.
-        let n_behind = usize::from(!self.plan.cases.is_empty());
-        let is_last = place.source as usize + 1 + n_behind == self.reader.head().sources.len();
-        let ix = usize::try_from(place.number.checked_sub(1)?).ok()?;
-        let found = self.plan.scenarios.get(ix)?;
-        (is_last && found.scenario.name == case.id).then_some(ix)
+        match self.layout().source(case.case_ix) {
+            CaseSource::Scenario(ix) => self.plan.scenarios.get(ix).map(|it| &**it),
+            CaseSource::Row(_) | CaseSource::Probe(_) | CaseSource::Agent(_) => None,
+        }
     }
 
     /// The task for an agent that a case is, when it is one.
     pub fn agent_case(&self, case: &StoredCase) -> Option<&AgentCase> {
-        let place = case.row.place;
-        let is_last = place.source as usize + 1 == self.reader.head().sources.len();
-        let ix = usize::try_from(place.number.checked_sub(1)?).ok()?;
-        let found = self.plan.cases.get(ix)?;
-        (is_last && found.id == case.id).then_some(found)
+        match self.layout().source(case.case_ix) {
+            CaseSource::Agent(ix) => self.plan.cases.get(ix).map(|it| &**it),
+            CaseSource::Row(_) | CaseSource::Probe(_) | CaseSource::Scenario(_) => None,
+        }
     }
 
     /// What an agent did in a case: the evidence that its tasks saw. `None` when the case is none, or was not run.
@@ -283,17 +269,12 @@ impl RunView {
     }
 
     /// Which of a row's cases one is; `None` when a row is one case.
-    pub fn variant(&self, case_ix: u64) -> Option<&Variant> {
-        let variants = &self.reader.head().variants;
-        let n_variants = variants.len() as u64;
-        // Scenarios come before rows, and rows that no model is asked about are one case each.
-        if n_variants == 0
-            || self.plan.ask.is_none()
-                && case_ix / n_variants >= (self.plan.scenarios.len() + self.plan.cases.len()) as u64
-        {
-            return None;
-        }
-        variants.get((case_ix % n_variants) as usize)
+    pub fn variant(&self, case_ix: CaseIx) -> Option<&Variant> {
+        self.reader.head().variants.get(self.layout().variant(case_ix)?)
+    }
+
+    fn layout(&self) -> CaseLayout {
+        self.plan.layout(self.reader.head().variants.len())
     }
 
     /// Whether cases were run several times, so that their numbers tell them apart.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use jurat_core::plan::CaseIx;
 use jurat_format::problem::{listed_all, nearest};
 use jurat_store::run::{CaseIdentity, RowPlace, StoredCase};
 
@@ -50,8 +51,8 @@ impl RunView {
         if !cases.is_empty() {
             return Ok(cases);
         }
-        if let Some(row) = self.row_named(name)? {
-            return Ok(self.cases_of_row(row)?);
+        if let Some(case) = self.row_named(name)? {
+            return Ok(self.cases_of_row(case)?);
         }
         match self.beginning_with(name)?.as_slice() {
             [] => Err(self.no_case(name)?),
@@ -63,8 +64,8 @@ impl RunView {
         }
     }
 
-    /// The row with this file and number.
-    fn row_named(&self, name: &str) -> Result<Option<u64>, ViewError> {
+    /// A case of the row with this file and number.
+    fn row_named(&self, name: &str) -> Result<Option<CaseIx>, ViewError> {
         let Some((file, number)) = name.rsplit_once(':') else { return Ok(None) };
         let Ok(number) = number.parse::<u64>() else { return Ok(None) };
         let is_meant = |source: &u32| {
@@ -75,19 +76,16 @@ impl RunView {
         for case in self.reader.identities() {
             let case = case?;
             if (case.place.source, case.place.number) == (source, number) {
-                return Ok(Some(case.case_ix / self.reader.head().n_variants()));
+                return Ok(Some(case.case_ix));
             }
         }
         Ok(None)
     }
 
-    fn cases_of_row(&self, row: u64) -> Result<Vec<StoredCase>, ViewError> {
+    /// All cases of the row that a case is of.
+    fn cases_of_row(&self, case: CaseIx) -> Result<Vec<StoredCase>, ViewError> {
         let n_variants = self.reader.head().n_variants();
-        let mut cases = Vec::new();
-        for variant in 0..n_variants {
-            cases.extend(self.reader.case(row * n_variants + variant)?);
-        }
-        Ok(cases)
+        Ok(self.reader.cases(n_variants.cases(n_variants.place(case))).collect::<Result<_, _>>()?)
     }
 
     /// The first ids that begin like this, each once.

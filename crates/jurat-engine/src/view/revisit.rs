@@ -8,7 +8,7 @@ use jurat_core::effect::{Outcome, Usage};
 use jurat_core::evaluator::binding::found_by_name;
 use jurat_core::evaluator::{Evaluation, OutputConfig};
 use jurat_core::judge::Marks;
-use jurat_core::plan::{CaseName, TaskIx};
+use jurat_core::plan::{CaseIx, CaseName, TaskIx};
 use jurat_core::report::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
 use jurat_core::scenario::Step;
 use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
@@ -118,7 +118,7 @@ impl RunView {
     }
 
     /// The recorded outcomes of a case; of several attempts the last.
-    pub(super) fn happened(&self, case_ix: u64) -> Result<Vec<Happened>, ViewError> {
+    pub(super) fn happened(&self, case_ix: CaseIx) -> Result<Vec<Happened>, ViewError> {
         let mut happened: Vec<Happened> = Vec::new();
         // Looking costs more than concluding, and who asks nobody has recorded nothing.
         if !self.plan.asks() {

@@ -1,7 +1,7 @@
 //! What a run says about its scenarios, counted from the evidence of each conversation while it passes.
 
 use jurat_core::evidence::fault::fault;
-use jurat_core::plan::{CaseName, TaskIx};
+use jurat_core::plan::{CaseName, CaseSource, TaskIx};
 use jurat_core::report::scenario::{OutcomeTotal, ScenarioGraph, ScenarioTotal};
 use jurat_core::scenario::{ReadyScenario, Status};
 use jurat_core::suite::CaseKind;
@@ -37,11 +37,11 @@ impl RunView {
 /// The scenarios that were run, in the order they were written. Only counts are held, whatever the number of cases.
 pub(super) fn totals(view: &RunView) -> Result<Vec<ScenarioTotal>, ViewError> {
     let mut totals: Vec<Counting<'_>> = view.plan.scenarios.iter().map(|it| Counting::of(view, it)).collect();
-    // Their cases come before those of all rows.
-    let end = view.plan.scenarios.len() as u64 * view.reader.head().n_variants();
-    for case in view.reader.cases(0..end) {
+    let layout = view.layout();
+    for case in view.reader.cases(layout.scenarios()) {
         let case = case?;
-        let Some(counting) = view.scenario_ix(&case).and_then(|ix| totals.get_mut(ix)) else { continue };
+        let CaseSource::Scenario(ix) = layout.source(case.case_ix) else { continue };
+        let Some(counting) = totals.get_mut(ix) else { continue };
         let text = view.reader.row_text(&case)?;
         let evidence = parse_json(&text).map(|it| it.value).unwrap_or(Val::Null);
         counting.add(&case, &evidence);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 
 use jurat_core::effect::{Asker, EffectKey, StepSite};
-use jurat_core::plan::TaskIx;
+use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_store::journal::Journal;
 use jurat_store::run::{RecordedEffect, RunHead, RunWriter, WriteError, WriterOptions};
 
@@ -62,7 +62,7 @@ fn key(ix: u64) -> EffectKey {
 fn effect(ix: u64) -> RecordedEffect {
     let words = "Is the answer polite? The customer asked for a refund. ".repeat(27);
     RecordedEffect {
-        case_ix: ix,
+        case_ix: CaseIx(ix),
         site: StepSite { asker: Asker::Task(TaskIx(0)), seat: 0, turn: 0 },
         attempt: 0,
         key: key(ix),

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
+use jurat_core::plan::CaseIx;
 use jurat_store::journal::Journal;
 use jurat_store::run::{Code, Column, RunReader};
 
@@ -71,7 +72,7 @@ pub(super) fn works(stock: &Stock) -> Vec<Work<'_>> {
             })
         }),
         question("every_case", 1, {
-            Box::new(move |n| (0..n).for_each(|_| assert_eq!(reader().cases(0..RECORDS).count() as u64, RECORDS)))
+            Box::new(move |n| (0..n).for_each(|_| assert_eq!(reader().cases(CaseIx::ALL).count() as u64, RECORDS)))
         }),
     ]
 }

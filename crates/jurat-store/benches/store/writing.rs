@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
 
+use jurat_core::plan::{CaseIx, VariantCount};
 use jurat_store::records::RowId;
 use jurat_store::run::{
     BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, Ended, FinishState, RowPlace, RunHead, RunWriter,
@@ -84,7 +85,7 @@ pub(super) fn write(path: &Path, n: u64, mix: Mix, names: Names) {
 fn fill(n: u64, mix: Mix, names: Names, each: &mut dyn FnMut(jurat_store::run::Block)) {
     // Rows that differ, so that compressing them is work; made once, so that making them is none.
     let rows: Vec<String> = (0..512).map(record).collect();
-    let mut builder = BlockBuilder::new(TASKS as usize, 1);
+    let mut builder = BlockBuilder::new(TASKS as usize, VariantCount::of(1));
     let mut offset = 0;
     let mut id = String::new();
     for ix in 0..n {
@@ -99,11 +100,11 @@ fn fill(n: u64, mix: Mix, names: Names, each: &mut dyn FnMut(jurat_store::run::B
                 use std::fmt::Write;
                 id.clear();
                 write!(id, "record-{ix:08}").expect("memory takes all bytes");
-                builder.case(ix, &RowId::Given(id.as_str().into()), row);
+                builder.case(CaseIx(ix), &RowId::Given(id.as_str().into()), row);
             }
             // A hash of the place: hashing the row is paid when it is read.
             Names::Content => builder.case(
-                ix,
+                CaseIx(ix),
                 &RowId::Content(u128::from(ix).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)),
                 row,
             ),

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;
 
+use jurat_core::plan::{CaseIx, VariantCount};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::code::pack_codes;
@@ -33,7 +34,7 @@ pub struct CaseRow<'r> {
 /// [`BlockBuilder::case`] begins a case; what follows until the next is about it.
 #[derive(Debug)]
 pub struct BlockBuilder {
-    n_variants: u64,
+    n_variants: VariantCount,
     cases: Vec<u64>,
     places: Vec<RowPlace>,
     /// For rows that stay where they are; `None` for those that are kept.
@@ -135,10 +136,9 @@ impl BlockBuilder {
     /// The bytes from which a chunk is closed: little enough to be unpacked for one case, enough to be worth compressing.
     pub(super) const CHUNK: usize = 64 << 10;
 
-    /// A builder for runs of so many tasks, whose rows make so many cases each.
-    pub fn new(n_tasks: usize, n_variants: u64) -> BlockBuilder {
+    pub fn new(n_tasks: usize, n_variants: VariantCount) -> BlockBuilder {
         BlockBuilder {
-            n_variants: n_variants.max(1),
+            n_variants,
             cases: Vec::new(),
             places: Vec::new(),
             row_hashes: Vec::new(),
@@ -173,9 +173,9 @@ impl BlockBuilder {
     }
 
     /// Begins a case. All its tasks have passed until something else is said. Cases come in any order, each once in a run.
-    pub fn case(&mut self, case_ix: u64, id: &RowId<'_>, row: CaseRow<'_>) {
+    pub fn case(&mut self, CaseIx(case): CaseIx, id: &RowId<'_>, row: CaseRow<'_>) {
         let slot = self.cases.len();
-        self.cases.push(case_ix);
+        self.cases.push(case);
         self.places.push(row.place);
         let content = match id {
             RowId::Content(hash) => Some(*hash),
@@ -426,7 +426,8 @@ impl BlockBuilder {
     fn id_entries(&self) -> Vec<IdHash> {
         let entry = |slot: u32| {
             let id = &self.ids[slot as usize];
-            IdHash { hash: id.hash, row: self.cases[slot as usize] / self.n_variants, given: id.text.is_some() }
+            let row = self.n_variants.place(CaseIx(self.cases[slot as usize]));
+            IdHash { hash: id.hash, row, given: id.text.is_some() }
         };
         // Half of a hash nearly always decides, and little is moved about.
         let halves = self.ids.iter().map(|it| (it.hash >> 64) as u64);

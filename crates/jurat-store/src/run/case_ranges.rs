@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use jurat_core::plan::CaseIx;
 use rusqlite::params;
 
 use super::cases::{Header, Headers};
@@ -24,9 +25,9 @@ impl CaseRanges {
     }
 
     /// Whether a case is among them.
-    pub fn contains(&self, case_ix: u64) -> bool {
-        let before = self.0.partition_point(|it| it.end <= case_ix);
-        self.0.get(before).is_some_and(|it| it.contains(&case_ix))
+    pub fn contains(&self, CaseIx(case): CaseIx) -> bool {
+        let before = self.0.partition_point(|it| it.end <= case);
+        self.0.get(before).is_some_and(|it| it.contains(&case))
     }
 }
 
@@ -73,7 +74,7 @@ mod tests {
         #[test]
         fn ranges_hold_what_was_put_in(cases in proptest::collection::btree_set(0_u64..60, 0..40)) {
             let ranges = CaseRanges(joined(cases.iter().rev().map(|it| *it..*it + 1).collect()));
-            let held: BTreeSet<u64> = (0..70).filter(|it| ranges.contains(*it)).collect();
+            let held: BTreeSet<u64> = (0..70).filter(|it| ranges.contains(CaseIx(*it))).collect();
             prop_assert!(ranges.0.windows(2).all(|it| it[0].end < it[1].start), "{:?}", ranges);
             prop_assert_eq!(held, cases);
         }

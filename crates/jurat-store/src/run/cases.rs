@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
+use jurat_core::plan::CaseIx;
 use rusqlite::params;
 
 use super::code::unpack_codes;
@@ -20,7 +21,7 @@ const AHEAD: usize = 64;
 #[derive(Debug)]
 pub struct Cases<'r, T = StoredCase> {
     reading: Reading<'r>,
-    range: Range<u64>,
+    range: Range<CaseIx>,
     headers: Headers,
     /// Blocks with cases that are still to come, and the slot of the next.
     open: Vec<(StoredBlock, usize)>,
@@ -33,7 +34,7 @@ pub struct Cases<'r, T = StoredCase> {
 pub(super) type ReadSlot<T> = fn(&mut StoredBlock, Reading<'_>, usize) -> Result<T, DatabaseError>;
 
 impl<'r, T> Cases<'r, T> {
-    pub(super) fn new(reading: Reading<'r>, range: Range<u64>, read: ReadSlot<T>) -> Cases<'r, T> {
+    pub(super) fn new(reading: Reading<'r>, range: Range<CaseIx>, read: ReadSlot<T>) -> Cases<'r, T> {
         Cases { reading, range, headers: Headers::default(), open: Vec::new(), read, only: None }
     }
 
@@ -48,7 +49,7 @@ impl<'r, T> Cases<'r, T> {
             let header = self.headers.peek(self.reading, &self.range)?;
             match (next, header) {
                 // A block that begins before the next case may hold a case before it.
-                (next, Some(header)) if next.is_none_or(|it| header.first < it.1) => {
+                (next, Some(header)) if next.is_none_or(|it| header.first < it.1.0) => {
                     self.headers.waiting.pop_front();
                     if let Some(code) = self.only
                         && !has_case(self.reading, header, code)?
@@ -112,15 +113,15 @@ impl<'r> Found<'r> {
         Found { reading, column, codes: codes.to_vec(), headers: Headers::default(), waiting: BinaryHeap::new() }
     }
 
-    fn advance(&mut self) -> Result<Option<u64>, DatabaseError> {
+    fn advance(&mut self) -> Result<Option<CaseIx>, DatabaseError> {
         loop {
-            let header = self.headers.peek(self.reading, &(0..u64::MAX))?;
+            let header = self.headers.peek(self.reading, &CaseIx::ALL)?;
             match (self.waiting.peek(), header) {
                 (next, Some(header)) if next.is_none_or(|it| header.first < it.0) => {
                     self.headers.waiting.pop_front();
                     self.look(header)?;
                 }
-                _ => return Ok(self.waiting.pop().map(|it| it.0)),
+                _ => return Ok(self.waiting.pop().map(|it| CaseIx(it.0))),
             }
         }
     }
@@ -144,15 +145,15 @@ impl<'r> Found<'r> {
         let cases = cases.map(|it| read_cases(&it, header.first, n)).transpose();
         let cases = cases.map_err(|it| part("block.cases", it))?;
         for (slot, _) in codes.iter().enumerate().filter(|it| self.codes.contains(it.1)) {
-            let case_ix = cases.as_ref().map_or(header.first + slot as u64, |it| it[slot]);
-            self.waiting.push(Reverse(case_ix));
+            let case = cases.as_ref().map_or(header.first + slot as u64, |it| it[slot]);
+            self.waiting.push(Reverse(case));
         }
         Ok(())
     }
 }
 
 impl Iterator for Found<'_> {
-    type Item = Result<u64, DatabaseError>;
+    type Item = Result<CaseIx, DatabaseError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.advance().transpose()
@@ -176,14 +177,14 @@ pub(super) struct Header {
 
 impl Headers {
     /// The next block with cases of the range, without taking it.
-    fn peek(&mut self, reading: Reading<'_>, range: &Range<u64>) -> Result<Option<Header>, DatabaseError> {
+    fn peek(&mut self, reading: Reading<'_>, range: &Range<CaseIx>) -> Result<Option<Header>, DatabaseError> {
         if self.waiting.is_empty() && !self.is_over {
             let select =
                 "SELECT id, first FROM block WHERE first > ?1 AND first < ?2 AND last >= ?3 ORDER BY first LIMIT ?4";
             let mut select = reading.sqlite(reading.connection.prepare_cached(select))?;
             let after = self.last.map_or(-1, |it| it as i64);
-            let end = i64::try_from(range.end).unwrap_or(i64::MAX);
-            let headers = select.query_map(params![after, end, range.start, AHEAD], |row| {
+            let end = i64::try_from(range.end.0).unwrap_or(i64::MAX);
+            let headers = select.query_map(params![after, end, range.start.0, AHEAD], |row| {
                 Ok(Header { id: row.get(0)?, first: row.get(1)? })
             });
             let headers: Vec<Header> = reading.sqlite(headers.and_then(Iterator::collect))?;
@@ -195,7 +196,7 @@ impl Headers {
     }
 
     pub(super) fn next(&mut self, reading: Reading<'_>) -> Result<Option<Header>, DatabaseError> {
-        self.peek(reading, &(0..u64::MAX))?;
+        self.peek(reading, &CaseIx::ALL)?;
         Ok(self.waiting.pop_front())
     }
 }

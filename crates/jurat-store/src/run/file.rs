@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use jurat_core::plan::VariantCount;
 use rusqlite::{Connection, params};
 
 use super::block::{Block, Chunk};
@@ -34,7 +35,7 @@ pub(super) struct RunFile {
     written: log::Written,
     counted: Counting,
     n_columns: usize,
-    n_variants: u64,
+    n_variants: VariantCount,
     is_durable: bool,
     /// Whether effects were written, now or before.
     has_effects: bool,
@@ -81,7 +82,7 @@ impl RunFile {
             count.map_err(of)
         };
         file.has_effects = true;
-        (file.n_columns, file.n_variants) = (count("task")?, count("variant")?.max(1) as u64);
+        (file.n_columns, file.n_variants) = (count("task")?, VariantCount::of(count("variant")?));
         file.transaction(|file| Ok(file.connection.execute_batch(FORGET_RESULTS)?))?;
         Ok(file)
     }
@@ -100,7 +101,7 @@ impl RunFile {
             written: log::Written::new(),
             counted: Counting::default(),
             n_columns: 0,
-            n_variants: 1,
+            n_variants: VariantCount::of(1),
             is_durable: options.durable,
             has_effects: false,
             n_ids: 0,
@@ -360,15 +361,15 @@ impl RunFile {
 
     /// A row in words, and its id.
     fn row_name(&self, reading: Reading<'_>, row: u64) -> Result<(String, String), RunFileError> {
-        let (first, last) = (row * self.n_variants, row * self.n_variants + self.n_variants - 1);
+        let cases = self.n_variants.cases(row);
         let mut select =
-            reading.sqlite(self.connection.prepare_cached("SELECT id FROM block WHERE first <= ?2 AND last >= ?1"))?;
+            reading.sqlite(self.connection.prepare_cached("SELECT id FROM block WHERE first < ?2 AND last >= ?1"))?;
         let blocks: rusqlite::Result<Vec<i64>> =
-            select.query_map([first, last], |row| row.get(0)).and_then(Iterator::collect);
+            select.query_map([cases.start.0, cases.end.0], |row| row.get(0)).and_then(Iterator::collect);
         for block in reading.sqlite(blocks)? {
             let block = StoredBlock::load(reading, block)?;
-            let slot = block.slot_from(first);
-            if slot < block.n && block.case_ix(slot) <= last {
+            let slot = block.slot_from(cases.start);
+            if slot < block.n && cases.contains(&block.case_ix(slot)) {
                 let place = block.places[slot];
                 let select = "SELECT name FROM source WHERE id = ?1";
                 let name: rusqlite::Result<String> =

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use jurat_core::plan::VariantCount;
 use jurat_core::verdict::StopReason;
 
 /// What is known about a run before its first case.
@@ -32,9 +33,8 @@ pub struct RunHead {
 }
 
 impl RunHead {
-    /// How many cases a row makes.
-    pub fn n_variants(&self) -> u64 {
-        self.variants.len().max(1) as u64
+    pub fn n_variants(&self) -> VariantCount {
+        VariantCount::of(self.variants.len())
     }
 }
 

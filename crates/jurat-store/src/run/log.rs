@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use jurat_core::effect::{EffectKey, StepSite};
+use jurat_core::plan::CaseIx;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 use super::RunFileError;
@@ -44,7 +45,7 @@ impl RunLog {
     }
 
     /// The last outcome at a site.
-    pub fn get(&self, case_ix: u64, site: StepSite) -> Result<Option<Logged>, RunFileError> {
+    pub fn get(&self, case_ix: CaseIx, site: StepSite) -> Result<Option<Logged>, RunFileError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let found = effect_at(&connection, case_ix, site);
         let found = found.map_err(|it| it.at(&self.path, "effect"))?;
@@ -120,7 +121,7 @@ pub(super) fn insert(
         "INSERT OR REPLACE INTO site (case_ix, task, seat, turn, attempt, effect, reused) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     let RecordedEffect { case_ix, attempt, reused, .. } = packed.effect;
-    insert.execute(params![case_ix, asker_number(site.asker), site.seat, site.turn, attempt, id, reused])?;
+    insert.execute(params![case_ix.0, asker_number(site.asker), site.seat, site.turn, attempt, id, reused])?;
     Ok(())
 }
 
@@ -130,12 +131,16 @@ pub(super) const COLUMNS: &str = "site.case_ix, site.task, site.seat, site.turn,
      FROM site JOIN effect ON effect.id = site.effect";
 
 /// The last outcome at a site.
-pub(super) fn effect_at(connection: &Connection, case_ix: u64, site: StepSite) -> Result<Option<StoredEffect>, Fault> {
+pub(super) fn effect_at(
+    connection: &Connection,
+    case_ix: CaseIx,
+    site: StepSite,
+) -> Result<Option<StoredEffect>, Fault> {
     let mut select = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} WHERE case_ix = :case AND task = :task AND seat = :seat AND turn = :turn ORDER BY attempt DESC LIMIT 1"
     ))?;
     let task = asker_number(site.asker);
-    let arguments = named_params! { ":case": case_ix, ":task": task, ":seat": site.seat, ":turn": site.turn };
+    let arguments = named_params! { ":case": case_ix.0, ":task": task, ":seat": site.seat, ":turn": site.turn };
     select.query_row(arguments, |row| Ok(read(row))).optional()?.transpose()
 }
 
@@ -143,7 +148,7 @@ pub(super) fn effect_at(connection: &Connection, case_ix: u64, site: StepSite) -
 pub(super) fn read(row: &Row<'_>) -> Result<StoredEffect, Fault> {
     let key: [u8; 32] = row.get(6)?;
     Ok(StoredEffect {
-        case_ix: row.get(0)?,
+        case_ix: CaseIx(row.get(0)?),
         site: StepSite { asker: asker_numbered(row.get(1)?), seat: row.get(2)?, turn: row.get(3)? },
         attempt: row.get(4)?,
         reused: row.get(5)?,

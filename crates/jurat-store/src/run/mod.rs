@@ -10,6 +10,7 @@
 //! ```
 //! use std::time::Duration;
 //!
+//! use jurat_core::plan::CaseIx;
 //! use jurat_store::records::RowId;
 //! use jurat_store::run::{
 //!     BlockBuilder, CaseRow, Code, Column, Detail, Ended, FinishState, RowPlace, RunHead, RunReader, RunWriter, SourceHead, TaskHead,
@@ -27,7 +28,7 @@
 //! let mut builder = BlockBuilder::new(head.tasks.len(), head.n_variants());
 //! for (ix, text) in ["{\"id\": \"a\"}", "{\"id\": \"b\"}"].into_iter().enumerate() {
 //!     let place = RowPlace { source: 0, number: ix as u64 + 1, bytes: None };
-//!     builder.case(ix as u64, &RowId::Given(["a", "b"][ix].into()), CaseRow { place, text, keep: true });
+//!     builder.case(CaseIx(ix as u64), &RowId::Given(["a", "b"][ix].into()), CaseRow { place, text, keep: true });
 //! }
 //! // What is said now is about the second case; the first passed.
 //! builder.verdict(Column::CASE, Code::Failed);
@@ -37,9 +38,9 @@
 //! writer.finish(FinishState { ended: Ended::Done, resumable: false, at_ms: 0, wall: Duration::ZERO })?;
 //!
 //! let reader = RunReader::open(&path)?;
-//! let failed: Vec<u64> = reader.find(Column(1), Code::Failed).collect::<Result<_, _>>()?;
-//! assert_eq!(failed, [1]);
-//! let case = reader.case(1)?.expect("the second case");
+//! let failed: Vec<CaseIx> = reader.find(Column(1), Code::Failed).collect::<Result<_, _>>()?;
+//! assert_eq!(failed, [CaseIx(1)]);
+//! let case = reader.case(failed[0])?.expect("the second case");
 //! assert_eq!((case.id.as_str(), reader.row_text(&case)?.as_str()), ("b", "{\"id\": \"b\"}"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

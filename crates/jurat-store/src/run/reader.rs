@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jurat_core::effect::StepSite;
+use jurat_core::plan::CaseIx;
 use rusqlite::{Connection, OptionalExtension, Params, params};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -140,23 +141,23 @@ impl RunReader {
     }
 
     /// Cases in the order of input.
-    pub fn cases(&self, range: Range<u64>) -> Cases<'_> {
+    pub fn cases(&self, range: Range<CaseIx>) -> Cases<'_> {
         Cases::new(self.reading(), range, StoredBlock::case)
     }
 
     /// Which cases there are, in the order of input; their rows and verdicts are not read.
     pub fn identities(&self) -> Cases<'_, CaseIdentity> {
-        Cases::new(self.reading(), 0..u64::MAX, StoredBlock::identity)
+        Cases::new(self.reading(), CaseIx::ALL, StoredBlock::identity)
     }
 
     /// How cases ended, in the order of input, each with its place.
-    pub fn endings(&self) -> Cases<'_, (u64, Code)> {
-        Cases::new(self.reading(), 0..u64::MAX, StoredBlock::ending)
+    pub fn endings(&self) -> Cases<'_, (CaseIx, Code)> {
+        Cases::new(self.reading(), CaseIx::ALL, StoredBlock::ending)
     }
 
     /// Why cases could not be judged, in the order of input; their rows are not read.
     pub fn errors(&self) -> Cases<'_, CaseErrors> {
-        Cases::new(self.reading(), 0..u64::MAX, StoredBlock::errors).only(Code::Error)
+        Cases::new(self.reading(), CaseIx::ALL, StoredBlock::errors).only(Code::Error)
     }
 
     /// The cases that the run has come to.
@@ -189,20 +190,30 @@ impl RunReader {
     }
 
     /// The case with this id and variant.
-    pub fn case_ix(&self, id: &str, variant: u64) -> Result<Option<u64>, RunFileError> {
-        let row = match self.is_indexed()? {
-            true => id_index::find(&self.connection, id).map_err(|it| it.at(&self.path, "id_page.body"))?,
-            false => self.search(id)?,
-        };
-        let Some(row) = row else { return Ok(None) };
+    pub fn case_ix(&self, id: &str, variant: usize) -> Result<Option<CaseIx>, RunFileError> {
+        let Some(row) = self.row(id)? else { return Ok(None) };
         let n_variants = self.head.n_variants();
-        let case_ix = row.checked_mul(n_variants).and_then(|it| it.checked_add(variant));
-        let Some(case_ix) = case_ix.filter(|_| variant < n_variants) else { return Ok(None) };
+        let case_ix = Some(n_variants.case(row, variant)).filter(|it| n_variants.cases(row).contains(it));
+        let Some(case_ix) = case_ix else { return Ok(None) };
         Ok(self.with_case(case_ix, |_, _| Ok(()))?.map(|()| case_ix))
     }
 
+    /// The place of the row with this id.
+    fn row(&self, id: &str) -> Result<Option<u64>, RunFileError> {
+        match self.is_indexed()? {
+            true => Ok(id_index::find(&self.connection, id).map_err(|it| it.at(&self.path, "id_page.body"))?),
+            false => self.search(id),
+        }
+    }
+
+    /// The cases of the row with this id.
+    pub fn cases_of(&self, id: &str) -> Result<Vec<StoredCase>, RunFileError> {
+        let Some(row) = self.row(id)? else { return Ok(Vec::new()) };
+        Ok(self.cases(self.head.n_variants().cases(row)).collect::<Result<_, _>>()?)
+    }
+
     /// A case by its place in the order of input.
-    pub fn case(&self, case_ix: u64) -> Result<Option<StoredCase>, RunFileError> {
+    pub fn case(&self, case_ix: CaseIx) -> Result<Option<StoredCase>, RunFileError> {
         self.with_case(case_ix, |block, slot| block.case(self.reading(), slot))
     }
 
@@ -224,13 +235,13 @@ impl RunReader {
     }
 
     /// The effects of a case, in the order of their sites.
-    pub fn effects_of(&self, case_ix: u64) -> Result<Vec<StoredEffect>, RunFileError> {
+    pub fn effects_of(&self, case_ix: CaseIx) -> Result<Vec<StoredEffect>, RunFileError> {
         let all = format!("SELECT {} WHERE case_ix = ?1 ORDER BY task, seat, turn, attempt", log::COLUMNS);
-        self.read_effects(&all, params![case_ix])
+        self.read_effects(&all, params![case_ix.0])
     }
 
     /// The last outcome at a site.
-    pub fn effect_at(&self, case_ix: u64, site: StepSite) -> Result<Option<StoredEffect>, RunFileError> {
+    pub fn effect_at(&self, case_ix: CaseIx, site: StepSite) -> Result<Option<StoredEffect>, RunFileError> {
         Ok(log::effect_at(&self.connection, case_ix, site).map_err(|it| it.at(&self.path, "effect"))?)
     }
 
@@ -278,7 +289,7 @@ impl RunReader {
     /// Does something with the block and slot of a case; the block stays at hand, because cases are mostly looked at in order.
     fn with_case<T>(
         &self,
-        case_ix: u64,
+        case_ix: CaseIx,
         work: impl FnOnce(&mut StoredBlock, usize) -> Result<T, DatabaseError>,
     ) -> Result<Option<T>, RunFileError> {
         let mut at_hand = self.block.borrow_mut();
@@ -286,7 +297,7 @@ impl RunReader {
         if !is_at_hand {
             let select = "SELECT id FROM block WHERE first <= ?1 AND last >= ?1 ORDER BY first DESC";
             let mut select = self.sqlite(self.connection.prepare_cached(select))?;
-            let blocks = select.query_map([case_ix], |row| row.get(0)).and_then(Iterator::collect);
+            let blocks = select.query_map([case_ix.0], |row| row.get(0)).and_then(Iterator::collect);
             let blocks: Vec<i64> = self.sqlite(blocks)?;
             for id in blocks {
                 let block = StoredBlock::load(self.reading(), id)?;
@@ -311,7 +322,7 @@ impl RunReader {
         while let Some(header) = headers.next(self.reading())? {
             let block = StoredBlock::load(self.reading(), header.id)?;
             if let Some(slot) = (0..block.n).find(|slot| shown_id(block.id(*slot), None) == id) {
-                return Ok(Some(block.case_ix(slot) / self.head.n_variants()));
+                return Ok(Some(self.head.n_variants().place(block.case_ix(slot))));
             }
         }
         Ok(None)
@@ -364,7 +375,7 @@ impl Effects<'_> {
 fn place_of(effect: &StoredEffect) -> [u64; 5] {
     let StoredEffect { case_ix, site, attempt, .. } = effect;
     let numbers = [asker_number(site.asker), site.seat, site.turn, *attempt].map(u64::from);
-    [*case_ix, numbers[0], numbers[1], numbers[2], numbers[3]]
+    [case_ix.0, numbers[0], numbers[1], numbers[2], numbers[3]]
 }
 
 impl Iterator for Effects<'_> {

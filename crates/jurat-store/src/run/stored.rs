@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use jurat_core::plan::{CaseIx, VariantCount};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::code::unpack_codes;
@@ -17,9 +18,9 @@ use crate::records::RowId;
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredCase {
     /// Its place in the order of input.
-    pub case_ix: u64,
+    pub case_ix: CaseIx,
     /// Which of the run's variants it is.
-    pub variant: u64,
+    pub variant: usize,
     /// The id of its row; rows of equal content are numbered once the run is finished.
     pub id: String,
     /// Whether the row has an id of its own; else it is known by the hash of its content.
@@ -60,7 +61,7 @@ pub struct StoredRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseIdentity {
     /// Its place in the order of input.
-    pub case_ix: u64,
+    pub case_ix: CaseIx,
     /// The id of its row.
     pub id: String,
     /// Whether the row has an id of its own; else it is known by the hash of its content.
@@ -134,7 +135,7 @@ pub(super) struct Reading<'r> {
     pub(super) connection: &'r Connection,
     pub(super) path: &'r Path,
     pub(super) n_columns: usize,
-    pub(super) n_variants: u64,
+    pub(super) n_variants: VariantCount,
 }
 
 impl Reading<'_> {
@@ -214,20 +215,20 @@ impl StoredBlock {
     }
 
     /// The case in a slot.
-    pub(super) fn case_ix(&self, slot: usize) -> u64 {
-        self.cases.as_ref().map_or(self.first + slot as u64, |it| it[slot])
+    pub(super) fn case_ix(&self, slot: usize) -> CaseIx {
+        CaseIx(self.cases.as_ref().map_or(self.first + slot as u64, |it| it[slot]))
     }
 
     /// The first slot whose case is this or a later one.
-    pub(super) fn slot_from(&self, case_ix: u64) -> usize {
+    pub(super) fn slot_from(&self, CaseIx(case): CaseIx) -> usize {
         match &self.cases {
-            None => usize::try_from(case_ix.saturating_sub(self.first)).unwrap_or(usize::MAX).min(self.n),
-            Some(cases) => cases.partition_point(|it| *it < case_ix),
+            None => usize::try_from(case.saturating_sub(self.first)).unwrap_or(usize::MAX).min(self.n),
+            Some(cases) => cases.partition_point(|it| *it < case),
         }
     }
 
     /// The slot of a case.
-    pub(super) fn slot_of(&self, case_ix: u64) -> Option<usize> {
+    pub(super) fn slot_of(&self, case_ix: CaseIx) -> Option<usize> {
         let slot = self.slot_from(case_ix);
         (slot < self.n && self.case_ix(slot) == case_ix).then_some(slot)
     }
@@ -240,7 +241,7 @@ impl StoredBlock {
     /// Everything about the case in a slot.
     pub(super) fn case(&mut self, reading: Reading<'_>, slot: usize) -> Result<StoredCase, DatabaseError> {
         let case_ix = self.case_ix(slot);
-        let row = case_ix / reading.n_variants;
+        let row = reading.n_variants.place(case_ix);
         let number = self.numbers.binary_search_by_key(&row, |it| it.0).ok().map(|ix| self.numbers[ix].1);
         let mut details = Vec::new();
         for (column, json) in self.details.pieces(reading, slot)? {
@@ -250,7 +251,7 @@ impl StoredBlock {
         let has = |codes: &Option<Vec<Code>>| codes.as_ref().map_or(Code::Passed, |it| it[slot]);
         Ok(StoredCase {
             case_ix,
-            variant: case_ix % reading.n_variants,
+            variant: reading.n_variants.variant(case_ix),
             id: shown_id(&self.ids[slot], number),
             has_own_id: matches!(self.ids[slot], RowId::Given(_)),
             codes: self.codes.iter().map(has).collect(),
@@ -269,7 +270,7 @@ impl StoredBlock {
     /// Which case is in a slot.
     pub(super) fn identity(&mut self, reading: Reading<'_>, slot: usize) -> Result<CaseIdentity, DatabaseError> {
         let case_ix = self.case_ix(slot);
-        let row = case_ix / reading.n_variants;
+        let row = reading.n_variants.place(case_ix);
         let number = self.numbers.binary_search_by_key(&row, |it| it.0).ok().map(|ix| self.numbers[ix].1);
         Ok(CaseIdentity {
             case_ix,
@@ -281,7 +282,7 @@ impl StoredBlock {
     }
 
     /// Which case is in a slot and how it ended, and nothing else.
-    pub(super) fn ending(&mut self, _: Reading<'_>, slot: usize) -> Result<(u64, Code), DatabaseError> {
+    pub(super) fn ending(&mut self, _: Reading<'_>, slot: usize) -> Result<(CaseIx, Code), DatabaseError> {
         Ok((self.case_ix(slot), self.code(Column::CASE, slot)))
     }
 
@@ -343,7 +344,8 @@ impl StoredBlock {
 
     /// The numbers of the block's rows that share their content with rows before them.
     fn row_numbers(&self, reading: Reading<'_>) -> Result<Vec<(u64, u64)>, DatabaseError> {
-        let rows = [self.first, self.case_ix(self.n.saturating_sub(1))].map(|it| it / reading.n_variants);
+        let ends = [CaseIx(self.first), self.case_ix(self.n.saturating_sub(1))];
+        let rows = ends.map(|it| reading.n_variants.place(it));
         let select = "SELECT row, number FROM repeated WHERE row BETWEEN ?1 AND ?2 ORDER BY row";
         let mut select = reading.sqlite(reading.connection.prepare_cached(select))?;
         let numbers = select.query_map(rows, |row| Ok((row.get(0)?, row.get(1)?)));

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use jurat_core::effect::{Asker, StepSite};
+use jurat_core::plan::{CaseIx, VariantCount};
 use jurat_store::journal::Journal;
 use jurat_store::records::RowId;
 use jurat_store::run::{
@@ -89,12 +90,12 @@ fn write(desk: &Desk) {
     let options = WriterOptions { journal: Some(&journal), durable: false };
     let writer = RunWriter::create(&desk.run(), &head(), options).expect("a run");
     for cases in [[0, 1, 2, 3, 7, 5], [11, 4, 6, 8, 10, 9]] {
-        let mut builder = BlockBuilder::new(2, 2);
+        let mut builder = BlockBuilder::new(2, VariantCount::of(2));
         cases.iter().for_each(|case| put(&mut builder, *case));
         writer.block(builder.close().expect("cases")).expect("room");
     }
     let short = effect(2, "0.0.0", "short", "{\"answer\":\"short\"}");
-    let again = RecordedEffect { case_ix: 5, reused: true, journal: false, ..short.clone() };
+    let again = RecordedEffect { case_ix: CaseIx(5), reused: true, journal: false, ..short.clone() };
     let asked = StepSite { asker: Asker::Case, seat: 0, turn: 0 };
     let long = effect(3, "1.2.1", &long(), &format!("{{\"answer\":\"{}\"}}", long()));
     let subject = RecordedEffect { site: asked, served: None, journal: false, ..effect(3, "0.0.0", "subject", "{}") };
@@ -160,7 +161,7 @@ fn put(builder: &mut BlockBuilder, case: u64) {
     };
     let codes = [Code::Passed, Code::Failed, Code::SkippedByGate, Code::Error, Code::NotRun, Code::Measured];
     let code = codes[case as usize % 6];
-    builder.case(case, &id, CaseRow { place, text, keep: code != Code::Passed && row != 1 });
+    builder.case(CaseIx(case), &id, CaseRow { place, text, keep: code != Code::Passed && row != 1 });
     builder.took(Duration::from_micros(case * 1000));
     builder.slice(if case < 6 { "[\"half\",\"first\"]" } else { "[\"half\",\"second\"]" });
     builder.verdict(Column(2), code);
@@ -214,7 +215,7 @@ fn says(path: &Path) -> String {
     let finish = state.finish.expect("it ended");
     let _ =
         writeln!(says, "{} cases, {} at {} after {:?}", state.n_cases, finish.ended.name(), finish.at_ms, finish.wall);
-    for case in reader.cases(0..u64::MAX) {
+    for case in reader.cases(CaseIx::ALL) {
         let case = case.expect("a case");
         let place = case.row.place;
         let row = reader.row_text(&case).expect("a row");
@@ -225,7 +226,7 @@ fn says(path: &Path) -> String {
         let StoredEffect { case_ix, site, attempt, key, kind, model, served, at_ms, request, outcome, reused } =
             effect.expect("an effect");
         let asker = site.asker.task().map_or("case".to_owned(), |it| format!("task {}", it.0));
-        let place = format!("{case_ix}, {asker}, seat {}, turn {}, attempt {attempt}", site.seat, site.turn);
+        let place = format!("{}, {asker}, seat {}, turn {}, attempt {attempt}", case_ix.0, site.seat, site.turn);
         let served = served.unwrap_or_default();
         let line = format!("{kind} {model} {served:?} at {at_ms}, reused {reused}: {request} => {outcome}");
         let _ = writeln!(says, "effect {place}: {} {}", &key.to_string()[..8], line.replace(&long(), "(long)"));

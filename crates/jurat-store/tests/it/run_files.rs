@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
+use jurat_core::plan::{CaseIx, VariantCount};
 use jurat_store::records::RowId;
 use jurat_store::run::{
     BlockBuilder, CaseRow, Code, Column, Detail, Document, Ended, RunFileError, RunReader, RunWriter, WriterOptions,
@@ -23,10 +24,10 @@ fn ten(desk: &Desk) -> Vec<String> {
 }
 
 fn put(writer: &RunWriter, texts: &[String]) {
-    let mut builder = BlockBuilder::new(1, 1);
+    let mut builder = BlockBuilder::new(1, VariantCount::of(1));
     for (ix, text) in texts.iter().enumerate() {
         let id = RowId::Given(format!("r{ix}").into());
-        builder.case(ix as u64, &id, CaseRow { place: place(texts, ix), text, keep: ix % 3 == 0 });
+        builder.case(CaseIx(ix as u64), &id, CaseRow { place: place(texts, ix), text, keep: ix % 3 == 0 });
         if ix % 3 == 0 {
             builder.verdict(Column::CASE, Code::Failed);
         }
@@ -38,7 +39,7 @@ fn put(writer: &RunWriter, texts: &[String]) {
 fn said(desk: &Desk) -> String {
     let error = match RunReader::open(&desk.run()) {
         Err(error) => error,
-        Ok(reader) => reader.case(0).expect_err("something is wrong"),
+        Ok(reader) => reader.case(CaseIx(0)).expect_err("something is wrong"),
     };
     error.to_string().replace(&desk.run().display().to_string(), "run.jurat")
 }
@@ -52,7 +53,7 @@ fn change(desk: &Desk, sql: &str) {
 fn everything(desk: &Desk) -> Result<String, RunFileError> {
     let reader = RunReader::open(&desk.run())?;
     let mut read = format!("{:?}{:?}", reader.head(), reader.summary()?);
-    for case in reader.cases(0..u64::MAX) {
+    for case in reader.cases(CaseIx::ALL) {
         read += &told(&case?);
     }
     reader.each_score(Column(1), &mut |it| read += &it.to_string())?;
@@ -69,10 +70,14 @@ fn a_bit_that_flips_is_noticed() {
     let mut head = desk.head(&texts, 1, 1);
     head.documents = vec![Document { name: "suite".to_owned(), body: b"suite: ten".to_vec() }];
     let writer = RunWriter::create(&desk.run(), &head, WriterOptions::default()).expect("a run");
-    let mut builder = BlockBuilder::new(1, 1);
+    let mut builder = BlockBuilder::new(1, VariantCount::of(1));
     for (ix, text) in (0..).zip(&texts) {
         let place = place(&texts, ix);
-        builder.case(ix as u64 * 2, &RowId::Given(format!("r{ix}").into()), CaseRow { place, text, keep: ix == 3 });
+        builder.case(
+            CaseIx(ix as u64 * 2),
+            &RowId::Given(format!("r{ix}").into()),
+            CaseRow { place, text, keep: ix == 3 },
+        );
         builder.took(Duration::from_micros(7));
         if ix % 3 == 0 {
             builder.verdict(Column::CASE, Code::Failed);
@@ -176,7 +181,7 @@ fn a_run_of_a_later_version_is_not_guessed_at() {
     let desk = Desk::new();
     ten(&desk);
     change(&desk, "ALTER TABLE block ADD COLUMN extra TEXT; CREATE TABLE news (x TEXT); PRAGMA user_version = 2");
-    assert!(RunReader::open(&desk.run()).and_then(|it| it.case(0)).is_ok(), "what is new does not disturb");
+    assert!(RunReader::open(&desk.run()).and_then(|it| it.case(CaseIx(0))).is_ok(), "what is new does not disturb");
     change(
         &desk,
         "UPDATE meta SET value = '2' WHERE key = 'min_reader'; UPDATE meta SET value = '3.1' WHERE key = 'version'",
@@ -237,7 +242,7 @@ fn a_run_needs_a_directory() {
 /// The text of each row, or what is wrong with it.
 fn texts(desk: &Desk) -> Vec<String> {
     let reader = RunReader::open(&desk.run()).expect("a run");
-    let cases = reader.cases(0..u64::MAX).map(|it| it.expect("a case"));
+    let cases = reader.cases(CaseIx::ALL).map(|it| it.expect("a case"));
     cases.map(|it| reader.row_text(&it).unwrap_or_else(|it| it.to_string())).collect()
 }
 
@@ -311,12 +316,12 @@ fn a_run_is_found_by_id_while_it_is_written() {
     put(&writer, &texts);
     writer.sync().expect("written");
     let reader = RunReader::open(&desk.run()).expect("a run");
-    assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(7));
+    assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(CaseIx(7)));
     assert_eq!(reader.case_ix("r10", 0).expect("readable"), None);
     assert_eq!(reader.state().expect("a state").finish, None);
     assert!(reader.is_being_written());
     writer.finish(finished(Ended::Done)).expect("finished although somebody reads");
-    assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(7));
+    assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(CaseIx(7)));
     assert_eq!(reader.state().expect("a state").finish, Some(finished(Ended::Done)));
     assert!(!reader.is_being_written());
 }
@@ -328,11 +333,15 @@ fn every_id_of_a_larger_run_is_found() {
     let text = "{}".to_owned();
     let head = desk.head(std::slice::from_ref(&text), 0, 1);
     let writer = RunWriter::create(&desk.run(), &head, WriterOptions::default()).expect("a run");
-    let mut builder = BlockBuilder::new(0, 1);
+    let mut builder = BlockBuilder::new(0, VariantCount::of(1));
     let mut n_blocks = 0;
     for ix in 0..30_000 {
         let id = RowId::Given(format!("id {ix}").into());
-        builder.case(ix, &id, CaseRow { place: place(std::slice::from_ref(&text), 0), text: &text, keep: false });
+        builder.case(
+            CaseIx(ix),
+            &id,
+            CaseRow { place: place(std::slice::from_ref(&text), 0), text: &text, keep: false },
+        );
         if builder.is_full() {
             writer.block(builder.close().expect("cases")).expect("room");
             n_blocks += 1;
@@ -343,8 +352,8 @@ fn every_id_of_a_larger_run_is_found() {
     assert_eq!(n_blocks, 30_000 / BlockBuilder::MOST_CASES);
     let reader = RunReader::open(&desk.run()).expect("a run");
     for ix in (0..30_000).step_by(97).chain([29_999]) {
-        assert_eq!(reader.case_ix(&format!("id {ix}"), 0).expect("readable"), Some(ix));
+        assert_eq!(reader.case_ix(&format!("id {ix}"), 0).expect("readable"), Some(CaseIx(ix)));
         assert_eq!(reader.case_ix(&format!("no {ix}"), 0).expect("readable"), None);
     }
-    assert_eq!(reader.cases(0..u64::MAX).map(|it| it.expect("a case").case_ix).sum::<u64>(), 29_999 * 15_000);
+    assert_eq!(reader.cases(CaseIx::ALL).map(|it| it.expect("a case").case_ix.0).sum::<u64>(), 29_999 * 15_000);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jurat_core::plan::CaseIx;
 use jurat_store::records::RowId;
 use jurat_store::run::{
     BlockBuilder, CaseRow, Code, Column, Detail, Ended, FinishError, RunReader, RunWriter, WriterOptions, pack,
@@ -132,7 +133,7 @@ impl Script {
             (place.source, place.bytes) = (1, None);
         }
         let text = &texts[row_ix];
-        builder.case(case as u64, &row.id.as_row_id(), CaseRow { place, text, keep: *keep });
+        builder.case(CaseIx(case as u64), &row.id.as_row_id(), CaseRow { place, text, keep: *keep });
         for (column, code) in codes {
             let code = Code::numbered(*code).expect("a code");
             builder.verdict(Column(*column), code);
@@ -223,20 +224,21 @@ proptest! {
 
         let reader = RunReader::open(&desk.run()).expect("a run");
         let texts = script.texts();
-        for (case_ix, line) in (0..).zip(&lines) {
+        for (ix, line) in lines.iter().enumerate() {
+            let case_ix = CaseIx(ix as u64);
             let case = reader.case(case_ix).expect("readable").expect("a case");
             prop_assert_eq!(&told(&case), line);
-            prop_assert_eq!(&reader.row_text(&case).expect("a row"), &texts[(case_ix / script.n_variants) as usize]);
+            prop_assert_eq!(&reader.row_text(&case).expect("a row"), &texts[ix / script.n_variants as usize]);
             if written.is_ok() {
-                let id = &expected.ids[case_ix as usize];
-                prop_assert_eq!(reader.case_ix(id, case_ix % script.n_variants).expect("readable"), Some(case_ix), "{}", id);
+                let id = &expected.ids[ix];
+                prop_assert_eq!(reader.case_ix(id, ix % script.n_variants as usize).expect("readable"), Some(case_ix), "{}", id);
             }
         }
         for column in (0..=script.n_tasks as u32).map(Column) {
             for code in Code::ALL {
-                let found: Vec<u64> = reader.find(column, code).collect::<Result<_, _>>().expect("readable");
-                let cases = reader.cases(0..u64::MAX).map(|it| it.expect("a case"));
-                let expected: Vec<u64> = cases.filter(|it| it.code(column) == code).map(|it| it.case_ix).collect();
+                let found: Vec<CaseIx> = reader.find(column, code).collect::<Result<_, _>>().expect("readable");
+                let cases = reader.cases(CaseIx::ALL).map(|it| it.expect("a case"));
+                let expected: Vec<CaseIx> = cases.filter(|it| it.code(column) == code).map(|it| it.case_ix).collect();
                 prop_assert_eq!(found, expected);
             }
         }
@@ -250,7 +252,7 @@ proptest! {
         let desk = Desk::new();
         let _ = script.write(&desk);
         let reader = RunReader::open(&desk.run()).expect("a run");
-        let part: Vec<u64> = reader.cases(from..from + length).map(|it| it.expect("a case").case_ix).collect();
+        let part: Vec<u64> = reader.cases(CaseIx(from)..CaseIx(from + length)).map(|it| it.expect("a case").case_ix.0).collect();
         let expected: Vec<u64> = (0..script.arrivals.len() as u64).filter(|it| (from..from + length).contains(it)).collect();
         prop_assert_eq!(part, expected);
     }
@@ -264,10 +266,10 @@ proptest! {
         std::fs::remove_file(desk.rows()).expect("the file was there");
         let after = all_told(&desk.run());
         let reader = RunReader::open(&desk.run()).expect("a run");
-        for ((case, before), after) in reader.cases(0..u64::MAX).zip(&before).zip(&after) {
+        for ((case, before), after) in reader.cases(CaseIx::ALL).zip(&before).zip(&after) {
             let case = case.expect("a case");
             let text = reader.row_text(&case).expect("the row is in the run");
-            prop_assert_eq!(text, &script.texts()[(case.case_ix / script.n_variants) as usize][..]);
+            prop_assert_eq!(text, &script.texts()[(case.case_ix.0 / script.n_variants) as usize][..]);
             prop_assert_eq!(without_row(before), without_row(after));
         }
         prop_assert!(reader.state().expect("a state").self_contained);
