@@ -7,11 +7,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use jurat_core::artifact::has_succeeded;
 use jurat_core::effect::{Endpoint, FaultClass, Outcome};
 use jurat_core::verdict::StopReason;
 
 use crate::Stop;
-use crate::agents::{endpoint_fault, may_stand};
+use crate::agents::endpoint_fault;
 
 /// How many requests to an endpoint must fail in a row.
 const FAULTS: u32 = 5;
@@ -59,5 +60,9 @@ fn class(outcome: &Outcome) -> Option<FaultClass> {
 
 /// Whether the endpoint gave an answer. An agent that failed for reasons of its own may not have got one.
 fn has_answered(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Answer(_)) || may_stand(outcome)
+    match outcome {
+        Outcome::Answer(_) => true,
+        Outcome::Returned(run) => has_succeeded(&run.value),
+        Outcome::Fault(_) | Outcome::NotRun(_) => false,
+    }
 }

@@ -6,18 +6,18 @@ use std::path::Path;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_core::case::{Case, CaseState, gathers};
-use jurat_core::effect::{Deed, Outcome, Request, StepSite};
+use jurat_core::effect::{Outcome, Request, StepSite};
 use jurat_core::plan::CaseSource;
-use jurat_core::scenario::{Callable, Step};
+use jurat_core::scenario::Step;
 use jurat_format::value::Val;
 use jurat_host::Sight;
 use jurat_model::tool::Toolbox;
 
 use crate::case_source::OpenCase;
 use crate::clock::Clock;
-use crate::effect_lane::{EffectLane, PATIENCE};
+use crate::effect_lane::{EffectLane, TIMEOUT};
 use crate::effects::At;
-use crate::perform::{Act, Memory, Surroundings};
+use crate::perform::{ActionContext, CheckEnvironment, Memory};
 use crate::{CaseLabel, RunError, agents};
 
 /// Where outcomes come from: calls, the run's log, or a record of what happened.
@@ -123,8 +123,8 @@ impl<'l> Live<'l> {
         Live { lane, case, name, clock, tools, memory, turn }
     }
 
-    /// What a check sees around it: files beside its definition and beside the rows that runs come from, and the evidence.
-    fn surroundings<'e>(&'e self, site: StepSite, evidence: &'e Val<'e>) -> Surroundings<'e> {
+    /// What a check sees: files in the directory of its definition and in that of the rows that runs come from, and the evidence.
+    fn environment<'e>(&'e self, site: StepSite, evidence: &'e Val<'e>) -> CheckEnvironment<'e> {
         let plan = self.lane.plan;
         let task = site.asker.task().and_then(|it| plan.tasks.get(it.index()));
         let check = task.and_then(|it| it.work.check());
@@ -140,37 +140,38 @@ impl<'l> Live<'l> {
         };
         let run = run.unwrap_or_else(|| definition.clone());
         let source = check.map(|it| it.source.clone()).unwrap_or_default();
-        Surroundings { sight: Sight { definition, run }, source, evidence, memory: &self.memory }
+        CheckEnvironment { sight: Sight { definition, run }, source, evidence, memory: &self.memory }
     }
 
-    /// What is done for a step that gathers evidence.
-    async fn gathered(&self, at: At<'_>, deed: &Deed, callable: Option<&Callable>) -> Result<Outcome, RunError> {
-        let patience = match self.case.source {
-            CaseSource::Agent(ix) => self.lane.plan.cases[ix].agent.limits.time.saturating_add(PATIENCE),
-            _ => self.clock.as_ref().and_then(Clock::left).unwrap_or(PATIENCE),
-        };
-        let (tools, stop) = (self.tools.as_ref(), self.lane.stop);
-        self.lane.effects.done(at, Act { deed, callable, tools, surroundings: None, patience, stop }).await
+    /// What an action gets: one that gathers evidence, the time that is left and the tools of the case; one that judges it, what a check sees.
+    fn context<'e>(&'e self, moment: Moment<'e>, step: &'e Step) -> ActionContext<'e> {
+        let callable = step.callable.as_ref();
+        match moment.evidence.filter(|_| !gathers(step.site.asker)) {
+            Some(evidence) => {
+                let check = Some(self.environment(step.site, evidence));
+                ActionContext { callable: None, tools: None, check, timeout: TIMEOUT }
+            }
+            None => {
+                let timeout = match self.case.source {
+                    CaseSource::Agent(ix) => self.lane.plan.cases[ix].agent.limits.time.saturating_add(TIMEOUT),
+                    _ => self.clock.as_ref().and_then(Clock::left).unwrap_or(TIMEOUT),
+                };
+                ActionContext { callable, tools: self.tools.as_ref(), check: None, timeout }
+            }
+        }
     }
 }
 
 impl Outcomes for Live<'_> {
     async fn outcome(&self, moment: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {
-        let is_gathered = gathers(step.site.asker);
-        let clock = self.clock.as_ref().filter(|_| is_gathered);
+        let clock = self.clock.as_ref().filter(|_| gathers(step.site.asker));
         let (case_ix, name, site) = (self.case.case_ix, self.name, step.site);
         let at = At { case_ix, name, site, node: moment.node, clock };
-        let outcome = match (&step.request, moment.evidence) {
-            (Request::Model(request), _) => self.lane.effects.outcome(at, request, step.max_requests).await,
-            (Request::Deed(deed), Some(evidence)) if !is_gathered => {
-                let surroundings = self.surroundings(site, evidence);
-                let (surroundings, stop) = (Some(&surroundings), self.lane.stop);
-                let act = Act { deed, callable: None, tools: None, surroundings, patience: PATIENCE, stop };
-                Box::pin(self.lane.effects.done(at, act)).await
-            }
-            (Request::Deed(deed), _) => Box::pin(self.gathered(at, deed, step.callable.as_ref())).await,
+        let context = match step.request {
+            Request::Model(_) => ActionContext::default(),
+            Request::Action(_) => self.context(moment, &step),
         };
-        outcome.map(Some)
+        self.lane.effects.outcome(at, &step.request, step.max_requests, &context).await.map(Some)
     }
 
     /// Begins the time of a new turn, and writes the files that the subject reads in it.

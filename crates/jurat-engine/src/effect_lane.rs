@@ -263,4 +263,4 @@ impl EffectLane<'_> {
 }
 
 /// How long a tool may take where nothing else says: its server has a limit of its own.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(3600);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(3600);

@@ -16,31 +16,25 @@ use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use jurat_core::effect::wire::{deed_json, outcome_json, read_outcome, request_json};
+use jurat_core::effect::wire::{action_json, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{
-    Asker, Deed, EffectKey, Endpoint, Fault, FaultKind, ModelRequest, Outcome, Request, Seat, StepSite,
+    Action, Asker, EffectKey, Endpoint, Fault, FaultKind, Outcome, Request, Reuse, Seat, StepSite,
 };
 use jurat_core::plan::{CaseIx, Plan};
 use jurat_core::verdict::StopReason;
-use jurat_format::value::Val;
 use jurat_model::Turn;
 use jurat_store::journal::Journal;
 use jurat_store::run::RecordedEffect;
 use jurat_store::run::{RunLog, RunWriter};
 use tokio::sync::oneshot;
 
-use crate::agents;
 use crate::breaker::Breaker;
 use crate::clock::{Asked, Clock};
-use crate::perform::{Act, Perform, Question};
-use crate::recording::Recording;
+use crate::perform::{ActionContext, Call, Perform};
+use crate::recording::{Recorded, Recording};
 use crate::tally::{Tally, taken};
 use crate::{CaseLabel, Progress, Roles, RunError, Stop};
-
-/// An answer that took longer is kept for other runs even if it was free.
-const LONG: Duration = Duration::from_millis(50);
 
 /// Where outcomes come from.
 pub(crate) enum Source<'r> {
@@ -100,59 +94,54 @@ async fn over(clock: Option<&Clock>) -> Outcome {
 struct Found {
     outcome: Outcome,
     key: EffectKey,
-    /// Who was asked, when it was a model.
-    endpoint: Arc<Endpoint>,
+    /// The model that was asked.
+    endpoint: Option<Arc<Endpoint>>,
     is_reused: bool,
-    is_paid: bool,
-    /// How often the same site ended in a fault before.
+    /// Whether other cases and runs may use what its performer returns.
+    is_shared: bool,
+    /// How many times the same site ended in a fault before.
     attempt: u32,
     /// Whether this run's own log has it already.
     is_logged: bool,
-    /// Whether others may wait for it.
-    is_shared: bool,
-    /// Whether judging ends with an error at it, which other runs must not repeat.
-    is_error: bool,
+    /// Whether other cases may wait for it.
+    is_awaited: bool,
     /// The outcome as the journal has it, when it comes from there.
     copied: Option<String>,
 }
 
 impl Found {
-    /// An outcome that nobody else waits for, of nobody in particular.
-    fn of_deed(outcome: Outcome, key: EffectKey, is_reused: bool) -> Found {
+    fn new(outcome: Outcome, key: EffectKey) -> Found {
         Found {
             outcome,
             key,
-            endpoint: Arc::new(nowhere()),
-            is_reused,
-            is_paid: false,
+            endpoint: None,
+            is_reused: false,
+            is_shared: false,
             attempt: 0,
             is_logged: false,
-            is_shared: false,
-            is_error: false,
+            is_awaited: false,
             copied: None,
         }
     }
-
-    /// Whether other runs should find it: it cost something, or took long; of what others than models do, what they may take over.
-    fn is_worth_keeping(&self) -> bool {
-        match &self.outcome {
-            Outcome::Answer(answer) => !self.is_error && (self.is_paid || answer.latency > LONG),
-            Outcome::Returned(_) => self.is_paid,
-            Outcome::Fault(_) | Outcome::NotRun(_) => false,
-        }
-    }
-}
-
-/// Why a recording does not have what is looked for.
-fn missing_words(has_other: bool) -> &'static str {
-    if has_other { "the recording has another request there" } else { "the recording has nothing there" }
 }
 
 /// A request as it is written down.
 struct Stored {
     kind: &'static str,
-    who: String,
+    /// The model, or the name of what else performed it.
+    performer: String,
     request: String,
+}
+
+impl Stored {
+    fn of(request: &Request, endpoint: Option<&Endpoint>) -> Stored {
+        let (performer, json) = match (request, endpoint) {
+            (Request::Model(request), Some(endpoint)) => (endpoint.model.clone(), request_json(endpoint, request)),
+            (Request::Model(request), None) => (String::new(), request_json(&nowhere(), request)),
+            (Request::Action(action), _) => (action.performer().to_owned(), action_json(action)),
+        };
+        Stored { kind: request.kind(), performer, request: json }
+    }
 }
 
 impl Effects<'_> {
@@ -160,124 +149,24 @@ impl Effects<'_> {
     pub(crate) async fn outcome(
         &self,
         at: At<'_>,
-        request: &ModelRequest,
+        request: &Request,
         max_requests: u32,
+        context: &ActionContext<'_>,
     ) -> Result<Outcome, RunError> {
-        let mut found = match &self.source {
+        let found = match &self.source {
             Source::Recording(recording, roles) => self.replayed(*recording, roles, at, request)?,
-            Source::World { .. } => self.found(at, request, max_requests).await?,
+            Source::World { .. } => self.found(at, request, max_requests, context).await?,
         };
-        found.is_error = !found.is_reused && self.is_error(at, &found.outcome, max_requests);
-        let asked = found.is_shared.then_some(found.key);
-        let stored = request_json(&found.endpoint, request);
-        let who = found.endpoint.model.clone();
-        let written = self.write(at, Stored { kind: "model", who, request: stored }, found).await;
-        // Only now: whoever asks the same between an answer and its commit would not find it written down yet.
-        let others = asked.and_then(|key| self.in_flight.borrow_mut().remove(&key)).unwrap_or_default();
+        let awaited = found.is_awaited.then_some(found.key);
+        let written = self.write(at, request, max_requests, found).await;
+        // Only now: a case that asks the same between an answer and its commit would not find it written down yet.
+        let others = awaited.and_then(|key| self.in_flight.borrow_mut().remove(&key)).unwrap_or_default();
         if let Ok(outcome) = &written {
             for other in others {
                 let _ = other.send(outcome.clone());
             }
         }
         written
-    }
-
-    /// What a deed comes to, written down.
-    pub(crate) async fn done(&self, at: At<'_>, act: Act<'_>) -> Result<Outcome, RunError> {
-        let deed = act.deed;
-        let found = match &self.source {
-            Source::Recording(recording, _) => self.replayed_deed(*recording, at, deed)?,
-            Source::World { .. } => self.found_deed(at, act).await?,
-        };
-        let stored = Stored { kind: deed.kind(), who: deed.doer().to_owned(), request: deed_json(deed) };
-        self.write(at, stored, found).await
-    }
-
-    fn replayed_deed(&self, recording: &dyn Recording, at: At<'_>, deed: &Deed) -> Result<Found, RunError> {
-        let task = at.site.asker.task().map(|it| self.plan.tasks[it.index()].id.as_str());
-        let recorded = recording.outcome(at.case_ix, at.name, task, at.site)?;
-        let (outcome, key) = match recorded {
-            Some(recorded) if recorded.does(deed) => (recorded.outcome, recorded.key),
-            other => (self.diverged(at, missing_words(other.is_some())), EffectKey([0; 32])),
-        };
-        Ok(Found::of_deed(outcome, key, true))
-    }
-
-    /// A case that was interrupted is begun again: what its tools had done by then may be gone, so only what others may take over is used.
-    async fn found_deed(&self, at: At<'_>, act: Act<'_>) -> Result<Found, RunError> {
-        let Source::World { perform, log, journal, not_before_ms } = &self.source else {
-            unreachable!("a recording is not the world")
-        };
-        let doer = perform.doer(act.deed);
-        let key = doer.key_of(act.deed);
-        // Calling an evaluator again is often quicker than looking up what it came to.
-        let is_worth_it = |it: &Outcome| match (act.deed, it) {
-            (Deed::Evaluate { .. }, Outcome::Returned(it)) => it.latency > LONG,
-            (Deed::Run { .. }, it) => agents::may_stand(it),
-            _ => true,
-        };
-        let found = |outcome, is_reused, attempt| Found {
-            attempt,
-            is_paid: doer.is_reusable && is_worth_it(&outcome),
-            ..Found::of_deed(outcome, key, is_reused)
-        };
-        let mut attempt = 0;
-        if let Some(log) = log
-            && let Some(logged) = log.get(at.case_ix, at.site)?
-        {
-            attempt = logged.attempt + 1;
-            // What was seen of a file, or what a hook said, is evidence: it is not asked for again because a run was interrupted.
-            if logged.key == key
-                && (doer.is_reusable || matches!(act.deed, Deed::Look { .. } | Deed::Hook { .. }))
-                && let outcome @ Outcome::Returned(_) = read_outcome(&logged.outcome)?
-                && (!matches!(act.deed, Deed::Run { .. }) || agents::may_stand(&outcome))
-            {
-                return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });
-            }
-        }
-        if let Some(journal) = journal
-            && doer.is_reusable
-            && let Some(answer) = journal.get(&key, *not_before_ms)?
-            // An answer that was overwritten is no answer; asking again replaces it.
-            && let Ok(outcome) = read_outcome(&answer.outcome)
-        {
-            return Ok(Found { copied: Some(answer.outcome), ..found(outcome, true, attempt) });
-        }
-        if let Some(reason) = self.stop.reason() {
-            return Ok(found(Outcome::NotRun(reason), false, attempt));
-        }
-        if let Some(fault) = at.clock.and_then(Clock::fault) {
-            return Ok(found(fault, false, attempt));
-        }
-        let asked = at.clock.map(Clock::asks);
-        if let Some(asked) = &asked {
-            asked.sent();
-        }
-        let is_run = u64::from(matches!(act.deed, Deed::Run { .. }));
-        self.progress.in_flight.fetch_add(is_run, Ordering::Relaxed);
-        let outcome = tokio::select! {
-            biased;
-            outcome = perform.act(act) => outcome,
-            fault = over(at.clock) => fault,
-            reason = self.stop.dropped() => match reason {
-                StopReason::Interrupted => {
-                    Outcome::Fault(Box::new(Fault::new(FaultKind::Cancelled, "dropped by the second Ctrl-C", 1)))
-                }
-                reason => Outcome::NotRun(reason),
-            },
-        };
-        self.progress.in_flight.fetch_sub(is_run, Ordering::Relaxed);
-        self.note_run(*perform, act.deed, &outcome);
-        Ok(found(outcome, false, attempt))
-    }
-
-    /// The run of an agent shows whether the endpoint of its model can be asked.
-    fn note_run(&self, perform: &dyn Perform, deed: &Deed, outcome: &Outcome) {
-        let Deed::Run { definition, .. } = deed else { return };
-        let role = definition.get("model").and_then(Val::as_str);
-        if let Some(asked) = role.and_then(|it| perform.asked(it)) {
-            self.breaker.note(asked.endpoint, outcome);
-        }
     }
 
     /// To be called now and then: while nothing is looked for, nobody is kept waiting by this run's looking.
@@ -298,10 +187,7 @@ impl Effects<'_> {
     pub(crate) fn logged(&self, at: At<'_>, request: &Request) -> Result<Option<(Outcome, bool)>, RunError> {
         let Source::World { perform, log: Some(log), .. } = &self.source else { return Ok(None) };
         let Some(logged) = log.get(at.case_ix, at.site)? else { return Ok(None) };
-        let key = match request {
-            Request::Model(request) => perform.asked(&request.model).map(|it| it.key_of(request)),
-            Request::Deed(deed) => Some(perform.doer(deed).key_of(deed)),
-        };
+        let key = perform.performer(request).map(|it| request.key(&it.key));
         Ok(if key == Some(logged.key) { Some((read_outcome(&logged.outcome)?, logged.reused)) } else { None })
     }
 
@@ -315,58 +201,48 @@ impl Effects<'_> {
         recording: &dyn Recording,
         roles: &Roles,
         at: At<'_>,
-        request: &ModelRequest,
+        request: &Request,
     ) -> Result<Found, RunError> {
-        let other = |why: &str| Found::of_deed(self.diverged(at, why), EffectKey([0; 32]), true);
         let task = at.site.asker.task().map(|it| self.plan.tasks[it.index()].id.as_str());
         let recorded = recording.outcome(at.case_ix, at.name, task, at.site)?;
-        Ok(match recorded {
-            Some(recorded)
-                if let Some(endpoint) = recorded.asks(request).cloned()
-                    && let Some(model) = roles.other_model(&request.model, &endpoint) =>
-            {
-                other(&format!(
-                    "the recording asked the model `{}` there, and this definition asks `{model}`",
-                    endpoint.model
-                ))
+        let why = match &recorded {
+            None => Some("the recording has nothing there".to_owned()),
+            Some(recorded) if !recorded.asked.request.is_same(request) => {
+                Some("the recording has another request there".to_owned())
             }
-            Some(recorded) if let Some(endpoint) = recorded.asks(request).cloned() => Found {
-                outcome: recorded.outcome,
-                key: recorded.key,
-                endpoint,
-                is_reused: true,
-                is_paid: false,
-                attempt: 0,
-                is_logged: false,
-                is_shared: false,
-                is_error: false,
-                copied: None,
-            },
-            recorded => other(missing_words(recorded.is_some())),
-        })
+            Some(recorded) => other_model(roles, request, recorded.asked.endpoint.as_deref()),
+        };
+        let found = match (recorded, why) {
+            (Some(Recorded { key, asked, outcome }), None) => {
+                Found { endpoint: asked.endpoint, ..Found::new(outcome, key) }
+            }
+            (_, why) => Found::new(self.diverged(at, &why.unwrap_or_default()), EffectKey([0; 32])),
+        };
+        Ok(Found { is_reused: true, ..found })
     }
 
-    async fn found(&self, at: At<'_>, request: &ModelRequest, max_requests: u32) -> Result<Found, RunError> {
+    /// An interrupted case is begun again: what its tools had done by then may be gone, so only what may be used again is taken from the log.
+    async fn found(
+        &self,
+        at: At<'_>,
+        request: &Request,
+        max_requests: u32,
+        context: &ActionContext<'_>,
+    ) -> Result<Found, RunError> {
         let Source::World { perform, log, journal, not_before_ms } = &self.source else {
             unreachable!("a recording is not the world")
         };
-        let Some(asked) = perform.asked(&request.model) else {
-            let message = format!("nobody plays `{}`", request.model);
-            let fault = Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)));
-            return Ok(Found::of_deed(fault, EffectKey([0; 32]), false));
+        let Some(performer) = perform.performer(request) else {
+            return Ok(Found::new(no_model(request), EffectKey([0; 32])));
         };
-        let key = asked.key_of(request);
+        let (key, is_shared) = (request.key(&performer.key), performer.is_shared);
+        let endpoint = performer.endpoint.filter(|_| matches!(request, Request::Model(_)));
         let found = |outcome, is_reused, attempt| Found {
-            outcome,
-            key,
-            endpoint: Arc::clone(asked.endpoint),
+            endpoint: endpoint.cloned(),
             is_reused,
-            is_paid: asked.is_paid,
+            is_shared,
             attempt,
-            is_logged: false,
-            is_shared: false,
-            is_error: false,
-            copied: None,
+            ..Found::new(outcome, key)
         };
         let mut attempt = 0;
         if let Some(log) = log
@@ -375,13 +251,14 @@ impl Effects<'_> {
             attempt = logged.attempt + 1;
             // Another request at the same site is the site of another suite: it is asked.
             if logged.key == key
-                && let outcome @ Outcome::Answer(_) = read_outcome(&logged.outcome)?
+                && let outcome = read_outcome(&logged.outcome)?
+                && request.reuse(&outcome, is_shared) >= Reuse::SameRun
             {
                 return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });
             }
         }
         if let Some(journal) = journal
-            && asked.is_paid
+            && is_shared
             && let Some(answer) = journal.get(&key, *not_before_ms)?
             // An answer that was overwritten is no answer; asking again replaces it.
             && let Ok(outcome) = read_outcome(&answer.outcome)
@@ -391,26 +268,24 @@ impl Effects<'_> {
         if let Some(reason) = self.stop.reason() {
             return Ok(found(Outcome::NotRun(reason), false, attempt));
         }
-        if !asked.is_paid {
-            let outcome = self.asked(*perform, at, request, max_requests).await;
-            self.breaker.note(asked.endpoint, &outcome);
-            return Ok(found(outcome, false, attempt));
-        }
-        // Somebody else asks the same: one answer is enough for both.
-        while let Some(receiver) = self.joined(key) {
+        // Another case asks the model the same: one answer is enough for both.
+        let is_awaited = is_shared && matches!(request, Request::Model(_));
+        while is_awaited && let Some(receiver) = self.joined(key) {
             let waiting = at.clock.map(Clock::asks);
-            // Whoever asked could not write the answer down, and has said why.
+            // The case that asked could not write the answer down, and has reported why.
             let outcome = receiver.await.map_err(|_| RunError::WriterGone)?;
             drop(waiting);
-            // That the time of another is over says nothing about this one.
+            // That the time of another case is over says nothing about this one.
             let is_late = |it: &Fault| matches!(it.kind, FaultKind::TurnDeadline | FaultKind::CaseDeadline);
             if !matches!(&outcome, Outcome::Fault(fault) if is_late(fault)) {
                 return Ok(found(outcome, true, attempt));
             }
         }
-        let outcome = self.asked(*perform, at, request, max_requests).await;
-        self.breaker.note(asked.endpoint, &outcome);
-        Ok(Found { is_shared: true, ..found(outcome, false, attempt) })
+        let outcome = self.performed(*perform, at, request, max_requests, context).await;
+        if let Some(endpoint) = performer.endpoint {
+            self.breaker.note(endpoint, &outcome);
+        }
+        Ok(Found { is_awaited, ..found(outcome, false, attempt) })
     }
 
     /// Where the answer to a question comes that is in flight; `None` when it is not, and from now on this one is.
@@ -429,16 +304,27 @@ impl Effects<'_> {
         }
     }
 
-    async fn asked(&self, perform: &dyn Perform, at: At<'_>, request: &ModelRequest, max_requests: u32) -> Outcome {
+    async fn performed(
+        &self,
+        perform: &dyn Perform,
+        at: At<'_>,
+        request: &Request,
+        max_requests: u32,
+        context: &ActionContext<'_>,
+    ) -> Outcome {
         if let Some(fault) = at.clock.and_then(Clock::fault) {
             return fault;
         }
         let asked = at.clock.map(Clock::asks);
         // A request that waits for its turn is not in flight.
         let is_in_flight = AtomicBool::new(false);
+        let asks_model = match request {
+            Request::Model(_) => true,
+            Request::Action(action) => matches!(**action, Action::Run { .. }),
+        };
         let sent = || {
             asked.iter().for_each(Asked::sent);
-            if !is_in_flight.swap(true, Ordering::Relaxed) {
+            if asks_model && !is_in_flight.swap(true, Ordering::Relaxed) {
                 self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
             }
         };
@@ -446,10 +332,13 @@ impl Effects<'_> {
         let turn = at.site.asker.turn().zip(at.node).map(|(turn, node)| Turn { node, number: turn.saturating_add(1) });
         let (case, stop) = (at.name.id, self.stop);
         let priority = at.case_ix.group(self.abreast);
-        let question = Question { case, task, turn, priority, request, max_requests, stop, sent: &sent };
+        let call = Call { request, case, task, turn, priority, max_requests, stop, sent: &sent, context };
+        if matches!(request, Request::Action(_)) {
+            sent();
+        }
         let outcome = tokio::select! {
             biased;
-            outcome = perform.perform(question) => outcome,
+            outcome = perform.perform(call) => outcome,
             fault = over(at.clock) => fault,
             reason = self.stop.dropped() => match reason {
                 StopReason::Interrupted => {
@@ -461,26 +350,29 @@ impl Effects<'_> {
         self.progress.in_flight.fetch_sub(u64::from(is_in_flight.into_inner()), Ordering::Relaxed);
         let n_requests = match &outcome {
             Outcome::Answer(answer) => answer.n_requests,
-            Outcome::Fault(fault) => fault.n_requests,
-            Outcome::Returned(_) | Outcome::NotRun(_) => 0,
+            Outcome::Fault(fault) if matches!(request, Request::Model(_)) => fault.n_requests,
+            Outcome::Fault(_) | Outcome::Returned(_) | Outcome::NotRun(_) => 0,
         };
         self.progress.n_requests.fetch_add(u64::from(n_requests), Ordering::Relaxed);
         outcome
     }
 
     /// Writes an outcome down and waits for the commit, unless it is safe already.
-    async fn write(&self, at: At<'_>, stored: Stored, found: Found) -> Result<Outcome, RunError> {
+    async fn write(&self, at: At<'_>, request: &Request, max_requests: u32, found: Found) -> Result<Outcome, RunError> {
+        let stored = Stored::of(request, found.endpoint.as_deref());
         let answer = match &found.outcome {
             Outcome::Answer(answer) => Some(answer),
             _ => None,
         };
         self.count(at.case_ix, at.site, &found.outcome, found.is_reused);
-        self.tally.note_price(&found.outcome, &stored.who);
+        self.tally.note_price(&found.outcome, &stored.performer);
         if found.is_logged {
             return Ok(found.outcome);
         }
         let is_new = !found.is_reused && matches!(self.source, Source::World { .. });
-        let journal = is_new && found.is_worth_keeping();
+        let journal = is_new
+            && request.reuse(&found.outcome, found.is_shared) == Reuse::OtherRuns
+            && !self.is_error(at, &found.outcome, max_requests);
         let is_safe = found.copied.is_some();
         let effect = RecordedEffect {
             case_ix: at.case_ix,
@@ -488,14 +380,13 @@ impl Effects<'_> {
             attempt: found.attempt,
             key: found.key,
             kind: stored.kind.to_owned(),
-            model: stored.who,
+            model: stored.performer,
             served: answer.and_then(|it| it.served.model.clone()),
             at_ms: answer.map_or_else(|| (self.now_ms)(), |it| it.at_ms),
             request: stored.request,
             outcome: found.copied.unwrap_or_else(|| outcome_json(&found.outcome)),
             reused: found.is_reused,
             journal,
-            is_found_there: found.is_paid,
         };
         if is_safe && self.writer.bytes_of_copies() < MOST_COPIES {
             self.writer.copy(effect)?;
@@ -559,7 +450,22 @@ fn turn_words(site: StepSite) -> String {
     }
 }
 
-/// The endpoint of a request that nobody was asked.
+/// Why a recorded outcome is not one of this request: another model was asked.
+fn other_model(roles: &Roles, request: &Request, recorded: Option<&Endpoint>) -> Option<String> {
+    let (Request::Model(request), Some(recorded)) = (request, recorded) else { return None };
+    let model = roles.other_model(&request.model, recorded)?;
+    let recorded = &recorded.model;
+    Some(format!("the recording asked the model `{recorded}` there, and this definition asks `{model}`"))
+}
+
+/// The outcome of a request to a role without a model.
+pub(crate) fn no_model(request: &Request) -> Outcome {
+    let role = if let Request::Model(request) = request { request.model.as_str() } else { "" };
+    let message = format!("no model is configured for role `{role}`");
+    Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)))
+}
+
+/// The endpoint of a request that no model was asked.
 fn nowhere() -> Endpoint {
     Endpoint {
         codec: "none".to_owned(),

@@ -17,7 +17,7 @@ use jurat_sandbox::{
 
 use crate::HostFunctions;
 use crate::host_function::call_here;
-use crate::perform::Doer;
+use crate::perform::Performer;
 use crate::scripts;
 
 /// An evaluator whose code cannot be run.
@@ -60,13 +60,13 @@ pub(crate) struct Evaluators {
     /// By the digest of their code.
     ready: BTreeMap<String, Ready>,
     /// Functions of this program, by the same.
-    functions: BTreeMap<String, (Function, Doer)>,
+    functions: BTreeMap<String, (Function, Performer<'static>)>,
 }
 
 #[derive(Debug)]
 struct Ready {
     prepared: Prepared,
-    doer: Doer,
+    performer: Performer<'static>,
 }
 
 impl Evaluators {
@@ -86,8 +86,8 @@ impl Evaluators {
                     let function = function.name.to_string();
                     return Err(EvaluatorError::NoFunction { evaluator: name.to_string(), function });
                 };
-                let doer = Doer { digest: Val::from(function.digest()), is_reusable: function.is_deterministic };
-                evaluators.functions.insert(function.digest(), (found.clone(), doer));
+                let performer = Performer::of_actions(Val::from(function.digest()), function.is_deterministic);
+                evaluators.functions.insert(function.digest(), (found.clone(), performer));
                 continue;
             }
             let Runs::Code(code) = runs else { continue };
@@ -104,16 +104,16 @@ impl Evaluators {
             let prepared = pool.prepare(source(code, folder)).wait();
             let prepared =
                 prepared.map_err(|refused| EvaluatorError::Refused { evaluator: name.to_string(), refused })?;
-            let doer = Doer { digest: digest_of(&prepared), is_reusable: code.is_deterministic };
-            evaluators.ready.insert(digest, Ready { prepared, doer });
+            let performer = Performer::of_actions(digest_of(&prepared), code.is_deterministic);
+            evaluators.ready.insert(digest, Ready { prepared, performer });
         }
         Ok(evaluators)
     }
 
     /// Who runs the code with a digest.
-    pub(crate) fn doer(&self, source: &str) -> Option<&Doer> {
-        let of_function = || self.functions.get(source).map(|(_, doer)| doer);
-        self.ready.get(source).map(|it| &it.doer).or_else(of_function)
+    pub(crate) fn performer(&self, source: &str) -> Option<&Performer<'static>> {
+        let of_function = || self.functions.get(source).map(|(_, performer)| performer);
+        self.ready.get(source).map(|it| &it.performer).or_else(of_function)
     }
 
     pub(crate) async fn call(&self, source: &str, arguments: &Value) -> Outcome {

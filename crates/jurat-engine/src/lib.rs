@@ -61,11 +61,9 @@ pub use jurat_core::verdict::Conclusion;
 pub use launch::{Beginning, Begun, Definition, How, LaunchError, Launched, World, launch};
 pub use models::{Functions, ModelError, Models};
 pub use options::RunOptions;
-pub use perform::{Act, Asked, Doer, LocalFuture, Perform, Question};
+pub use perform::{ActionContext, Call, CheckEnvironment, LocalFuture, Perform, Performer};
 pub use progress::Progress;
-pub use recording::{
-    BadLine, EffectLine, EffectLines, Recorded, RecordedRequest, Recording, RecordingError, open_recording,
-};
+pub use recording::{BadLine, EffectLine, EffectLines, Recorded, Recording, RecordingError, open_recording};
 pub use requirements::{Conditions, Resources, missing};
 pub use rerun::{Rerun, RerunError, RerunOf};
 pub use roles::{RoleModel, Roles};

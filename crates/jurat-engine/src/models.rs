@@ -6,7 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use jurat_core::check::Look;
-use jurat_core::effect::{Deed, Endpoint, EndpointKey, Fault, FaultKind, Outcome, Printed, Returned};
+use jurat_core::effect::{
+    Action, Endpoint, EndpointKey, Fault, FaultKind, Outcome, PerformerKey, Printed, Request, Returned,
+};
 use jurat_core::scenario::Callable;
 use jurat_core::suite::{ServerSpec, server_digest};
 use jurat_core::verdict::StopReason;
@@ -21,9 +23,10 @@ use jurat_model::{
 
 use crate::agents::{self, Agents};
 use crate::budget::{Amount, Reserved, Spent};
+use crate::effects::no_model;
 use crate::evaluators::Evaluators;
 use crate::host_function::call_apart;
-use crate::perform::{Act, Asked, Doer, LocalFuture, Perform, Question, Surroundings};
+use crate::perform::{ActionContext, Call, CheckEnvironment, LocalFuture, Perform, Performer};
 use crate::roles::{RoleModel, Roles, Unresolved};
 use crate::{Budget, BudgetLimits, Stop};
 
@@ -82,7 +85,7 @@ pub struct Models {
     budget: Arc<Budget>,
     tools: Toolbox,
     /// What each server is known by in keys, and whether what its tools return stands for other cases.
-    servers: BTreeMap<String, Doer>,
+    servers: BTreeMap<String, Performer<'static>>,
     evaluators: Evaluators,
     agents: Agents,
     /// The proxies of this machine.
@@ -150,8 +153,7 @@ impl Models {
         options: TransportOptions,
         limits: BudgetLimits,
     ) -> Models {
-        let server =
-            |it: &ServerSpec| (it.name.value.clone(), Doer { digest: server_digest(it), is_reusable: it.reuse });
+        let server = |it: &ServerSpec| (it.name.value.clone(), Performer::of_actions(server_digest(it), it.reuse));
         Models {
             by_role: models.0,
             proxies: options.proxies.clone(),
@@ -208,67 +210,31 @@ impl Perform for Models {
         self.budget().is_exhausted()
     }
 
-    fn asked(&self, role: &str) -> Option<Asked<'_>> {
-        let Ready { model, endpoint, key, .. } = self.by_role.get(role)?;
-        Some(Asked { endpoint, key, is_paid: !model.is_local() })
-    }
-
-    fn perform<'p>(&'p self, question: Question<'p>) -> LocalFuture<'p, Outcome> {
-        Box::pin(async move {
-            let Question { case, task, turn, priority, request, max_requests, stop, sent } = question;
-            let Some(Ready { model, .. }) = self.by_role.get(&request.model) else {
-                let message = format!("nobody plays `{}`", request.model);
-                return Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)));
-            };
-            let allowance = Allowance { budget: &self.budget, stop, sent };
-            self.transport.ask(model, Asker { case, task, turn, priority }, request, max_requests, &allowance).await
-        })
-    }
-
-    fn doer(&self, deed: &Deed) -> Doer {
-        let nobody = || Doer { digest: Value::Null, is_reusable: false };
-        match deed {
-            Deed::CallTool { server, .. } => self.servers.get(server).cloned().unwrap_or_else(nobody),
-            // What a server has today is no news tomorrow: it is asked in every run.
-            Deed::ListTools { server } => {
-                Doer { is_reusable: false, ..self.servers.get(server).cloned().unwrap_or_else(nobody) }
+    fn performer(&self, request: &Request) -> Option<Performer<'_>> {
+        match request {
+            Request::Model(request) => {
+                let Ready { model, endpoint, key, .. } = self.by_role.get(&request.model)?;
+                let key = PerformerKey::Endpoint(key);
+                Some(Performer { key, endpoint: Some(endpoint), is_shared: !model.is_local() })
             }
-            Deed::Evaluate { source, .. } => self.evaluators.doer(source).cloned().unwrap_or_else(nobody),
-            Deed::Run { case, definition, .. } => {
-                let role = definition.get("model").and_then(Value::as_str);
-                let endpoint = role.and_then(|it| self.by_role.get(it)).map(|it| agents::endpoint_value(&it.endpoint));
-                self.agents.doer(case, endpoint).unwrap_or_else(nobody)
+            Request::Action(action) => {
+                Some(self.performer_of(action).unwrap_or_else(|| Performer::of_actions(Value::Null, false)))
             }
-            Deed::Call { .. } | Deed::Look { .. } | Deed::Hook { .. } => nobody(),
         }
     }
 
-    fn act<'p>(&'p self, act: Act<'p>) -> LocalFuture<'p, Outcome> {
-        Box::pin(async move {
-            let Act { deed, callable, tools, surroundings, patience, stop } = act;
-            let tools = tools.unwrap_or(&self.tools);
-            match deed {
-                Deed::ListTools { server } => tools.list(server, patience).await,
-                Deed::CallTool { server, tool, arguments } => tools.call(server, tool, arguments, patience).await,
-                Deed::Call { name, arguments } => called(name, callable, arguments).await,
-                Deed::Evaluate { source, arguments, .. } => self.evaluators.call(source, arguments).await,
-                Deed::Look { looks } => looked(looks, surroundings),
-                Deed::Run { case, definition, .. } => self.agents.run(self, tools, (case, definition), stop).await,
-                Deed::Hook { hook, check_id, description } => {
-                    let call = |around: &Surroundings<'_>| HookCall {
-                        hook: hook.clone(),
-                        artifact: around.evidence.to_json(),
-                        check_id: check_id.clone(),
-                        description: description.clone(),
-                        source: around.source.clone(),
-                        python: self.python.clone(),
-                        supervisor: self.supervisor.clone(),
-                        time_limit: hook::TIME_LIMIT.min(patience),
-                    };
-                    hooked(surroundings.map(call)).await
-                }
-            }
-        })
+    fn perform<'p>(&'p self, call: Call<'p>) -> LocalFuture<'p, Outcome> {
+        match call.request {
+            Request::Action(action) => Box::pin(self.act(action, call.context, call.stop)),
+            Request::Model(request) => Box::pin(async move {
+                let Call { case, task, turn, priority, max_requests, stop, sent, .. } = call;
+                let Some(Ready { model, .. }) = self.by_role.get(&request.model) else {
+                    return no_model(call.request);
+                };
+                let allowance = Allowance { budget: &self.budget, stop, sent };
+                self.transport.ask(model, Asker { case, task, turn, priority }, request, max_requests, &allowance).await
+            }),
+        }
     }
 
     fn own_tools(&self) -> Option<Toolbox> {
@@ -277,6 +243,53 @@ impl Perform for Models {
 
     fn is_sequential(&self) -> bool {
         self.by_role.values().any(|it| it.model.is_sequential())
+    }
+}
+
+impl Models {
+    /// What performs an action: a server, an evaluator or an agent; `None` for what this process does itself.
+    fn performer_of(&self, action: &Action) -> Option<Performer<'_>> {
+        match action {
+            Action::CallTool { server, .. } => self.servers.get(server).cloned(),
+            // The tools of a server may change: it lists them in every run.
+            Action::ListTools { server } => {
+                self.servers.get(server).map(|it| Performer { is_shared: false, ..it.clone() })
+            }
+            Action::Evaluate { source, .. } => self.evaluators.performer(source).cloned(),
+            Action::Run { case, definition, .. } => {
+                let role = definition.get("model").and_then(Value::as_str);
+                let endpoint = role.and_then(|it| self.by_role.get(it)).map(|it| &it.endpoint);
+                let performer = self.agents.performer(case, endpoint.map(|it| agents::endpoint_value(it)))?;
+                Some(Performer { endpoint, ..performer })
+            }
+            Action::Call { .. } | Action::Look { .. } | Action::Hook { .. } => None,
+        }
+    }
+
+    async fn act(&self, action: &Action, context: &ActionContext<'_>, stop: &Stop) -> Outcome {
+        let ActionContext { callable, tools, check, timeout } = context;
+        let (tools, timeout) = (tools.unwrap_or(&self.tools), *timeout);
+        match action {
+            Action::ListTools { server } => tools.list(server, timeout).await,
+            Action::CallTool { server, tool, arguments } => tools.call(server, tool, arguments, timeout).await,
+            Action::Call { name, arguments } => called(name, *callable, arguments).await,
+            Action::Evaluate { source, arguments, .. } => self.evaluators.call(source, arguments).await,
+            Action::Look { looks } => looked(looks, check.as_ref()),
+            Action::Run { case, definition, .. } => self.agents.run(self, tools, (case, definition), stop).await,
+            Action::Hook { hook, check_id, description } => {
+                let call = |check: &CheckEnvironment<'_>| HookCall {
+                    hook: hook.clone(),
+                    artifact: check.evidence.to_json(),
+                    check_id: check_id.clone(),
+                    description: description.clone(),
+                    source: check.source.clone(),
+                    python: self.python.clone(),
+                    supervisor: self.supervisor.clone(),
+                    time_limit: hook::TIME_LIMIT.min(timeout),
+                };
+                hooked(check.as_ref().map(call)).await
+            }
+        }
     }
 }
 
@@ -290,10 +303,10 @@ async fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> O
     call_apart(function, arguments).await
 }
 
-fn looked(looks: &[Look], surroundings: Option<&Surroundings<'_>>) -> Outcome {
-    let Some(around) = surroundings else { return nowhere("files are looked at for checks alone") };
+fn looked(looks: &[Look], check: Option<&CheckEnvironment<'_>>) -> Outcome {
+    let Some(check) = check else { return nowhere("files are looked at for checks alone") };
     let started = std::time::Instant::now();
-    let value = looks.iter().map(|it| around.memory.look(&around.sight, it)).collect();
+    let value = looks.iter().map(|it| check.memory.look(&check.sight, it)).collect();
     Outcome::Returned(Box::new(Returned {
         value,
         is_error: false,

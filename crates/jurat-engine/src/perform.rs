@@ -1,15 +1,14 @@
-//! Who makes requests. The only asynchronous trait: everything around it decides what to ask and what to do with the outcome.
+//! What performs requests. The only asynchronous trait: everything around it decides what to ask and what to do with the outcome.
 
 use std::cell::RefCell;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
-
 use std::time::Duration;
 
 use jurat_core::check::{Base, Files as _, Look};
-use jurat_core::effect::{Deed, EffectKey, Endpoint, EndpointKey, ModelRequest, Outcome, deed_key};
+use jurat_core::effect::{Endpoint, Outcome, PerformerKey, Request};
 use jurat_core::scenario::Callable;
 use jurat_format::value::{Val, Value};
 use jurat_host::Sight;
@@ -17,106 +16,83 @@ use jurat_model::{Toolbox, Turn};
 
 use crate::Stop;
 
-/// A question on its way to a model.
+/// A request that is performed, and everything that its performer gets with it.
 #[derive(Clone, Copy)]
-pub struct Question<'q> {
+pub struct Call<'c> {
+    pub request: &'c Request,
     /// The id of the case that asks.
-    pub case: &'q str,
+    pub case: &'c str,
     /// The id of the task that asks; empty when the case asks its subject, or in a turn.
-    pub task: &'q str,
+    pub task: &'c str,
     /// The turn of a scenario that asks.
-    pub turn: Option<Turn<'q>>,
-    /// Who goes first, the least number; among equals, who came first.
+    pub turn: Option<Turn<'c>>,
+    /// The least number is first; among equals, the call that came first.
     pub priority: u64,
-    /// What is asked, and of whom.
-    pub request: &'q ModelRequest,
     /// How many requests it may take.
     pub max_requests: u32,
-    /// Whether it may still be asked. What is sent before the run is stopped is finished, what waits by then is not sent.
-    pub stop: &'q Stop,
+    /// Whether it may still begin. What is sent before the run is stopped is finished, what waits by then is not sent.
+    pub stop: &'c Stop,
     /// To be called when it is sent; until then it waits for others.
-    pub sent: &'q (dyn Fn() + Sync),
+    pub sent: &'c (dyn Fn() + Sync),
+    pub context: &'c ActionContext<'c>,
+}
+
+/// What an action gets beside its request.
+#[derive(Debug, Default)]
+pub struct ActionContext<'a> {
+    /// The code, when it is a call and the code is there.
+    pub callable: Option<&'a Callable>,
+    /// The servers of the case, where it has its own.
+    pub tools: Option<&'a Toolbox>,
+    /// When a check acts.
+    pub check: Option<CheckEnvironment<'a>>,
+    pub timeout: Duration,
 }
 
 /// A future on one thread.
 pub type LocalFuture<'f, T> = Pin<Box<dyn Future<Output = T> + 'f>>;
 
-/// Those who can be asked.
+/// Models, tools, code and agents: whatever performs requests.
 pub trait Perform {
-    fn asked(&self, role: &str) -> Option<Asked<'_>>;
+    /// What performs a request; `None` when no model is configured for its role.
+    fn performer(&self, request: &Request) -> Option<Performer<'_>>;
 
-    /// Asks. Dropping the future gives up, and gives back whatever it held.
-    fn perform<'p>(&'p self, question: Question<'p>) -> LocalFuture<'p, Outcome>;
-
-    fn doer(&self, deed: &Deed) -> Doer;
-
-    /// Has a deed done. Dropping the future gives up.
-    fn act<'p>(&'p self, act: Act<'p>) -> LocalFuture<'p, Outcome>;
+    /// Performs a request. Dropping the future gives up, and releases whatever it held.
+    fn perform<'p>(&'p self, call: Call<'p>) -> LocalFuture<'p, Outcome>;
 
     /// Servers of its own for one case, where cases must not share them.
     fn own_tools(&self) -> Option<Toolbox>;
 
-    /// Whether answers depend on the order of questions, so that cases have to come one after the other.
+    /// Whether answers depend on the order of requests, so that cases have to be run one after the other.
     fn is_sequential(&self) -> bool;
 
-    /// Whether something was not asked because a budget was used up.
+    /// Whether a request was not made because a budget was used up.
     fn is_budget_exhausted(&self) -> bool {
         false
     }
 }
 
-/// Who plays a role.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked<'m> {
-    pub endpoint: &'m Arc<Endpoint>,
-    pub key: &'m EndpointKey,
-    /// Whether its answers may cost money, so that they are kept for other runs and equal questions share one answer.
-    pub is_paid: bool,
+/// What performs a request.
+#[derive(Debug, Clone)]
+pub struct Performer<'p> {
+    /// Its share of the keys of requests.
+    pub key: PerformerKey<'p>,
+    /// The endpoint of the model that is asked: by the request itself, or by the agent that it runs.
+    pub endpoint: Option<&'p Arc<Endpoint>>,
+    /// Whether other cases and runs may use its results; see [`Request::reuse`].
+    pub is_shared: bool,
 }
 
-impl Asked<'_> {
-    /// The key of a request to it.
-    pub fn key_of(&self, request: &ModelRequest) -> EffectKey {
-        self.key.of(request)
+impl Performer<'_> {
+    /// Anything but a model.
+    pub fn of_actions(digest: Value, is_shared: bool) -> Performer<'static> {
+        Performer { key: PerformerKey::Digest(digest), endpoint: None, is_shared }
     }
 }
 
-/// Who does a deed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Doer {
-    /// What it is known by in keys.
-    pub digest: Value,
-    /// Whether what it comes to stands for other cases and runs, too.
-    pub is_reusable: bool,
-}
-
-impl Doer {
-    /// The key of a deed that it does.
-    pub fn key_of(&self, deed: &Deed) -> EffectKey {
-        deed_key(&self.digest, deed)
-    }
-}
-
-/// A deed on its way.
-#[derive(Debug, Clone, Copy)]
-pub struct Act<'a> {
-    /// What is to be done.
-    pub deed: &'a Deed,
-    /// The code, when it is a call and the code is there.
-    pub callable: Option<&'a Callable>,
-    /// The servers of the case, where it has its own.
-    pub tools: Option<&'a Toolbox>,
-    /// What is around it, when a check has it done.
-    pub surroundings: Option<&'a Surroundings<'a>>,
-    /// How long it may take.
-    pub patience: Duration,
-    /// Whether it may still begin. What has begun is finished, what waits by then is not.
-    pub stop: &'a Stop,
-}
-
-/// What is around a check.
+/// What a check sees beside its request.
 #[derive(Debug)]
-pub struct Surroundings<'a> {
+pub struct CheckEnvironment<'a> {
     pub sight: Sight,
     /// The file that the check is defined in.
     pub source: PathBuf,

@@ -4,10 +4,9 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
-use jurat_core::effect::wire::{WireError, read_deed, read_outcome, read_request};
-use jurat_core::effect::{Asker, Deed, EffectKey, Endpoint, ModelRequest, Outcome, StepSite};
+use jurat_core::effect::wire::{StoredRequest, WireError, read_outcome};
+use jurat_core::effect::{Asker, EffectKey, Outcome, StepSite};
 use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::verdict::StopReason;
 use jurat_store::run::{CaseRanges, Ended, RunFileError, RunReader};
@@ -22,47 +21,13 @@ use crate::{CaseLabel, RunError};
 pub struct Recorded {
     /// The name of the request.
     pub key: EffectKey,
-    /// What was asked, and of whom.
-    pub request: RecordedRequest,
+    pub asked: StoredRequest,
     pub outcome: Outcome,
-}
-
-/// What was asked, as it was recorded.
-#[derive(Debug, Clone)]
-pub enum RecordedRequest {
-    /// A model was asked.
-    Model(Arc<Endpoint>, Box<ModelRequest>),
-    /// Somebody else did something.
-    Deed(Box<Deed>),
 }
 
 impl Recorded {
     pub fn read(key: EffectKey, request: &str, outcome: &str) -> Result<Recorded, WireError> {
-        let request = match read_deed(request) {
-            Ok(deed) => RecordedRequest::Deed(Box::new(deed)),
-            Err(_) => {
-                let (endpoint, request) = read_request(request)?;
-                RecordedRequest::Model(Arc::new(endpoint), Box::new(request))
-            }
-        };
-        Ok(Recorded { key, request, outcome: read_outcome(outcome)? })
-    }
-
-    /// Who was asked, when this is what was asked. Roles may have other names than they had.
-    pub fn asks(&self, request: &ModelRequest) -> Option<&Arc<Endpoint>> {
-        let RecordedRequest::Model(endpoint, recorded) = &self.request else { return None };
-        let ModelRequest { model: _, messages, output, tools, tool_choice, repeat } = request;
-        let is_same = recorded.messages == *messages
-            && recorded.output == *output
-            && recorded.tools == *tools
-            && recorded.tool_choice == *tool_choice
-            && recorded.repeat == *repeat;
-        is_same.then_some(endpoint)
-    }
-
-    /// Whether this is what was done.
-    pub fn does(&self, deed: &Deed) -> bool {
-        matches!(&self.request, RecordedRequest::Deed(recorded) if **recorded == *deed)
+        Ok(Recorded { key, asked: StoredRequest::read(request)?, outcome: read_outcome(outcome)? })
     }
 }
 

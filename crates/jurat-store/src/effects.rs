@@ -31,10 +31,8 @@ pub struct RecordedEffect {
     pub outcome: String,
     /// Whether it is an answer that was there before, rather than one that was just given.
     pub reused: bool,
-    /// Whether it also goes into the project's journal.
+    /// Whether it also goes into the project's journal. A run that is resumed finds it there, so that it is safe before the file of the run has it.
     pub journal: bool,
-    /// Whether a run that goes on finds it in the journal, so that nobody has to wait until the file of the run has it, too.
-    pub is_found_there: bool,
 }
 
 /// An effect of a run, as it was written down.

@@ -1,7 +1,7 @@
 //! Routing: paths into the state, conditions, edges, and whole scenarios whose turns are given.
 
 use jurat_compare::Inapplicable;
-use jurat_core::effect::{Deed, Message, Outcome, Printed, Request, Returned, Seat, ToolCall};
+use jurat_core::effect::{Action, Message, Outcome, Printed, Request, Returned, Seat, ToolCall};
 use jurat_core::scenario::{
     Callable, Edge, End, Execution, FailureCategory, GivenTurn, ReadyEdge, ReadyScenario, Route, State, StatePath,
     StateUpdate, Traversal, TurnFailure, route,
@@ -110,9 +110,9 @@ fn executed(input: &Val<'_>) -> Result<Value, String> {
                 told.push((now.question.clone(), traversal.prior()));
                 traversal.take(given(turn)?);
             }
-            (Some(Seat::Update), Request::Deed(deed)) => {
+            (Some(Seat::Update), Request::Action(action)) => {
                 let turn = told.len().checked_sub(1).and_then(|it| turns.get(it));
-                let returned = updated(deed, turn.and_then(|it| it.get("state_update")));
+                let returned = updated(action, turn.and_then(|it| it.get("state_update")));
                 traversal.apply(step.site, Outcome::Returned(Box::new(returned)));
             }
             _ => return Err(format!("nobody is there to do {:?}", step.request)),
@@ -159,9 +159,9 @@ fn given(turn: &Val<'_>) -> Result<GivenTurn, String> {
 }
 
 /// What the code of a node makes of the accumulated state.
-fn updated(deed: &Deed, script: Option<&Val<'_>>) -> Returned {
-    let mut accumulated = match deed {
-        Deed::Call { arguments, .. } => arguments.get("accumulated").map_or(Val::Null, owned),
+fn updated(action: &Action, script: Option<&Val<'_>>) -> Returned {
+    let mut accumulated = match action {
+        Action::Call { arguments, .. } => arguments.get("accumulated").map_or(Val::Null, owned),
         _ => Val::Null,
     };
     let fails = script.and_then(|it| it.get("raise")).is_some_and(|it| !matches!(it, Val::Null | Val::Bool(false)));

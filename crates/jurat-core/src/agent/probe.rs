@@ -6,7 +6,7 @@ use super::runner::{Performer, Runner};
 use super::turn_report::{FaultSource, TurnReport};
 use super::{AgentCase, ProbeTool};
 use crate::artifact::Tokens;
-use crate::effect::{Answer, Asker, Deed, Message, Messages, ModelRequest, Outcome, Request, Seat, Tool};
+use crate::effect::{Action, Answer, Asker, Message, Messages, ModelRequest, Outcome, Request, Seat, Tool};
 use crate::tool::{Conclusion, Inquiry, Offer, Said};
 
 pub(super) static RUNNER: Runner = Runner {
@@ -84,8 +84,8 @@ impl<'p> Probe<'p> {
         match steps.next().map(|it| it.request) {
             None => ProbeStep::Done,
             Some(Request::Model(request)) => ProbeStep::Ask(request),
-            Some(Request::Deed(deed)) => match *deed {
-                Deed::CallTool { server, tool, arguments } => match own(&server, &tool) {
+            Some(Request::Action(action)) => match *action {
+                Action::CallTool { server, tool, arguments } => match own(&server, &tool) {
                     Some(own) => ProbeStep::Use(own, arguments),
                     None => ProbeStep::Call { server, tool, arguments },
                 },

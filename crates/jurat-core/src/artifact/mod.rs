@@ -10,7 +10,7 @@ mod write;
 pub(crate) use read::is_identifier;
 pub use read::{ArtifactProblem, listed};
 
-use jurat_format::value::Value;
+use jurat_format::value::{Val, Value};
 
 /// One run of an agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +76,11 @@ impl RunStatus {
     pub fn named(name: &str) -> Option<RunStatus> {
         Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, it)| *it)
     }
+}
+
+/// Whether the run that a document describes succeeded.
+pub fn has_succeeded(artifact: &Val<'_>) -> bool {
+    artifact.get("status").and_then(Val::as_str) == Some(RunStatus::Success.name())
 }
 
 /// When a run was asked for, began and ended: dates as they were written.

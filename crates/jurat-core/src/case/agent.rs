@@ -4,7 +4,7 @@ use jurat_format::value::{Map, Val, Value};
 
 use super::Asked;
 use crate::agent::AgentCase;
-use crate::effect::{Asker, Deed, Outcome, Request, StepSite};
+use crate::effect::{Action, Asker, Outcome, StepSite};
 use crate::scenario::Step;
 use crate::verdict::Verdict;
 
@@ -15,18 +15,18 @@ const SITE: StepSite = StepSite { asker: Asker::Case, seat: 0, turn: 0 };
 
 #[derive(Debug)]
 pub(super) struct AgentRun {
-    deed: Deed,
+    action: Action,
     end: Option<Result<Value, Verdict>>,
 }
 
 impl AgentRun {
     pub(super) fn start(case: &AgentCase, asked: Asked<'_>) -> AgentRun {
         let model = case.agent.asks().map(|it| if it == SUBJECT { asked.model } else { it });
-        AgentRun { deed: deed(case, model, asked.replicate), end: None }
+        AgentRun { action: action(case, model, asked.replicate), end: None }
     }
 
     pub(super) fn steps(&self) -> Vec<Step> {
-        let request = Request::Deed(Box::new(self.deed.clone()));
+        let request = self.action.clone().into();
         vec![Step { site: SITE, request, max_requests: 1, callable: None }]
     }
 
@@ -49,7 +49,7 @@ impl AgentRun {
 }
 
 /// What an agent is asked to do for a case. `model` is the role of its model.
-fn deed(case: &AgentCase, model: Option<&str>, replicate: u32) -> Deed {
+fn action(case: &AgentCase, model: Option<&str>, replicate: u32) -> Action {
     let mut definition = match case.to_value(None, replicate) {
         Val::Map(members) => members,
         _ => Map::default(),
@@ -58,5 +58,5 @@ fn deed(case: &AgentCase, model: Option<&str>, replicate: u32) -> Deed {
         definition.insert("model".into(), Val::from(model.to_owned()));
     }
     let runner = case.agent.runner.name.to_owned();
-    Deed::Run { runner, case: case.id.clone(), definition: Val::Map(definition) }
+    Action::Run { runner, case: case.id.clone(), definition: Val::Map(definition) }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 
 use jurat_format::value::{Val, Value};
 
-use super::{Deed, Endpoint, Message, ModelRequest, ToolChoice};
+use super::{Action, Endpoint, Message, ModelRequest, Request, ToolChoice};
 
 /// The revision of the framing.
 pub const KEY_REVISION: u32 = 1;
@@ -72,66 +72,43 @@ impl EndpointKey {
         }
         EndpointKey(framing)
     }
-
-    /// The key of a request to this endpoint.
-    pub fn of(&self, request: &ModelRequest) -> EffectKey {
-        let n_bytes = request.messages.iter().map(|it| it.text().len() + 32).sum::<usize>();
-        let mut framing = Framing(Vec::with_capacity(self.0.0.len() + n_bytes + 1024));
-        framing.0.extend_from_slice(&self.0.0);
-        framing.number(b'm', request.messages.len() as u64);
-        for message in &request.messages {
-            framing.message(message);
-        }
-        match &request.output {
-            Some(schema) => framing.0.extend_from_slice(schema.framing(framed)),
-            None => framing.tag(b'-'),
-        }
-        framing.number(b'T', request.tools.len() as u64);
-        for tool in &request.tools {
-            framing.text(b'k', &tool.name);
-            match &tool.description {
-                Some(text) => framing.text(b't', text),
-                None => framing.tag(b'-'),
-            }
-            framing.value(&tool.parameters);
-        }
-        match &request.tool_choice {
-            ToolChoice::Auto => framing.tag(b'a'),
-            ToolChoice::None => framing.tag(b'0'),
-            ToolChoice::Required => framing.tag(b'1'),
-            ToolChoice::Named(name) => framing.text(b'n', name),
-        }
-        framing.number(b'#', u64::from(request.repeat));
-        framing.key()
-    }
 }
 
-/// The key of a deed. `doer` says who does it, with whatever decides what it does: the definition of a server, without its secrets.
-pub fn deed_key(doer: &Value, deed: &Deed) -> EffectKey {
-    let mut framing = Framing(Vec::with_capacity(512));
-    framing.number(b'R', u64::from(KEY_REVISION));
-    framing.text(b'K', deed.kind());
-    framing.value(doer);
-    // What an evaluator is called decides nothing: its code does.
-    if !matches!(deed, Deed::Evaluate { .. }) {
-        framing.text(b'E', deed.doer());
-    }
-    match deed {
-        Deed::ListTools { .. } => {}
-        Deed::CallTool { tool, arguments, .. } => {
-            framing.text(b'k', tool);
-            framing.value(arguments);
+/// What performs a request, as far as the key of the request depends on it.
+#[derive(Debug, Clone)]
+pub enum PerformerKey<'p> {
+    /// A model.
+    Endpoint(&'p EndpointKey),
+    /// Anything else, by what decides its results: the definition of a server, without its secrets.
+    Digest(Value),
+}
+
+impl Request {
+    /// The name of the request by its content.
+    pub fn key(&self, performer: &PerformerKey<'_>) -> EffectKey {
+        let mut framing = Framing(Vec::with_capacity(self.n_framed()));
+        match performer {
+            PerformerKey::Endpoint(endpoint) => framing.0.extend_from_slice(&endpoint.0.0),
+            PerformerKey::Digest(digest) => {
+                framing.number(b'R', u64::from(KEY_REVISION));
+                framing.text(b'K', self.kind());
+                framing.value(digest);
+            }
         }
-        Deed::Call { arguments, .. } => framing.value(arguments),
-        Deed::Evaluate { source, arguments, .. } => {
-            framing.text(b'k', source);
-            framing.value(arguments);
+        match self {
+            Request::Model(request) => framing.model_request(request),
+            Request::Action(action) => framing.action(action),
         }
-        // What a case is called decides nothing.
-        Deed::Run { definition, .. } => framing.value(definition),
-        Deed::Look { .. } | Deed::Hook { .. } => framing.value(&deed.asked_of_host().unwrap_or(Val::Null)),
+        framing.key()
     }
-    framing.key()
+
+    /// About as many bytes as its framing has, so that it is rarely moved.
+    fn n_framed(&self) -> usize {
+        match self {
+            Request::Model(request) => request.messages.iter().map(|it| it.text().len() + 32).sum::<usize>() + 1536,
+            Request::Action(_) => 512,
+        }
+    }
 }
 
 fn framed(value: &Value) -> Vec<u8> {
@@ -163,6 +140,51 @@ impl Framing {
     fn text(&mut self, tag: u8, text: &str) {
         self.number(tag, text.len() as u64);
         self.0.extend_from_slice(text.as_bytes());
+    }
+
+    fn model_request(&mut self, request: &ModelRequest) {
+        self.number(b'm', request.messages.len() as u64);
+        for message in &request.messages {
+            self.message(message);
+        }
+        match &request.output {
+            Some(schema) => self.0.extend_from_slice(schema.framing(framed)),
+            None => self.tag(b'-'),
+        }
+        self.number(b'T', request.tools.len() as u64);
+        for tool in &request.tools {
+            self.text(b'k', &tool.name);
+            match &tool.description {
+                Some(text) => self.text(b't', text),
+                None => self.tag(b'-'),
+            }
+            self.value(&tool.parameters);
+        }
+        match &request.tool_choice {
+            ToolChoice::Auto => self.tag(b'a'),
+            ToolChoice::None => self.tag(b'0'),
+            ToolChoice::Required => self.tag(b'1'),
+            ToolChoice::Named(name) => self.text(b'n', name),
+        }
+        self.number(b'#', u64::from(request.repeat));
+    }
+
+    fn action(&mut self, action: &Action) {
+        // The name of an evaluator decides nothing: its code does.
+        if !matches!(action, Action::Evaluate { .. }) {
+            self.text(b'E', action.performer());
+        }
+        match action {
+            Action::ListTools { .. } => {}
+            Action::CallTool { tool: name, arguments, .. } | Action::Evaluate { source: name, arguments, .. } => {
+                self.text(b'k', name);
+                self.value(arguments);
+            }
+            Action::Call { arguments, .. } => self.value(arguments),
+            // The id of a case decides nothing.
+            Action::Run { definition, .. } => self.value(definition),
+            Action::Look { .. } | Action::Hook { .. } => self.value(&action.asked_of_host().unwrap_or(Val::Null)),
+        }
     }
 
     fn message(&mut self, message: &Message) {

@@ -10,7 +10,7 @@ use crate::verdict::StopReason;
 pub enum Outcome {
     /// A complete answer of a model, whatever it says.
     Answer(Box<Answer>),
-    /// What a deed came to, whatever that is.
+    /// The result of an action, whatever it is.
     Returned(Box<Returned>),
     /// No answer.
     Fault(Box<Fault>),

@@ -1,16 +1,53 @@
-//! What is asked of a model.
+//! Requests, and what a model is asked.
 
 use jurat_format::value::Value;
 
-use super::{Deed, Messages, Schema};
+use super::{Action, Messages, Schema};
 
-/// What is asked of the world.
+/// What a case needs from outside. It has one [key](Request::key), and one rule of [reuse](Request::reuse).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     /// A model is asked.
     Model(Box<ModelRequest>),
-    /// Somebody else does something.
-    Deed(Box<Deed>),
+    Action(Box<Action>),
+}
+
+impl Request {
+    /// One word for its kind, as it is stored.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Request::Model(_) => "model",
+            Request::Action(action) => action.kind(),
+        }
+    }
+
+    /// Whether another request asks the same. Roles may have other names.
+    pub fn is_same(&self, other: &Request) -> bool {
+        match (self, other) {
+            (Request::Model(request), Request::Model(other)) => {
+                let ModelRequest { model: _, messages, output, tools, tool_choice, repeat } = &**request;
+                other.messages == *messages
+                    && other.output == *output
+                    && other.tools == *tools
+                    && other.tool_choice == *tool_choice
+                    && other.repeat == *repeat
+            }
+            (Request::Action(action), Request::Action(other)) => action == other,
+            (Request::Model(_), Request::Action(_)) | (Request::Action(_), Request::Model(_)) => false,
+        }
+    }
+}
+
+impl From<ModelRequest> for Request {
+    fn from(request: ModelRequest) -> Request {
+        Request::Model(Box::new(request))
+    }
+}
+
+impl From<Action> for Request {
+    fn from(action: Action) -> Request {
+        Request::Action(Box::new(action))
+    }
 }
 
 /// A question to a model.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jurat_format::value::Value;
 
 use super::Signature;
-use crate::effect::Deed;
+use crate::effect::Action;
 
 /// The language that an evaluator is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -149,8 +149,8 @@ pub struct Call {
 
 impl Call {
     /// The call as an effect: what is written down, and what names it. Two calls of the same code with equal arguments are the same effect.
-    pub fn deed(&self) -> Deed {
-        Deed::Evaluate {
+    pub fn action(&self) -> Action {
+        Action::Evaluate {
             evaluator: self.evaluator.to_string(),
             source: self.source.clone(),
             arguments: self.arguments.clone(),

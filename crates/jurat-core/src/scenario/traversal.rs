@@ -17,7 +17,7 @@ use super::conversation::{Log, TurnInput};
 use super::execution::{End, Execution, TurnRecord};
 use super::ready::{ReadyNode, ReadyScenario};
 use super::{Callable, Handover, State, StateUpdate, TurnFailure};
-use crate::effect::{Asker, Deed, FaultKind, Message, Outcome, Request, Seat, StepSite};
+use crate::effect::{Action, Asker, FaultKind, Message, Outcome, Request, Seat, StepSite};
 use crate::judge::Asking;
 use crate::template::Verified;
 use crate::tool::{self, Dialogue, Inquiry, Listing};
@@ -79,17 +79,17 @@ enum Phase {
     /// Servers to say which tools they have.
     Listing,
     /// Code to say what is handed over.
-    HandingOver(Deed),
+    HandingOver(Action),
     /// The subject to answer, and the tools that it calls to return.
     Asking(Inquiry),
     /// Models to read and to rate the answer.
     Reading { parser: Option<Asking>, rubric: Vec<Asking> },
     /// Code to update the state.
-    Updating(Deed),
+    Updating(Action),
     /// Code of an edge to say whether it holds; what others said before.
-    Routing { edge: usize, deed: Deed, called: Vec<(usize, Result<bool, String>)> },
+    Routing { edge: usize, action: Action, called: Vec<(usize, Result<bool, String>)> },
     /// Code to decide criteria.
-    Concluding { execution: Box<Execution>, calls: Vec<(u32, Deed)>, decided: BTreeMap<u32, Result<Value, String>> },
+    Concluding { execution: Box<Execution>, calls: Vec<(u32, Action)>, decided: BTreeMap<u32, Result<Value, String>> },
     /// Nothing: it is over.
     Done(Box<End>),
 }
@@ -197,9 +197,9 @@ impl<'p> Traversal<'p> {
     pub fn steps(&self) -> Vec<Step> {
         let asker = Asker::Turn(self.state.turn);
         let site = |seat: Seat, turn| StepSite { asker, seat: seat.number(), turn };
-        let deed = |seat, turn, deed: &Deed, callable: Option<Callable>| Step {
+        let action = |seat, turn, action: &Action, callable: Option<Callable>| Step {
             site: site(seat, turn),
-            request: Request::Deed(Box::new(deed.clone())),
+            request: Request::Action(Box::new(action.clone())),
             max_requests: 1,
             callable,
         };
@@ -215,7 +215,7 @@ impl<'p> Traversal<'p> {
                     Some(Handover::Callable(callable)) => Some(callable.clone()),
                     _ => None,
                 };
-                vec![deed(Seat::Handover, 0, call, callable)]
+                vec![action(Seat::Handover, 0, call, callable)]
             }
             Phase::Asking(inquiry) => inquiry.steps(asker).into_iter().map(Step::from).collect(),
             Phase::Reading { parser, rubric } => {
@@ -227,16 +227,16 @@ impl<'p> Traversal<'p> {
                     Some(StateUpdate::Callable(callable)) => Some(callable.clone()),
                     _ => None,
                 };
-                vec![deed(Seat::Update, 0, call, callable)]
+                vec![action(Seat::Update, 0, call, callable)]
             }
-            Phase::Routing { edge, deed: call, .. } => {
+            Phase::Routing { edge, action: call, .. } => {
                 let callable = self.edge_code(*edge).cloned();
-                vec![deed(Seat::Edge, *edge as u32, call, callable)]
+                vec![action(Seat::Edge, *edge as u32, call, callable)]
             }
             Phase::Concluding { calls, .. } => {
                 let outcomes = &self.scenario.scenario.outcomes;
                 let code = |ix: u32| outcomes.get(ix as usize).and_then(|it| it.evaluate.clone());
-                calls.iter().map(|(ix, call)| deed(Seat::Outcome, *ix, call, code(*ix))).collect()
+                calls.iter().map(|(ix, call)| action(Seat::Outcome, *ix, call, code(*ix))).collect()
             }
             Phase::Done(_) => Vec::new(),
         }

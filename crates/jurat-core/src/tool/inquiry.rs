@@ -11,7 +11,7 @@ use jurat_format::value::Value;
 
 use super::{Offer, Step, bounded, text, why};
 use crate::effect::{
-    Answer, Asker, Deed, Fault, Finish, Message, Messages, ModelRequest, Outcome, Request, Seat, StepSite, ToolCall,
+    Action, Answer, Asker, Fault, Finish, Message, Messages, ModelRequest, Outcome, Request, Seat, StepSite, ToolCall,
     Usage,
 };
 use crate::verdict::StopReason;
@@ -101,7 +101,7 @@ struct Calling {
     call: ToolCall,
     /// Its number among the calls of this question.
     number: u32,
-    deed: Option<Deed>,
+    action: Option<Action>,
     result: Option<Message>,
     /// Why it could not be called.
     fault: Option<Box<Fault>>,
@@ -130,7 +130,7 @@ impl Inquiry {
             }],
             Phase::Calling { calls, .. } => {
                 let open = calls.iter().filter(|it| it.result.is_none());
-                open.filter_map(|it| Some(Step::deed(asker, Seat::Tool, it.number, it.deed.clone()?))).collect()
+                open.filter_map(|it| Some(Step::action(asker, Seat::Tool, it.number, it.action.clone()?))).collect()
             }
             Phase::Done(_) => Vec::new(),
         }
@@ -247,18 +247,18 @@ impl Inquiry {
         let n_before = self.dialogue.tool_uses.len() as u32;
         let calling = |(ix, call): (u32, ToolCall)| {
             let offer = self.offers.iter().find(|it| it.name == call.name);
-            let deed = offer.map(|it| Deed::CallTool {
+            let action = offer.map(|it| Action::CallTool {
                 server: it.server.clone(),
                 tool: it.tool.clone(),
                 arguments: call.arguments.clone(),
             });
-            let refused = deed.is_none().then(|| Message::Tool {
+            let refused = action.is_none().then(|| Message::Tool {
                 call_id: call.id.clone(),
                 name: call.name.clone(),
                 text: format!("there is no tool `{}` here", call.name),
                 is_error: true,
             });
-            Calling { call, number: n_before + ix, deed, result: refused, fault: None }
+            Calling { call, number: n_before + ix, action, result: refused, fault: None }
         };
         let calls: Vec<Calling> = (0..).zip(tool_calls).map(calling).collect();
         self.dialogue.tool_uses.extend(calls.iter().map(Calling::to_use));
@@ -311,8 +311,8 @@ impl Inquiry {
 
 impl Calling {
     fn to_use(&self) -> ToolUse {
-        let (server, tool) = match &self.deed {
-            Some(Deed::CallTool { server, tool, .. }) => (Some(server.clone()), tool.clone()),
+        let (server, tool) = match &self.action {
+            Some(Action::CallTool { server, tool, .. }) => (Some(server.clone()), tool.clone()),
             _ => (None, self.call.name.clone()),
         };
         ToolUse {

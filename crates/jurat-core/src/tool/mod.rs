@@ -19,7 +19,7 @@ pub use offer::{Offer, ServerTool, offered};
 
 use jurat_format::value::Val;
 
-use crate::effect::{Asker, Deed, Outcome, Request, Returned, Seat, StepSite};
+use crate::effect::{Action, Asker, Outcome, Request, Returned, Seat, StepSite};
 
 /// A request that may be made now.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,9 +31,9 @@ pub struct Step {
 }
 
 impl Step {
-    fn deed(asker: Asker, seat: Seat, turn: u32, deed: Deed) -> Step {
+    fn action(asker: Asker, seat: Seat, turn: u32, action: Action) -> Step {
         let site = StepSite { asker, seat: seat.number(), turn };
-        Step { site, request: Request::Deed(Box::new(deed)), max_requests: 1 }
+        Step { site, request: Request::Action(Box::new(action)), max_requests: 1 }
     }
 }
 

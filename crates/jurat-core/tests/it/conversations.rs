@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use jurat_core::effect::wire::{outcome_json, read_outcome};
 use jurat_core::effect::{
-    Answer, Deed, Fault, FaultKind, Finish, ModelRequest, Outcome, Request, Returned, Seat, StepSite, ToolCall, Usage,
+    Action, Answer, Fault, FaultKind, Finish, ModelRequest, Outcome, Request, Returned, Seat, StepSite, ToolCall, Usage,
 };
 use jurat_core::evidence::scenario::schema;
 use jurat_core::scenario::{
@@ -192,8 +192,8 @@ fn world(step: &Step, seed: u64) -> Outcome {
             let cost_usd = Some((mixed % 9) as f64 / 1e6);
             Outcome::Answer(Box::new(Answer { usage: Some(usage), cost_usd, ..Answer::new(format!("answer {pick}")) }))
         }
-        (Seat::Tools, Request::Deed(deed)) if luck < 98 => match &**deed {
-            Deed::ListTools { server } if server == "files" => {
+        (Seat::Tools, Request::Action(action)) if luck < 98 => match &**action {
+            Action::ListTools { server } if server == "files" => {
                 returns(json(r#"[{"name": "read"}, {"name": "get"}]"#), false)
             }
             _ => returns(json(r#"[{"name": "get", "description": "gets"}]"#), false),

@@ -28,7 +28,7 @@ fn to_subject(steps: &[Step]) -> Vec<&ModelRequest> {
     let request = |it: &&Step| seat(it) == Seat::Subject;
     let asked = steps.iter().filter(request).filter_map(|it| match &it.request {
         Request::Model(request) => Some(&**request),
-        Request::Deed(_) => None,
+        Request::Action(_) => None,
     });
     asked.collect()
 }

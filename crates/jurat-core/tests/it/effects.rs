@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use jurat_core::effect::wire::{outcome_json, read_outcome, read_request, request_json};
+use jurat_core::effect::wire::{StoredRequest, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{
-    Answer, Attempt, Endpoint, EndpointKey, Fault, FaultClass, FaultKind, Finish, Message, Messages, ModelRequest,
-    Outcome, Printed, PrintedText, Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
+    Answer, Attempt, EffectKey, Endpoint, EndpointKey, Fault, FaultClass, FaultKind, Finish, Message, Messages,
+    ModelRequest, Outcome, PerformerKey, Printed, PrintedText, Request, Returned, Schema, Served, Tool, ToolCall,
+    ToolChoice, Usage,
 };
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Value, parse_json};
@@ -34,12 +35,17 @@ fn golden_requests_keep_their_keys() {
     let mut keys = HashSet::new();
     for (ix, line) in golden.lines().enumerate() {
         let (key, text) = line.split_once(' ').expect("a key and a request");
-        let (endpoint, request) = read_request(text).unwrap_or_else(|error| panic!("line {}: {error}", ix + 1));
-        assert_eq!(EndpointKey::new(&endpoint).of(&request).to_string(), key, "line {}", ix + 1);
+        let read = StoredRequest::read(text).unwrap_or_else(|error| panic!("line {}: {error}", ix + 1));
+        let (endpoint, request) = read.into_model().expect("a model is asked");
+        assert_eq!(key_of(&endpoint, &request).to_string(), key, "line {}", ix + 1);
         assert_eq!(request_json(&endpoint, &request), text, "line {}", ix + 1);
         assert!(keys.insert(key), "line {} has the key of another", ix + 1);
     }
     assert_eq!(keys.len(), 200);
+}
+
+fn key_of(endpoint: &Endpoint, request: &ModelRequest) -> EffectKey {
+    Request::from(request.clone()).key(&PerformerKey::Endpoint(&EndpointKey::new(endpoint)))
 }
 
 fn golden_lines() -> String {
@@ -47,7 +53,7 @@ fn golden_lines() -> String {
     let mut runner = TestRunner::new_with_rng(crate::laws(), rng);
     let mut line = || {
         let (endpoint, request) = (endpoints(), requests()).new_tree(&mut runner).expect("a request").current();
-        format!("{} {}\n", EndpointKey::new(&endpoint).of(&request), request_json(&endpoint, &request))
+        format!("{} {}\n", key_of(&endpoint, &request), request_json(&endpoint, &request))
     };
     (0..200).map(|_| line()).collect()
 }
@@ -65,7 +71,7 @@ fn what_differs_has_another_key() {
     };
     let mut keys = HashSet::new();
     let mut add = |endpoint: &Endpoint, request: &ModelRequest| {
-        assert!(keys.insert(EndpointKey::new(endpoint).of(request)), "{endpoint:?} {request:?}");
+        assert!(keys.insert(key_of(endpoint, request)), "{endpoint:?} {request:?}");
     };
     for settings in [
         "1",
@@ -105,8 +111,7 @@ fn what_differs_has_another_key() {
 fn who_asks_is_not_in_the_key() {
     let endpoint = plain_endpoint("openai_chat", "gpt");
     let asked = |role: &str| ModelRequest::new(role, vec![Message::User("a".to_owned())]);
-    let key = EndpointKey::new(&endpoint);
-    assert_eq!(key.of(&asked("judge")), key.of(&asked("openai/gpt")));
+    assert_eq!(key_of(&endpoint, &asked("judge")), key_of(&endpoint, &asked("openai/gpt")));
 }
 
 /// Values that JSON can hold: providers speak nothing else.
@@ -268,10 +273,10 @@ proptest! {
     #[test]
     fn a_stored_request_reads_back_with_its_key(endpoint in endpoints(), request in requests()) {
         let stored = request_json(&endpoint, &request);
-        let (again, request_again) = read_request(&stored).unwrap();
-        prop_assert_eq!(&again, &endpoint);
+        let (again, request_again) = StoredRequest::read(&stored).unwrap().into_model().expect("a model is asked");
+        prop_assert_eq!(&*again, &endpoint);
         prop_assert_eq!(&request_again, &request);
-        prop_assert_eq!(EndpointKey::new(&again).of(&request_again), EndpointKey::new(&endpoint).of(&request));
+        prop_assert_eq!(key_of(&again, &request_again), key_of(&endpoint, &request));
     }
 
     #[test]

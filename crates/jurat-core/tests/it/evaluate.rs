@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use jurat_core::case::{CaseState, Ready, ReadyRequest};
-use jurat_core::effect::wire::{deed_json, read_deed};
-use jurat_core::effect::{Deed, Fault, FaultKind, Outcome, Returned, StepSite, deed_key};
+use jurat_core::effect::wire::{StoredRequest, action_json};
+use jurat_core::effect::{Action, Fault, FaultKind, Outcome, PerformerKey, Request, Returned, StepSite};
 use jurat_core::evaluator::python_signature;
 use jurat_core::plan::{Plan, Samples, TaskIx};
 use jurat_core::suite::{load, write};
@@ -108,7 +108,7 @@ fn returned(json: &str, is_error: bool) -> Outcome {
 /// The calls that may be made now, each with its arguments.
 fn calls(state: &CaseState<'_>) -> Vec<(StepSite, Value)> {
     let call = |it: Ready<'_>| match it.request {
-        ReadyRequest::Deed(Deed::Evaluate { arguments, .. }) => Some((it.site, arguments.clone())),
+        ReadyRequest::Action(Action::Evaluate { arguments, .. }) => Some((it.site, arguments.clone())),
         _ => None,
     };
     state.steps().filter_map(call).collect()
@@ -206,17 +206,18 @@ fn every_output_of_a_task_is_told() {
 
 #[test]
 fn a_call_is_named_by_code_and_arguments_alone() {
-    let deed = |evaluator: &str, source: &str, arguments: &str| Deed::Evaluate {
+    let action = |evaluator: &str, source: &str, arguments: &str| Action::Evaluate {
         evaluator: evaluator.to_owned(),
         source: source.to_owned(),
         arguments: parse_json(arguments).expect("it is JSON").value.into_owned(),
     };
-    let key = |deed: &Deed| deed_key(&Val::Null, deed).to_string();
-    let call = deed("a", "123", r#"{"output": 1}"#);
-    assert_eq!(read_deed(&deed_json(&call)).expect("it reads back"), call);
-    assert_eq!(key(&call), key(&deed("b", "123", r#"{"output": 1}"#)));
-    assert_ne!(key(&call), key(&deed("a", "124", r#"{"output": 1}"#)));
-    assert_ne!(key(&call), key(&deed("a", "123", r#"{"output": 1.0}"#)));
+    let key = |action: &Action| Request::from(action.clone()).key(&PerformerKey::Digest(Val::Null)).to_string();
+    let call = action("a", "123", r#"{"output": 1}"#);
+    let read = StoredRequest::read(&action_json(&call)).expect("it reads back");
+    assert_eq!(read.into_action().as_ref(), Some(&call));
+    assert_eq!(key(&call), key(&action("b", "123", r#"{"output": 1}"#)));
+    assert_ne!(key(&call), key(&action("a", "124", r#"{"output": 1}"#)));
+    assert_ne!(key(&call), key(&action("a", "123", r#"{"output": 1.0}"#)));
     // Keys are kept for years.
     assert_eq!(key(&call), KEY);
 }

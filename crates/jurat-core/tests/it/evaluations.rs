@@ -75,7 +75,7 @@ fn judged(text: &str, replies: &[String]) -> (String, String, Value) {
     loop {
         let next = state.steps().find_map(|it| match it.request {
             ReadyRequest::Model(request) => Some((it.site, request.messages.iter().last()?.text().to_owned())),
-            ReadyRequest::Deed(_) => None,
+            ReadyRequest::Action(_) => None,
         });
         let Some((site, prompt)): Option<(StepSite, String)> = next else { break };
         first.get_or_insert(prompt);
@@ -134,7 +134,7 @@ fn what_is_cut_says_so() {
     let state = CaseState::start_for(&plan, &run, &CaseName { id: "one", kind: CaseKind::Cases, tags: Vec::new() });
     let prompt = state.steps().find_map(|it| match it.request {
         ReadyRequest::Model(request) => request.messages.iter().last().map(|it| it.text().to_owned()),
-        ReadyRequest::Deed(_) => None,
+        ReadyRequest::Action(_) => None,
     });
     let prompt = prompt.expect("a judge is asked");
     assert!(prompt.contains("[cut: 900 characters]"), "{prompt}");
@@ -142,7 +142,7 @@ fn what_is_cut_says_so() {
     let state = CaseState::start_for(&plan, &run, &CaseName { id: "one", kind: CaseKind::Cases, tags: Vec::new() });
     let prompt = state.steps().find_map(|it| match it.request {
         ReadyRequest::Model(request) => request.messages.iter().last().map(|it| it.text().to_owned()),
-        ReadyRequest::Deed(_) => None,
+        ReadyRequest::Action(_) => None,
     });
     assert!(prompt.as_ref().is_some_and(|it| it.contains("events with")), "{prompt:?}");
 }

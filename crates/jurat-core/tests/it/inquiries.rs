@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jurat_core::effect::{
-    Answer, Asker, Deed, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Printed, Request, Returned, Seat,
+    Action, Answer, Asker, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Printed, Request, Returned, Seat,
     ToolCall, Usage,
 };
 use jurat_core::tool::{
@@ -49,8 +49,8 @@ fn answer(round: usize, tools: &[&str]) -> Outcome {
 }
 
 /// What a tool comes to: itself, and `fail` fails in a way of its own.
-fn called(deed: &Deed) -> Outcome {
-    let Deed::CallTool { tool, arguments, .. } = deed else { panic!("{deed:?}") };
+fn called(action: &Action) -> Outcome {
+    let Action::CallTool { tool, arguments, .. } = action else { panic!("{action:?}") };
     if tool == "fail" && arguments.as_str() == Some("argument 0") {
         return Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, "the server is gone", 1)));
     }
@@ -73,7 +73,7 @@ fn held(rounds: &[Vec<&str>], mut choose: impl FnMut(usize) -> usize) -> (Dialog
                 let round = step.site.turn as usize;
                 answer(round, rounds.get(round).map_or(&[], Vec::as_slice))
             }
-            Request::Deed(deed) => called(deed),
+            Request::Action(action) => called(action),
         };
         sites.push((step.site.seat, step.site.turn));
         let seat = Seat::numbered(step.site.seat).expect("a seat");

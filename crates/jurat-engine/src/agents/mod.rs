@@ -31,7 +31,7 @@ use jurat_sandbox::jail::StopFlag;
 use tokio::sync::Semaphore;
 
 use crate::budget::Admitted;
-use crate::perform::Doer;
+use crate::perform;
 use crate::tally::taken_by_run;
 use crate::{Budget, Models, Stop};
 
@@ -74,15 +74,15 @@ struct Ready {
 }
 
 impl Agents {
-    /// Who runs a case with a model.
-    pub(crate) fn doer(&self, case: &str, endpoint: Option<Value>) -> Option<Doer> {
+    /// What runs a case with a model.
+    pub(crate) fn performer(&self, case: &str, endpoint: Option<Value>) -> Option<perform::Performer<'static>> {
         let ready = self.by_case.get(case)?;
         let mut digest = ready.digest.clone();
         digest.insert("endpoint".into(), endpoint.unwrap_or(Val::Null));
         // What lies in a file is read sooner than it is looked up; a function is known by its name alone, and may be another one in the next
         // version of the program.
-        let is_reusable = !ready.case.agent.runner.is_recorded() && ready.function.is_none();
-        Some(Doer { digest: Val::Map(digest), is_reusable })
+        let is_shared = !ready.case.agent.runner.is_recorded() && ready.function.is_none();
+        Some(perform::Performer::of_actions(Val::Map(digest), is_shared))
     }
 
     /// Runs a case. Dropping the future ends everything that it started.
@@ -201,11 +201,6 @@ pub(crate) fn endpoint_fault(outcome: &Outcome) -> Option<(FaultClass, &str)> {
 
 fn status<'v>(artifact: &'v Val<'_>) -> Option<&'v str> {
     artifact.get("status").and_then(Val::as_str)
-}
-
-/// Whether a run may stand for others: only one that succeeded does.
-pub(crate) fn may_stand(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Returned(it) if status(&it.value) == Some("success"))
 }
 
 /// An artifact that was recorded.

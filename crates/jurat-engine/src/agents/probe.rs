@@ -21,7 +21,7 @@ use super::folders::Folders;
 use super::sandbox::sandbox;
 use super::turns::{Finished, Performed, Performer, Task, Turn, blocking};
 use super::{EndsWhenDropped, Halt};
-use crate::perform::{Perform, Question};
+use crate::perform::{ActionContext, Call, Perform};
 use crate::{Models, Stop};
 
 /// How much of what a tool printed the model is shown.
@@ -62,7 +62,7 @@ impl<'t> ModelTurns<'t> {
         loop {
             let outcome = match self.probe.step() {
                 ProbeStep::Done => return Ok(()),
-                ProbeStep::Ask(request) => self.answer(&request).await?,
+                ProbeStep::Ask(request) => self.answer(*request).await?,
                 ProbeStep::Use(tool, arguments) => {
                     let (text, is_error) = self.place.used(tool, &arguments).await;
                     returned(text, is_error)
@@ -81,7 +81,7 @@ impl<'t> ModelTurns<'t> {
         }
     }
 
-    async fn answer(&mut self, request: &ModelRequest) -> Result<Outcome, Halt> {
+    async fn answer(&mut self, request: ModelRequest) -> Result<Outcome, Halt> {
         let outcome = asked(self.task.models, request, &self.task.case().id).await;
         self.exchanges.count(&outcome);
         match outcome {
@@ -137,19 +137,20 @@ fn returned(text: String, is_error: bool) -> Outcome {
     Outcome::Returned(Box::new(Returned { value, is_error, printed, latency: Duration::ZERO, at_ms: crate::now_ms() }))
 }
 
-async fn asked(models: &Models, request: &ModelRequest, case: &str) -> Outcome {
-    let stop = Stop::new();
-    let question = Question {
+async fn asked(models: &Models, request: ModelRequest, case: &str) -> Outcome {
+    let (request, stop) = (request.into(), Stop::new());
+    let call = Call {
         case,
         task: "",
         turn: None,
         priority: 0,
-        request,
+        request: &request,
         max_requests: MAX_REQUESTS,
         stop: &stop,
         sent: &|| (),
+        context: &ActionContext::default(),
     };
-    models.perform(question).await
+    models.perform(call).await
 }
 
 /// Where tools work.

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use jurat_core::case::{Case, CaseState, ReadyRequest, Room};
 use jurat_core::effect::wire::read_outcome;
-use jurat_core::effect::{ModelRequest, Outcome, Request};
+use jurat_core::effect::{ModelRequest, Outcome, PerformerKey, Request};
 use jurat_core::plan::{CaseLayout, CaseSource, EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
 use jurat_core::report::plan::{CostBound, PlanReport};
 use jurat_core::scenario::Step;
@@ -207,7 +207,7 @@ impl Forecast<'_> {
                 }
                 (Request::Model(_), None) => {}
                 // What servers have is asked in every run, and what follows depends on what their tools return.
-                (Request::Deed(_), None) => {
+                (Request::Action(_), None) => {
                     self.calls_left += n_calls;
                     if self.players.values().any(|it| !it.is_local()) {
                         self.bounds.unknown("what answers with tools cost depends on what the tools return".to_owned());
@@ -290,7 +290,8 @@ impl Outcomes for Journalled<'_> {
         let Request::Model(request) = &step.request else { return Ok(None) };
         let player = self.players.get(request.model.as_str()).filter(|it| !it.is_local());
         let (Some(journal), Some(player)) = (self.journal, player) else { return Ok(None) };
-        let Some(answer) = journal.get(&player.key.of(request), None)? else { return Ok(None) };
+        let key = step.request.key(&PerformerKey::Endpoint(&player.key));
+        let Some(answer) = journal.get(&key, None)? else { return Ok(None) };
         // A run asks again where an answer cannot be read.
         let outcome = read_outcome(&answer.outcome).ok();
         self.n_found.set(self.n_found.get() + u64::from(outcome.is_some()));

@@ -7,18 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurat_core::effect::{Answer, Deed, Endpoint, EndpointKey, Outcome};
+use jurat_core::effect::{Answer, Endpoint, EndpointKey, Outcome, PerformerKey, Request};
 use jurat_core::plan::{CaseIx, Plan, Samples, TaskIx};
 use jurat_core::suite::{Suite, load};
 use jurat_core::verdict::StopReason;
 use jurat_format::source::{Files, ReadError};
-use jurat_format::value::Val;
 use jurat_model::Toolbox;
 use jurat_store::run::{Column, Ended, RunHead, RunReader, TaskHead};
 use tempfile::TempDir;
 
 use super::{Job, Mode, Ran, Target, not_before, run};
-use crate::perform::{Act, Asked, Doer, LocalFuture, Perform, Question};
+use crate::perform::{Call, LocalFuture, Perform, Performer};
 use crate::rows::Selection;
 use crate::{Progress, Roles, Stop};
 
@@ -83,35 +82,29 @@ impl<'s> Scripted<'s> {
 }
 
 impl Perform for Scripted<'_> {
-    fn asked(&self, _: &str) -> Option<Asked<'_>> {
-        Some(Asked { endpoint: &self.endpoint, key: &self.key, is_paid: false })
+    fn performer(&self, _: &Request) -> Option<Performer<'_>> {
+        let key = PerformerKey::Endpoint(&self.key);
+        Some(Performer { key, endpoint: Some(&self.endpoint), is_shared: false })
     }
 
-    fn perform<'p>(&'p self, question: Question<'p>) -> LocalFuture<'p, Outcome> {
-        if let Some(reason) = question.stop.reason() {
+    fn perform<'p>(&'p self, call: Call<'p>) -> LocalFuture<'p, Outcome> {
+        let Request::Model(request) = call.request else { return Box::pin(pending()) };
+        if let Some(reason) = call.stop.reason() {
             return Box::pin(ready(Outcome::NotRun(reason)));
         }
         if self.n_asked() >= self.budget {
             self.is_exhausted.set(true);
             return Box::pin(ready(Outcome::NotRun(StopReason::Budget)));
         }
-        let text = question.request.messages.iter().last().map(|it| it.text().to_owned()).unwrap_or_default();
+        let text = request.messages.iter().last().map(|it| it.text().to_owned()).unwrap_or_default();
         self.asked.borrow_mut().push(text.clone());
         let number = self.n_asked();
         (self.before)(number);
-        (question.sent)();
+        (call.sent)();
         if number >= self.silent_from {
             return Box::pin(pending());
         }
         Box::pin(ready(Outcome::Answer(Box::new(Answer::new(text)))))
-    }
-
-    fn doer(&self, _: &Deed) -> Doer {
-        Doer { digest: Val::Null, is_reusable: false }
-    }
-
-    fn act<'p>(&'p self, _: Act<'p>) -> LocalFuture<'p, Outcome> {
-        Box::pin(pending())
     }
 
     fn own_tools(&self) -> Option<Toolbox> {

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 
-use jurat_core::effect::wire::read_request;
 use jurat_core::effect::{Asker, Endpoint, FaultClass, FaultKind, Outcome};
 use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::Cause;
@@ -179,7 +178,7 @@ fn origin(group: &Group, happened: &[Happened]) -> Option<Origin> {
     let fault = |it: &Happened| match &it.outcome {
         Outcome::Fault(fault) if group.message.contains(&fault.message) => {
             // Code and tools have no role, and nothing is known of what would help.
-            let Ok((endpoint, _)) = read_request(&it.effect.request) else { return Some(Origin::default()) };
+            let Some((endpoint, _)) = it.asked() else { return Some(Origin::default()) };
             Some(Origin {
                 role: fault.role.clone(),
                 key_env: fault.key_env.clone().filter(|_| fault.class == FaultClass::WrongKey),
@@ -203,7 +202,7 @@ fn origin(group: &Group, happened: &[Happened]) -> Option<Origin> {
     let of_task = |it: &&Happened| group.tasks.iter().any(|task| it.effect.site.asker == Asker::Task(*task));
     let reply = || {
         let found = happened.iter().rev().find(of_task)?;
-        let (endpoint, request) = read_request(&found.effect.request).ok()?;
+        let (endpoint, request) = found.asked()?;
         // Judges that disagree have replied as they should.
         let class = group.message.contains("reply").then_some(FaultClass::InvalidReply);
         Some(Origin { role: Some(request.model), class, is_local: is_local(&endpoint), ..Origin::default() })

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_core::effect::wire::{read_deed, read_request};
-use jurat_core::effect::{Asker, Deed, Finish, Outcome, Printed, Seat, Served};
+use jurat_core::effect::{Action, Asker, Finish, Outcome, Printed, Seat, Served};
 use jurat_core::judge::ReplyForm;
 use jurat_core::outcome::{Trace, Traced};
 use jurat_core::plan::TaskIx;
@@ -236,8 +235,9 @@ impl RunView {
     /// The call of an evaluator's code, when the task made one.
     fn called(&self, revisited: &Revisited<'_>, task: TaskIx) -> Option<Called> {
         let is_own = |it: &&Happened| it.effect.site.asker == Asker::Task(task);
-        let Happened { effect, outcome } = revisited.happened.iter().find(is_own)?;
-        let Ok(Deed::Evaluate { evaluator, arguments, .. }) = read_deed(&effect.request) else { return None };
+        let happened = revisited.happened.iter().find(is_own)?;
+        let Action::Evaluate { evaluator, arguments, .. } = happened.action()? else { return None };
+        let Happened { effect, outcome } = happened;
         let (origin, age) = self.origin(effect);
         let mut called = Called {
             evaluator,
@@ -279,7 +279,7 @@ impl RunView {
 
     /// What was asked: of the subject and its tools first, then of the judges of the task.
     fn conversations(&self, revisited: &Revisited<'_>, task: TaskIx) -> Vec<Conversation> {
-        let is_agent = |it: &Happened| matches!(read_deed(&it.effect.request), Ok(Deed::Run { .. }));
+        let is_agent = |it: &Happened| matches!(it.action(), Some(Action::Run { .. }));
         let of_subject = |seat: Seat| self.plan.ask.as_ref().filter(|_| seat == Seat::Subject).map(|it| &it.form);
         let mut conversations = match revisited.happened.iter().any(is_agent) {
             // What an agent did is told as a run.
@@ -295,7 +295,7 @@ impl RunView {
         let is_embedder = self.plan.tasks[task.index()].work.embedder().is_some();
         let is_own = |it: &&Happened| it.effect.site.asker == Asker::Task(task);
         let own: Vec<&Happened> = revisited.happened.iter().filter(is_own).collect();
-        let (_, first) = read_request(&own.first()?.effect.request).ok()?;
+        let (_, first) = own.first()?.asked()?;
         Some(Conversation {
             purpose: if is_embedder { Purpose::Embedder } else { Purpose::Judge },
             messages: first.messages.into(),
@@ -328,11 +328,10 @@ impl RunView {
 
     pub(super) fn reply(&self, happened: &Happened, form: &ReplyForm) -> Reply {
         let Happened { effect, outcome } = happened;
-        let asked = read_request(&effect.request).ok();
-        let model = asked.map_or_else(
+        let model = happened.asked().map_or_else(
             || effect.model.clone(),
             |(endpoint, request)| {
-                if endpoint.model.is_empty() { request.model } else { endpoint.model }
+                if endpoint.model.is_empty() { request.model } else { endpoint.model.clone() }
             },
         );
         let (origin, age) = self.origin(effect);

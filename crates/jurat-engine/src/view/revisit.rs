@@ -1,10 +1,11 @@
 //! A case concluded once more, from its row and its recorded outcomes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::case::{Asked, Case, CaseState, Room};
-use jurat_core::effect::wire::read_outcome;
-use jurat_core::effect::{Outcome, Usage};
+use jurat_core::effect::wire::{StoredRequest, read_outcome};
+use jurat_core::effect::{Action, Endpoint, ModelRequest, Outcome, Usage};
 use jurat_core::evaluator::binding::found_by_name;
 use jurat_core::evaluator::{Evaluation, OutputConfig};
 use jurat_core::judge::Marks;
@@ -44,6 +45,18 @@ pub(super) struct Revisited<'r> {
     pub(super) base: &'r Val<'r>,
     pub(super) state: &'r CaseState<'r>,
     pub(super) happened: &'r [Happened],
+}
+
+impl Happened {
+    /// What a model was asked.
+    pub(super) fn asked(&self) -> Option<(Arc<Endpoint>, ModelRequest)> {
+        StoredRequest::read(&self.effect.request).ok()?.into_model()
+    }
+
+    /// What anything else was asked.
+    pub(super) fn action(&self) -> Option<Action> {
+        StoredRequest::read(&self.effect.request).ok()?.into_action()
+    }
 }
 
 impl RunView {

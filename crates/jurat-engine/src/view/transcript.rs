@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jurat_core::effect::wire::{read_deed, read_request};
-use jurat_core::effect::{Asker, Deed, Outcome, Seat};
+use jurat_core::effect::{Action, Asker, Outcome, Seat};
 use jurat_core::judge::ReplyForm;
 use jurat_core::report::explanation::{Conversation, Purpose};
 use jurat_core::report::transcript::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
@@ -128,15 +127,15 @@ impl RunView {
         let conversation = |(seat, own): (u32, Vec<&Happened>)| {
             let seat = Seat::numbered(seat)?;
             let form = form(seat).unwrap_or(&text);
-            let first = read_request(&own.first()?.effect.request).ok().map(|(_, request)| request);
+            let first = own.first()?.asked().map(|(_, request)| request);
             let (messages, schema) = first.map(|it| (it.messages.into(), it.output)).unwrap_or_default();
             let schema = schema.as_deref().cloned();
             let reply = |it: &&Happened| {
                 let mut reply = self.reply(it, form);
                 // A seat of a turn has one who sits there.
                 reply.seat = 1;
-                if let Ok(deed) = read_deed(&it.effect.request) {
-                    reply.model = deed_words(&deed);
+                if let Some(action) = it.action() {
+                    reply.model = action_words(&action);
                 }
                 if let Outcome::Returned(returned) = &it.outcome
                     && returned.is_error
@@ -264,13 +263,10 @@ fn order(seat: u32) -> u32 {
     }
 }
 
-/// Who did something that no model does.
-fn deed_words(deed: &Deed) -> String {
-    match deed {
-        Deed::ListTools { server } => server.clone(),
-        Deed::CallTool { server, tool, .. } => format!("{server}/{tool}"),
-        Deed::Call { name, .. } => name.clone(),
-        Deed::Evaluate { evaluator, .. } => evaluator.clone(),
-        Deed::Look { .. } | Deed::Hook { .. } | Deed::Run { .. } => deed.doer().to_owned(),
+/// What performed an action.
+fn action_words(action: &Action) -> String {
+    match action {
+        Action::CallTool { server, tool, .. } => format!("{server}/{tool}"),
+        action => action.performer().to_owned(),
     }
 }

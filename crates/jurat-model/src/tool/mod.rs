@@ -1,7 +1,7 @@
 //! Servers with tools: the client side of the Model Context Protocol.
 //!
 //! A [`Toolbox`] has the servers of a suite. It opens one at the first request to it, over standard input and output of a program or over
-//! streamable HTTP, and gives what the core's [`Deed`](jurat_core::effect::Deed)s come to: an [`Outcome`](jurat_core::effect::Outcome), with
+//! streamable HTTP, and gives what the core's [`Action`](jurat_core::effect::Action)s come to: an [`Outcome`](jurat_core::effect::Outcome), with
 //! a fault in words when a server cannot be asked.
 //!
 //! * [`toolbox`]: which servers there are, which of them are open, and who shares them;

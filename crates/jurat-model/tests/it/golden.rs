@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use jurat_core::effect::wire::{outcome_json, read_request};
+use jurat_core::effect::wire::{StoredRequest, outcome_json};
 use jurat_core::effect::{Answer, Endpoint, ModelRequest, Outcome};
 use jurat_model::codec::{ApiError, Codec, Failure, Received, Reply};
 
@@ -28,7 +28,9 @@ fn requests_become_the_bytes_that_are_written_down() {
             continue;
         }
         let text = fs::read_to_string(&file).expect("a request can be read");
-        let (mut endpoint, request) = read_request(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let read = StoredRequest::read(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let (endpoint, request) = read.into_model().expect("a model is asked");
+        let mut endpoint = Endpoint::clone(&endpoint);
         assert_eq!(endpoint.codec, codec.name(), "{}", file.display());
         endpoint.codec_revision = codec.revision();
         for (name, stream) in [("wire.json", false), ("wire-stream.json", true)] {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_core::effect::{FaultKind, ModelRequest, Outcome};
+use jurat_core::effect::{EndpointKey, FaultKind, ModelRequest, Outcome, PerformerKey, Request};
 use jurat_model::script::Script;
 use jurat_model::{Asker, Model, Transport, Turn, Unmetered};
 
@@ -143,7 +143,10 @@ fn a_script_with_lines_that_wear_out_depends_on_order() {
 
 #[test]
 fn answers_are_kept_under_what_a_script_says() {
-    let key = |lines: &str| jurat_core::effect::EndpointKey::new(script(lines).endpoint()).of(&question("q"));
+    let key = |lines: &str| {
+        let key = EndpointKey::new(script(lines).endpoint());
+        Request::from(question("q")).key(&PerformerKey::Endpoint(&key))
+    };
     assert_eq!(key("{\"reply\": 1}"), key("{\"reply\": 1}"));
     assert_ne!(key("{\"reply\": 1}"), key("{\"reply\": 2}"));
 }

@@ -74,6 +74,5 @@ fn effect(ix: u64) -> RecordedEffect {
         outcome: format!("{{\"answer\":{{\"text\":\"{ix} {}\"}}}}", &words[..450]),
         reused: false,
         journal: true,
-        is_found_there: true,
     }
 }

@@ -141,7 +141,7 @@ impl RunFile {
 
     /// Whether an effect that was written is safe before it is committed here.
     pub(super) fn is_safe(&self, effect: &RecordedEffect) -> bool {
-        effect.journal && effect.is_found_there && self.journal.is_some()
+        effect.journal && self.journal.is_some()
     }
 
     /// Ends the transaction, if one is open.

@@ -385,7 +385,6 @@ mod tests {
                 outcome: "answer ".repeat(200),
                 reused: false,
                 journal: false,
-                is_found_there: false,
             };
             writer.effects(vec![effect], Box::new(move |result| drop(done.send(result))));
             is_done.recv().expect("everybody is told")

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jurat::{CaseVerdict, Conclusion, Format, Run, RunOptions, Suite};
-use jurat_core::effect::wire::{outcome_json, read_outcome, read_request, request_json};
-use jurat_core::effect::{Answer, EndpointKey, Message, ModelRequest, Outcome, Usage};
+use jurat_core::effect::wire::{StoredRequest, outcome_json, read_outcome, request_json};
+use jurat_core::effect::{Answer, EndpointKey, Message, ModelRequest, Outcome, PerformerKey, Request, Usage};
 use jurat_engine::EffectLine;
 use jurat_model::price::cost;
 use jurat_model::provider::describe;
@@ -72,7 +72,8 @@ fn assert_blessed(file: &Path, made: &str) {
 
 fn as_if_asked(played: impl Fn(&str) -> String, line: &str) -> String {
     let mut line: EffectLine = serde_json::from_str(line).expect("a line is an effect");
-    let (endpoint, mut request) = read_request(line.request.get()).expect("a request can be read back");
+    let stored = StoredRequest::read(line.request.get()).expect("a request can be read back");
+    let (endpoint, mut request) = stored.into_model().expect("a model was asked");
     let Ok(Outcome::Answer(answer)) = read_outcome(line.outcome.get()) else { panic!("the script answers everything") };
     let name = played(&endpoint.model);
     // Of several subjects, each is called by its name.
@@ -92,8 +93,9 @@ fn as_if_asked(played: impl Fn(&str) -> String, line: &str) -> String {
         ..Answer::new(answer.text)
     };
     let raw = |text: String| RawValue::from_string(text).expect("what is stored is JSON");
-    line.key = EndpointKey::new(&model.endpoint).of(&request).to_string();
     line.request = raw(request_json(&model.endpoint, &request));
+    let key = EndpointKey::new(&model.endpoint);
+    line.key = Request::from(request).key(&PerformerKey::Endpoint(&key)).to_string();
     line.outcome = raw(outcome_json(&Outcome::Answer(Box::new(answer))));
     serde_json::to_string(&line).expect("a line can be written")
 }

@@ -5,7 +5,7 @@ use jurat_format::value::{Context, Val, Value, shown};
 
 use super::task::TaskState;
 use crate::check::{Check as RunCheck, HookAnswer, Rule, Seen, not_allowed};
-use crate::effect::{Deed, Outcome};
+use crate::effect::{Action, Outcome};
 use crate::evidence::fault::of_scenario;
 use crate::judge::Ballot;
 use crate::outcome::Check;
@@ -41,11 +41,11 @@ pub(super) fn begin(check: &RunCheck, task: &PlannedTask, allows_hooks: bool, co
             return run_checked(not_allowed(), task, context);
         }
         let (hook, check_id, description) = (hook.clone(), task.id.clone(), task.description.clone());
-        return TaskState::Doing(Deed::Hook { hook, check_id, description });
+        return TaskState::Acting(Action::Hook { hook, check_id, description });
     }
     match check.looks(context.base) {
         looks if looks.is_empty() => run_checked(check.decide(context.base, &[]), task, context),
-        looks => TaskState::Doing(Deed::Look { looks }),
+        looks => TaskState::Acting(Action::Look { looks }),
     }
 }
 
@@ -88,7 +88,7 @@ fn answered(outcome: Outcome) -> Result<HookAnswer, Verdict> {
     HookAnswer::from_value(&value).ok_or_else(|| Verdict::error("what the hook answered cannot be read"))
 }
 
-/// What a deed came to.
+/// The result of an action.
 fn value_of(outcome: Outcome) -> Result<Value, Verdict> {
     match outcome {
         Outcome::Returned(returned) if returned.is_error => {

@@ -47,11 +47,11 @@ fn evaluated_or_called(
     match &evaluate.runs {
         Runs::Code(code) => {
             let call = Call { evaluator: Arc::clone(&evaluate.name), source: code.digest(), arguments };
-            TaskState::Doing(call.deed())
+            TaskState::Acting(call.action())
         }
         Runs::Function(function) => {
             let call = Call { evaluator: Arc::clone(&evaluate.name), source: function.digest(), arguments };
-            TaskState::Doing(call.deed())
+            TaskState::Acting(call.action())
         }
         Runs::Builtin(builtin) if let Some(model) = builtin.embedder() => match builtin.texts(&arguments) {
             Ok(texts) => {

@@ -12,7 +12,7 @@ use task::TaskState;
 
 use jurat_format::value::{Context, Val, Value};
 
-use crate::effect::{Asker, Deed, ModelRequest, Outcome, Request, StepSite};
+use crate::effect::{Action, Asker, ModelRequest, Outcome, Request, StepSite};
 use crate::evaluator::Evaluation;
 use crate::evidence::fault::fault;
 use crate::judge::{Ballot, ReplyForm};
@@ -41,19 +41,18 @@ pub struct Ready<'s> {
     pub max_requests: u32,
 }
 
-/// What may be asked now, and of whom.
+/// A request that is not copied: a panel may have many.
 #[derive(Debug, Clone, Copy)]
 pub enum ReadyRequest<'s> {
     Model(&'s ModelRequest),
-    /// Somebody else.
-    Deed(&'s Deed),
+    Action(&'s Action),
 }
 
 impl From<ReadyRequest<'_>> for Request {
     fn from(request: ReadyRequest<'_>) -> Request {
         match request {
-            ReadyRequest::Model(request) => Request::Model(Box::new(request.clone())),
-            ReadyRequest::Deed(deed) => Request::Deed(Box::new(deed.clone())),
+            ReadyRequest::Model(request) => request.clone().into(),
+            ReadyRequest::Action(action) => action.clone().into(),
         }
     }
 }
@@ -143,8 +142,8 @@ impl<'p> CaseState<'p> {
             (Work::Evaluate(evaluate), TaskState::Asking(slots)) => {
                 evaluated::embedded(task, evaluate, slots, (site, outcome), context)
             }
-            (Work::Evaluate(evaluate), TaskState::Doing(_)) => evaluated::called(task, evaluate, outcome, context),
-            (Work::Check(check), TaskState::Doing(_)) => checked::returned(check, task, outcome, context),
+            (Work::Evaluate(evaluate), TaskState::Acting(_)) => evaluated::called(task, evaluate, outcome, context),
+            (Work::Check(check), TaskState::Acting(_)) => checked::returned(check, task, outcome, context),
             (_, state) => state,
         }
     }

@@ -1,7 +1,7 @@
 //! How far one task of a case has come.
 
 use super::{Ready, ReadyRequest};
-use crate::effect::{Asker, Deed, StepSite};
+use crate::effect::{Action, Asker, StepSite};
 use crate::evaluator::Evaluation;
 use crate::judge::{Asking, Ballot};
 use crate::plan::TaskIx;
@@ -16,7 +16,7 @@ pub(super) enum TaskState {
     /// Models are asked: its judges, or the model that gives its evaluator embeddings.
     Asking(Vec<Asking>),
     /// Something other than a model acts for it.
-    Doing(Deed),
+    Acting(Action),
     Done(Ballot),
     /// It is done, with the result of each output of its evaluator.
     Evaluated(Ballot, Vec<Evaluation>),
@@ -26,13 +26,13 @@ impl TaskState {
     pub(super) fn ballot(&self) -> Option<&Ballot> {
         match self {
             TaskState::Done(ballot) | TaskState::Evaluated(ballot, _) => Some(ballot),
-            TaskState::Absent | TaskState::Waiting | TaskState::Asking(_) | TaskState::Doing(_) => None,
+            TaskState::Absent | TaskState::Waiting | TaskState::Asking(_) | TaskState::Acting(_) => None,
         }
     }
 
     /// Whether it waits for outcomes of requests.
     pub(super) fn is_asking(&self) -> bool {
-        matches!(self, TaskState::Asking(_) | TaskState::Doing(_))
+        matches!(self, TaskState::Asking(_) | TaskState::Acting(_))
     }
 
     pub(super) fn ended(verdict: Verdict) -> TaskState {
@@ -47,15 +47,15 @@ impl TaskState {
     pub(super) fn steps(&self, task: TaskIx) -> impl Iterator<Item = Ready<'_>> {
         let asker = Asker::Task(task);
         let slots = if let TaskState::Asking(slots) = self { slots.as_slice() } else { &[] };
-        let deed = if let TaskState::Doing(deed) = self { Some(deed) } else { None };
+        let action = if let TaskState::Acting(action) = self { Some(action) } else { None };
         let asked = (0..).zip(slots).filter_map(move |(seat, asking)| {
             let (turn, request, max_requests) = asking.step()?;
             let site = StepSite { asker, seat, turn };
             Some(Ready { site, request: ReadyRequest::Model(request), max_requests })
         });
-        asked.chain(deed.map(move |deed| Ready {
+        asked.chain(action.map(move |action| Ready {
             site: StepSite { asker, seat: 0, turn: 0 },
-            request: ReadyRequest::Deed(deed),
+            request: ReadyRequest::Action(action),
             max_requests: 1,
         }))
     }

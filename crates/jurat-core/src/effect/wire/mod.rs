@@ -5,15 +5,17 @@
 
 mod written;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_format::value::{Value, parse_json};
 use serde::Deserialize;
+use serde::de::Error as _;
 use serde_json::value::RawValue;
 
 use super::{
-    Answer, Attempt, Deed, Endpoint, Fault, FaultClass, FaultKind, Finish, Message, ModelRequest, Outcome, Printed,
-    PrintedText, Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
+    Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, Finish, Message, ModelRequest, Outcome, Printed,
+    PrintedText, Request, Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
 };
 use crate::check::{Hook, Look};
 use crate::verdict::StopReason;
@@ -29,21 +31,56 @@ pub enum WireError {
     Unknown(String),
 }
 
-/// A request as it is stored, with who was asked.
+/// A request as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRequest {
+    pub request: Request,
+    /// The model that was asked, when one was.
+    pub endpoint: Option<Arc<Endpoint>>,
+}
+
+impl StoredRequest {
+    pub fn read(text: &str) -> Result<StoredRequest, WireError> {
+        let wire: RequestWire = serde_json::from_str(text)?;
+        match wire.kind {
+            Some(_) => Ok(StoredRequest { request: read_action(wire)?.into(), endpoint: None }),
+            None => {
+                let (endpoint, request) = read_model_request(wire)?;
+                Ok(StoredRequest { request: request.into(), endpoint: Some(Arc::new(endpoint)) })
+            }
+        }
+    }
+
+    /// What a model was asked.
+    pub fn into_model(self) -> Option<(Arc<Endpoint>, ModelRequest)> {
+        match (self.endpoint, self.request) {
+            (Some(endpoint), Request::Model(request)) => Some((endpoint, *request)),
+            _ => None,
+        }
+    }
+
+    /// What anything else was asked.
+    pub fn into_action(self) -> Option<Action> {
+        if let Request::Action(action) = self.request { Some(*action) } else { None }
+    }
+}
+
+/// A request to a model as it is stored, with the endpoint.
 pub fn request_json(endpoint: &Endpoint, request: &ModelRequest) -> String {
     written::request(endpoint, request)
 }
 
-pub fn read_request(text: &str) -> Result<(Endpoint, ModelRequest), WireError> {
-    let wire: RequestWire = serde_json::from_str(text)?;
-    let settings = wire.endpoint.settings.into_iter().map(|(name, it)| value(&it).map(|it| (name, it)));
+fn read_model_request(wire: RequestWire) -> Result<(Endpoint, ModelRequest), WireError> {
+    let missing = |field| WireError::from(serde_json::Error::missing_field(field));
+    let stored = wire.endpoint.ok_or_else(|| missing("endpoint"))?;
+    let settings = stored.settings.into_iter().map(|(name, it)| value(&it).map(|it| (name, it)));
     let endpoint = Endpoint {
-        codec: wire.endpoint.codec,
-        codec_revision: wire.endpoint.revision,
-        address: wire.endpoint.address,
-        model: wire.endpoint.model,
+        codec: stored.codec,
+        codec_revision: stored.revision,
+        address: stored.address,
+        model: stored.model,
         settings: settings.collect::<Result<_, _>>()?,
-        headers: wire.endpoint.headers,
+        headers: stored.headers,
     };
     let tool_choice = match wire.tool_choice.as_deref() {
         None => ToolChoice::Auto,
@@ -55,8 +92,13 @@ pub fn read_request(text: &str) -> Result<(Endpoint, ModelRequest), WireError> {
         }
     };
     let request = ModelRequest {
-        model: wire.role,
-        messages: wire.messages.into_iter().map(MessageWire::read).collect::<Result<_, _>>()?,
+        model: wire.role.ok_or_else(|| missing("role"))?,
+        messages: wire
+            .messages
+            .ok_or_else(|| missing("messages"))?
+            .into_iter()
+            .map(MessageWire::read)
+            .collect::<Result<_, _>>()?,
         output: wire.output.as_deref().map(value).transpose()?.map(Schema::from),
         tools: wire.tools.into_iter().map(ToolWire::read).collect::<Result<_, _>>()?,
         tool_choice,
@@ -65,34 +107,35 @@ pub fn read_request(text: &str) -> Result<(Endpoint, ModelRequest), WireError> {
     Ok((endpoint, request))
 }
 
-/// A deed as it is stored.
-pub fn deed_json(deed: &Deed) -> String {
-    written::deed(deed)
+/// An action as it is stored.
+pub fn action_json(action: &Action) -> String {
+    written::action(action)
 }
 
-pub fn read_deed(text: &str) -> Result<Deed, WireError> {
-    let wire: DeedWire = serde_json::from_str(text)?;
+fn read_action(wire: RequestWire) -> Result<Action, WireError> {
     let arguments = wire.arguments.as_deref().map(value).transpose()?.unwrap_or(Value::Null);
-    Ok(match wire.kind.as_str() {
-        "tools" => Deed::ListTools { server: wire.who },
-        "tool" => Deed::CallTool { server: wire.who, tool: wire.tool.unwrap_or_default(), arguments },
-        "call" => Deed::Call { name: wire.who, arguments },
-        "evaluate" => Deed::Evaluate { evaluator: wire.who, source: wire.source.unwrap_or_default(), arguments },
-        "run" => Deed::Run { runner: wire.who, case: wire.source.unwrap_or_default(), definition: arguments },
+    let who = wire.who.ok_or_else(|| serde_json::Error::missing_field("who"))?;
+    let kind = wire.kind.unwrap_or_default();
+    Ok(match kind.as_str() {
+        "tools" => Action::ListTools { server: who },
+        "tool" => Action::CallTool { server: who, tool: wire.tool.unwrap_or_default(), arguments },
+        "call" => Action::Call { name: who, arguments },
+        "evaluate" => Action::Evaluate { evaluator: who, source: wire.source.unwrap_or_default(), arguments },
+        "run" => Action::Run { runner: who, case: wire.source.unwrap_or_default(), definition: arguments },
         "look" => {
             let looks = arguments.as_list().unwrap_or(&[]).iter().map(Look::from_value).collect::<Option<_>>();
-            Deed::Look { looks: looks.ok_or_else(|| WireError::Unknown(arguments.to_json()))? }
+            Action::Look { looks: looks.ok_or_else(|| WireError::Unknown(arguments.to_json()))? }
         }
         "hook" => {
             let hook = arguments.get("hook").and_then(Hook::from_value);
             let text = |key: &str| arguments.get(key).and_then(Value::as_str).map(str::to_owned);
-            Deed::Hook {
+            Action::Hook {
                 hook: hook.ok_or_else(|| WireError::Unknown(arguments.to_json()))?,
                 check_id: text("check_id").unwrap_or_default(),
                 description: text("description"),
             }
         }
-        _ => return Err(WireError::Unknown(wire.kind)),
+        _ => return Err(WireError::Unknown(kind)),
     })
 }
 
@@ -119,11 +162,25 @@ pub fn read_outcome(text: &str) -> Result<Outcome, WireError> {
     })
 }
 
+/// A request of any kind. What a model was asked has no `kind`: it was there before the others.
 #[derive(Deserialize)]
 struct RequestWire {
-    role: String,
-    endpoint: EndpointWire,
-    messages: Vec<MessageWire>,
+    #[serde(default)]
+    kind: Option<String>,
+    #[serde(default)]
+    who: Option<String>,
+    #[serde(default)]
+    tool: Option<String>,
+    #[serde(default)]
+    source: Option<String>,
+    #[serde(default)]
+    arguments: Option<Box<RawValue>>,
+    #[serde(default)]
+    role: Option<String>,
+    #[serde(default)]
+    endpoint: Option<EndpointWire>,
+    #[serde(default)]
+    messages: Option<Vec<MessageWire>>,
     #[serde(default)]
     output: Option<Box<RawValue>>,
     #[serde(default)]
@@ -184,18 +241,6 @@ enum OutcomeWire {
     Returned(ReturnedWire),
     Fault(FaultWire),
     NotRun(String),
-}
-
-#[derive(Deserialize)]
-struct DeedWire {
-    kind: String,
-    who: String,
-    #[serde(default)]
-    tool: Option<String>,
-    #[serde(default)]
-    source: Option<String>,
-    #[serde(default)]
-    arguments: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]

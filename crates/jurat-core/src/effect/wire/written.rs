@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 
 use super::micros;
 use crate::effect::{
-    Answer, Attempt, Deed, Endpoint, Fault, Message, ModelRequest, Outcome, Printed, Returned, Tool, ToolCall,
+    Action, Answer, Attempt, Endpoint, Fault, Message, ModelRequest, Outcome, Printed, Returned, Tool, ToolCall,
     ToolChoice,
 };
 
@@ -40,28 +40,28 @@ pub(super) fn request(endpoint: &Endpoint, request: &ModelRequest) -> String {
     json
 }
 
-pub(super) fn deed(deed: &Deed) -> String {
+pub(super) fn action(action: &Action) -> String {
     let mut json = String::with_capacity(256);
     object(&mut json, |members| {
-        members.text("kind", deed.kind());
-        members.text("who", deed.doer());
-        match deed {
-            Deed::ListTools { .. } => {}
-            Deed::CallTool { tool, arguments, .. } => {
+        members.text("kind", action.kind());
+        members.text("who", action.performer());
+        match action {
+            Action::ListTools { .. } => {}
+            Action::CallTool { tool, arguments, .. } => {
                 members.text("tool", tool);
                 members.value("arguments", arguments);
             }
-            Deed::Call { arguments, .. } => members.value("arguments", arguments),
-            Deed::Evaluate { source, arguments, .. } => {
+            Action::Call { arguments, .. } => members.value("arguments", arguments),
+            Action::Evaluate { source, arguments, .. } => {
                 members.text("source", source);
                 members.value("arguments", arguments);
             }
-            Deed::Run { case, definition, .. } => {
+            Action::Run { case, definition, .. } => {
                 members.text("source", case);
                 members.value("arguments", definition);
             }
-            Deed::Look { .. } | Deed::Hook { .. } => {
-                if let Some(arguments) = deed.asked_of_host() {
+            Action::Look { .. } | Action::Hook { .. } => {
+                if let Some(arguments) = action.asked_of_host() {
                     members.value("arguments", &arguments);
                 }
             }

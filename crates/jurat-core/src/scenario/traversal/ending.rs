@@ -7,7 +7,7 @@ use jurat_format::value::{Map, Val};
 use super::super::TurnFailure;
 use super::super::execution::{End, Execution, Status};
 use super::{Phase, Traversal, named};
-use crate::effect::{Deed, Outcome};
+use crate::effect::{Action, Outcome};
 use crate::tool::why;
 
 impl Traversal<'_> {
@@ -45,7 +45,7 @@ impl Traversal<'_> {
             (0..).zip(&self.scenario.scenario.outcomes).filter(|(_, it)| it.check.is_none()).filter_map(|(ix, it)| {
                 let callable = it.evaluate.as_ref()?;
                 let arguments = Val::Map([("result", evidence.clone())].into_iter().collect::<Map<'_>>());
-                Some((ix, Deed::Call { name: named(callable, &it.name), arguments }))
+                Some((ix, Action::Call { name: named(callable, &it.name), arguments }))
             });
         let (calls, execution) = (calls.collect(), Box::new(execution));
         self.phase = Phase::Concluding { calls, execution, decided: BTreeMap::new() };

@@ -5,7 +5,7 @@ use jurat_format::value::{Map, Val};
 use super::super::conversation::handed_over;
 use super::super::{FailureCategory, Handover};
 use super::{MAX_RETRIES, Phase, Traversal, named};
-use crate::effect::{Deed, Fault, FaultKind, Message, ModelRequest, Outcome, Seat};
+use crate::effect::{Action, Fault, FaultKind, Message, ModelRequest, Outcome, Seat};
 use crate::scenario::End;
 use crate::tool::{Conclusion, Inquiry, MOST_ROUNDS, Said, why};
 
@@ -21,7 +21,7 @@ impl Traversal<'_> {
             Some(Handover::Callable(callable)) => {
                 let arguments = [("log", self.log.to_value()), ("state", self.state.to_value())];
                 let arguments = Val::Map(arguments.into_iter().collect::<Map<'_>>());
-                self.phase = Phase::HandingOver(Deed::Call { name: named(callable, "handover"), arguments });
+                self.phase = Phase::HandingOver(Action::Call { name: named(callable, "handover"), arguments });
             }
             _ => self.ask(None),
         }

@@ -6,7 +6,7 @@ use super::super::execution::{Status, TurnRecord};
 use super::super::state::verified;
 use super::super::{FailureCategory, Route, State, StateUpdate, Target, TurnFailure, route};
 use super::{Phase, Traversal, Turn, named};
-use crate::effect::{Deed, Fault, Outcome, Seat};
+use crate::effect::{Action, Fault, Outcome, Seat};
 use crate::tool::why;
 
 impl Traversal<'_> {
@@ -62,7 +62,7 @@ impl Traversal<'_> {
                 let parsed = Val::Map(self.turn.parsed.clone());
                 let arguments = [("accumulated", self.state.accumulated.clone()), ("parsed", parsed)];
                 let arguments = Val::Map(arguments.into_iter().collect::<Map<'_>>());
-                self.phase = Phase::Updating(Deed::Call { name: named(callable, "state_update"), arguments });
+                self.phase = Phase::Updating(Action::Call { name: named(callable, "state_update"), arguments });
             }
         }
     }
@@ -149,8 +149,8 @@ impl Traversal<'_> {
         if let Route::Calls(edge) = found {
             let Some(callable) = self.edge_code(edge) else { return };
             let arguments = state.names().into_owned();
-            let deed = Deed::Call { name: named(callable, "when"), arguments };
-            self.phase = Phase::Routing { edge, deed, called };
+            let action = Action::Call { name: named(callable, "when"), arguments };
+            self.phase = Phase::Routing { edge, action, called };
             return;
         }
         let to = match &found {

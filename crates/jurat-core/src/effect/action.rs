@@ -1,5 +1,5 @@
-//! What is asked of others than models: a tool called, a server asked for its tools, code of the embedding program or of an evaluator called, files looked at, an
-//! agent run.
+//! Requests to anything but a model: a tool is called, a server lists its tools, code of the embedding program or of an evaluator is called, a check looks at
+//! files, an agent runs.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use jurat_format::value::{Map, Value};
 
 use crate::check::{Hook, Look};
 
-/// Something that others than models do.
+/// A request to anything but a model.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Deed {
+pub enum Action {
     /// A server is asked which tools it has.
     ListTools {
         /// The server, by its name under `tools`.
@@ -47,20 +47,20 @@ pub enum Deed {
     },
     /// An agent runs a case.
     Run {
-        /// Who runs it, by the name of its runner.
+        /// The runner, by its name.
         runner: String,
         case: String,
-        /// Everything that decides what the run comes to, beside who does it.
+        /// Everything that decides the result of the run, beside the runner.
         definition: Value,
     },
 }
 
-impl Deed {
-    /// What is looked at, or called: the part of such a deed that is not who does it.
+impl Action {
+    /// What a check looks at or calls, without what performs it.
     pub(super) fn asked_of_host(&self) -> Option<Value> {
         match self {
-            Deed::Look { looks } => Some(looks.iter().map(Look::to_value).collect()),
-            Deed::Hook { hook, check_id, description } => {
+            Action::Look { looks } => Some(looks.iter().map(Look::to_value).collect()),
+            Action::Hook { hook, check_id, description } => {
                 let members = [
                     ("hook", Some(hook.to_value())),
                     ("check_id", Some(Value::from(check_id.clone()))),
@@ -69,41 +69,41 @@ impl Deed {
                 let members = members.into_iter().filter_map(|(key, it)| Some((key, it?)));
                 Some(Value::Map(members.collect::<Map<'static>>()))
             }
-            Deed::ListTools { .. }
-            | Deed::CallTool { .. }
-            | Deed::Call { .. }
-            | Deed::Evaluate { .. }
-            | Deed::Run { .. } => None,
+            Action::ListTools { .. }
+            | Action::CallTool { .. }
+            | Action::Call { .. }
+            | Action::Evaluate { .. }
+            | Action::Run { .. } => None,
         }
     }
 
     /// One word for its kind, as it is stored.
     pub fn kind(&self) -> &'static str {
         match self {
-            Deed::ListTools { .. } => "tools",
-            Deed::CallTool { .. } => "tool",
-            Deed::Call { .. } => "call",
-            Deed::Evaluate { .. } => "evaluate",
-            Deed::Look { .. } => "look",
-            Deed::Hook { .. } => "hook",
-            Deed::Run { .. } => "run",
+            Action::ListTools { .. } => "tools",
+            Action::CallTool { .. } => "tool",
+            Action::Call { .. } => "call",
+            Action::Evaluate { .. } => "evaluate",
+            Action::Look { .. } => "look",
+            Action::Hook { .. } => "hook",
+            Action::Run { .. } => "run",
         }
     }
 
-    /// What is stored as who did it.
-    pub fn doer(&self) -> &str {
+    /// The name of what performs it, as it is stored.
+    pub fn performer(&self) -> &str {
         match self {
-            Deed::ListTools { server } | Deed::CallTool { server, .. } => server,
-            Deed::Call { name, .. } => name,
-            Deed::Evaluate { evaluator, .. } => evaluator,
-            Deed::Look { .. } => "files",
-            Deed::Hook { hook, .. } => &hook.callable_name,
-            Deed::Run { runner, .. } => runner,
+            Action::ListTools { server } | Action::CallTool { server, .. } => server,
+            Action::Call { name, .. } => name,
+            Action::Evaluate { evaluator, .. } => evaluator,
+            Action::Look { .. } => "files",
+            Action::Hook { hook, .. } => &hook.callable_name,
+            Action::Run { runner, .. } => runner,
         }
     }
 }
 
-/// What a deed came to.
+/// The result of an action.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Returned {
     /// The value: the tools of a server, `{text, structured}` of a tool, whatever code returned, that of an evaluator in the form of [`crate::evaluator::transport`],
@@ -118,7 +118,7 @@ pub struct Returned {
     pub at_ms: u64,
 }
 
-/// What code printed. It decides nothing, and is kept for whoever wonders.
+/// What code printed. It decides nothing, and is stored for reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Printed {
     pub stdout: PrintedText,
@@ -129,7 +129,7 @@ pub struct Printed {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PrintedText {
     pub text: String,
-    /// How many bytes before it were not kept.
+    /// How many bytes before it were dropped.
     pub n_dropped: u64,
 }
 

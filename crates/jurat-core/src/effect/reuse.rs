@@ -1,0 +1,92 @@
+//! When a recorded outcome stands for performing its request again.
+
+use std::time::Duration;
+
+use super::{Action, Outcome, Request, Returned};
+use crate::artifact::has_succeeded;
+
+/// How far a recorded outcome stands for performing its request again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reuse {
+    /// The request is performed again.
+    Never,
+    /// The run that recorded it uses it when it is resumed.
+    SameRun,
+    /// Other cases and other runs use it, too.
+    OtherRuns,
+}
+
+/// An evaluator that returned sooner is called again in other runs: a lookup takes as long.
+const QUICK: Duration = Duration::from_millis(50);
+
+impl Request {
+    /// How far an outcome of this request may be used again. `is_shared` says whether results of its performer are meant for others, too: answers
+    /// of a model that may cost money, tools with `reuse`, evaluators that are deterministic, agents that are programs.
+    pub fn reuse(&self, outcome: &Outcome, is_shared: bool) -> Reuse {
+        match (self, outcome) {
+            (Request::Model(_), Outcome::Answer(_)) if is_shared => Reuse::OtherRuns,
+            (Request::Model(_), Outcome::Answer(_)) => Reuse::SameRun,
+            (Request::Action(action), Outcome::Returned(returned)) => action.reuse(returned, is_shared),
+            (_, Outcome::Answer(_) | Outcome::Returned(_) | Outcome::Fault(_) | Outcome::NotRun(_)) => Reuse::Never,
+        }
+    }
+}
+
+impl Action {
+    fn reuse(&self, returned: &Returned, is_shared: bool) -> Reuse {
+        match self {
+            // What a check saw of files, or what a hook decided, is evidence: it stays the same when the run is resumed.
+            Action::Look { .. } | Action::Hook { .. } if !is_shared => Reuse::SameRun,
+            Action::Run { .. } if !has_succeeded(&returned.value) => Reuse::Never,
+            Action::Evaluate { .. } if is_shared && returned.latency <= QUICK => Reuse::SameRun,
+            _ if is_shared => Reuse::OtherRuns,
+            _ => Reuse::Never,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jurat_format::value::{Value, parse_json};
+
+    use super::*;
+    use crate::effect::{Answer, Fault, FaultKind, ModelRequest, Printed};
+    use crate::verdict::StopReason;
+
+    fn returned(json: &str, latency: Duration) -> Outcome {
+        let value = parse_json(json).expect("it is JSON").value.into_owned();
+        Outcome::Returned(Box::new(Returned { value, is_error: false, printed: Printed::default(), latency, at_ms: 0 }))
+    }
+
+    #[track_caller]
+    fn reused(request: &Request, outcome: &Outcome, alone: Reuse, shared: Reuse) {
+        assert_eq!((request.reuse(outcome, false), request.reuse(outcome, true)), (alone, shared));
+    }
+
+    #[test]
+    fn the_kind_of_request_and_its_outcome_decide() {
+        let action = |it: Action| Request::Action(Box::new(it));
+        let model = Request::Model(Box::new(ModelRequest::new("judge", Vec::new())));
+        let look = action(Action::Look { looks: Vec::new() });
+        let list = action(Action::ListTools { server: "files".to_owned() });
+        let (evaluator, source) = ("short".to_owned(), String::new());
+        let evaluate = action(Action::Evaluate { evaluator, source, arguments: Value::Null });
+        let (runner, case) = ("codex".to_owned(), String::new());
+        let run = action(Action::Run { runner, case, definition: Value::Null });
+        let (quick, slow) = (returned("{}", Duration::ZERO), returned("{}", Duration::from_secs(1)));
+        let answer = Outcome::Answer(Box::new(Answer::new("yes")));
+
+        reused(&model, &answer, Reuse::SameRun, Reuse::OtherRuns);
+        reused(&list, &quick, Reuse::Never, Reuse::OtherRuns);
+        reused(&look, &quick, Reuse::SameRun, Reuse::OtherRuns);
+        reused(&evaluate, &quick, Reuse::Never, Reuse::SameRun);
+        reused(&evaluate, &slow, Reuse::Never, Reuse::OtherRuns);
+        reused(&run, &returned(r#"{"status": "success"}"#, Duration::ZERO), Reuse::Never, Reuse::OtherRuns);
+        reused(&run, &returned(r#"{"status": "timed_out"}"#, Duration::ZERO), Reuse::Never, Reuse::Never);
+        let fault = Outcome::Fault(Box::new(Fault::new(FaultKind::Timeout, "late", 1)));
+        for request in [&model, &look, &list, &evaluate, &run] {
+            reused(request, &fault, Reuse::Never, Reuse::Never);
+            reused(request, &Outcome::NotRun(StopReason::Budget), Reuse::Never, Reuse::Never);
+        }
+    }
+}
