@@ -19,7 +19,7 @@ use crate::agent::AgentCase;
 use crate::effect::{Asker, Outcome, StepSite};
 use crate::evidence::{probe as asked, run};
 use crate::plan::{CaseName, Plan, PlannedAsk};
-use crate::scenario::{End, ReadyScenario, Step, Traversal};
+use crate::scenario::{End, ReadyScenario, State, Step, Traversal};
 use crate::verdict::{StopReason, Verdict};
 
 /// One case and how far it has come.
@@ -182,6 +182,14 @@ impl<'p> Case<'p> {
     pub fn turn(&self) -> Option<(u32, &'p str)> {
         match &self.phase {
             Phase::Scenario { traversal, .. } => Some((traversal.turn(), traversal.node_id())),
+            Phase::Probe { .. } | Phase::Agent { .. } | Phase::Tasks(_) => None,
+        }
+    }
+
+    /// The turn that is under way and the state before it, while a conversation is held.
+    pub fn conversation(&self) -> Option<(u32, &State)> {
+        match &self.phase {
+            Phase::Scenario { traversal, .. } => Some((traversal.turn(), traversal.state())),
             Phase::Probe { .. } | Phase::Agent { .. } | Phase::Tasks(_) => None,
         }
     }

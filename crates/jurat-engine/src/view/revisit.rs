@@ -156,7 +156,6 @@ impl RunView {
         let Record { value: row, repeated_key } =
             parse_json(&text).unwrap_or(Record { value: Val::Null, repeated_key: false });
         let (rows, source, room) = (Rows::of(&self.suite.records), case.row.place.source, Room::default());
-        let asked = Asked { model: SUBJECT, name: SUBJECT, replicate: 0 };
         let recorded = Recorded(happened);
         if let Some(ready) = self.scenario(case) {
             // What is stored is what its tasks saw.
@@ -165,7 +164,7 @@ impl RunView {
             return Ok(tell(Revisited { row: None, base: &row, state: &state, happened }));
         }
         if let Some(agent) = self.agent_case(case) {
-            let case = Case::of_agent(&self.plan, agent, asked, &room);
+            let case = Case::of_agent(&self.plan, agent, ANY_SUBJECT, &room);
             let state = recorded.concluded(case, "the run does not say what the agent did")?;
             let base = room.evidence().unwrap_or(&row);
             return Ok(tell(Revisited { row: None, base, state: &state, happened }));
@@ -184,7 +183,7 @@ impl RunView {
             Some(ask) => {
                 let variant = self.variant(case.case_ix).cloned().unwrap_or_default();
                 let prompt = ask.prompts.iter().position(|(name, _)| *name == variant.prompt).unwrap_or(0);
-                let asked = Asked { replicate: variant.replicate, ..asked };
+                let asked = Asked { replicate: variant.replicate, ..ANY_SUBJECT };
                 Case::of_probe(&self.plan, (ask, prompt), asked, &base, name, &room)
             }
         };
@@ -306,9 +305,10 @@ fn dimension_report(task: &str, name: &str, output: &Val<'_>) -> Option<OutputRe
 }
 
 /// Outcomes as they were recorded. They are found by their sites, so that the names of models do not matter.
-struct Recorded<'h>(&'h [Happened]);
+pub(super) struct Recorded<'h>(pub(super) &'h [Happened]);
 
-const SUBJECT: &str = "subject";
+/// Recorded outcomes are found by their sites: the name of the subject does not matter.
+pub(super) const ANY_SUBJECT: Asked<'static> = Asked { model: "subject", name: "subject", replicate: 0 };
 
 impl Outcomes for Recorded<'_> {
     async fn outcome(&self, _: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {

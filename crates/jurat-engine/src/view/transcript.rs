@@ -1,18 +1,22 @@
 //! What was said in a scenario, from its evidence, and who was asked, from the run's log.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
+use jurat_core::case::{Asked, Case, Room};
 use jurat_core::effect::{Action, Asker, Outcome, Seat};
 use jurat_core::judge::ReplyForm;
 use jurat_core::report::explanation::{Conversation, Purpose};
 use jurat_core::report::transcript::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
-use jurat_core::scenario::{FailureCategory, ReadyScenario, Traversal, TurnFailure};
+use jurat_core::scenario::{FailureCategory, ReadyScenario, Step, TurnFailure};
 use jurat_format::value::{Map, Val, Value, parse_json};
 use jurat_store::run::{Column, StoredCase};
 
-use super::revisit::{Happened, case_verdict};
+use super::revisit::{ANY_SUBJECT, Happened, Recorded, case_verdict};
 use super::scenarios::place;
 use super::{RunView, ViewError};
+use crate::RunError;
+use crate::drive::{Moment, Outcomes, Until, drive_now};
 use crate::scenario_graph::condition_words;
 
 impl RunView {
@@ -22,7 +26,7 @@ impl RunView {
         let happened = self.happened(case.case_ix)?;
         let text = self.reader.row_text(case)?;
         let evidence = parse_json(&text).map(|it| it.value).unwrap_or(Val::Null);
-        Ok(Some(self.said(case, ready, &evidence, &happened)))
+        self.said(case, ready, &evidence, &happened).map(Some)
     }
 
     pub(super) fn said(
@@ -31,17 +35,17 @@ impl RunView {
         ready: &ReadyScenario,
         evidence: &Val<'_>,
         happened: &[Happened],
-    ) -> Transcript {
+    ) -> Result<Transcript, ViewError> {
         let variant = self.variant(case.case_ix);
         let history = evidence.get("history").and_then(Val::as_list).unwrap_or_default();
-        let states = states(ready, variant.map_or(0, |it| it.replicate), happened);
+        let states = self.states(ready, variant.map_or(0, |it| it.replicate), happened)?;
         let turn = |(ix, turn): (usize, &Val<'_>)| {
             // What was known after the last turn is the end of it all, and stands there.
             let state = states.get(&(ix as u32)).filter(|_| ix + 1 < history.len()).cloned();
             self.turn(ready, ix as u32, turn, state, happened)
         };
         let failure = evidence.get("terminal_failure").and_then(|it| Some((text(it, "node_id")?, failure(it)?)));
-        Transcript {
+        Ok(Transcript {
             suite: self.reader.head().suite.clone(),
             run_id: self.reader.head().id.clone(),
             case: case.id.clone(),
@@ -55,7 +59,20 @@ impl RunView {
             failure,
             final_state: evidence.get("final_state").map(|it| it.clone().into_owned()),
             outcomes: outcomes(ready, evidence),
-        }
+        })
+    }
+
+    /// What was known after each turn, by holding the conversation once more with the answers of the log.
+    fn states(
+        &self,
+        ready: &ReadyScenario,
+        replicate: u32,
+        happened: &[Happened],
+    ) -> Result<BTreeMap<u32, Value>, RunError> {
+        let (room, asked) = (Room::default(), Asked { replicate, ..ANY_SUBJECT });
+        let turns = Turns { recorded: Recorded(happened), turn: Cell::new(0), states: RefCell::default() };
+        drive_now(&mut Case::of_scenario(&self.plan, ready, asked, &room), &turns, Until::Evidence)?;
+        Ok(turns.states.into_inner())
     }
 
     fn turn(
@@ -167,21 +184,26 @@ fn outcomes(ready: &ReadyScenario, evidence: &Val<'_>) -> Vec<OutcomeStep> {
     ready.scenario.outcomes.iter().map(outcome).collect()
 }
 
-/// What was known after each turn, by holding the conversation once more with the answers of the log.
-fn states(ready: &ReadyScenario, replicate: u32, happened: &[Happened]) -> BTreeMap<u32, Value> {
-    // Whose name requests have does not matter here: answers are found by their sites.
-    let mut talked = Traversal::start(ready, "subject", "subject", replicate);
-    let mut states = BTreeMap::new();
-    while talked.end().is_none() {
-        let turn = talked.turn();
-        let outcome = |site| happened.iter().find(|it| it.effect.site == site).map(|it| (site, it.outcome.clone()));
-        let Some((site, outcome)) = talked.steps().into_iter().find_map(|it| outcome(it.site)) else { break };
-        talked.apply(site, outcome);
-        if talked.turn() > turn {
-            states.insert(turn, talked.state().to_value());
-        }
+/// Recorded outcomes, and the state after each turn that they lead to.
+struct Turns<'h> {
+    recorded: Recorded<'h>,
+    turn: Cell<u32>,
+    states: RefCell<BTreeMap<u32, Value>>,
+}
+
+impl Outcomes for Turns<'_> {
+    async fn outcome(&self, moment: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {
+        self.recorded.outcome(moment, step).await
     }
-    states
+
+    fn prepare(&self, case: &Case<'_>) -> Result<(), RunError> {
+        if let Some((turn, state)) = case.conversation()
+            && turn > self.turn.get()
+        {
+            self.states.borrow_mut().insert(self.turn.replace(turn), state.to_value());
+        }
+        Ok(())
+    }
 }
 
 fn edge_step(ready: &ReadyScenario, number: usize) -> Option<EdgeStep> {
