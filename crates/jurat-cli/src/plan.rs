@@ -4,7 +4,6 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use jurat_core::plan::Plan as Planned;
 use jurat_core::report::plan::PlanReport;
 use jurat_engine::{Asking, Definition, Examined, forecast, outline};
 use jurat_report::plan::{write_dot, write_json, write_mermaid, write_svg, write_text};
@@ -66,7 +65,7 @@ impl Plan {
     }
 
     fn plan(&self, definition: &Examined) -> Result<Exit, Failure> {
-        let Ok((plan, _)) = Planned::build(&definition.suite, &definition.samples) else { return Ok(Exit::Wrong) };
+        let Some(plan) = &definition.plan else { return Ok(Exit::Wrong) };
         let env = environment(&self.file)?;
         print_notes(&env);
         let selection = self.asking.selection()?;
@@ -76,7 +75,7 @@ impl Plan {
             repeat: self.asking.repeat,
             env: &|name| env.get(name),
         };
-        let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan: &plan };
+        let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan };
         let format = if self.json { PlanFormat::Json } else { self.format };
         let report = match format {
             PlanFormat::Text | PlanFormat::Json => forecasted(runnable, asking)?,

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use jurat_compare::expression::Expression;
-use jurat_core::plan::Plan;
 use jurat_core::suite::RowSource;
 use jurat_engine::view::RunView;
 use jurat_engine::{
@@ -290,7 +289,7 @@ impl Run {
         definition: &Examined,
         worker: Option<Program>,
     ) -> Result<Option<(Exit, String)>, String> {
-        let Some(plan) = Plan::of_recorded(&definition.suite, &definition.samples) else { return Ok(None) };
+        let Some(plan) = &definition.plan else { return Ok(None) };
         if self.save_records.is_some() && plan.ask.is_none() {
             return Err("`--save-records` writes what subjects answered, and this suite has no `ask`".to_owned());
         }
@@ -339,7 +338,7 @@ impl Run {
             stdin: &mut stdin,
             random: RandomState::new().build_hasher().finish(),
         };
-        let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan: &plan };
+        let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan };
         let launched = launch(runnable, &how, &mut world, &stop, &progress, &mut |begun| {
             if begun.is_resumed {
                 let _ = writeln!(io::stderr(), "resuming the run that was interrupted");

@@ -51,8 +51,7 @@ pub(crate) fn restored(head: &RunHead) -> Option<(Suite, Plan)> {
     }
     let loaded = load_with(&main?, &Kept(texts), &scripts::Read);
     let samples = Samples { is_partial: true, ..Samples::default() };
-    // What code came to is recorded; the run can be read wherever the code is not.
-    let plan = Plan::of_recorded(&loaded.suite, &samples)?;
+    let (plan, _) = Plan::build(&loaded.suite, &samples).ok()?;
     Some((loaded.suite, plan))
 }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use jurat_core::evidence::run;
-use jurat_core::plan::{self, Plan, Samples};
+use jurat_core::plan::{self, Plan, Samples, prevents_plan};
 use jurat_core::scenario::Scenario;
 use jurat_core::suite::{
     Loaded, Records, RowFile, RowSource, Suite, bad_row, directory_of_rows, file_without_rows, load_with, unreadable,
@@ -40,6 +40,8 @@ pub struct Examined {
     pub problems: Vec<Problem>,
     /// The first rows of its data.
     pub samples: Samples,
+    /// `None` when something stands in the way, even of replaying a recording of it.
+    pub plan: Option<Plan>,
 }
 
 impl Examined {
@@ -62,8 +64,15 @@ impl Examined {
         suite.give_code(scenarios);
         let samples = sampled(&suite, &mut problems);
         problems.extend(unreadable_artifacts(&suite));
-        problems.extend(plan::examine(&suite, &samples));
-        Examined { file: file.to_owned(), suite, sources, problems, samples }
+        let (plan, found) = match problems.iter().any(prevents_plan) {
+            true => (None, plan::examine(&suite, &samples)),
+            false => match Plan::build(&suite, &samples) {
+                Ok((plan, problems)) => (Some(plan), problems),
+                Err(problems) => (None, problems),
+            },
+        };
+        problems.extend(found);
+        Examined { file: file.to_owned(), suite, sources, problems, samples, plan }
     }
 
     /// Has the interpreters that would run the code of its evaluators parse it, where there are such. Nothing of it is run.
@@ -75,11 +84,8 @@ impl Examined {
 
     /// Looks whether everything is there that a run needs, as the run itself does. Nothing that the suite names is started, and nothing is sent.
     pub fn require(&mut self, conditions: &Conditions<'_>) {
-        if self.has_errors() {
-            return;
-        }
-        let Some(plan) = Plan::of_recorded(&self.suite, &self.samples) else { return };
-        let definition = Definition { suite: &self.suite, sources: &self.sources, plan: &plan };
+        let Some(plan) = self.plan.as_ref().filter(|_| !self.has_errors()) else { return };
+        let definition = Definition { suite: &self.suite, sources: &self.sources, plan };
         let missing = missing(definition, conditions);
         // Planning only warned about roles without a model, because one may be given when the suite is run. Now it is known whether it is.
         self.problems.retain(|it| it.code.name != codes::NO_MODEL.name);
@@ -95,7 +101,7 @@ impl Examined {
 
     /// Whether anything stands in the way of replaying a recording of it: code that was called then need not be here now.
     pub fn has_errors_for_replay(&self) -> bool {
-        self.problems.iter().any(|it| it.severity() == Severity::Error && !codes::is_missing_code(it))
+        self.problems.iter().any(prevents_plan)
     }
 }
 

@@ -135,14 +135,10 @@ impl Suite {
         Suite::ready(examined, code)
     }
 
-    fn ready(examined: Examined, code: Code) -> Result<Suite, Error> {
+    fn ready(mut examined: Examined, code: Code) -> Result<Suite, Error> {
         let Code { functions, evaluators, agents, .. } = code;
-        let problems = || Problems::new(examined.problems.clone(), examined.sources.clone());
-        if examined.has_errors_for_replay() {
-            return Err(Error::Suite(problems()));
-        }
-        let warnings = problems();
-        match Plan::of_recorded(&examined.suite, &examined.samples) {
+        let warnings = Problems::new(examined.problems.clone(), examined.sources.clone());
+        match examined.plan.take() {
             Some(plan) => Ok(Suite(Arc::new(Ready { examined, plan, functions, evaluators, agents, warnings }))),
             None => Err(Error::Suite(warnings)),
         }

@@ -192,22 +192,19 @@ impl Plan {
         numbers
     }
 
-    /// The plan of a suite, or every problem it has. Warnings do not stand in the way; they are returned with the plan.
+    /// The plan of a suite, or every problem it has. Warnings do not stand in the way, nor does code that is missing: a recording of the suite can
+    /// be replayed and read without it. They are returned with the plan.
     pub fn build(suite: &Suite, samples: &Samples) -> Result<(Plan, Vec<Problem>), Vec<Problem>> {
         let problems = examine(suite, samples);
-        if problems.iter().any(|it| it.severity() == Severity::Error) {
-            return Err(problems);
+        let plan = if problems.iter().any(prevents_plan) { None } else { Plan::of_sound(suite) };
+        match plan {
+            Some(plan) => Ok((plan, problems)),
+            None => Err(problems),
         }
-        Ok((Plan::of_sound(suite), problems))
     }
 
-    /// The plan of a suite whose effects are recorded: code that was called then need not be here now. `None` when something else is wrong.
-    pub fn of_recorded(suite: &Suite, samples: &Samples) -> Option<Plan> {
-        let stands_in_the_way = |it: &Problem| it.severity() == Severity::Error && !codes::is_missing_code(it);
-        (!examine(suite, samples).iter().any(stands_in_the_way)).then(|| Plan::of_sound(suite))
-    }
-
-    fn of_sound(suite: &Suite) -> Plan {
+    /// `None` when a name in the suite leads nowhere, which [`examine`] reports.
+    fn of_sound(suite: &Suite) -> Option<Plan> {
         let graph = graph::resolve(suite, &mut Problems::default());
         let needs = replies::needs(suite, &graph);
         let tasks = suite
@@ -215,20 +212,20 @@ impl Plan {
             .iter()
             .enumerate()
             .map(|(ix, task)| planned(suite, &graph, ix, task, needs[ix].as_ref()))
-            .collect();
+            .collect::<Option<_>>()?;
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
         let ask = suite.ask.as_ref().map(planned_ask);
-        let scenarios = planned_scenarios(suite);
-        Plan {
+        let scenarios = planned_scenarios(suite)?;
+        Some(Plan {
             tasks,
             stages: graph.stages,
             ask,
             scenarios,
-            cases: suite.cases.iter().filter_map(|it| it.resolve(suite)).map(Arc::new).collect(),
+            cases: suite.cases.iter().map(|it| it.resolve(suite).map(Arc::new)).collect::<Option<_>>()?,
             footprint: footprint(suite),
             group_by,
             allows_hooks: suite.allows_hooks,
-        }
+        })
     }
 
     /// Whether running it makes requests of any kind.
@@ -269,12 +266,17 @@ impl Plan {
     }
 }
 
-/// The scenarios of a suite without errors, made ready.
-fn planned_scenarios(suite: &Suite) -> Vec<Arc<ReadyScenario>> {
+/// Whether there can be no plan of a suite with this problem.
+pub fn prevents_plan(problem: &Problem) -> bool {
+    problem.severity() == Severity::Error && !codes::is_missing_code(problem)
+}
+
+/// The scenarios of a suite without errors, compiled.
+fn planned_scenarios(suite: &Suite) -> Option<Vec<Arc<ReadyScenario>>> {
     let parser = suite.models.iter().any(|it| it.name.value == PARSER).then_some(PARSER);
     let ready =
         |text: &crate::suite::ScenarioText| ReadyScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
-    suite.scenarios.iter().filter_map(ready).collect()
+    suite.scenarios.iter().map(ready).collect()
 }
 
 fn planned_ask(ask: &Ask) -> PlannedAsk {
@@ -291,9 +293,15 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
     }
 }
 
-fn planned(suite: &Suite, graph: &Graph, ix: usize, task: &Task, need: Option<&replies::Need<'_>>) -> PlannedTask {
-    let work = Work::of(suite, task, &graph.sees[ix], need);
-    PlannedTask {
+fn planned(
+    suite: &Suite,
+    graph: &Graph,
+    ix: usize,
+    task: &Task,
+    need: Option<&replies::Need<'_>>,
+) -> Option<PlannedTask> {
+    let work = Work::of(suite, task, &graph.sees[ix], need)?;
+    Some(PlannedTask {
         id: task.id.value.clone(),
         description: task.description.clone(),
         dimensions: dimensions(task, &work),
@@ -302,7 +310,7 @@ fn planned(suite: &Suite, graph: &Graph, ix: usize, task: &Task, need: Option<&r
         depends_on: graph.depends_on[ix].clone(),
         gate: task.gate,
         on: CaseSet::of(suite, task),
-    }
+    })
 }
 
 /// What a task is about: what its author says, else what such a check is usually about. An evaluation scores each dimension, which says more

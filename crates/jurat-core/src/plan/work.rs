@@ -31,9 +31,9 @@ pub enum Work {
 }
 
 impl Work {
-    /// The work of a task of a suite without errors.
-    pub(super) fn of(suite: &Suite, task: &Task, sees: &[TaskIx], need: Option<&replies::Need<'_>>) -> Work {
-        match &task.kind {
+    /// The work of a task. `None` when what it names is not in the suite.
+    pub(super) fn of(suite: &Suite, task: &Task, sees: &[TaskIx], need: Option<&replies::Need<'_>>) -> Option<Work> {
+        Some(match &task.kind {
             TaskKind::Assert => Work::Assert,
             TaskKind::Judge(judge) => {
                 let reads_field = task.comparison.as_ref().is_some_and(|it| it.path.is_some());
@@ -42,9 +42,9 @@ impl Work {
             }
             TaskKind::Outcome(check) => Work::Outcome(check.clone()),
             TaskKind::Check(check) => Work::Check(check.clone()),
-            TaskKind::Evaluate(evaluate) => planned_evaluate(suite, evaluate),
-            TaskKind::Evaluation { .. } => evaluations::planned(suite, sees).map_or(Work::Assert, Work::Evaluation),
-        }
+            TaskKind::Evaluate(evaluate) => Work::Evaluate(Box::new(planned_evaluate(suite, evaluate)?)),
+            TaskKind::Evaluation { .. } => Work::Evaluation(evaluations::planned(suite, sees)?),
+        })
     }
 
     /// What a reply of its judges must be, for a case.
@@ -181,10 +181,8 @@ fn planned_judge(judge: &Judge, otherwise: ReplyForm) -> PlannedJudge {
     }
 }
 
-fn planned_evaluate(suite: &Suite, evaluate: &Evaluate) -> Work {
-    let Some(evaluator) = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value) else {
-        return Work::Assert;
-    };
+fn planned_evaluate(suite: &Suite, evaluate: &Evaluate) -> Option<PlannedEvaluate> {
+    let evaluator = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value)?;
     let runs = match &evaluator.kind {
         EvaluatorKind::Code(code) => Runs::Code(Arc::clone(&code.code)),
         EvaluatorKind::Function(function) => Runs::Function(Arc::clone(function)),
@@ -192,5 +190,5 @@ fn planned_evaluate(suite: &Suite, evaluate: &Evaluate) -> Work {
     };
     let name = Arc::from(evaluator.name.value.as_str());
     let (outputs, bindings) = (evaluator.configs(), evaluate.bindings.clone());
-    Work::Evaluate(Box::new(PlannedEvaluate { name, runs, outputs, bindings }))
+    Some(PlannedEvaluate { name, runs, outputs, bindings })
 }
