@@ -460,7 +460,7 @@ fn other_model(roles: &Roles, request: &Request, recorded: Option<&Endpoint>) ->
 
 /// The outcome of a request to a role without a model.
 pub(crate) fn no_model(request: &Request) -> Outcome {
-    let role = if let Request::Model(request) = request { request.model.as_str() } else { "" };
+    let role = if let Request::Model(request) = request { request.model.to_string() } else { String::new() };
     let message = format!("no model is configured for role `{role}`");
     Outcome::Fault(Box::new(Fault::new(FaultKind::NoAnswer, message, 0)))
 }

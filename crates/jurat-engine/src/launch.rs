@@ -382,7 +382,7 @@ fn resume_key(suite_hash: &str, options: &RunOptions, roles: &Roles, sources: &[
     let Document { body, .. } = options.document();
     add(&String::from_utf8_lossy(&body));
     for role in &roles.models {
-        add(&request_json(&role.model.endpoint, &ModelRequest::new(role.role.as_str(), Vec::new())));
+        add(&request_json(&role.model.endpoint, &ModelRequest::new(role.role.clone(), Vec::new())));
     }
     for source in sources {
         add(&source.name);

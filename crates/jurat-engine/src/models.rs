@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jurat_core::check::Look;
 use jurat_core::effect::{
-    Action, Endpoint, EndpointKey, Fault, FaultKind, Outcome, PerformerKey, Printed, Request, Returned,
+    Action, Endpoint, EndpointKey, Fault, FaultKind, Outcome, PerformerKey, Printed, Request, Returned, Role,
 };
 use jurat_core::scenario::Callable;
 use jurat_core::suite::{ServerSpec, server_digest};
@@ -80,7 +80,7 @@ pub(crate) const CALL: &str = "call";
 /// Models that can be asked, and what asking them may cost.
 #[derive(Debug)]
 pub struct Models {
-    by_role: BTreeMap<String, Ready>,
+    by_role: BTreeMap<Role, Ready>,
     transport: Transport,
     budget: Arc<Budget>,
     tools: Toolbox,
@@ -112,7 +112,7 @@ fn words(supervisor: &Supervisor) -> impl Iterator<Item = std::ffi::OsString> {
 
 /// Models that can be asked, by role.
 #[derive(Debug, Default)]
-pub(crate) struct OpenModels(BTreeMap<String, Ready>);
+pub(crate) struct OpenModels(BTreeMap<Role, Ready>);
 
 impl OpenModels {
     /// Makes models ready as far as that is possible, and says what is wrong with the others. Scripts are read and keys are taken; nothing is started or
@@ -174,12 +174,12 @@ impl Models {
     }
 
     /// The model that plays a role.
-    pub(crate) fn model(&self, role: &str) -> Option<Arc<Model>> {
+    pub(crate) fn model(&self, role: &Role) -> Option<Arc<Model>> {
         self.by_role.get(role).map(|it| Arc::clone(&it.model))
     }
 
     /// What people call the model that plays a role.
-    pub(crate) fn name(&self, role: &str) -> Option<String> {
+    pub(crate) fn name(&self, role: &Role) -> Option<String> {
         self.by_role.get(role).map(|it| it.name.clone())
     }
 
@@ -199,7 +199,7 @@ impl Models {
     }
 
     /// What the tokens of a role cost, and how many it may write.
-    pub fn price(&self, role: &str) -> (Option<Price>, Option<u64>) {
+    pub fn price(&self, role: &Role) -> (Option<Price>, Option<u64>) {
         let ready = self.by_role.get(role);
         (ready.and_then(|it| it.model.price().copied()), ready.and_then(|it| it.model.max_tokens()))
     }
@@ -257,8 +257,8 @@ impl Models {
             }
             Action::Evaluate { source, .. } => self.evaluators.performer(source).cloned(),
             Action::Run { case, definition, .. } => {
-                let role = definition.get("model").and_then(Value::as_str);
-                let endpoint = role.and_then(|it| self.by_role.get(it)).map(|it| &it.endpoint);
+                let role = definition.get("model").and_then(Value::as_str).map(Role::parse);
+                let endpoint = role.and_then(|it| self.by_role.get(&it)).map(|it| &it.endpoint);
                 let performer = self.agents.performer(case, endpoint.map(|it| agents::endpoint_value(it)))?;
                 Some(Performer { endpoint, ..performer })
             }

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use jurat_core::effect::Endpoint;
+use jurat_core::effect::{Endpoint, Role};
 use jurat_core::plan::{Plan, PlannedTask};
-use jurat_core::suite::{Model as Written, Role, Suite};
+use jurat_core::suite::{self, Model as Written, Suite};
 use jurat_format::problem::{listed_all, nearest};
 use jurat_format::source::Sources;
 use jurat_format::value::{Span, Value};
@@ -18,8 +18,7 @@ use crate::{BudgetLimits, ModelError, Subject};
 /// A model that is asked, before it is made ready.
 #[derive(Debug, Clone)]
 pub struct RoleModel {
-    /// The name that requests have.
-    pub role: String,
+    pub role: Role,
     /// The model, as it was written.
     pub model: ResolvedModel,
     /// The folder that scripts and programs are looked for in.
@@ -76,8 +75,8 @@ impl Roles {
     }
 
     /// The model that a role has, when an endpoint was asked for another one. What is not asked over HTTP stands for any model.
-    pub(crate) fn other_model(&self, role: &str, asked: &Endpoint) -> Option<&str> {
-        let own = &self.models.iter().find(|it| it.role == role)?.model.endpoint;
+    pub(crate) fn other_model(&self, role: &Role, asked: &Endpoint) -> Option<&str> {
+        let own = &self.models.iter().find(|it| it.role == *role)?.model.endpoint;
         let is_http = |it: &Endpoint| it.address.starts_with("http");
         (is_http(own) && is_http(asked) && own.model != asked.model).then_some(own.model.as_str())
     }
@@ -121,9 +120,9 @@ struct Resolving<'r> {
     given: &'r [(String, String)],
     env: &'r dyn Fn(&str) -> Option<String>,
     /// The roles of the suite by their names; the first of a name counts.
-    defined: HashMap<&'r str, &'r Role>,
+    defined: HashMap<&'r str, &'r suite::Role>,
     /// The roles that were looked up.
-    known: HashSet<String>,
+    known: HashSet<Role>,
     roles: Roles,
     unresolved: Vec<Unresolved>,
 }
@@ -148,7 +147,7 @@ impl Resolving<'_> {
     fn judges(&mut self, plan: &Plan) {
         for task in &plan.tasks {
             for role in task.work.judge().into_iter().flat_map(|it| &it.models) {
-                self.one(role, &self.task(task), "a panel names several roles");
+                self.one(role.name(), &self.task(task), "a panel names several roles");
             }
         }
     }
@@ -156,19 +155,19 @@ impl Resolving<'_> {
     fn embedders(&mut self, plan: &Plan) {
         for task in &plan.tasks {
             let Some(role) = task.work.embedder() else { continue };
-            if self.roles.models.iter().any(|it| it.role == role && !it.embeds) {
+            if self.roles.models.iter().any(|it| it.role == Role::from(role) && !it.embeds) {
                 let place = place_of(self.suite, role);
                 self.unresolved.push(Unresolved { error: ModelError::TwoUses { role: role.to_owned() }, place });
                 continue;
             }
-            if !self.known.insert(role.to_owned()) {
+            if !self.known.insert(role.into()) {
                 continue;
             }
             let found = self.only(role, &self.task(task), "name a role with one model");
             let Some(Found { model, folder, place }) = found else { continue };
             match model.embedding() {
                 Ok(model) => {
-                    self.roles.models.push(RoleModel { role: role.to_owned(), model, folder, embeds: true, place });
+                    self.roles.models.push(RoleModel { role: role.into(), model, folder, embeds: true, place });
                 }
                 Err(error) => self.unresolved.push(Unresolved { error: error.into(), place }),
             }
@@ -215,7 +214,7 @@ impl Resolving<'_> {
             let found = self.found(role, &self.subject_asker(plan));
             let n = found.len();
             for (ix, Found { model, folder, place }) in found.into_iter().enumerate() {
-                let key = if n == 1 { (*role).to_owned() } else { format!("{role}#{}", ix + 1) };
+                let key = if n == 1 { Role::from(*role) } else { Role::nth(*role, ix) };
                 // A role that the author named is better known than its model.
                 let name = if n == 1 && *role != SUBJECT { (*role).to_owned() } else { model.name.clone() };
                 self.roles.subjects.push(Subject { role: key.clone(), name });
@@ -226,7 +225,7 @@ impl Resolving<'_> {
         }
         if roles.is_empty() && plan.defines_cases() {
             // Every node and every agent names its model, or asks none.
-            self.roles.subjects.push(Subject { role: SUBJECT.to_owned(), name: String::new() });
+            self.roles.subjects.push(Subject { role: Role::SUBJECT, name: String::new() });
         }
         number_equal_names(&mut self.roles.subjects);
     }
@@ -248,11 +247,11 @@ impl Resolving<'_> {
 
     /// Adds a role that has one model.
     fn one(&mut self, role: &str, asker: &Asker, remedy: &'static str) {
-        if !self.known.insert(role.to_owned()) {
+        if !self.known.insert(role.into()) {
             return;
         }
         if let Some(Found { model, folder, place }) = self.only(role, asker, remedy) {
-            self.roles.models.push(RoleModel { role: role.to_owned(), model, folder, embeds: false, place });
+            self.roles.models.push(RoleModel { role: role.into(), model, folder, embeds: false, place });
         }
     }
 
@@ -361,14 +360,14 @@ fn subject_roles(plan: &Plan) -> Result<Vec<&str>, ModelError> {
 const SUBJECT: &str = "subject";
 
 fn asked_roles(plan: &Plan) -> Vec<&str> {
-    let judges = plan.tasks.iter().filter_map(|it| it.work.judge()).flat_map(|it| &it.models);
+    let judges = plan.tasks.iter().filter_map(|it| it.work.judge()).flat_map(|it| &it.models).map(Role::name);
     let subjects = subject_roles(plan).unwrap_or_default();
     let nodes = plan.scenarios.iter().flat_map(|it| &it.nodes);
     let nodes = nodes.flat_map(|it| it.subject.iter().chain(Some(&it.parser).filter(|_| it.needs_parser())));
     let agents = plan.cases.iter().filter_map(|it| it.agent.asks());
     let embedders = plan.tasks.iter().filter_map(|it| it.work.embedder());
     let others = agents.chain(subjects).chain(embedders);
-    let mut roles: Vec<&str> = judges.chain(nodes).map(String::as_str).chain(others).collect();
+    let mut roles: Vec<&str> = nodes.map(String::as_str).chain(judges).chain(others).collect();
     roles.sort_unstable();
     roles.dedup();
     roles

@@ -1,6 +1,7 @@
 //! What each row is made into: every prompt, of every subject, as often as it is repeated.
 
 use jurat_core::case;
+use jurat_core::effect::Role;
 use jurat_core::plan::PlannedAsk;
 use jurat_store::run::Variant;
 
@@ -9,8 +10,7 @@ use jurat_store::run::Variant;
 pub(crate) struct Asked {
     /// The prompt, by its place.
     pub(crate) prompt: usize,
-    /// Who is asked, by the name that requests have.
-    pub(crate) model: String,
+    pub(crate) model: Role,
     pub(crate) name: String,
     pub(crate) replicate: u32,
 }
@@ -21,11 +21,10 @@ impl Asked {
     }
 }
 
-/// Somebody who is asked about each row.
+/// A model that is asked about each row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
-    /// The name that requests have.
-    pub role: String,
+    pub role: Role,
     pub name: String,
 }
 

@@ -19,7 +19,7 @@ use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use jurat_core::effect::{FaultKind, Finish, Message, ModelRequest, Served, ToolCall, Usage};
+use jurat_core::effect::{FaultKind, Finish, Message, ModelRequest, Role, Served, ToolCall, Usage};
 use jurat_format::value::{Val, parse_json, shown_within};
 use regex::Regex;
 
@@ -125,7 +125,7 @@ impl Script {
 }
 
 impl Line {
-    fn matches(&self, asker: Asker<'_>, role: &str, prompt: &dyn Deref<Target = String>) -> bool {
+    fn matches(&self, asker: Asker<'_>, role: &Role, prompt: &dyn Deref<Target = String>) -> bool {
         let is = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|it| it == found);
         self.role.as_ref().is_none_or(|it| is_role(it, role))
             && is(&self.task, asker.task)
@@ -135,13 +135,12 @@ impl Line {
     }
 }
 
-/// Whether a model that is asked has a role. Several models of one role are numbered: `subject#2`.
-fn is_role(wanted: &str, asked: &str) -> bool {
-    let number = asked.strip_prefix(wanted).and_then(|it| it.strip_prefix('#'));
-    asked == wanted || number.is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
+/// Whether a line is for a role: `subject` for all of its models, `subject#2` for one.
+fn is_role(wanted: &str, asked: &Role) -> bool {
+    asked.name() == wanted || asked.to_string() == wanted
 }
 
-fn place(asker: Asker<'_>, role: &str) -> String {
+fn place(asker: Asker<'_>, role: &Role) -> String {
     match asker {
         Asker { case, turn: Some(Turn { node, number }), .. } => {
             format!("`{role}` in turn {number} (node `{node}`) of the scenario `{case}`")

@@ -6,7 +6,7 @@ use super::runner::{Performer, Runner};
 use super::turn_report::{FaultSource, TurnReport};
 use super::{AgentCase, ProbeTool};
 use crate::artifact::Tokens;
-use crate::effect::{Action, Answer, Asker, Message, Messages, ModelRequest, Outcome, Request, Seat, Tool};
+use crate::effect::{Action, Answer, Asker, Message, Messages, ModelRequest, Outcome, Request, Role, Seat, Tool};
 use crate::tool::{Conclusion, Inquiry, Offer, Said};
 
 pub(super) static RUNNER: Runner = Runner {
@@ -27,7 +27,7 @@ const MOST_STEPS: u32 = 32;
 #[derive(Debug, Clone)]
 pub struct Probe<'p> {
     case: &'p AgentCase,
-    model: String,
+    model: Role,
     replicate: u32,
     /// The tools that jurat has, and those of servers.
     offers: Vec<Offer>,
@@ -59,7 +59,7 @@ pub enum ProbeStep {
 
 impl<'p> Probe<'p> {
     /// A conversation that has not begun. `others` are the tools of servers, beside those that jurat has.
-    pub fn new(case: &'p AgentCase, model: impl Into<String>, replicate: u32, others: Vec<Offer>) -> Probe<'p> {
+    pub fn new(case: &'p AgentCase, model: impl Into<Role>, replicate: u32, others: Vec<Offer>) -> Probe<'p> {
         let messages = case.system.iter().map(|it| Message::System(it.clone())).collect();
         let offers = case.agent.tools.iter().map(|it| Offer::own(described(*it))).chain(others).collect();
         let (model, report) = (model.into(), TurnReport::default());

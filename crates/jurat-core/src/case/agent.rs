@@ -4,12 +4,9 @@ use jurat_format::value::{Map, Val, Value};
 
 use super::Asked;
 use crate::agent::AgentCase;
-use crate::effect::{Action, Asker, Outcome, StepSite};
+use crate::effect::{Action, Asker, Outcome, Role, StepSite};
 use crate::scenario::Step;
 use crate::verdict::Verdict;
-
-/// The role of which several models may be asked.
-const SUBJECT: &str = "subject";
 
 const SITE: StepSite = StepSite { asker: Asker::Case, seat: 0, turn: 0 };
 
@@ -21,7 +18,8 @@ pub(super) struct AgentRun {
 
 impl AgentRun {
     pub(super) fn start(case: &AgentCase, asked: Asked<'_>) -> AgentRun {
-        let model = case.agent.asks().map(|it| if it == SUBJECT { asked.model } else { it });
+        let of_subject = || asked.model.to_string();
+        let model = case.agent.asks().map(|it| if it == Role::SUBJECT.name() { of_subject() } else { it.to_owned() });
         AgentRun { action: action(case, model, asked.replicate), end: None }
     }
 
@@ -49,13 +47,13 @@ impl AgentRun {
 }
 
 /// What an agent is asked to do for a case. `model` is the role of its model.
-fn action(case: &AgentCase, model: Option<&str>, replicate: u32) -> Action {
+fn action(case: &AgentCase, model: Option<String>, replicate: u32) -> Action {
     let mut definition = match case.to_value(None, replicate) {
         Val::Map(members) => members,
         _ => Map::default(),
     };
     if let Some(model) = model {
-        definition.insert("model".into(), Val::from(model.to_owned()));
+        definition.insert("model".into(), Val::from(model));
     }
     let runner = case.agent.runner.name.to_owned();
     Action::Run { runner, case: case.id.clone(), definition: Val::Map(definition) }

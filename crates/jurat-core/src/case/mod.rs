@@ -16,7 +16,7 @@ pub use probe::{ProbeAnswer, ProbeState};
 pub use tasks::{CaseState, Ready, ReadyRequest};
 
 use crate::agent::AgentCase;
-use crate::effect::{Asker, Outcome, StepSite};
+use crate::effect::{Asker, Outcome, Role, StepSite};
 use crate::evidence::{probe as asked, run};
 use crate::plan::{CaseName, Plan, PlannedAsk};
 use crate::scenario::{End, ReadyScenario, State, Step, Traversal};
@@ -37,10 +37,10 @@ pub struct Room<'p> {
     evidence: OnceCell<Val<'p>>,
 }
 
-/// The model that is asked, by the name that requests have, and by the name that people read; and how often it was asked before.
+/// The model that is asked, by its role and by the name that people read; and the number of times it was asked before.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    pub model: &'a str,
+    pub model: &'a Role,
     pub name: &'a str,
     pub replicate: u32,
 }
@@ -87,7 +87,7 @@ impl<'p> Case<'p> {
 
     /// A conversation along a graph.
     pub fn of_scenario(plan: &'p Plan, ready: &'p ReadyScenario, asked: Asked<'_>, room: &'p Room<'p>) -> Case<'p> {
-        let traversal = Box::new(Traversal::start(ready, asked.model, asked.name, asked.replicate));
+        let traversal = Box::new(Traversal::start(ready, asked.model.clone(), asked.name, asked.replicate));
         let name = CaseName::of_scenario(&ready.scenario);
         let mut case = Case { plan, name, phase: Phase::Scenario { traversal, room } };
         case.advance();

@@ -5,7 +5,7 @@
 
 use jurat_format::value::{Context, Val};
 
-use crate::effect::{Asker, Fault, Message, ModelRequest, Outcome, Seat, StepSite};
+use crate::effect::{Asker, Fault, Message, ModelRequest, Outcome, Role, Seat, StepSite};
 use crate::plan::PlannedAsk;
 use crate::tool::{Conclusion, Dialogue, Inquiry, Listing, Said, Step};
 use crate::verdict::Verdict;
@@ -39,7 +39,7 @@ enum Phase {
 
 impl<'p> ProbeState<'p> {
     /// A row at its beginning: one of the prompts is asked of one model.
-    pub fn start(ask: &'p PlannedAsk, prompt: usize, model: &str, row: &Val<'_>, replicate: u32) -> ProbeState<'p> {
+    pub fn start(ask: &'p PlannedAsk, prompt: usize, model: &Role, row: &Val<'_>, replicate: u32) -> ProbeState<'p> {
         let phase = match request(ask, prompt, model, row, replicate) {
             Ok(request) => Phase::Listing(Box::new(request)),
             Err(reason) => Phase::Done(Err(Verdict::error(reason))),
@@ -121,7 +121,7 @@ impl<'p> ProbeState<'p> {
 fn request(
     ask: &PlannedAsk,
     prompt: usize,
-    model: &str,
+    model: &Role,
     row: &Val<'_>,
     replicate: u32,
 ) -> Result<ModelRequest, String> {
@@ -132,7 +132,7 @@ fn request(
     }
     let (_, prompt) = ask.prompts.get(prompt).ok_or("there is no such prompt")?;
     messages.push(Message::User(prompt.bound(context)?));
-    Ok(ModelRequest { output: ask.output.clone(), repeat: replicate, ..ModelRequest::new(model, messages) })
+    Ok(ModelRequest { output: ask.output.clone(), repeat: replicate, ..ModelRequest::new(model.clone(), messages) })
 }
 
 fn no_answer(fault: &Fault) -> Verdict {

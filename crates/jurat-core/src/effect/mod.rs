@@ -4,7 +4,7 @@
 //! down. An outcome is evidence: the verdict drawn from it can be drawn again tomorrow.
 //!
 //! * [`Request`]: what is asked of a model ([`ModelRequest`]) or of anything else ([`Action`]);
-//! * [`Endpoint`]: the model that is asked, with everything that decides what is sent;
+//! * [`Role`]: the model that a request is for, by its role; [`Endpoint`]: the model that is asked, with everything that decides what is sent;
 //! * [`Outcome`]: what became of a request; [`Reuse`]: how far it stands for making the request again;
 //! * [`StepSite`]: which request of a case this is;
 //! * [`EffectKey`]: the name of a request by its content, under which outcomes are stored for other runs;
@@ -18,6 +18,7 @@ mod messages;
 mod outcome;
 mod request;
 mod reuse;
+mod role;
 mod schema;
 mod site;
 pub mod wire;
@@ -30,6 +31,7 @@ pub use messages::Messages;
 pub use outcome::{Answer, Attempt, Fault, FaultKind, Finish, Outcome, Served, Usage};
 pub use request::{Message, ModelRequest, Request, Tool, ToolCall, ToolChoice};
 pub use reuse::Reuse;
+pub use role::Role;
 pub use schema::Schema;
 pub(crate) use schema::TYPES;
 pub use site::{Asker, Seat, StepSite};

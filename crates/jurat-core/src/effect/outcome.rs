@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{FaultClass, Returned, ToolCall};
+use super::{FaultClass, Returned, Role, ToolCall};
 use crate::verdict::StopReason;
 
 /// What became of a request.
@@ -139,7 +139,7 @@ pub struct Fault {
     /// What went wrong, in words.
     pub message: String,
     /// The role, or the model, that was asked.
-    pub role: Option<String>,
+    pub role: Option<Role>,
     /// The variable that holds its key.
     pub key_env: Option<String>,
     /// How many requests were made.
@@ -166,7 +166,8 @@ impl Fault {
     }
 
     fn who(&self) -> impl Iterator<Item = String> {
-        let role = self.role.as_ref().map(|it| format!("{} {it}", if it.contains('/') { "model" } else { "role" }));
+        let kind = |it: &Role| if it.name().contains('/') { "model" } else { "role" };
+        let role = self.role.as_ref().map(|it| format!("{} {it}", kind(it)));
         // Other faults would be the same with another key.
         let is_about_key = matches!(self.class, FaultClass::WrongKey | FaultClass::ExhaustedQuota);
         role.into_iter().chain(self.key_env.clone().filter(|_| is_about_key))

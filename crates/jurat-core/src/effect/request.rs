@@ -2,7 +2,7 @@
 
 use jurat_format::value::Value;
 
-use super::{Action, Messages, Schema};
+use super::{Action, Messages, Role, Schema};
 
 /// What a case needs from outside. It has one [key](Request::key), and one rule of [reuse](Request::reuse).
 #[derive(Debug, Clone, PartialEq)]
@@ -53,8 +53,7 @@ impl From<Action> for Request {
 /// A question to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRequest {
-    /// A role under `models`, or `provider/model`.
-    pub model: String,
+    pub model: Role,
     pub messages: Messages,
     /// The JSON Schema that the answer must have.
     pub output: Option<Schema>,
@@ -68,7 +67,7 @@ pub struct ModelRequest {
 
 impl ModelRequest {
     /// A conversation, and nothing else.
-    pub fn new(model: impl Into<String>, messages: impl Into<Messages>) -> ModelRequest {
+    pub fn new(model: impl Into<Role>, messages: impl Into<Messages>) -> ModelRequest {
         let (model, messages) = (model.into(), messages.into());
         ModelRequest { model, messages, output: None, tools: Vec::new(), tool_choice: ToolChoice::Auto, repeat: 0 }
     }

@@ -54,7 +54,7 @@ impl PlannedEvaluation {
         let ready = self.brief(case);
         let messages = Messages::from(messages(&self.profile, &ready.brief, evidence, checks));
         let request = |seat: &Seat| ModelRequest {
-            model: seat.model.clone(),
+            model: seat.model.as_str().into(),
             messages: messages.clone(),
             output: Some(ready.output.clone()),
             tools: Vec::new(),
@@ -108,7 +108,7 @@ pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvalu
     let briefs = suite.cases.iter().map(|it| (it.id.value.clone(), ready(of_case(it)))).collect();
     let default = ready(Brief { expectations: expectations.clone(), rubric: rubric.clone(), ..Brief::default() });
     let judge = PlannedJudge {
-        models: profile.seats.iter().map(|it| it.model.clone()).collect(),
+        models: profile.seats.iter().map(|it| it.model.as_str().into()).collect(),
         system: Some(Prompt::parse(profile.system.clone())),
         prompt: Prompt::parse(""),
         output: Some(default.output.clone()),

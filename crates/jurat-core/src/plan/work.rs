@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::evaluations::{self, PlannedEvaluation};
 use super::{TaskIx, replies};
 use crate::check::Check as RunCheck;
-use crate::effect::Schema;
+use crate::effect::{Role, Schema};
 use crate::evaluator::binding::Binding;
 use crate::evaluator::builtin::Builtin;
 use crate::evaluator::{self, OutputConfig};
@@ -144,8 +144,7 @@ pub enum Runs {
 /// A judge with everything it takes to ask it.
 #[derive(Debug, Clone)]
 pub struct PlannedJudge {
-    /// Who is asked: roles, or `provider/model`.
-    pub models: Vec<String>,
+    pub models: Vec<Role>,
     pub system: Option<Prompt>,
     pub prompt: Prompt,
     /// The JSON Schema of the reply.
@@ -163,9 +162,9 @@ pub struct PlannedJudge {
 /// `otherwise` is what a reply must be where no `output` says so.
 fn planned_judge(judge: &Judge, otherwise: ReplyForm) -> PlannedJudge {
     let named = judge.panel.iter().chain(judge.model.iter().filter(|_| judge.panel.is_empty()));
-    let mut models: Vec<String> = named.map(|it| it.value.clone()).collect();
+    let mut models: Vec<Role> = named.map(|it| it.value.as_str().into()).collect();
     if models.is_empty() {
-        models.push("judge".to_owned());
+        models.push("judge".into());
     }
     let schema = judge.output.as_ref().and_then(|it| ReplySchema::compile(&it.schema).ok());
     let form = schema.map_or(otherwise, |it| ReplyForm::Schema(Box::new(it)));

@@ -17,7 +17,7 @@ use super::conversation::{Log, TurnInput};
 use super::execution::{End, Execution, TurnRecord};
 use super::ready::{ReadyNode, ReadyScenario};
 use super::{Callable, Handover, State, StateUpdate, TurnFailure};
-use crate::effect::{Action, Asker, FaultKind, Message, Outcome, Request, Seat, StepSite};
+use crate::effect::{Action, Asker, FaultKind, Message, Outcome, Request, Role, Seat, StepSite};
 use crate::judge::Asking;
 use crate::template::Verified;
 use crate::tool::{self, Dialogue, Inquiry, Listing};
@@ -30,7 +30,7 @@ pub const MAX_RETRIES: u32 = 3;
 pub struct Traversal<'p> {
     scenario: &'p ReadyScenario,
     /// Who answers, by the name that requests have, where no node says otherwise.
-    subject: String,
+    subject: Role,
     name: String,
     replicate: u32,
     state: State,
@@ -128,10 +128,10 @@ pub struct GivenTurn {
 impl<'p> Traversal<'p> {
     /// A scenario at its beginning.
     ///
-    /// `subject` is who answers, by the name that requests have, `name` what people call it.
+    /// `subject` is the role of the model that answers, `name` what people call the model.
     pub fn start(
         scenario: &'p ReadyScenario,
-        subject: impl Into<String>,
+        subject: impl Into<Role>,
         name: impl Into<String>,
         replicate: u32,
     ) -> Traversal<'p> {

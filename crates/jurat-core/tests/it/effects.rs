@@ -6,7 +6,7 @@ use std::time::Duration;
 use jurat_core::effect::wire::{StoredRequest, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{
     Answer, Attempt, EffectKey, Endpoint, EndpointKey, Fault, FaultClass, FaultKind, Finish, Message, Messages,
-    ModelRequest, Outcome, PerformerKey, Printed, PrintedText, Request, Returned, Schema, Served, Tool, ToolCall,
+    ModelRequest, Outcome, PerformerKey, Printed, PrintedText, Request, Returned, Role, Schema, Served, Tool, ToolCall,
     ToolChoice, Usage,
 };
 use jurat_core::verdict::StopReason;
@@ -187,7 +187,7 @@ fn requests() -> impl Strategy<Value = ModelRequest> {
     let schema = json_value().prop_filter("a schema", |it| *it != Value::Null);
     (text(), vec(messages(), 0..4), option::of(schema), vec(tool, 0..3), choice, 0..5u32).prop_map(
         |(model, messages, output, tools, tool_choice, repeat)| ModelRequest {
-            model,
+            model: Role::parse(&model),
             messages: messages.into(),
             output: output.map(Schema::from),
             tools,
@@ -239,7 +239,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
         kind,
         class,
         message,
-        role,
+        role: role.map(|it| Role::parse(&it)),
         key_env,
         n_requests,
         failed,

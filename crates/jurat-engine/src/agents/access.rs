@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jurat_core::agent::{EndpointFault, Exchanges, Limit, ModelAt, Network, Wire};
 use jurat_core::artifact::Tokens;
-use jurat_core::effect::FaultClass;
+use jurat_core::effect::{FaultClass, Role};
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Map, Val};
 use jurat_model::Model;
@@ -39,7 +39,7 @@ impl Access {
             Some(role) => {
                 let model =
                     task.models.model(role).ok_or_else(|| format!("no model is configured for role `{role}`"))?;
-                Some((task.models.name(role).unwrap_or_else(|| role.clone()), model))
+                Some((task.models.name(role).unwrap_or_else(|| role.to_string()), model))
             }
         };
         let proxy = proxy(task, model.as_ref().map(|(_, it)| it), listen, on_spent)?;
@@ -95,7 +95,7 @@ fn proxy(
         _ => return Ok(None),
     };
     let limits = &agent.limits;
-    let role = task.request.model.clone().unwrap_or_default();
+    let role = task.request.model.as_ref().map(Role::to_string).unwrap_or_default();
     let options = ProxyOptions {
         // Every user of the machine can reach a port.
         key: (*listen == Listen::Loopback).then(random_key),

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use jurat_core::agent::{Agent, AgentCase, Performer};
 use jurat_core::artifact::{self, RunArtifact};
-use jurat_core::effect::{Fault, FaultClass, FaultKind, Outcome, Printed, Returned};
+use jurat_core::effect::{Fault, FaultClass, FaultKind, Outcome, Printed, Returned, Role};
 use jurat_core::scenario::Function;
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Map, Val, Value, parse_json};
@@ -177,7 +177,7 @@ async fn admitted(budget: &Budget, agent: &Agent) -> bool {
 #[derive(Debug, Clone)]
 struct Request {
     /// The role of its model.
-    model: Option<String>,
+    model: Option<Role>,
     replicate: u32,
 }
 
@@ -187,7 +187,7 @@ impl Request {
             Some(Val::I(number)) => u32::try_from(*number).unwrap_or(0),
             _ => 0,
         };
-        Request { model: definition.get("model").and_then(Val::as_str).map(str::to_owned), replicate }
+        Request { model: definition.get("model").and_then(Val::as_str).map(Role::parse), replicate }
     }
 }
 

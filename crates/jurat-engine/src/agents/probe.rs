@@ -9,7 +9,7 @@ use jurat_core::agent::{
     Agent, Ending, Exchanges, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, plain_relative_path,
 };
 use jurat_core::artifact::RunUsage;
-use jurat_core::effect::{ModelRequest, Outcome, Printed, Returned};
+use jurat_core::effect::{ModelRequest, Outcome, Printed, Returned, Role};
 use jurat_core::tool::{Listing, Offer};
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Val, Value};
@@ -35,7 +35,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) struct ModelTurns<'t> {
     task: Task<'t>,
-    role: &'t str,
+    role: &'t Role,
     probe: Probe<'t>,
     place: Place,
     exchanges: Exchanges,
@@ -45,7 +45,7 @@ pub(super) struct ModelTurns<'t> {
 impl<'t> ModelTurns<'t> {
     pub(super) async fn open(task: Task<'t>, folders: &Folders) -> Result<ModelTurns<'t>, Halt> {
         let agent = &task.case().agent;
-        let role = task.request.model.as_deref().ok_or("a probe needs a model")?;
+        let role = task.request.model.as_ref().ok_or("a probe needs a model")?;
         let worker = task.environment.worker.clone().ok_or("there is no worker here")?;
         // Its model is asked by jurat, so commands need no network.
         let mut sandbox = sandbox(agent, folders, worker, task.environment.is_on_host);
@@ -53,7 +53,7 @@ impl<'t> ModelTurns<'t> {
         let place = Place { sandbox, flag: jail::StopFlag::new() };
         let ends = EndsWhenDropped(place.flag.clone());
         let offers = offers(task.tools, agent, agent.limits.time).await?;
-        let probe = Probe::new(task.case(), role, task.request.replicate, offers);
+        let probe = Probe::new(task.case(), role.clone(), task.request.replicate, offers);
         Ok(ModelTurns { task, role, probe, place, exchanges: Exchanges::default(), _ends: ends })
     }
 
@@ -110,7 +110,7 @@ impl Performer for ModelTurns<'_> {
     }
 
     async fn finish(self) -> Result<Finished, Halt> {
-        let name = self.task.models.name(self.role).unwrap_or_else(|| self.role.to_owned());
+        let name = self.task.models.name(self.role).unwrap_or_else(|| self.role.to_string());
         Ok(Finished {
             place: self.place.sandbox.isolation.name(),
             workspace: self.place.sandbox.seen().workspace.to_string_lossy().into_owned(),

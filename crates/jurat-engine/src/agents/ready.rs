@@ -138,10 +138,7 @@ impl Agents {
     pub(crate) fn check_wires(plan: &Plan, roles: &Roles) -> Vec<(String, AgentError)> {
         let mut errors = Vec::new();
         for case in &plan.cases {
-            let asked = roles.models.iter().filter(|it| {
-                let role = it.role.split('#').next().unwrap_or_default();
-                case.agent.asks() == Some(role) || case.agent.asks() == Some(it.role.as_str())
-            });
+            let asked = roles.models.iter().filter(|it| case.agent.asks() == Some(it.role.name()));
             let wrong = asked.filter_map(|it| check_wire(case, &it.model.name, &it.model.endpoint.codec).err());
             errors.extend(wrong.map(|error| (case.id.clone(), error)));
         }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use jurat_core::effect::{Endpoint, EndpointKey, Message, Messages, ModelRequest, Usage};
+use jurat_core::effect::{Endpoint, EndpointKey, Message, Messages, ModelRequest, Role, Usage};
 use jurat_core::judge::{Prompt, ReplyForm};
 use jurat_core::plan::{EMBEDDING_RETRIES, Plan, PlannedJudge, TaskIx};
 use jurat_core::report::plan::CostBound;
@@ -71,7 +71,7 @@ pub(super) struct Bounds<'p> {
     /// Why nobody can tell, in words.
     unknown: Vec<String>,
     /// The bytes of the requests of each task and role before their prompts are filled.
-    templates: BTreeMap<(usize, String), u64>,
+    templates: BTreeMap<(usize, Role), u64>,
 }
 
 impl<'p> Bounds<'p> {
@@ -106,14 +106,14 @@ impl<'p> Bounds<'p> {
     /// that has still to answer keeps to its `max_tokens`.
     pub(super) fn unbound(
         &mut self,
-        players: &BTreeMap<&str, Player<'_>>,
+        players: &BTreeMap<&Role, Player<'_>>,
         task: TaskIx,
         n_case: u64,
         subject: Option<&Player<'_>>,
     ) {
         let plan = self.plan;
         let planned = &plan.tasks[task.index()];
-        if let Some(player) = planned.work.embedder().and_then(|it| players.get(it)) {
+        if let Some(player) = planned.work.embedder().and_then(|it| players.get(&Role::from(it))) {
             // Output and reference are both part of the case.
             self.add(player, None, n_case.saturating_mul(2), EMBEDDING_RETRIES + 1);
         }
@@ -123,7 +123,7 @@ impl<'p> Bounds<'p> {
             return;
         }
         for role in &judge.models {
-            let Some(player) = players.get(role.as_str()).filter(|it| !it.is_local()) else { continue };
+            let Some(player) = players.get(role).filter(|it| !it.is_local()) else { continue };
             if let Some(subject) = subject.filter(|it| it.max_tokens.is_none()) {
                 self.lacks(subject, "`max_tokens`");
             }
@@ -138,7 +138,7 @@ impl<'p> Bounds<'p> {
     }
 
     /// What fills the holes of a prompt.
-    fn filled(&mut self, players: &BTreeMap<&str, Player<'_>>, task: TaskIx, prompt: &Prompt, n_case: u64) -> u64 {
+    fn filled(&mut self, players: &BTreeMap<&Role, Player<'_>>, task: TaskIx, prompt: &Prompt, n_case: u64) -> u64 {
         let plan = self.plan;
         let mut n_tokens = 0;
         for root in prompt.holes().iter().map(|it| it.path.root().unwrap_or_default()) {
@@ -154,9 +154,9 @@ impl<'p> Bounds<'p> {
     }
 
     /// The most tokens that a judge writes.
-    fn most_written(&mut self, players: &BTreeMap<&str, Player<'_>>, judge: &PlannedJudge) -> u64 {
+    fn most_written(&mut self, players: &BTreeMap<&Role, Player<'_>>, judge: &PlannedJudge) -> u64 {
         let mut most = 0;
-        for player in judge.models.iter().filter_map(|it| players.get(it.as_str())) {
+        for player in judge.models.iter().filter_map(|it| players.get(it)) {
             match player.max_tokens {
                 Some(n) => most = most.max(n),
                 None => self.lacks(player, "`max_tokens`"),
@@ -204,8 +204,8 @@ fn more_when_asked_again(judge: &PlannedJudge, max_tokens: u64) -> u64 {
 }
 
 /// The request of a judge with its prompts as they were written.
-fn template(judge: &PlannedJudge, role: &str) -> ModelRequest {
+fn template(judge: &PlannedJudge, role: &Role) -> ModelRequest {
     let system = judge.system.iter().map(|it| Message::System(it.text().to_owned()));
     let messages: Messages = system.chain([Message::User(judge.prompt.text().to_owned())]).collect();
-    ModelRequest { output: judge.output.clone(), ..ModelRequest::new(role, messages) }
+    ModelRequest { output: judge.output.clone(), ..ModelRequest::new(role.clone(), messages) }
 }

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use jurat_core::case::{Case, CaseState, ReadyRequest, Room};
 use jurat_core::effect::wire::read_outcome;
-use jurat_core::effect::{ModelRequest, Outcome, PerformerKey, Request};
+use jurat_core::effect::{ModelRequest, Outcome, PerformerKey, Request, Role};
 use jurat_core::plan::{CaseLayout, CaseSource, EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
 use jurat_core::report::plan::{CostBound, PlanReport};
 use jurat_core::scenario::Step;
@@ -72,7 +72,7 @@ pub fn forecast(
     let mut forecast = Forecast {
         plan,
         rows: &rows,
-        players: roles.models.iter().map(|it| (it.role.as_str(), Player::of(&it.model))).collect(),
+        players: roles.models.iter().map(|it| (&it.role, Player::of(&it.model))).collect(),
         layout,
         asked: &asked,
         journal,
@@ -112,7 +112,7 @@ fn roles(definition: Definition<'_>, asking: Asking<'_>) -> Result<Roles, Launch
 struct Forecast<'f> {
     plan: &'f Plan,
     rows: &'f Rows<'f>,
-    players: BTreeMap<&'f str, Player<'f>>,
+    players: BTreeMap<&'f Role, Player<'f>>,
     layout: CaseLayout,
     /// What each row is made into; nothing when a row is one case.
     asked: &'f [Asked],
@@ -233,7 +233,7 @@ impl Forecast<'_> {
         self.calls_left += self.open_calls(state);
         for step in state.steps() {
             if let ReadyRequest::Model(request) = step.request
-                && let Some(player) = self.players.get(request.model.as_str())
+                && let Some(player) = self.players.get(&request.model)
             {
                 self.bounds.request(player, step.site.asker.task(), request, step.max_requests);
             }
@@ -253,7 +253,7 @@ impl Forecast<'_> {
         n_bytes: u64,
     ) {
         self.calls_left += u64::from(max_requests) + self.every_call(state);
-        let Some(player) = self.players.get(request.model.as_str()) else { return };
+        let Some(player) = self.players.get(&request.model) else { return };
         self.bounds.request(player, None, request, max_requests);
         // The evidence is the row, what was asked, and what is answered, as text and as a value.
         let n_asked = request.messages.iter().map(|it| it.text().len() as u64).sum::<u64>();
@@ -281,14 +281,14 @@ impl Forecast<'_> {
 /// Outcomes that the journal has.
 struct Journalled<'j> {
     journal: Option<&'j Journal>,
-    players: &'j BTreeMap<&'j str, Player<'j>>,
+    players: &'j BTreeMap<&'j Role, Player<'j>>,
     n_found: Cell<u64>,
 }
 
 impl Outcomes for Journalled<'_> {
     async fn outcome(&self, _: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {
         let Request::Model(request) = &step.request else { return Ok(None) };
-        let player = self.players.get(request.model.as_str()).filter(|it| !it.is_local());
+        let player = self.players.get(&request.model).filter(|it| !it.is_local());
         let (Some(journal), Some(player)) = (self.journal, player) else { return Ok(None) };
         let key = step.request.key(&PerformerKey::Endpoint(&player.key));
         let Some(answer) = journal.get(&key, None)? else { return Ok(None) };

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use jurat_core::effect::{Asker, Endpoint, FaultClass, FaultKind, Outcome};
+use jurat_core::effect::{Asker, Endpoint, FaultClass, FaultKind, Outcome, Role};
 use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::Cause;
 use jurat_store::run::CaseErrors;
@@ -133,7 +133,7 @@ fn cause(view: &RunView, group: Group) -> Result<Cause, ViewError> {
     Ok(Cause {
         n_cases: group.n_cases,
         message: without_requests(&group.message),
-        role: role.map(|it| it.split('#').next().unwrap_or_default().to_owned()),
+        role: role.map(|it| it.name().to_owned()),
         key_env,
         remedy,
         tasks,
@@ -158,7 +158,7 @@ fn reply_remedy(view: &RunView, group: &Group, is_local: bool) -> &'static str {
 /// The request that a reason is about.
 #[derive(Default)]
 struct Origin {
-    role: Option<String>,
+    role: Option<Role>,
     key_env: Option<String>,
     class: Option<FaultClass>,
     /// What helps, where that is not what helps against other faults of the class.

@@ -331,7 +331,7 @@ impl RunView {
         let model = happened.asked().map_or_else(
             || effect.model.clone(),
             |(endpoint, request)| {
-                if endpoint.model.is_empty() { request.model } else { endpoint.model.clone() }
+                if endpoint.model.is_empty() { request.model.to_string() } else { endpoint.model.clone() }
             },
         );
         let (origin, age) = self.origin(effect);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jurat_core::case::{Asked, Case, CaseState, Room};
 use jurat_core::effect::wire::{StoredRequest, read_outcome};
-use jurat_core::effect::{Action, Endpoint, ModelRequest, Outcome, Usage};
+use jurat_core::effect::{Action, Endpoint, ModelRequest, Outcome, Role, Usage};
 use jurat_core::evaluator::binding::found_by_name;
 use jurat_core::evaluator::{Evaluation, OutputConfig};
 use jurat_core::judge::Marks;
@@ -308,7 +308,7 @@ fn dimension_report(task: &str, name: &str, output: &Val<'_>) -> Option<OutputRe
 pub(super) struct Recorded<'h>(pub(super) &'h [Happened]);
 
 /// Recorded outcomes are found by their sites: the name of the subject does not matter.
-pub(super) const ANY_SUBJECT: Asked<'static> = Asked { model: "subject", name: "subject", replicate: 0 };
+pub(super) const ANY_SUBJECT: Asked<'static> = Asked { model: &Role::SUBJECT, name: "subject", replicate: 0 };
 
 impl Outcomes for Recorded<'_> {
     async fn outcome(&self, _: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {

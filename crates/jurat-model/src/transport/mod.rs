@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use jurat_core::effect::{Answer, Attempt, Fault, FaultClass, FaultKind, ModelRequest, Outcome};
+use jurat_core::effect::{Answer, Attempt, Fault, FaultClass, FaultKind, ModelRequest, Outcome, Role};
 use jurat_core::verdict::StopReason;
 use tokio::time::Instant;
 
@@ -341,7 +341,7 @@ async fn waited(wait: Duration) -> Result<(), StopReason> {
 /// The requests of one effect that failed so far.
 struct Failures<'a> {
     model: &'a Model,
-    role: &'a str,
+    role: &'a Role,
     /// The class of the last one.
     class: FaultClass,
     failed: Vec<Attempt>,
@@ -386,7 +386,7 @@ impl Failures<'_> {
         let (kind, message) = self.failed.last().map_or((FaultKind::NoAnswer, ""), |it| (it.kind, &it.message));
         let message = format!("{message}{note}");
         // A script names the task and the case for which it has no line.
-        let role = (kind != FaultKind::NoAnswer).then(|| self.role.to_owned());
+        let role = (kind != FaultKind::NoAnswer).then(|| self.role.clone());
         let key_env = self.model.key_env.clone();
         Outcome::Fault(Box::new(Fault { kind, class, message, role, key_env, n_requests, failed: self.failed }))
     }

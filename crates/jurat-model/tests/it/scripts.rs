@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_core::effect::{EndpointKey, FaultKind, ModelRequest, Outcome, PerformerKey, Request};
+use jurat_core::effect::{EndpointKey, FaultKind, ModelRequest, Outcome, PerformerKey, Request, Role};
 use jurat_model::script::Script;
 use jurat_model::{Asker, Model, Transport, Turn, Unmetered};
 
@@ -55,7 +55,7 @@ fn a_role_is_all_who_play_it() {
             ("subject#", "no_answer after 1: no line of the script answers `subject#` for `c1`; the prompt is `q`"),
             ("subjects", "no_answer after 1: no line of the script answers `subjects` for `c1`; the prompt is `q`"),
         ] {
-            let request = ModelRequest { model: role.to_owned(), ..question("q") };
+            let request = ModelRequest { model: Role::parse(role), ..question("q") };
             let asker = Asker { case: "c1", task: "", turn: None, priority: 0 };
             assert_eq!(told(&transport.ask(&model, asker, &request, 3, &Unmetered).await), expected);
         }
@@ -68,7 +68,7 @@ fn whoever_asks_in_a_turn_is_named_by_it() {
     run_paused(async {
         let turn = Some(Turn { node: "doubt", number: 2 });
         let asker = Asker { case: "capital", task: "", turn, priority: 0 };
-        let request = ModelRequest { model: "parser".to_owned(), ..question("Sure?") };
+        let request = ModelRequest { model: "parser".into(), ..question("Sure?") };
         assert_eq!(
             told(&Transport::new(options()).ask(&model, asker, &request, 3, &Unmetered).await),
             "no_answer after 1: no line of the script answers `parser` in turn 2 (node `doubt`) of the scenario \

@@ -80,7 +80,7 @@ fn as_if_asked(played: impl Fn(&str) -> String, line: &str) -> String {
     if !line.subject.is_empty() {
         line.subject = played(&line.subject);
     }
-    if request.model.starts_with("script/") {
+    if request.model.name().starts_with("script/") {
         request.model = name.as_str().into();
     }
     let model = describe(&name, &[], &|_| None).expect("the provider is known");

@@ -5,7 +5,7 @@ use jurat_format::value::Context;
 
 use super::evaluated::truth_of_label;
 use super::task::TaskState;
-use crate::effect::{Message, Messages, ModelRequest, Outcome, StepSite, ToolChoice};
+use crate::effect::{Message, Messages, ModelRequest, Outcome, Role, StepSite, ToolChoice};
 use crate::judge::{Asking, End, combine};
 use crate::plan::{Plan, PlannedJudge, PlannedTask};
 
@@ -60,7 +60,7 @@ fn requests(judge: &PlannedJudge, context: Context<'_>) -> Result<Vec<ModelReque
     }
     messages.push(Message::User(judge.prompt.bound(context)?));
     let messages = Messages::from(messages);
-    let request = |model: &String, repeat| ModelRequest {
+    let request = |model: &Role, repeat| ModelRequest {
         model: model.clone(),
         messages: messages.clone(),
         output: judge.output.clone(),

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, Finish, Message, ModelRequest, Outcome, Printed,
-    PrintedText, Request, Returned, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
+    PrintedText, Request, Returned, Role, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
 };
 use crate::check::{Hook, Look};
 use crate::verdict::StopReason;
@@ -92,7 +92,7 @@ fn read_model_request(wire: RequestWire) -> Result<(Endpoint, ModelRequest), Wir
         }
     };
     let request = ModelRequest {
-        model: wire.role.ok_or_else(|| missing("role"))?,
+        model: Role::parse(&wire.role.ok_or_else(|| missing("role"))?),
         messages: wire
             .messages
             .ok_or_else(|| missing("messages"))?
@@ -380,6 +380,7 @@ impl FaultWire {
         let class = self.class.as_deref().and_then(FaultClass::named).unwrap_or(kind.into());
         let failed = self.failed.into_iter().map(AttemptWire::read).collect::<Result<_, _>>()?;
         let FaultWire { message, role, key_env, requests: n_requests, .. } = self;
+        let role = role.map(|it| Role::parse(&it));
         Ok(Fault { kind, class, message, role, key_env, n_requests, failed })
     }
 }

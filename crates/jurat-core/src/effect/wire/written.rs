@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 
 use super::micros;
 use crate::effect::{
-    Action, Answer, Attempt, Endpoint, Fault, Message, ModelRequest, Outcome, Printed, Returned, Tool, ToolCall,
+    Action, Answer, Attempt, Endpoint, Fault, Message, ModelRequest, Outcome, Printed, Returned, Role, Tool, ToolCall,
     ToolChoice,
 };
 
@@ -20,7 +20,7 @@ pub(super) fn request(endpoint: &Endpoint, request: &ModelRequest) -> String {
     let n_bytes = request.messages.iter().map(|it| it.text().len() + 40).sum::<usize>();
     let mut json = String::with_capacity(n_bytes + 512);
     object(&mut json, |members| {
-        members.text("role", &request.model);
+        members.role(&request.model);
         members.object("endpoint", |it| self::endpoint(it, endpoint));
         members.list("messages", &request.messages, message);
         if let Some(schema) = &request.output {
@@ -184,7 +184,9 @@ fn fault(members: &mut Members<'_>, fault: &Fault) {
     members.text("kind", &fault.kind.name());
     members.text("class", fault.class.name());
     members.text("message", &fault.message);
-    members.optional_text("role", fault.role.as_deref());
+    if let Some(role) = &fault.role {
+        members.role(role);
+    }
     members.optional_text("key_env", fault.key_env.as_deref());
     members.number("requests", fault.n_requests);
     members.some("failed", &fault.failed, attempt);
@@ -248,6 +250,13 @@ impl Members<'_> {
     fn text(&mut self, key: &'static str, text: &str) {
         self.key(key);
         write_json_text(self.json, text);
+    }
+
+    fn role(&mut self, role: &Role) {
+        match role.number() {
+            None => self.text("role", role.name()),
+            Some(_) => self.text("role", &role.to_string()),
+        }
     }
 
     fn some_text(&mut self, key: &'static str, text: &str) {

@@ -5,7 +5,7 @@ use jurat_format::value::{Map, Val};
 use super::super::conversation::handed_over;
 use super::super::{FailureCategory, Handover};
 use super::{MAX_RETRIES, Phase, Traversal, named};
-use crate::effect::{Action, Fault, FaultKind, Message, ModelRequest, Outcome, Seat};
+use crate::effect::{Action, Fault, FaultKind, Message, ModelRequest, Outcome, Role, Seat};
 use crate::scenario::End;
 use crate::tool::{Conclusion, Inquiry, MOST_ROUNDS, Said, why};
 
@@ -47,7 +47,7 @@ impl Traversal<'_> {
         let node = self.node();
         let input = self.log.turn_input(&node.question.text, self.handover.as_ref(), returned, self.state.turn + 1);
         let messages = self.log.request_messages(&node.system, &node.question.examples, &input);
-        let subject = node.subject.clone().unwrap_or_else(|| self.subject.clone());
+        let subject = node.subject.clone().map_or_else(|| self.subject.clone(), Role::from);
         let request = ModelRequest { repeat: self.replicate, ..ModelRequest::new(subject, messages) };
         self.turn.input = Some(input);
         self.phase = Phase::Asking(Inquiry::new(request, self.tools.offers(&node.tool_filter), MAX_RETRIES + 1));
