@@ -1,4 +1,4 @@
-//! What run files and the journal have in common: opening SQLite databases, telling ours from others, and what can go wrong.
+//! What run files and the journal have in common: opening SQLite databases, recognising ours, and what can go wrong.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub enum DatabaseError {
     /// It was cut short or overwritten.
     #[error("`{}` is damaged: {why}; restore it from a copy, or run again", path.display())]
     Damaged { path: PathBuf, why: String },
-    #[error("no space is left to write `{}`; make room and run the command again, what is written so far is kept", path.display())]
+    #[error("no space is left to write `{}`; make room and run the command again, what is written so far is saved", path.display())]
     DiskFull { path: PathBuf },
     /// It may not be written.
     #[error("`{}` cannot be written; make the file and its directory writable, or choose another directory", path.display())]
@@ -186,7 +186,7 @@ impl From<Unreadable> for Fault {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) what: &'static str,
-    /// What stands in its header, so that `file` and others can tell.
+    /// What stands in its header, so that `file` and other tools recognise it.
     pub(crate) application_id: i32,
     /// The format that is written.
     pub(crate) format: i32,
@@ -197,7 +197,7 @@ impl Kind {
     /// Makes a new database of this kind in a file that does not exist, or is empty.
     pub(crate) fn create(&self, path: &Path) -> Result<Connection, DatabaseError> {
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
-        // Nothing is lost if the power fails before the first commit, so nobody waits for the disk until then.
+        // Nothing is lost if the power fails before the first commit, so no commit waits for the disk until then.
         let pragmas = format!(
             "PRAGMA page_size = 8192; PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL;
              BEGIN IMMEDIATE;
@@ -236,7 +236,7 @@ impl Kind {
                 self.check(&connection, path).map(|()| connection)
             }
             // A database that was last written with a log beside it wants to make one to be read. Where that is not possible and
-            // there is none, nobody is writing either.
+            // there is none, no process is writing either.
             Err(error) if error.is_unopenable() => {
                 if beside(path, "-wal").exists() {
                     return Err(DatabaseError::LogUnreadable { path: path.to_owned() });
@@ -281,7 +281,7 @@ impl Kind {
 }
 
 /// How long to wait for others before giving up.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, DatabaseError> {
     let of = |it| DatabaseError::of(path, it);
@@ -290,7 +290,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, DatabaseError> {
     Ok(connection)
 }
 
-/// Opens a file that nobody changes, without looking for a log or locks.
+/// Opens a file that no process changes, without looking for a log or locks.
 fn connect_unchanging(path: &Path) -> Result<Connection, DatabaseError> {
     let of = |it| DatabaseError::of(path, it);
     let written = path.display().to_string().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
@@ -302,7 +302,7 @@ fn connect_unchanging(path: &Path) -> Result<Connection, DatabaseError> {
 
 /// What holds for every connection. Run files come from other people: nothing in one may run.
 fn careful(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
@@ -405,7 +405,7 @@ mod tests {
         };
         assert_eq!(
             said(rusqlite::ffi::SQLITE_FULL),
-            "no space is left to write `x.jurat`; make room and run the command again, what is written so far is kept"
+            "no space is left to write `x.jurat`; make room and run the command again, what is written so far is saved"
         );
         assert_eq!(said(rusqlite::ffi::SQLITE_IOERR_SHMSIZE), said(rusqlite::ffi::SQLITE_FULL));
         assert_eq!(

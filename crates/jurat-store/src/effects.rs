@@ -60,7 +60,7 @@ pub struct StoredEffect {
     pub reused: bool,
 }
 
-/// Turns of scenarios are counted from here; no suite has so many tasks.
+/// Turns of scenarios are counted from here; no suite has as many tasks.
 const FIRST_TURN: u32 = 1 << 31;
 
 /// Who asks, as a number: 0 is the case, a task one more than its index, a turn of a scenario its number from [`FIRST_TURN`] on.

@@ -1,4 +1,4 @@
-//! What is kept in files: definitions and records read under limits, runs and the journal written and read.
+//! What is stored in files: definitions and records read under limits, runs and the journal written and read.
 //!
 //! This is the only crate that opens files of data, and the only one that knows their formats. It says what it found and
 //! where; what that means for an evaluation is not decided here. Reading order:

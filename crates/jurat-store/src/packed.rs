@@ -166,7 +166,7 @@ impl<'b> Bytes<'b> {
         usize::try_from(self.number()?).map_err(|_| Unreadable::Damaged)
     }
 
-    /// The next so many bytes.
+    /// The next `n` bytes.
     pub(crate) fn take(&mut self, n: usize) -> Result<&'b [u8], Unreadable> {
         let (taken, rest) = self.0.split_at_checked(n).ok_or(Unreadable::Damaged)?;
         self.0 = rest;

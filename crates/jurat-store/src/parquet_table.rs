@@ -42,7 +42,7 @@ pub enum Cell<'c> {
 const BATCH_ROWS: usize = 1024;
 /// The same by the bytes of their texts.
 const BATCH_BYTES: usize = 1 << 20;
-/// A row group ends after so many rows, or when it has grown to so many bytes.
+/// A row group ends after this number of rows, or when it has this number of bytes.
 const GROUP_ROWS: usize = 1 << 17;
 const GROUP_BYTES: usize = 8 << 20;
 
@@ -162,7 +162,7 @@ impl Column {
     }
 }
 
-/// What went wrong with writing. The kind of error is kept: whoever reads a pipe may go away.
+/// What went wrong with writing. The kind of error is preserved: the reader of a pipe may go away.
 fn output(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {

@@ -158,7 +158,7 @@ impl Project {
         self.root.join("journal.db")
     }
 
-    /// A name that no run has yet, for a suite and a time in milliseconds since 1970. The end of it is drawn from `random`.
+    /// A name that no run has yet, for a suite and a time in milliseconds since 1970. The end of it is made from `random`.
     pub fn new_run(&self, suite: &str, at_ms: u64, random: u64) -> RunName {
         let (time, suite) = (file_time(at_ms), file_name(suite));
         let mut numbers = (0..).map(|it| random.wrapping_add(it));
@@ -195,7 +195,7 @@ impl Project {
         Ok(runs)
     }
 
-    /// The file of the run that ended last, resumed ones included, among those that somebody wants; one that has not ended counts from its
+    /// The file of the run that ended last, resumed ones included, among those that are wanted; one that has not ended counts from its
     /// beginning. A run without a single case is none: nothing was selected.
     pub fn latest(&self, is_wanted: &dyn Fn(&Path) -> bool) -> Result<Option<PathBuf>, ProjectError> {
         let modified = |it: &RunName| std::fs::metadata(&it.path).and_then(|it| it.modified()).ok();

@@ -13,10 +13,10 @@ const MOST_BYTES: u64 = 4 << 20;
 const MOST_EVENTS: u64 = 100_000;
 
 /// The events of an OpenClaw transcript in their order, as the lines of JSON that they are. The database is one that the program has closed, or a copy of one; it was
-/// written by somebody who is not trusted, so nothing in it is run.
+/// written by a program that is not trusted, so nothing in it is run.
 pub fn openclaw_transcript(database: &Path) -> Result<Vec<String>, String> {
     let unreadable = |error: rusqlite::Error| format!("the transcript cannot be read: {error}");
-    // A log that was not merged has to be, which writes; whoever asks hands over a copy.
+    // A log that was not merged has to be, which writes; the caller hands over a copy.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(database, flags).map_err(unreadable)?;
     connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;").map_err(unreadable)?;

@@ -1,6 +1,6 @@
 //! The journal of a project: answers by the content of their requests, for all runs.
 //!
-//! Several processes may use it at once. They do not wait for each other's answers: both may pay for the same one, both are kept, and the
+//! Several processes may use it at once. They do not wait for each other's answers: both may pay for the same one, both are stored, and the
 //! newest is read. Nothing is removed but by [`Journal::clean`]. Answers are written by the thread that writes a run, before the run
 //! itself has them, so that what was paid for is never lost.
 
@@ -60,7 +60,7 @@ struct Unseen {
 }
 
 impl Unseen {
-    /// So many are remembered.
+    /// How many are remembered.
     const MOST: usize = 4096;
 
     fn add(&mut self, prefixes: impl Iterator<Item = i64>) {
@@ -78,12 +78,12 @@ impl Unseen {
 /// How long what other processes write may stay unseen.
 const STALE: Duration = Duration::from_millis(50);
 
-/// Whoever asks looks for many answers at once. To begin and end a transaction for each costs more than to look, and what was read before would have to be
-/// read again, so one goes on until it is old, or something that is looked for came after it began.
+/// A run looks for many answers at once. To begin and end a transaction for each costs more than to look, and what was read before would have to be
+/// read again, so one stays open until it is old, or something that is looked for was written after it began.
 #[derive(Debug)]
 struct Reader {
     connection: Connection,
-    /// Since when the transaction goes on.
+    /// Since when the transaction is open.
     since: Option<Instant>,
     /// What the index does not have yet, as the transaction sees it.
     unsorted: Unsorted,
@@ -236,7 +236,7 @@ impl Journal {
         reader.newest(key, not_before_ms.unwrap_or(0)).map_err(|it| it.at(&self.path, "answer.outcome"))
     }
 
-    /// To be called now and then by those who look for answers: while nobody looks, the log of the file can be brought into it.
+    /// To be called now and then by runs that look for answers: while none looks, the log of the file can be merged into it.
     pub fn rest(&self) -> Result<(), DatabaseError> {
         self.reader().end().map_err(|it| DatabaseError::of(&self.path, it))
     }
@@ -321,7 +321,7 @@ fn make(path: &Path) -> Result<(), DatabaseError> {
             Ok(()) => Ok(()),
         }
     });
-    // Nobody minds when they are not there any more.
+    // It does not matter when they are not there any more.
     for left in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(beside(&unnamed, left));
     }
@@ -336,7 +336,7 @@ fn make(path: &Path) -> Result<(), DatabaseError> {
 /// Makes a journal that is whole without its log.
 fn make_under(path: &Path) -> Result<(), DatabaseError> {
     let connection = JOURNAL.create(path)?;
-    // Nobody knows it yet, so it is enough when the disk has it in the end.
+    // No other process knows it yet, so it is enough when the disk has it in the end.
     let whole = connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA wal_checkpoint(TRUNCATE);");
     whole.map_err(|it| DatabaseError::of(path, it))?;
     connection.close().map_err(|(_, it)| DatabaseError::of(path, it))?;
@@ -371,7 +371,7 @@ impl JournalWriter {
             }
             self.connection.execute_batch("COMMIT")
         });
-        // Not before they are there: a reader that begins to look takes what it is told of for seen.
+        // Not before they are there: a reader that begins to look takes what is noted for seen.
         let mut unseen = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         unseen.add(effects.map(|it| it.effect.key.prefix()));
         drop(unseen);

@@ -1,7 +1,7 @@
-//! Where answers are, by the beginnings of their keys: an index that is kept by hand.
+//! Where answers are, by the beginnings of their keys: an index of our own.
 //!
 //! Keys are spread evenly. An index that took in every answer at once would change a page for nearly each of them, and write more than the answers themselves.
-//! So the keys of a commit are noted in one row, in the order in which they came, and put in their places many at a time. Whoever looks for an
+//! So the keys of a commit are noted in one row, in the order in which they came, and put in their places many at a time. A lookup of an
 //! answer looks among both.
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ INSERT INTO meta (key, value) VALUES ('sorted', '0');
 
 pub(super) use tables;
 
-/// So many may be out of place: what readers remember, and what a reader that begins has to read.
+/// The most keys that may be out of place: what readers remember, and what a new reader has to read.
 const MOST_UNSORTED: usize = 4096;
 
 /// What a reader knows of answers that are not in their places.
@@ -81,7 +81,7 @@ pub(super) fn n_unsorted(connection: &Connection) -> rusqlite::Result<usize> {
     connection.query_row("SELECT coalesce(sum(length(keys)), 0) / 8 FROM unsorted", [], |row| row.get(0))
 }
 
-/// Whether so many are out of place that they should be put there.
+/// Whether enough keys are out of place to be put there.
 pub(super) fn is_due(n_unsorted: usize) -> bool {
     n_unsorted >= MOST_UNSORTED
 }

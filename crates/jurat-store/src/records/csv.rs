@@ -74,7 +74,7 @@ impl Row {
     }
 }
 
-/// Whether a row may go on beyond the text.
+/// Whether a row may continue beyond the text.
 fn is_cut(head: &Head, row: &Row) -> bool {
     let is_whole = head.text.ends_with('\n') && row.open_quote.is_none();
     head.end != End::File && row.end >= head.text.len() && !is_whole

@@ -12,8 +12,8 @@ pub enum SampleError {
     /// There is no such file.
     #[error("there is no such file")]
     NotFound,
-    /// The file's name does not tell its format.
-    #[error("{} does not tell the format of the records; name the file {}, or say `format`", told(ending.as_deref()), endings())]
+    /// The file's name does not say its format.
+    #[error("{} does not say the format of the records; name the file {}, or say `format`", named(ending.as_deref()), endings())]
     UnknownFormat {
         /// What the name ends with, without the dot.
         ending: Option<String>,
@@ -91,7 +91,7 @@ impl From<io::Error> for SampleError {
     }
 }
 
-fn told(ending: Option<&str>) -> String {
+fn named(ending: Option<&str>) -> String {
     match ending {
         Some(ending) => format!("the ending `.{ending}`"),
         None => "a name without an ending".to_owned(),

@@ -1,4 +1,4 @@
-//! The formats that records come in, and the endings of file names that tell them apart.
+//! The formats that records come in, and the endings of file names that distinguish them.
 
 use std::fmt;
 use std::path::Path;
@@ -29,7 +29,7 @@ impl Format {
         ("parquet", Format::Parquet),
     ];
 
-    /// The format that a file's name tells, in whatever case it is written.
+    /// The format that a file's name says, in whatever case it is written.
     pub fn of(path: &Path) -> Result<Format, SampleError> {
         let ending = path.extension().map(|it| it.to_string_lossy().into_owned());
         let known = |ending: &str| Format::ENDINGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(ending));

@@ -1,6 +1,6 @@
 //! The start of a file, as text, and why the text stops where it does.
 //!
-//! Readers walk the text and ask about its end only when they come to it. So bytes that are no text, and rows cut off by
+//! Readers walk the text and ask about its end only when they reach it. So bytes that are no text, and rows cut off by
 //! the limit, matter only to a sample that gets that far.
 
 use std::path::Path;
@@ -43,7 +43,7 @@ impl Head {
         Ok(Head { text, end, limit })
     }
 
-    /// Whether the file goes on behind the text.
+    /// Whether the file continues behind the text.
     pub(super) fn is_cut(&self) -> bool {
         self.end == End::Limit
     }

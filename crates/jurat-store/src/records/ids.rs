@@ -1,8 +1,8 @@
 //! What rows are known by.
 //!
 //! A row's id is what stands at the path that `id:` names; else its `id`, `record_id` or `case_id`; else a hash of its
-//! bytes. Two rows with one id could not be told apart in a report, so that is an error, which names both. Rows without an
-//! id that are equal byte by byte are told apart by a number: `…-2`, `…-3`.
+//! bytes. Two rows with one id could not be distinguished in a report, so that is an error, which names both. Rows without an
+//! id that are equal byte by byte are distinguished by a number: `…-2`, `…-3`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -185,7 +185,7 @@ impl fmt::Debug for Ids {
     }
 }
 
-/// The hash of an id. Two halves, because a `u128` would be kept at a multiple of 16 bytes.
+/// The hash of an id. Two halves, because a `u128` is aligned to 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
     high: u64,

@@ -25,7 +25,7 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
             };
         };
         let record = parse_json(&head.text[row.clone()]).map_err(|it| {
-            // What the walk lets pass and the parser does not is nested too deep, and is told as of the row's start.
+            // What the walk lets pass and the parser does not is nested too deep, and is reported at the row's start.
             head.malformed_at(row.start, it.message)
         })?;
         sample.push(record.value.into_owned(), record.repeated_key);

@@ -29,10 +29,10 @@ pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
     Ok(sample)
 }
 
-/// Text that is no JSON; a value that goes on in the next line needs another format.
+/// Text that is no JSON; a value that continues in the next line needs another format.
 fn malformed(head: &Head, at: usize, message: String) -> SampleError {
     let is_cut = message.starts_with("EOF while parsing") && parse_json(&head.text).is_ok();
-    let hint = "; the value goes on in the next line: name the file `.json`, or write one value on each line, as `jq -c .` does";
+    let hint = "; the value continues in the next line: name the file `.json`, or write one value on each line, as `jq -c .` does";
     head.malformed_at(at, if is_cut { message + hint } else { message })
 }
 

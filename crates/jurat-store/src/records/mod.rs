@@ -36,7 +36,7 @@ pub use rows::{
 pub struct Sample {
     /// The rows, in the order of the file.
     pub rows: Vec<Value>,
-    /// Whether the file goes on after them.
+    /// Whether the file has more after them.
     pub more: bool,
     /// The first of them, from 1, in which an object has a key twice; the last value won.
     pub repeated_key: Option<u64>,

@@ -1,7 +1,7 @@
 //! The rows of a JSON document, one after the other: the items of a list, or one object that is the only row.
 //!
-//! The text may be a piece of the document. A [`Walk`] then says that it was cut, and goes on in a longer piece; so the
-//! end of a huge list is never looked at by those who want its start, nor held in memory by those who want it all.
+//! The text may be a piece of the document. A [`Walk`] then says that it was cut, and continues in a longer piece; so the
+//! end of a huge list is never looked at where only its start is wanted, nor held in memory where all of it is.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(super) struct Walk {
     expects: Expects,
 }
 
-/// What the document should go on with.
+/// What the document should continue with.
 #[derive(Debug, Clone, Copy, Default)]
 enum Expects {
     #[default]
@@ -69,7 +69,7 @@ impl Walk {
     }
 
     /// Goes over the row that begins here. `None`, without a step, when the text ends before the row does: `12` may be the
-    /// start of `123`, so an item of a list ends only where something follows it. `more` says whether the document goes on.
+    /// start of `123`, so an item of a list ends only where something follows it. `more` says whether the document continues.
     pub(super) fn row(&mut self, text: &str, at: &mut usize, more: bool) -> Result<Option<Range<usize>>, Flaw> {
         let rest = &text[*at..];
         let start = *at + rest.len() - rest.trim_ascii_start().len();

@@ -1,4 +1,4 @@
-//! Some thousand cases on their way into the file, column by column.
+//! Some thousand cases before they are written to the file, column by column.
 //!
 //! A [`BlockBuilder`] belongs to one thread, which also pays for ordering, hashing and compressing; what it makes is a [`Block`] of bytes
 //! that the writer only inserts. Nothing is done for a verdict that passed, and for a case that passed only what it takes to find it
@@ -37,7 +37,7 @@ pub struct BlockBuilder {
     n_variants: VariantCount,
     cases: Vec<u64>,
     places: Vec<RowPlace>,
-    /// For rows that stay where they are; `None` for those that are kept.
+    /// For rows that stay where they are; `None` for those that are retained.
     row_hashes: Vec<Option<u128>>,
     ids: Vec<IdEntry>,
     id_texts: String,
@@ -46,8 +46,8 @@ pub struct BlockBuilder {
     codes: Vec<Vec<u8>>,
     details: Vec<DetailEntry>,
     detail_bytes: Vec<u8>,
-    kept: Vec<(usize, Range<usize>)>,
-    kept_bytes: Vec<u8>,
+    retained: Vec<(usize, Range<usize>)>,
+    retained_bytes: Vec<u8>,
     scores: HashMap<Column, Vec<(usize, f64)>>,
     labels: HashMap<Column, Labels>,
     slices: HashMap<String, Vec<usize>>,
@@ -148,8 +148,8 @@ impl BlockBuilder {
             codes: vec![Vec::new(); n_tasks + 1],
             details: Vec::new(),
             detail_bytes: Vec::new(),
-            kept: Vec::new(),
-            kept_bytes: Vec::new(),
+            retained: Vec::new(),
+            retained_bytes: Vec::new(),
             scores: HashMap::new(),
             labels: HashMap::new(),
             slices: HashMap::new(),
@@ -160,7 +160,7 @@ impl BlockBuilder {
     /// Whether it holds as much as a block should.
     pub fn is_full(&self) -> bool {
         self.cases.len() >= Self::MOST_CASES
-            || self.id_texts.len() + self.detail_bytes.len() + self.kept_bytes.len() >= Self::MOST_BYTES
+            || self.id_texts.len() + self.detail_bytes.len() + self.retained_bytes.len() >= Self::MOST_BYTES
     }
 
     pub fn is_empty(&self) -> bool {
@@ -182,9 +182,9 @@ impl BlockBuilder {
             RowId::Given(_) => None,
         };
         if row.keep || row.place.bytes.is_none() {
-            let start = self.kept_bytes.len();
-            self.kept_bytes.extend_from_slice(row.text.as_bytes());
-            self.kept.push((slot, start..self.kept_bytes.len()));
+            let start = self.retained_bytes.len();
+            self.retained_bytes.extend_from_slice(row.text.as_bytes());
+            self.retained.push((slot, start..self.retained_bytes.len()));
             self.row_hashes.push(None);
         } else {
             self.row_hashes.push(Some(content.unwrap_or_else(|| xxh3_128(row.text.as_bytes()))));
@@ -369,20 +369,21 @@ impl BlockBuilder {
         chunks.close(&mut self.packer)
     }
 
-    /// The rows that are kept, and the hash of those that are not. Of cases that follow each other and share a row, the first that keeps it
+    /// The rows that are retained, and the hash of those that are not. Of cases that follow each other and share a row, the first that retains it
     /// keeps it for all after it, as long as they have the same text: what came of a conversation differs from case to case.
     fn rows(&mut self, order: &Order) -> Rows {
-        let mut kept: Vec<Option<Range<usize>>> = vec![None; if self.kept.is_empty() { 0 } else { self.cases.len() }];
-        self.kept.drain(..).for_each(|(slot, range)| kept[slot] = Some(range));
+        let mut retained: Vec<Option<Range<usize>>> =
+            vec![None; if self.retained.is_empty() { 0 } else { self.cases.len() }];
+        self.retained.drain(..).for_each(|(slot, range)| retained[slot] = Some(range));
         let mut chunks = Chunks::default();
         let mut hashes = Vec::with_capacity(self.cases.len() * 16);
         let mut last: Option<(RowPlace, Option<Range<usize>>)> = None;
         for (rank, slot) in order.slots().enumerate() {
             let place = self.places[slot];
             let before = last.take().filter(|it| it.0 == place).map(|it| it.1);
-            let range = kept.get_mut(slot).and_then(Option::take);
-            let text = |range: &Range<usize>| &self.kept_bytes[range.clone()];
-            let is_kept = match (before, range, self.row_hashes[slot]) {
+            let range = retained.get_mut(slot).and_then(Option::take);
+            let text = |range: &Range<usize>| &self.retained_bytes[range.clone()];
+            let retained = match (before, range, self.row_hashes[slot]) {
                 (Some(Some(before)), range, _) if range.as_ref().is_none_or(|it| text(it) == text(&before)) => {
                     Some(before)
                 }
@@ -397,7 +398,7 @@ impl BlockBuilder {
                 }
                 _ => None,
             };
-            last = Some((place, is_kept));
+            last = Some((place, retained));
         }
         let hash = (!hashes.is_empty()).then(|| *blake3::hash(&hashes).as_bytes());
         Rows { evidence: chunks.close(&mut self.packer), hash }
@@ -453,8 +454,8 @@ impl BlockBuilder {
         self.codes.iter_mut().for_each(Vec::clear);
         self.details.clear();
         self.detail_bytes.clear();
-        self.kept.clear();
-        self.kept_bytes.clear();
+        self.retained.clear();
+        self.retained_bytes.clear();
         self.slices.clear();
     }
 }
@@ -482,7 +483,7 @@ impl Order {
         (0..self.1).map(move |ix| ordered.map_or(ix, |slots| slots[ix]))
     }
 
-    /// Where each slot comes to lie.
+    /// The new place of each slot.
     fn ranks(&self) -> Option<Vec<usize>> {
         let slots = self.0.as_ref()?;
         let mut ranks = vec![0; slots.len()];

@@ -1,4 +1,4 @@
-//! Which cases a run came to, in little room: most of them follow each other.
+//! Which cases a run reached, in little memory: most of them follow each other.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Who writes a run: one process at a time.
 //!
-//! The lock is on a file of its own beside the run, because SQLite's locks on the run itself are lost when anybody in the process
-//! closes it. The system drops the lock when the process dies, so a run that was killed can be gone on with at once.
+//! The lock is on a file of its own beside the run, because SQLite's locks on the run itself are lost when any code in the process
+//! closes it. The system drops the lock when the process dies, so a run that was killed can be resumed at once.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Claims a run that nobody else writes.
+    /// Claims a run that no other process writes.
     pub(super) fn new(run: &Path) -> Result<Claim, DatabaseError> {
         let path = lock_path(run);
         loop {
@@ -24,7 +24,7 @@ impl Claim {
             let file = file.map_err(|it| DatabaseError::of_new(run, it))?;
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path) => return Ok(Claim { path, file }),
-                // Whoever had it removed the file between our opening and our locking it.
+                // Its owner removed the file between our opening and our locking it.
                 Ok(()) => continue,
                 Err(TryLockError::WouldBlock) => return Err(DatabaseError::Busy { path: run.to_owned() }),
                 Err(TryLockError::Error(error)) => return Err(DatabaseError::of_io(&path, error)),
@@ -35,13 +35,13 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Removed while it is still locked: after that somebody else may have it. A file that stays behind does no harm.
+        // Removed while it is still locked: after that another process may have it. A file that stays behind does no harm.
         let _ = std::fs::remove_file(&self.path);
         let _ = self.file.unlock();
     }
 }
 
-/// Whether somebody is writing a run.
+/// Whether a process is writing a run.
 pub(super) fn is_claimed(run: &Path) -> bool {
     let Ok(file) = File::open(lock_path(run)) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))

@@ -44,7 +44,7 @@ pub enum Code {
     Passed = 0,
     /// Judged, and wrong.
     Failed = 1,
-    /// An answer that nobody asked to pass.
+    /// An answer that no assertion asks to pass.
     Measured = 2,
     /// A gate said no; the detail says which.
     SkippedByGate = 3,

@@ -25,14 +25,14 @@ pub enum RunFileError {
         source: std::io::Error,
     },
     /// The run is complete.
-    #[error("`{}` is finished; there is nothing to go on with", path.display())]
+    #[error("`{}` is finished; there is nothing to resume", path.display())]
     Finished { path: std::path::PathBuf },
-    /// The run goes on, or was killed.
-    #[error("`{}` is not finished; wait until it is, or run the command again to go on with it", path.display())]
+    /// The run is in progress, or was killed.
+    #[error("`{}` is not finished; wait until it is, or run the command again to resume it", path.display())]
     Unfinished { path: std::path::PathBuf },
 }
 
-/// Why a run can no longer be written. Everybody who writes afterwards is told the same.
+/// Why a run can no longer be written. Every later write fails with the same reason.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum WriteError {
     /// Writing failed.

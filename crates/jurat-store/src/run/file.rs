@@ -21,7 +21,7 @@ use crate::journal::JournalWriter;
 use crate::packed::{Packer, sealed};
 use crate::records::DuplicateId;
 
-/// So many ids are indexed in the log of the file rather than without one.
+/// At most this many ids are indexed in the log of the file rather than without one.
 const LITTLE: u64 = 20_000;
 
 /// The file of a run that is being written.
@@ -49,7 +49,7 @@ impl RunFile {
         // SQLite would take a file that is there for its own.
         std::fs::File::create_new(path).map_err(|it| DatabaseError::of_new(path, it))?;
         RunFile::begin_in(path, head, options).inspect_err(|_| {
-            // What has no beginning is no run, and would only be in the way of those who look for the latest.
+            // What has no beginning is no run, and would only be in the way when the latest is looked for.
             for left in ["", "-wal", "-shm"] {
                 let _ = std::fs::remove_file(beside(path, left));
             }
@@ -70,7 +70,7 @@ impl RunFile {
         let connection = RUN.open(path)?;
         let of = |it| DatabaseError::of(path, it);
         let fact = |key| meta(&connection, key).map_err(of);
-        // Whoever found it open may not be the first to go on with it.
+        // Another process may have resumed it since it was found open.
         if fact("ended")?.is_some() && fact("resumable")?.as_deref() != Some("1") {
             return Err(RunFileError::Finished { path: path.to_owned() });
         }
@@ -108,7 +108,7 @@ impl RunFile {
         })
     }
 
-    /// Lets the file have so many pages, as if the disk had no room for more.
+    /// Limits the pages of the file, as if the disk had no room for more.
     #[cfg(test)]
     pub(super) fn limit(&self, n_pages: u32) {
         let limit = format!("PRAGMA max_page_count = {n_pages}");
@@ -176,7 +176,7 @@ impl RunFile {
             file.put_meta("ended", ended.name())?;
             file.put_meta("resumable", if state.resumable && duplicates.n == 0 { "1" } else { "0" })?;
             file.put_meta("ended_at_ms", &state.at_ms.to_string())?;
-            if let Some(counted) = file.counted.kept(&file.connection)? {
+            if let Some(counted) = file.counted.stored(&file.connection)? {
                 file.put_meta(stats::META, &counted)?;
             }
             let summary = read_summary(&file.connection)?;
@@ -189,7 +189,7 @@ impl RunFile {
         Ok(named)
     }
 
-    /// Brings everything from the log into the file, and goes on without one. Where somebody reads at this moment
+    /// Merges the log into the file, and continues without one. Where another process reads at this moment
     /// an empty log stays beside it, which does no harm.
     fn leave_log(&self) -> Result<(), RunFileError> {
         let leave = || -> rusqlite::Result<()> {
@@ -200,7 +200,7 @@ impl RunFile {
             if self.is_worth_waiting() {
                 self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             }
-            // What is left is one sector that says whether there is a log: right either way, so nobody waits for it.
+            // What is left is one sector that says whether there is a log: right either way, so it is not waited for.
             let synchronous: i64 = self.connection.query_row("PRAGMA synchronous", [], |row| row.get(0))?;
             self.connection.execute_batch("PRAGMA synchronous = OFF")?;
             let left = self.connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()));
@@ -213,7 +213,7 @@ impl RunFile {
         }
     }
 
-    /// Whether the disk should have it all before the run counts as finished. A small run that asked nobody is made again sooner than
+    /// Whether the disk should have it all before the run counts as finished. A small run without requests is made again sooner than
     /// a disk answers.
     fn is_worth_waiting(&self) -> bool {
         self.is_durable || self.has_effects || self.n_ids > LITTLE

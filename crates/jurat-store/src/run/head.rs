@@ -21,7 +21,7 @@ pub struct RunHead {
     pub created_at_ms: u64,
     /// The version of jurat that began it.
     pub version: String,
-    /// What a later run must share to go on with this one.
+    /// What a later run must share to resume this one.
     pub resume_key: String,
     /// Files as they were written, the plan, prices, options: whatever the run rests on.
     pub documents: Vec<Document>,
@@ -74,7 +74,7 @@ impl SourceFile {
     }
 }
 
-/// When a file was last changed, in nanoseconds since 1970; 0 where nobody knows.
+/// When a file was last changed, in nanoseconds since 1970; 0 where it is not known.
 pub(super) fn mtime_ns(metadata: &std::fs::Metadata) -> i64 {
     use std::time::UNIX_EPOCH;
     let nanoseconds = |it: Duration| i64::try_from(it.as_nanos()).unwrap_or(i64::MAX);
@@ -151,7 +151,7 @@ impl Ended {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FinishState {
     pub ended: Ended,
-    /// Whether the same command should go on with it.
+    /// Whether the same command should resume it.
     pub resumable: bool,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
@@ -161,9 +161,9 @@ pub struct FinishState {
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunState {
-    /// What is known at its end; `None` when it goes on, or was killed.
+    /// What is known at its end; `None` when it is in progress, or was killed.
     pub finish: Option<FinishState>,
-    /// How many cases are kept.
+    /// How many cases are stored.
     pub n_cases: u64,
     /// Whether every row is in the file itself.
     pub self_contained: bool,

@@ -1,6 +1,6 @@
-//! The ids of a run while it goes on: sorted block by block, and merged at the end, with memory that does not grow.
+//! The ids of a run in progress: sorted block by block, and merged at the end, with memory that does not grow.
 //!
-//! What is not in memory is in a file without a name. It is not part of the run: when a run goes on after it was killed, its blocks are
+//! What is not in memory is in a file without a name. It is not part of the run: when a run is resumed after it was killed, its blocks are
 //! made again, and their ids with them.
 
 use std::collections::HashSet;

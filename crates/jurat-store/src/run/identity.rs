@@ -30,7 +30,7 @@ fn content_id(text: &str) -> Option<u128> {
     (text.len() == 32 && text.as_bytes().iter().all(is_digit)).then(|| u128::from_str_radix(text, 16).ok())?
 }
 
-/// The content hash and the number of an id like `…-2`, which tells rows of equal content apart.
+/// The content hash and the number of an id like `…-2`, which distinguishes rows of equal content.
 pub(super) fn numbered_content_id(text: &str) -> Option<(u128, u64)> {
     let (hash, number) = text.split_at_checked(32)?;
     let digits = number.strip_prefix('-')?;

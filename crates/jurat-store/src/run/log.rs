@@ -1,6 +1,6 @@
 //! The effects of a run in its file: writing them down, and finding them again.
 //!
-//! An effect is kept once for many sites that share it; a site says where it was used.
+//! An effect is stored once for many sites that share it; a site says where it was used.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ impl RunLog {
 /// Remembers effects that were written, so that one that comes again is found.
 ///
 /// It forgets: each effect has one place, which the next that falls there takes. To look among all that were ever written, an index
-/// would have to be kept, and to keep it costs more than an effect that is written twice. What is asked most is found.
+/// would have to be stored, and to store it costs more than an effect that is written twice. What is asked most is found.
 #[derive(Debug)]
 pub(super) struct Written {
     /// A hash of request and outcome, and the number of the effect.

@@ -1,10 +1,10 @@
 //! Runs: one SQLite file each, with everything that was asked, answered and concluded.
 //!
-//! Verdicts are kept in columns of some thousand cases ([`BlockBuilder`]), because a row for each would cost more than judging it. Effects
-//! are rows: each is written before anybody looks at it. `docs/reference/run-files.md` describes the format for other readers.
+//! Verdicts are stored in columns of some thousand cases ([`BlockBuilder`]), because a row for each would cost more than judging it. Effects
+//! are rows: each is written before the run looks at it. `docs/reference/run-files.md` describes the format for other readers.
 //!
-//! * [`RunWriter`]: a run on its way to disk, [`RunWriter::resume`] one that goes on;
-//! * [`RunReader`]: a run that is read, finished or not; [`RunLog`]: its effects by site, for going on and for replay;
+//! * [`RunWriter`]: a run that is written, [`RunWriter::resume`] one that is resumed;
+//! * [`RunReader`]: a run that is read, finished or not; [`RunLog`]: its effects by site, to resume and to replay it;
 //! * [`unfinished`], [`pack`]: what else is done with run files.
 //!
 //! ```

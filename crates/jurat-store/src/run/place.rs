@@ -29,13 +29,13 @@ impl ByteRange {
     }
 }
 
-/// How a place is written, in the lowest three bits of a number; what the other bits say is told beside each.
+/// How a place is written, in the lowest three bits of a number; what the other bits say stands beside each.
 mod form {
     /// The next row of the same source, one byte after the end of the last: its length.
     pub(super) const NEXT: u64 = 0;
     /// The same row as the last: nothing.
     pub(super) const SAME: u64 = 1;
-    /// The next row of the same source, so many bytes after the end of the last: its length; then the bytes between.
+    /// The next row of the same source, some bytes after the end of the last: its length; then the bytes between.
     pub(super) const NEXT_AFTER: u64 = 2;
     /// Somewhere: its length; then source, number and offset.
     pub(super) const ELSEWHERE: u64 = 3;

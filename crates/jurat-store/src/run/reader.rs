@@ -160,7 +160,7 @@ impl RunReader {
         Cases::new(self.reading(), CaseIx::ALL, StoredBlock::errors).only(Code::Error)
     }
 
-    /// The cases that the run has come to.
+    /// The cases that the run has reached.
     pub fn case_ranges(&self) -> Result<CaseRanges, RunFileError> {
         Ok(CaseRanges::of(self.reading())?)
     }
@@ -219,7 +219,7 @@ impl RunReader {
 
     /// The JSON of a case's row, from the run or from where it was.
     pub fn row_text(&self, case: &StoredCase) -> Result<String, RunFileError> {
-        if let Some(text) = &case.row.kept {
+        if let Some(text) = &case.row.retained {
             return Ok(text.clone());
         }
         let (sources, directory, place) = (&self.head.sources, self.directory(), case.row.place);
@@ -252,9 +252,9 @@ impl RunReader {
 
     /// The effects in numbers. What checks had looked at or called are no answers.
     pub fn effect_stats(&self) -> Result<EffectStats, RunFileError> {
-        let kept: Option<String> = self.sqlite(meta(&self.connection, stats::META))?;
-        match kept.and_then(|it| EffectStats::read(&it)) {
-            Some(kept) => Ok(kept),
+        let stored: Option<String> = self.sqlite(meta(&self.connection, stats::META))?;
+        match stored.and_then(|it| EffectStats::read(&it)) {
+            Some(stored) => Ok(stored),
             None => self.sqlite(EffectStats::counted(&self.connection)),
         }
     }

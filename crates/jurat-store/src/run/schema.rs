@@ -54,7 +54,7 @@ CREATE TABLE summary (
 CREATE TABLE event (id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
 ";
 
-/// What a run computes from its rows and effects, and computes again when it goes on.
+/// What a run computes from its rows and effects, and computes again when it is resumed.
 pub(super) const FORGET_RESULTS: &str = "
 DELETE FROM block; DELETE FROM verdicts; DELETE FROM scores; DELETE FROM labels; DELETE FROM detail; DELETE FROM evidence;
 DELETE FROM id_page; DELETE FROM repeated; DELETE FROM summary;

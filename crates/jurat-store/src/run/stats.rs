@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::effects::RecordedEffect;
 
-/// Where they are kept in `meta`, once a run has ended.
+/// Where they are stored in `meta`, once a run has ended.
 pub(super) const META: &str = "effects";
 
 /// The effects of a run in numbers.
@@ -26,9 +26,9 @@ pub struct EffectStats {
 }
 
 impl EffectStats {
-    /// What was kept of a run that has ended.
-    pub(super) fn read(kept: &str) -> Option<EffectStats> {
-        let groups: Vec<Group> = serde_json::from_str(kept).ok()?;
+    /// What was stored of a run that has ended.
+    pub(super) fn read(stored: &str) -> Option<EffectStats> {
+        let groups: Vec<Group> = serde_json::from_str(stored).ok()?;
         Some(EffectStats::of(&groups))
     }
 
@@ -47,7 +47,7 @@ impl EffectStats {
 
     fn of(groups: &[Group]) -> EffectStats {
         let of_kind = |kind: &'static str| groups.iter().filter(move |it| it.kind == kind);
-        // What a whole run of an agent came to counts as one.
+        // The result of a whole run of an agent counts as one.
         let answers = || of_kind("model").chain(of_kind("run"));
         EffectStats {
             asked: answers().map(|it| it.n).sum(),
@@ -77,7 +77,7 @@ pub(super) struct Counting {
     n: u64,
 }
 
-/// There are few kinds, and few who answer. Where there are more, they are counted by whoever wants to know.
+/// There are few kinds, and few models. Where there are more, they are counted when they are asked for.
 const MOST_GROUPS: usize = 100;
 
 impl Counting {
@@ -101,8 +101,8 @@ impl Counting {
         }
     }
 
-    /// What is kept of them; `None` when there are others in the file that were not added.
-    pub(super) fn kept(&mut self, connection: &Connection) -> rusqlite::Result<Option<String>> {
+    /// What is stored of them; `None` when there are others in the file that were not added.
+    pub(super) fn stored(&mut self, connection: &Connection) -> rusqlite::Result<Option<String>> {
         let n: u64 = connection.query_row("SELECT count(*) FROM site", [], |row| row.get(0))?;
         self.groups.sort_by(|one, other| one.served.cmp(&other.served));
         Ok((n == self.n).then(|| serde_json::to_string(&self.groups).expect("texts and numbers are JSON")))

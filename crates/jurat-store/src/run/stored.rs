@@ -53,7 +53,7 @@ impl StoredCase {
 pub struct StoredRow {
     pub place: RowPlace,
     /// Its JSON, when it is in the run file.
-    pub kept: Option<String>,
+    pub retained: Option<String>,
     pub(super) block: i64,
 }
 
@@ -118,7 +118,7 @@ struct OpenChunk {
 
 /// The table of details.
 const DETAIL: &str = "detail";
-/// The table of rows that are kept.
+/// The table of rows that are retained.
 const EVIDENCE: &str = "evidence";
 
 /// A piece of a chunk.
@@ -247,7 +247,7 @@ impl StoredBlock {
         for (column, json) in self.details.pieces(reading, slot)? {
             details.push((column, reading.part(DETAIL, detail::read(json))?));
         }
-        let kept = self.kept(reading, slot)?.map(|it| String::from_utf8(it).map_err(|_| Unreadable::Damaged));
+        let retained = self.retained(reading, slot)?.map(|it| String::from_utf8(it).map_err(|_| Unreadable::Damaged));
         let has = |codes: &Option<Vec<Code>>| codes.as_ref().map_or(Code::Passed, |it| it[slot]);
         Ok(StoredCase {
             case_ix,
@@ -261,7 +261,7 @@ impl StoredBlock {
             took: self.took.as_ref().map(|it| Duration::from_micros(it[slot])),
             row: StoredRow {
                 place: self.places[slot],
-                kept: reading.part(EVIDENCE, kept.transpose())?,
+                retained: reading.part(EVIDENCE, retained.transpose())?,
                 block: self.id,
             },
         })
@@ -309,7 +309,7 @@ impl StoredBlock {
     }
 
     /// The row of a slot, when it is in the file: its own copy, or that of the case before it with the same row.
-    pub(super) fn kept(&mut self, reading: Reading<'_>, slot: usize) -> Result<Option<Vec<u8>>, DatabaseError> {
+    pub(super) fn retained(&mut self, reading: Reading<'_>, slot: usize) -> Result<Option<Vec<u8>>, DatabaseError> {
         if self.evidence.first_slots.is_empty() {
             return Ok(None);
         }
@@ -335,7 +335,7 @@ impl StoredBlock {
         let mut slots = Vec::new();
         for slot in 0..self.n {
             let is_first = slot == 0 || self.places[slot - 1] != self.places[slot];
-            if is_first && self.kept(reading, slot)?.is_none() {
+            if is_first && self.retained(reading, slot)?.is_none() {
                 slots.push(slot);
             }
         }

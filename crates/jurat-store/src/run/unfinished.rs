@@ -1,4 +1,4 @@
-//! Finding the run that a command should go on with.
+//! Finding the run that a command should resume.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::database::DatabaseError;
 /// older runs are in the journal.
 const NEWEST: usize = 64;
 
-/// The newest run in a directory with this key that was killed or stopped and that nobody is writing; `None` when the newest with this key
+/// The newest run in a directory with this key that was killed or stopped and that no process is writing; `None` when the newest with this key
 /// is complete. Files that are not runs, or cannot be read, are passed over.
 pub fn unfinished(directory: &Path, resume_key: &str) -> Result<Option<PathBuf>, RunFileError> {
     let entries = match std::fs::read_dir(directory) {

@@ -1,8 +1,8 @@
 //! Writing a run.
 //!
 //! One thread owns the file. What it is handed it writes in the order it came; effects are gathered for a few milliseconds, so that many
-//! share a commit, and whoever handed one over is told when it is safe. Once writing fails, nothing more is written, and everybody
-//! is told why.
+//! share a commit, and the caller that handed one over learns when it is safe. Once writing fails, nothing more is written, and every
+//! caller learns why.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,7 @@ pub struct WriterOptions<'o> {
 
 /// A run that is being written.
 ///
-/// It can be shared between threads. Dropped without [`RunWriter::finish`], it leaves a run that [`RunWriter::resume`] goes on with.
+/// It can be shared between threads. Dropped without [`RunWriter::finish`], it leaves a run that [`RunWriter::resume`] resumes.
 #[derive(Debug)]
 pub struct RunWriter {
     path: PathBuf,
@@ -54,7 +54,7 @@ pub struct SummaryRow {
 /// Called on the writer's thread when effects are safe, or cannot be. It must not wait for the writer, which waits for it.
 pub type Done = Box<dyn FnOnce(Result<(), WriteError>) + Send>;
 
-/// What the thread is told.
+/// A message to the thread.
 pub(super) enum Message {
     Block(Box<Block>),
     Effects(Vec<RecordedEffect>, Done),
@@ -74,7 +74,7 @@ impl RunWriter {
         Ok(RunWriter::start(path, file, claim))
     }
 
-    /// Goes on with a run that was killed or stopped. Its effects are kept; what is computed from them is computed again.
+    /// Resumes a run that was killed or stopped. Its effects stay; what is computed from them is computed again.
     pub fn resume(path: &Path, options: WriterOptions<'_>) -> Result<RunWriter, RunFileError> {
         let claim = Claim::new(path)?;
         let file = RunFile::resume(path, options)?;
@@ -103,7 +103,7 @@ impl RunWriter {
         &self.path
     }
 
-    /// Hands over a block. Waits while too many are on their way.
+    /// Hands over a block. Waits while too many are not written yet.
     pub fn block(&self, block: Block) -> Result<(), WriteError> {
         self.blocks.take();
         self.send(Message::Block(Box::new(block)))
@@ -118,8 +118,8 @@ impl RunWriter {
         }
     }
 
-    /// Hands over an effect that is safe elsewhere. Nobody is told when it is committed, which may take a while. Does not wait; whoever hands over many has
-    /// to see to it that not [too many](RunWriter::bytes_of_copies) are on their way.
+    /// Hands over an effect that is safe elsewhere. The caller does not learn when it is committed, which may take a while. Does not wait; a caller that hands over many has
+    /// to see to it that not [too many](RunWriter::bytes_of_copies) are waiting.
     pub fn copy(&self, effect: RecordedEffect) -> Result<(), WriteError> {
         self.copies.fetch_add(n_bytes(&effect), Ordering::Relaxed);
         self.send(Message::Copy(Box::new(effect)))
@@ -177,7 +177,7 @@ impl RunWriter {
 
 impl Drop for RunWriter {
     fn drop(&mut self) {
-        // The thread ends when nobody can send any more, and the file is closed when it has ended.
+        // The thread ends when all senders are gone, and the file is closed when it has ended.
         let (closed, _) = channel();
         drop(std::mem::replace(&mut self.messages, closed));
         if let Some(thread) = self.thread.take() {
@@ -186,15 +186,15 @@ impl Drop for RunWriter {
     }
 }
 
-/// How many blocks may be on their way.
+/// How many blocks may wait to be written.
 const MOST_BLOCKS: usize = 4;
 /// How long effects are gathered at most, in steps.
 const GATHERING: u32 = 5;
 /// When nothing came for so long, what is there is committed.
 const STEP: Duration = Duration::from_millis(1);
-/// How long what nobody waits for may stay uncommitted, and so unseen by readers.
+/// How long what no caller waits for may stay uncommitted, and so unseen by readers.
 const OPEN: Duration = Duration::from_millis(250);
-/// The same for effects that are safe in the journal. A run that goes on finds them there, but does not know that it was the one that paid for them.
+/// The same for effects that are safe in the journal. A resumed run finds them there, but does not know that it was the one that paid for them.
 const OPEN_EFFECTS: Duration = Duration::from_millis(50);
 /// How many effects are gathered at most.
 const MOST_EFFECTS: usize = 256;
@@ -218,7 +218,7 @@ impl Writing {
             gather(&mut batch, waiting);
             self.write(&mut batch);
         }
-        // The file first: whoever claims the run next must not find it open.
+        // The file first: the next process that claims the run must not find it open.
         let _ = self.commit();
         drop(self.file.take());
         drop(self.claim.take());
@@ -230,15 +230,15 @@ impl Writing {
             match waiting.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Ok(message) => return Some(message),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                // If it fails, whoever comes next is told.
+                // If it fails, the next caller gets the reason.
                 Err(RecvTimeoutError::Timeout) => drop(self.commit()),
             }
         }
         waiting.recv().ok()
     }
 
-    /// Writes a batch, then tells everybody. Blocks are made again when a run goes on, copies are safe elsewhere, and effects may be safe in the journal: they
-    /// share commits. Whatever somebody waits for that is safe nowhere is committed at once.
+    /// Writes a batch, then informs all callers. Blocks are made again when a run is resumed, copies are safe elsewhere, and effects may be safe in the journal: they
+    /// share commits. What a caller waits for and is safe nowhere else is committed at once.
     fn write(&mut self, batch: &mut Vec<Message>) {
         let mut result = self.attempt(|file| file.write(batch));
         let has_effects = batch.iter().any(|it| matches!(it, Message::Effects(..)));
@@ -291,7 +291,7 @@ impl Writing {
 }
 
 impl Drop for Writing {
-    /// However the thread ends, nobody waits for it.
+    /// However the thread ends, no caller waits for it.
     fn drop(&mut self) {
         self.blocks.close();
     }
@@ -301,7 +301,7 @@ fn n_bytes(effect: &RecordedEffect) -> u64 {
     (effect.request.len() + effect.outcome.len()) as u64
 }
 
-/// Waits for more effects, when there is one and nobody waits for something else.
+/// Waits for more effects, when there is one and no caller waits for something else.
 fn gather(batch: &mut Vec<Message>, waiting: &Receiver<Message>) {
     let n_effects = |batch: &[Message]| {
         let count = |it: &Message| if let Message::Effects(effects, _) = it { effects.len() } else { 0 };
@@ -323,7 +323,7 @@ fn gather(batch: &mut Vec<Message>, waiting: &Receiver<Message>) {
     }
 }
 
-/// So many of something; without end once they are closed.
+/// A limited number of permits; unlimited once they are closed.
 #[derive(Debug)]
 struct Permits {
     left: Mutex<Option<usize>>,
@@ -363,10 +363,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_to_everybody_and_what_was_safe_stays() {
+    fn every_caller_learns_of_a_full_disk_and_what_was_safe_stays() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("run.jurat");
-        let claim = Claim::new(&path).expect("nobody writes it");
+        let claim = Claim::new(&path).expect("no process writes it");
         let file = RunFile::create(&path, &RunHead::default(), WriterOptions::default()).expect("a run");
         file.limit(64);
         let writer = RunWriter::start(&path, file, claim);
@@ -387,11 +387,11 @@ mod tests {
                 journal: false,
             };
             writer.effects(vec![effect], Box::new(move |result| drop(done.send(result))));
-            is_done.recv().expect("everybody is told")
+            is_done.recv().expect("every caller gets a result")
         };
         let safe: Vec<u8> = (0..u8::MAX).take_while(|it| record(*it).is_ok()).collect();
         let expected = format!(
-            "no space is left to write `{}`; make room and run the command again, what is written so far is kept",
+            "no space is left to write `{}`; make room and run the command again, what is written so far is saved",
             path.display()
         );
         assert!((1..255).contains(&safe.len()));
@@ -399,7 +399,7 @@ mod tests {
         assert_eq!(writer.sync().expect_err("nothing is written any more").to_string(), expected);
         drop(writer);
         let reader = crate::run::RunReader::open(&path).expect("a run");
-        let kept = reader.effects().map(|it| it.expect("an effect").case_ix);
-        assert!(kept.eq(safe.into_iter().map(|it| CaseIx(it.into()))));
+        let stored = reader.effects().map(|it| it.expect("an effect").case_ix);
+        assert!(stored.eq(safe.into_iter().map(|it| CaseIx(it.into()))));
     }
 }

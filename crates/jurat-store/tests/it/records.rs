@@ -161,8 +161,8 @@ fn a_csv_header_has_a_width() {
 #[test]
 fn the_name_tells_the_format() {
     let endings = "name the file `.jsonl`, `.ndjson`, `.json`, `.csv` or `.parquet`, or say `format`";
-    sampled("a.txt", "", &format!("the ending `.txt` does not tell the format of the records; {endings}"));
-    sampled("records", "", &format!("a name without an ending does not tell the format of the records; {endings}"));
+    sampled("a.txt", "", &format!("the ending `.txt` does not say the format of the records; {endings}"));
+    sampled("records", "", &format!("a name without an ending does not say the format of the records; {endings}"));
     sampled_as(Some(Format::Csv), "records", "a\n1\n", "{\"a\": \"1\"}\n");
     sampled("a.parquet", "", "it cannot be read as Parquet: it is too short");
 }

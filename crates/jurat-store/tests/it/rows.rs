@@ -331,7 +331,7 @@ fn a_section_that_cannot_be_read_is_found_before_the_others_are() {
     let sections = [files(directory.path(), &["a.jsonl"]), files(directory.path(), &["b.txt"])];
     let (read, summary) = all_chunks(&sections, b"", RowLimits::default());
     assert_eq!(read, []);
-    assert!(summary.unwrap_err().to_string().starts_with("`b.txt`: the ending `.txt` does not tell the format"));
+    assert!(summary.unwrap_err().to_string().starts_with("`b.txt`: the ending `.txt` does not say the format"));
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn what_tells_no_format_is_refused_before_anything_is_read() {
         let (read, summary) = chunks(&files(directory.path(), names), b"", RowLimits::default());
         told(&read, &summary)
     };
-    assert!(ended(&["a.jsonl", "b.txt"]).starts_with("`b.txt`: the ending `.txt` does not tell the format"));
+    assert!(ended(&["a.jsonl", "b.txt"]).starts_with("`b.txt`: the ending `.txt` does not say the format"));
     let refused = chunks(&records(RowSource::StandardInput), b"", RowLimits { chunk: usize::MAX, row: 0 });
     assert_eq!(told(&refused.0, &refused.1), "");
 }

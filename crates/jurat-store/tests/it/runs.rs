@@ -103,7 +103,7 @@ pub(crate) fn told(case: &StoredCase) -> String {
     if let Some(took) = case.took {
         let _ = write!(told, " took={took:?}");
     }
-    if let Some(kept) = &case.row.kept {
+    if let Some(kept) = &case.row.retained {
         let _ = write!(told, " kept {kept}");
     }
     told

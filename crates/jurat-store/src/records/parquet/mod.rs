@@ -52,7 +52,7 @@ impl Rows {
     }
 
     fn opened(file: File, usual: u64) -> Result<Rows, SampleError> {
-        // Moments of the oldest kind become nanoseconds unless said otherwise, and most of time has no place in those.
+        // Moments of the oldest kind become nanoseconds by default, and most of time has no place in those.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = ArrowReaderMetadata::load(&file, options).map_err(not_parquet)?;
         let schema = Arc::new(with_wide_moments(metadata.schema(), metadata.metadata()));
@@ -194,7 +194,7 @@ fn check_ends(file: &mut File) -> Result<(), SampleError> {
     Err(SampleError::NotParquet { message: message.to_owned() })
 }
 
-/// What is done with a file. The library panics about some bytes that no sound file has, and whoever holds a damaged file
+/// What is done with a file. The library panics about some bytes that no sound file has, and the owner of a damaged file
 /// is owed an error.
 fn unless_damaged<T>(done: impl FnOnce() -> Result<T, SampleError>) -> Result<T, SampleError> {
     let damaged = |_| Err(SampleError::NotParquet { message: "the file is damaged".to_owned() });
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     /// What is said about a file whose one column is compressed in this way.
-    fn told(compression: Compression) -> String {
+    fn compressed(compression: Compression) -> String {
         let schema = Arc::new(parse_message_type("message m { required INT32 a; }").expect("a schema"));
         let schema = Arc::new(SchemaDescriptor::new(schema));
         let column = ColumnChunkMetaData::builder(schema.column(0)).set_compression(compression).build();
@@ -273,8 +273,8 @@ mod tests {
         let refused = |codec: &str| {
             format!("it is compressed with {codec}, which is not read; write it with Zstandard or Snappy")
         };
-        assert_eq!(told(Compression::SNAPPY), "read");
-        assert_eq!(told(Compression::LZO), refused("LZO"));
-        assert_eq!(told(Compression::BROTLI(Default::default())), refused("Brotli"));
+        assert_eq!(compressed(Compression::SNAPPY), "read");
+        assert_eq!(compressed(Compression::LZO), refused("LZO"));
+        assert_eq!(compressed(Compression::BROTLI(Default::default())), refused("Brotli"));
     }
 }

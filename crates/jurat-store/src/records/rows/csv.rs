@@ -52,7 +52,7 @@ struct Column {
     name: String,
     /// What an object has before its value: `,"name":`.
     key: String,
-    /// What its cells are; text unless said.
+    /// What its cells are; default: text.
     cells: Option<CellType>,
 }
 
@@ -106,7 +106,7 @@ fn expected(cells: CellType) -> &'static str {
 
 /// The rows of a file, the header being the one with number 0.
 struct Rows<'r> {
-    reader: Reader<Kept<'r>>,
+    reader: Reader<Retained<'r>>,
     longest: usize,
     /// The row that was read last.
     number: u64,
@@ -119,8 +119,9 @@ struct Rows<'r> {
 
 impl<'r> Rows<'r> {
     fn new(window: Window<'r>, longest: usize) -> Rows<'r> {
-        let kept = Kept { window, bytes: Vec::new(), offset: 0, row: 0, longest, has_ended: false, is_too_long: false };
-        let reader = ReaderBuilder::new().has_headers(false).buffer_capacity(BUFFER).from_reader(kept);
+        let retained =
+            Retained { window, bytes: Vec::new(), offset: 0, row: 0, longest, has_ended: false, is_too_long: false };
+        let reader = ReaderBuilder::new().has_headers(false).buffer_capacity(BUFFER).from_reader(retained);
         Rows { reader, longest, number: 0, line: 1, last_line: 1, is_header: true }
     }
 
@@ -132,18 +133,18 @@ impl<'r> Rows<'r> {
         if !std::mem::take(&mut self.is_header) {
             self.number += 1;
         }
-        let kept = self.reader.get_ref();
-        let row = kept.row_up_to(self.reader.position().byte());
+        let retained = self.reader.get_ref();
+        let row = retained.row_up_to(self.reader.position().byte());
         let before = line_ends(row);
         self.line = self.last_line + n_lines(&row[..before]);
         self.last_line += n_lines(row);
         let row = &row[before..];
         let length = row.len() - row.iter().rev().take_while(|it| is_line_end(it)).count();
-        if kept.is_too_long || length > self.longest {
+        if retained.is_too_long || length > self.longest {
             return Err(RowsFault::RowTooLong { row: self.number, line: Some(self.line), limit: self.longest });
         }
         // Only the end of the file can cut a quoted cell.
-        if let Some(quote) = kept.has_ended.then(|| open_quote(row)).flatten() {
+        if let Some(quote) = retained.has_ended.then(|| open_quote(row)).flatten() {
             let before = String::from_utf8_lossy(&row[..quote]);
             let Mark { line, column } = Mark { line: self.line, column: 1 }.after(&before);
             return Err(SampleError::Malformed { line, column, message: OPEN_QUOTE.to_owned() }.into());
@@ -172,10 +173,10 @@ const BUFFER: usize = 64 << 10;
 
 /// An input that keeps the bytes of the row that is being parsed: the parser does not say where a quote was opened that is
 /// never closed, and would gather a row of any length.
-struct Kept<'r> {
+struct Retained<'r> {
     window: Window<'r>,
     bytes: Vec<u8>,
-    /// Where in the input the kept bytes begin.
+    /// Where in the input the retained bytes begin.
     offset: u64,
     /// Where in them the row begins.
     row: usize,
@@ -184,7 +185,7 @@ struct Kept<'r> {
     is_too_long: bool,
 }
 
-impl Kept<'_> {
+impl Retained<'_> {
     /// Says that a row begins at a byte of the input. The bytes before it are dropped when there is more to read, not row
     /// by row.
     fn begin_row(&mut self, at: u64) {
@@ -196,12 +197,12 @@ impl Kept<'_> {
     }
 
     fn place(&self, at: u64) -> usize {
-        usize::try_from(at - self.offset).expect("what is kept fits memory")
+        usize::try_from(at - self.offset).expect("what is retained fits memory")
     }
 }
 
-impl Read for Kept<'_> {
-    /// The parser reads when it has used up what it has, so all that is kept from the row's beginning is the row's, with the
+impl Read for Retained<'_> {
+    /// The parser reads when it has used up what it has, so all that is retained from the row's beginning is the row's, with the
     /// line endings before it.
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.bytes.drain(..self.row);

@@ -2,7 +2,7 @@
 //!
 //! A chunk is a buffer with the JSON texts of some rows, cut at row borders and handed over whole, so that it can go to
 //! another thread. Rows of JSON files are slices of the file and are not copied one by one; rows of CSV and Parquet
-//! files and of the definition are written as JSON. Whether a line of a JSON Lines file is JSON is for those who parse it:
+//! files and of the definition are written as JSON. Whether a line of a JSON Lines file is JSON is found when it is parsed:
 //! a plan that reads two fields should not pay for a second look at the others.
 
 mod chunk;
@@ -78,7 +78,7 @@ impl Chunk {
 pub struct ReadSummary {
     /// How many rows were handed over.
     pub rows: u64,
-    /// Whether reading was asked to stop before the rows came to an end.
+    /// Whether reading was asked to stop before the last row.
     pub stopped: bool,
 }
 
@@ -142,7 +142,7 @@ pub fn read_all_within(
     let limits = RowLimits { chunk: limits.chunk.clamp(1, most), row: limits.row.clamp(1, most) };
     let names = RowNames::of_all(sections);
     let wrong = |number, fault| RowsError { from: names.source(number).to_owned(), fault };
-    // A name that tells no format is found before the files in front of it have been evaluated.
+    // A name that says no format is found before the files in front of it have been evaluated.
     let sources = (0..).zip(sources(sections)).map(|(number, it)| Ok((number, it.map_err(|it| wrong(number, it))?)));
     let sources: Vec<(u32, Source<'_>)> = sources.collect::<Result<_, RowsError>>()?;
     let mut delivery = Delivery::new(each, limits);

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::RowAt;
 
-/// More are not kept: so many are under way at most.
+/// More are dropped: at most this many are in use at a time.
 const MOST: usize = 8;
 
 /// Buffers that were used.
