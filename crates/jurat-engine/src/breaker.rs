@@ -19,7 +19,7 @@ const FAULTS: u32 = 5;
 
 /// Counts faults that every further request would meet, by endpoint.
 pub(crate) struct Breaker<'b> {
-    /// `None` when the run is to go on to its end, whatever fails.
+    /// `None` when the run is to continue to its end, whatever fails.
     stop: Option<&'b Stop>,
     in_a_row: RefCell<HashMap<*const Endpoint, u32>>,
 }

@@ -72,7 +72,7 @@ pub enum Spent {
     Known(Option<Usage>, Option<f64>),
     /// With an error of the endpoint: nothing was done, so nothing is charged.
     Nothing,
-    /// Nobody knows; the whole bound counts.
+    /// It is not known; the whole bound counts.
     Unknown,
 }
 
@@ -87,7 +87,7 @@ impl Budget {
         Budget { limits, state: Mutex::default(), settled: Notify::new() }
     }
 
-    /// Reserves for one request of at most so many tokens and dollars. Without a bound where there is a limit, nothing can be promised;
+    /// Reserves for one request of at most these tokens and dollars. Without a bound where there is a limit, nothing can be promised;
     /// that is refused before a run begins.
     pub fn reserve(&self, tokens: Option<u64>, usd: Option<f64>) -> Reserved {
         let amount = Amount { nano_usd: usd.map_or(0, rounded_up), tokens: tokens.unwrap_or(0), calls: 1 };
@@ -123,7 +123,7 @@ impl Budget {
         }
     }
 
-    /// Counts what was spent without being reserved: somebody else made the requests, and says so afterwards.
+    /// Counts what was spent without being reserved: an agent made the requests, and reports them afterwards.
     pub fn charge(&self, usage: Usage, usd: Option<f64>) {
         let amount = Amount { nano_usd: usd.map_or(0, rounded_up), tokens: usage.total(), calls: 0 };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The definition of a run, kept with it: every text that was read, so that what was run can be read again wherever the run is.
+//! The definition of a run, stored with it: every text that was read, so that what was run can be read again wherever the run is.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub fn suite_hash(documents: &[Document]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The suite of a run and its plan, read again from what was kept. `None` when another version wrote what this one cannot read.
+/// The suite of a run and its plan, read again from what was stored. `None` when another version wrote what this one cannot read.
 pub(crate) fn restored(head: &RunHead) -> Option<(Suite, Plan)> {
     let mut texts = HashMap::new();
     let mut main = None;
@@ -49,7 +49,7 @@ pub(crate) fn restored(head: &RunHead) -> Option<(Suite, Plan)> {
         }
         texts.insert(PathBuf::from(file), body.clone());
     }
-    let loaded = load_with(&main?, &Kept(texts), &scripts::Read);
+    let loaded = load_with(&main?, &StoredTexts(texts), &scripts::Read);
     let samples = Samples { is_partial: true, ..Samples::default() };
     let (plan, _) = Plan::build(&loaded.suite, &samples).ok()?;
     Some((loaded.suite, plan))
@@ -60,9 +60,9 @@ fn file_name(document: &str) -> Option<&str> {
     document.strip_prefix(SUITE).or_else(|| document.strip_prefix(FILE))
 }
 
-struct Kept(HashMap<PathBuf, Vec<u8>>);
+struct StoredTexts(HashMap<PathBuf, Vec<u8>>);
 
-impl Files for Kept {
+impl Files for StoredTexts {
     fn read(&self, path: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
         self.0.get(path).cloned().ok_or(ReadError::NotFound)
     }

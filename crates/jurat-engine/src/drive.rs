@@ -132,7 +132,7 @@ impl<'l> Live<'l> {
         let run = match self.case.source {
             CaseSource::Agent(ix) => match &plan.cases[ix].artifact {
                 Some(artifact) => artifact.parent().map(Path::to_owned),
-                None => agents::directory_of(evidence, self.lane.kept),
+                None => agents::directory_of(evidence, self.lane.agent_files),
             },
             CaseSource::Row(_) | CaseSource::Probe(_) | CaseSource::Scenario(_) => {
                 self.lane.rows.home(self.case.place.source).map(Path::to_owned)

@@ -1,6 +1,6 @@
 //! Cases that ask, each a future on one thread.
 //!
-//! Only so many are open at a time: enough to keep everybody who answers busy, few enough that memory does not grow with the number of
+//! The number of open cases is limited: enough to use every endpoint fully, few enough that memory does not grow with the number of
 //! cases. None may run further ahead of the oldest that is not done than a window allows, so that one slow case does not leave
 //! a long tail behind.
 
@@ -21,16 +21,16 @@ use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
 use tokio::sync::mpsc::Receiver;
 
 use crate::case_source::OpenCase;
+use crate::case_store::{CaseStore, Done};
 use crate::clock::Clock;
 use crate::drive::{Live, Logged, Until, drive};
 use crate::effects::Effects;
-use crate::kept::{Done, Keeping};
 use crate::perform::Perform;
 use crate::rows::{Rows, id_text};
 use crate::variants::Asked;
 use crate::{CaseLabel, Progress, RunError, Stop};
 
-/// So many answers are read, and so many cases opened, before what they lead to is asked. Were all that come at once read first, whoever answers
+/// How many answers are read, and how many cases opened, before what they lead to is asked. Were all that come at once read first, the endpoints
 /// would have nothing to do meanwhile.
 pub(crate) const AT_A_TIME: usize = 8;
 
@@ -42,7 +42,7 @@ pub(crate) struct EffectLane<'r> {
     pub(crate) plan: &'r Plan,
     pub(crate) rows: &'r Rows<'r>,
     pub(crate) effects: &'r Effects<'r>,
-    pub(crate) keeping: Keeping<'r>,
+    pub(crate) store: CaseStore<'r>,
     pub(crate) writer: &'r RunWriter,
     pub(crate) progress: &'r Progress,
     pub(crate) stop: &'r Stop,
@@ -56,11 +56,11 @@ pub(crate) struct EffectLane<'r> {
     pub(crate) block: RefCell<BlockBuilder>,
     /// The cases that there are; `None` for all.
     pub(crate) only: Option<&'r CaseRanges>,
-    /// Where files for subjects are written; `None` when nobody would read them.
+    /// Where files for subjects are written; `None` when no subject would read them.
     pub(crate) home: Option<&'r Path>,
-    /// Where what agents leave is kept.
-    pub(crate) kept: &'r Path,
-    /// Who has tools for one case; `None` when nobody is asked.
+    /// Where what agents leave is stored.
+    pub(crate) agent_files: &'r Path,
+    /// What has tools for one case; `None` when no requests are made.
     pub(crate) own_tools: Option<&'r dyn Perform>,
 }
 
@@ -226,11 +226,11 @@ impl EffectLane<'_> {
     }
 
     fn asked(&self, open: &OpenCase) -> &Asked {
-        &self.asked[self.keeping.layout.n_variants().variant(open.case_ix)]
+        &self.asked[self.store.layout.n_variants().variant(open.case_ix)]
     }
 
     fn variant(&self, open: &OpenCase) -> Option<&Variant> {
-        self.keeping.variants.get(self.keeping.layout.variant(open.case_ix)?)
+        self.store.variants.get(self.store.layout.variant(open.case_ix)?)
     }
 
     fn put(
@@ -251,7 +251,7 @@ impl EffectLane<'_> {
         let Some(state) = case.tasks() else { unreachable!("a case is taken to its end") };
         let (case_ix, id, place) = (open.case_ix, &open.id, open.place);
         let done = Done { case_ix, id, place, text, base, state, took: started.elapsed() };
-        let verdict = self.keeping.put(&mut self.block.borrow_mut(), &done);
+        let verdict = self.store.put(&mut self.block.borrow_mut(), &done);
         self.progress.done.fetch_add(1, Ordering::Relaxed);
         self.progress.count(verdict);
         if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {

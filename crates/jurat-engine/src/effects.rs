@@ -8,8 +8,8 @@
 //! | `--fresh` | use | ask again | use if it was given since this run began | ask |
 //! | `--replay` | use | reproduce | never read | "diverged" |
 //!
-//! Nobody sees an outcome before the commit that holds it. For what the journal keeps that is the journal's; a copy of what was there before is waited for
-//! only when too much is on its way.
+//! No case sees an outcome before the commit that holds it. For what the journal stores that is the journal's; a copy of what was there before is waited for
+//! only when too much is not written yet.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -61,13 +61,13 @@ pub(crate) struct Effects<'r> {
     pub(crate) tally: &'r Tally,
     pub(crate) now_ms: &'r dyn Fn() -> u64,
     pub(crate) breaker: Breaker<'r>,
-    /// So many cases that follow one another take turns at asking; those before them go first.
+    /// How many cases that follow one another take turns at asking; those before them go first.
     pub(crate) abreast: NonZeroU64,
     /// Who else waits for the answer to a question that is in flight.
     pub(crate) in_flight: RefCell<HashMap<EffectKey, Vec<oneshot::Sender<Outcome>>>>,
 }
 
-/// The most bytes of copies that may be on their way into the file of a run; more are waited for.
+/// The most bytes of copies that may wait to be written to the file of a run; more are waited for.
 const MOST_COPIES: u64 = 2 << 20;
 
 /// A site of a case.
@@ -169,7 +169,7 @@ impl Effects<'_> {
         written
     }
 
-    /// To be called now and then: while nothing is looked for, nobody is kept waiting by this run's looking.
+    /// To be called now and then: while nothing is looked for, no other process waits for this run's lookups.
     pub(crate) fn rest(&self) -> Result<(), RunError> {
         match &self.source {
             Source::World { journal: Some(journal), .. } => Ok(journal.rest()?),
@@ -177,7 +177,7 @@ impl Effects<'_> {
         }
     }
 
-    /// Whether this run goes on with one that was interrupted.
+    /// Whether this run resumes one that was interrupted.
     pub(crate) fn has_log(&self) -> bool {
         matches!(self.source, Source::World { log: Some(_), .. })
     }

@@ -7,7 +7,7 @@ use jurat_store::DatabaseError;
 use jurat_store::records::{DuplicateId, IdError, RowsError};
 use jurat_store::run::{DuplicateIds, FinishError, RunFileError, WriteError};
 
-/// What ends a run before its end. What was asked and answered until then is kept.
+/// What ends a run before its end. What was asked and answered until then is stored.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The rows cannot be read.
@@ -70,7 +70,7 @@ impl From<FinishError> for RunError {
 }
 
 impl RunError {
-    /// Whether it only says that somebody else has already said what is wrong.
+    /// Whether it only repeats that another thread has reported what is wrong.
     pub(crate) fn is_echo(&self) -> bool {
         matches!(self, RunError::WriterGone | RunError::Write(WriteError::Gone))
     }

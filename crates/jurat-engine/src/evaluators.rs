@@ -23,7 +23,7 @@ use crate::scripts;
 /// An evaluator whose code cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluatorError {
-    /// Its code is wrong, or nobody here may run it.
+    /// Its code is wrong, or no interpreter here may run it.
     #[error("evaluator `{evaluator}`: {refused}")]
     Refused { evaluator: String, refused: Refused },
     /// A function that this program does not have.
@@ -122,7 +122,7 @@ impl Evaluators {
         }
         let fault = |kind, message: String| Outcome::Fault(Box::new(Fault::new(kind, message, 1)));
         let (Some(pool), Some(ready)) = (&self.pool, self.ready.get(source)) else {
-            return fault(FaultKind::Unsupported, "there is nobody here who runs this code".to_owned());
+            return fault(FaultKind::Unsupported, "no interpreter here runs this code".to_owned());
         };
         let arguments = match Arguments::from_json(arguments.to_json()) {
             Ok(arguments) => arguments,
@@ -250,7 +250,7 @@ fn interpreter(named: &str, folder: &Path) -> PathBuf {
     if folder.as_os_str().is_empty() { Path::new(".").join(path) } else { path }
 }
 
-/// What decides, beside the code and its arguments, what a call comes to.
+/// What decides the result of a call, beside the code and its arguments.
 fn digest_of(prepared: &Prepared) -> Value {
     let interpreter = blake3::hash(prepared.interpreter().as_bytes()).to_hex().to_string();
     let revision = i64::from(jurat_sandbox::worker::REVISION);

@@ -1,4 +1,4 @@
-//! A definition as everybody reads it before running it: with a look at the first rows of its data.
+//! A definition as every command reads it before running it: with a look at the first rows of its data.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -19,7 +19,7 @@ pub(crate) async fn call_here(function: &Function, arguments: &Value) -> Outcome
     outcome(answered.await.unwrap_or_else(unanswered), started)
 }
 
-/// Calls a function on a thread of its own: while it takes its time, other cases go on. One that answers later needs none.
+/// Calls a function on a thread of its own: while it takes its time, other cases continue. One that answers later needs none.
 pub(crate) async fn call_apart(function: &Function, arguments: &Value) -> Outcome {
     if function.is_deferred() {
         return call_here(function, arguments).await;
@@ -41,7 +41,7 @@ type Answered = Result<Value, String>;
 
 fn waiting() -> (Answer, oneshot::Receiver<Answered>) {
     let (send, answered) = oneshot::channel();
-    // Whoever waited may have given up.
+    // The case that waited may have given up.
     (Box::new(move |answer| drop(send.send(answer))), answered)
 }
 

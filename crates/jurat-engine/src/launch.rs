@@ -45,7 +45,7 @@ pub struct Definition<'d> {
 
 /// How it is run.
 pub struct How<'h> {
-    /// What changes what it comes to, kept with the run.
+    /// What changes its results, stored with the run.
     pub options: RunOptions,
     pub selection: Selection,
     pub threads: NonZeroUsize,
@@ -72,7 +72,7 @@ pub struct World<'w> {
     pub resources: Resources<'w>,
     /// Rows may come from here.
     pub stdin: &'w mut (dyn Read + Send),
-    /// What the name of the run ends in is drawn from it.
+    /// What the name of the run ends in is made from it.
     pub random: u64,
 }
 
@@ -106,7 +106,7 @@ pub enum LaunchError {
     Run(#[from] RunError),
     /// Repeating what is already there changes nothing.
     #[error(
-        "`--repeat` asks the subject several times, and this suite asks nobody: its answers are recorded. To ask a \
+        "`--repeat` asks the subject several times, and this suite asks no subject: its answers are recorded. To ask a \
          judge several times, give it `repeat`"
     )]
     NothingToRepeat,
@@ -195,7 +195,7 @@ pub fn launch(
         records: &suite.records,
         selection: &how.selection,
         home: world.project.root().parent().unwrap_or(Path::new("")).to_owned(),
-        kept: world.project.root().join(KEPT),
+        agent_files: world.project.root().join(AGENT_FILES),
         variants,
         asked,
         mode,
@@ -255,7 +255,7 @@ fn prepared(
         return Ok((roles.map_err(unready)?, None));
     }
     let place = Place {
-        kept: world.project.root().join(KEPT),
+        agent_files: world.project.root().join(AGENT_FILES),
         programs: how.transport.concurrency.min(how.threads.get()),
         calls: how.transport.concurrency,
         proxies: how.transport.proxies.clone(),
@@ -281,8 +281,8 @@ fn unusable_evaluator(definition: Definition<'_>, error: EvaluatorError) -> Laun
     }
 }
 
-/// Where what agents leave is kept, in the directory of the project.
-const KEPT: &str = "agents";
+/// Where what agents leave is stored, in the directory of the project.
+const AGENT_FILES: &str = "agents";
 
 pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
     if !plan.asks_subjects() {
@@ -366,12 +366,12 @@ fn source_file(path: &Path, project: &Project) -> Option<SourceFile> {
     Some(SourceFile { path: path.display().to_string(), ..looked })
 }
 
-/// Rows of standard input are gone when a run is: it cannot be gone on with.
+/// Rows of standard input are gone when a run is: it cannot be resumed.
 fn can_resume(records: &[Records]) -> bool {
     !records.iter().any(|it| matches!(it.from, RowSource::StandardInput))
 }
 
-/// What a later run must share to go on with this one: the definition, how it is asked for, who is asked, and the data.
+/// What a later run must share to resume this one: the definition, its options, the models, and the data.
 fn resume_key(suite_hash: &str, options: &RunOptions, roles: &Roles, sources: &[SourceHead]) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut add = |text: &str| {

@@ -1,12 +1,12 @@
 //! Runs a plan over its cases.
 //!
-//! Rows are read in order by one thread. Cases that ask nobody are judged by others, a chunk of rows at a time; cases that ask are futures on
-//! the calling thread. Every outcome is committed before anybody looks at it, and everything that is concluded goes into the run's
-//! file, from which reports are drawn. Memory holds a few chunks and the cases that are open, however many rows there are.
+//! Rows are read in order by one thread. Cases without requests are judged by others, a chunk of rows at a time; cases that ask are futures on
+//! the calling thread. Every outcome is committed before its case sees it, and everything that is concluded goes into the run's
+//! file, from which reports are made. Memory holds a few chunks and the cases that are open, however many rows there are.
 //!
 //! * [`Examined`]: a definition and what is wrong with it;
 //! * [`launch`]: a definition run; [`run`]: a job run; [`Job`] says what, [`Mode`] where outcomes come from;
-//! * [`Perform`]: those who are asked; [`Models`]: the models of a suite; [`Functions`]: those of them that are part of the program;
+//! * [`Perform`]: what performs requests; [`Models`]: the models of a suite; [`Functions`]: those of them that are part of the program;
 //! * [`Recording`]: outcomes of an earlier run, for replay;
 //! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
 //! * [`forecast`]: what a run would do; [`Progress`]: how far one has come;
@@ -17,6 +17,7 @@ mod breaker;
 mod budget;
 mod case_label;
 mod case_source;
+mod case_store;
 mod clock;
 mod definition;
 mod drive;
@@ -27,7 +28,6 @@ mod evaluators;
 mod examined;
 mod forecast;
 mod host_function;
-mod kept;
 mod launch;
 mod models;
 mod options;

@@ -40,8 +40,10 @@ pub enum ModelError {
         /// The roles that are asked, in words.
         asked: String,
     },
-    /// Nobody plays the role.
-    #[error("{asker} asks the role `{role}`, which no model plays; give one with `--model {role}=provider/model`")]
+    /// No model is configured for the role.
+    #[error(
+        "{asker} asks the role `{role}`, for which no model is configured; give one with `--model {role}=provider/model`"
+    )]
     NoModel { asker: String, role: String },
     /// The role has several models, and only one can be asked.
     #[error("the role `{role}` has {n} models, and {asker} asks one; {remedy}")]
@@ -63,9 +65,9 @@ pub enum ModelError {
         /// Whom `ask` asks.
         asked: String,
     },
-    /// A budget cannot be kept.
+    /// A budget cannot be enforced.
     #[error(
-        "{budget} cannot be kept: `{model}` has no {lacks}; give it one under `models`, for example \
+        "{budget} cannot be enforced: `{model}` has no {lacks}; give it one under `models`, for example \
          `{{ model: {model}, {example} }}`"
     )]
     Unbounded { budget: &'static str, model: String, lacks: &'static str, example: &'static str },
@@ -168,17 +170,17 @@ impl Models {
         }
     }
 
-    /// With those who run the code of evaluators.
+    /// With what runs the code of evaluators.
     pub(crate) fn with(self, evaluators: Evaluators) -> Models {
         Models { evaluators, ..self }
     }
 
-    /// The model that plays a role.
+    /// The model of a role.
     pub(crate) fn model(&self, role: &Role) -> Option<Arc<Model>> {
         self.by_role.get(role).map(|it| Arc::clone(&it.model))
     }
 
-    /// What people call the model that plays a role.
+    /// What people call the model of a role.
     pub(crate) fn name(&self, role: &Role) -> Option<String> {
         self.by_role.get(role).map(|it| it.name.clone())
     }
@@ -193,9 +195,9 @@ impl Models {
         &self.budget
     }
 
-    /// What may be spent, for somebody who spends it on a thread of its own.
+    /// What may be spent, for a proxy that spends it on a thread of its own.
     pub(crate) fn shared_budget(&self) -> SharedMeter {
-        SharedMeter(Arc::new(Purse(Arc::clone(&self.budget))))
+        SharedMeter(Arc::new(SharedBudget(Arc::clone(&self.budget))))
     }
 
     /// What the tokens of a role cost, and how many it may write.
@@ -374,10 +376,10 @@ impl Meter for Allowance<'_> {
     }
 }
 
-/// The budget in the hands of somebody who may spend it whatever becomes of the run.
-struct Purse(Arc<Budget>);
+/// The budget, shared with a proxy that may outlive the run.
+struct SharedBudget(Arc<Budget>);
 
-impl Meter for Purse {
+impl Meter for SharedBudget {
     fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
         reserve(&self.0, bound)
     }
@@ -400,7 +402,7 @@ fn reserve(budget: &Budget, bound: &Bound) -> Result<Option<Reservation>, StopRe
 }
 
 fn settle(budget: &Budget, reserved: Reservation, settled: Settled) {
-    // A request that was refused, or dropped before it was sent, counts as a call all the same: nobody can say which it was.
+    // A request that was refused, or dropped before it was sent, counts as a call all the same: it is not known which it was.
     let amount = Amount { nano_usd: reserved.nano_usd, tokens: reserved.tokens, calls: 1 };
     let spent = match settled {
         Settled::Answer { usage, cost_usd } => Spent::Known(usage, cost_usd),

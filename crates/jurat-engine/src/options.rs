@@ -1,15 +1,15 @@
-//! How a run was asked for, kept with it.
+//! The options of a run, stored with it.
 
 use jurat_store::run::{Document, RunHead};
 use serde::{Deserialize, Serialize};
 
-/// The options of a run, as far as they change what it comes to. Keys and other secrets are not among them.
+/// The options of a run, as far as they change its results. Keys and other secrets are not among them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunOptions {
-    /// Who plays a role, as the command line said.
+    /// The model of a role, as the command line has it.
     pub models: Vec<(String, String)>,
-    /// So many rows at most.
+    /// The most rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     /// The expression that selects rows.

@@ -115,7 +115,7 @@ struct Remembered {
 }
 
 impl Memory {
-    /// What is at a path, or was when somebody looked there.
+    /// What is at a path, or was when a check looked there first.
     pub fn look(&self, sight: &Sight, look: &Look) -> Value {
         let base = match look.base {
             Base::Definition => &sight.definition,

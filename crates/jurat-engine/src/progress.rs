@@ -1,11 +1,11 @@
-//! How far a run has come, for those who watch it.
+//! The progress of a run, for display.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use jurat_core::verdict::CaseVerdict;
 
-/// Numbers that go up while a run goes on.
+/// Numbers that go up while a run is in progress.
 #[derive(Debug)]
 pub struct Progress {
     pub done: AtomicU64,

@@ -1,4 +1,4 @@
-//! Cases that ask nobody, judged on threads, a chunk of rows at a time. Cases that have something to ask are handed on.
+//! Cases without requests, judged on threads, a chunk of rows at a time. Cases that have something to ask are handed on.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -17,22 +17,22 @@ use tokio::sync::mpsc::Sender;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::case_source::OpenCase;
-use crate::kept::{Done, Keeping, place};
+use crate::case_store::{CaseStore, Done, place};
 use crate::rows::{Batch, Rows, id_text};
 use crate::{Progress, Rerun, RunError, Stop};
 
-/// How many ids are kept for finding a second row with the same one at once. Whoever repeats ids mostly does so from the beginning.
+/// How many ids are held for finding a second row with the same one at once. Files that repeat ids mostly do so from the beginning.
 const MOST_IDS: usize = 7_000;
 
 /// What a thread that judges needs.
 pub(crate) struct RecordLane<'r> {
     pub(crate) rows: &'r Rows<'r>,
-    pub(crate) keeping: Keeping<'r>,
+    pub(crate) store: CaseStore<'r>,
     pub(crate) writer: &'r RunWriter,
     pub(crate) progress: &'r Progress,
     pub(crate) stop: &'r Stop,
     pub(crate) fail_fast: bool,
-    /// Where open cases go. `None` when the plan asks nobody.
+    /// Where open cases go. `None` when the plan makes no requests.
     pub(crate) open: Option<Sender<Vec<OpenCase>>>,
     /// How many of them go at once.
     pub(crate) hand: usize,
@@ -60,7 +60,7 @@ impl RecordLane<'_> {
 
     /// Judges batches until there are no more.
     pub(crate) fn work(&self, waiting: &Mutex<Receiver<Batch>>) -> Result<(), RunError> {
-        let mut block = BlockBuilder::new(self.keeping.plan.tasks.len(), self.keeping.layout.n_variants());
+        let mut block = BlockBuilder::new(self.store.plan.tasks.len(), self.store.layout.n_variants());
         let mut opened = Vec::new();
         let _entered = self.stop.evaluations().enter();
         loop {
@@ -98,7 +98,7 @@ impl RecordLane<'_> {
         opened: &mut Vec<OpenCase>,
         (row_ix, at, text): (u64, &RowAt, &str),
     ) -> Result<(), RunError> {
-        let Keeping { plan, layout, .. } = self.keeping;
+        let CaseStore { plan, layout, .. } = self.store;
         if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(layout.case(CaseSource::Row(row_ix), 0))) {
             return Ok(());
         }
@@ -130,7 +130,7 @@ impl RecordLane<'_> {
         let row = self.rows.parsed(at, text)?;
         let id = owned(self.rows.id(at, &row.value, text)?);
         self.admit(&id, at)?;
-        let plan = self.keeping.plan;
+        let plan = self.store.plan;
         if plan.ask.is_none() {
             let base = match self.rows.base(at.source, row) {
                 Ok(base) => base,
@@ -150,7 +150,7 @@ impl RecordLane<'_> {
                 return Ok(());
             }
         }
-        let layout = self.keeping.layout;
+        let layout = self.store.layout;
         let source = layout.of_row(row_ix);
         let first = OpenCase { case_ix: layout.case(source, 0), id, place: place(at), text: text.into(), source };
         self.open_variants(opened, &first);
@@ -159,7 +159,7 @@ impl RecordLane<'_> {
 
     /// Opens the cases of a source that are run.
     fn open_variants(&self, opened: &mut Vec<OpenCase>, first: &OpenCase) {
-        for (variant, case_ix) in self.keeping.layout.cases(first.source) {
+        for (variant, case_ix) in self.store.layout.cases(first.source) {
             if matches!(first.source, CaseSource::Row(_)) || self.is_wanted(&first.id, variant) {
                 opened.push(OpenCase { case_ix, ..first.clone() });
             }
@@ -168,13 +168,13 @@ impl RecordLane<'_> {
 
     /// Whether a variant is run.
     fn is_wanted(&self, id: &RowId<'_>, variant: usize) -> bool {
-        self.rerun.is_none_or(|it| it.has(&id_text(id), self.keeping.variants.get(variant)))
+        self.rerun.is_none_or(|it| it.has(&id_text(id), self.store.variants.get(variant)))
     }
 
     /// Hands on the cases that ask.
     fn open(&self, opened: &mut Vec<OpenCase>) -> Result<(), RunError> {
         let Some(open) = self.open.as_ref().filter(|_| !opened.is_empty()) else { return Ok(()) };
-        // Nobody takes them any more when the run has failed; its error is told elsewhere.
+        // No lane takes them any more when the run has failed; its error is reported there.
         open.blocking_send(std::mem::take(opened)).map_err(|_| RunError::WriterGone)
     }
 
@@ -191,9 +191,9 @@ impl RecordLane<'_> {
         if Interrupt::was_noticed() {
             return;
         }
-        let case_ix = self.keeping.layout.case(CaseSource::Row(row_ix), 0);
+        let case_ix = self.store.layout.case(CaseSource::Row(row_ix), 0);
         let done = Done { case_ix, id, place: place(at), text, base, state, took: started.elapsed() };
-        let verdict = self.keeping.put(block, &done);
+        let verdict = self.store.put(block, &done);
         self.progress.count(verdict);
         if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {
             self.stop.close(StopReason::FailFast);

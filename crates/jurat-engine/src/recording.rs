@@ -1,4 +1,4 @@
-//! Recordings: outcomes of an earlier run, which a replay takes instead of asking anybody.
+//! Recordings: outcomes of an earlier run, which a replay takes instead of making requests.
 //!
 //! A recording is a run file, or JSON lines that `jurat export --effects` wrote: one effect a line, small enough to lie in a repository.
 
@@ -47,7 +47,7 @@ pub trait Recording {
         None
     }
 
-    /// The cases that the run came to, when something stopped it before it came to all.
+    /// The cases that the run reached, when something stopped it before the last.
     fn came_to(&self) -> Result<Option<CaseRanges>, RunError> {
         Ok(None)
     }

@@ -53,7 +53,7 @@ pub struct Conditions<'c> {
 /// Where agents leave their files, and how much is done at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Place {
-    pub(crate) kept: PathBuf,
+    pub(crate) agent_files: PathBuf,
     pub(crate) programs: usize,
     pub(crate) calls: usize,
     pub(crate) proxies: Proxies,
@@ -93,7 +93,7 @@ pub(crate) fn require(
     let environment = AgentEnvironment {
         worker: worker.clone(),
         is_on_host: conditions.unsafe_host,
-        storage: place.kept,
+        storage: place.agent_files,
         suite: suite.name.as_ref().map_or("suite", |it| it.value.as_str()).to_owned(),
         search: env("PATH").map(Into::into),
         programs: place.programs,

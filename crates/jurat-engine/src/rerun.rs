@@ -120,7 +120,7 @@ impl Rerun {
     }
 }
 
-/// The id of a row without the number that tells rows of equal content apart: what is equal is judged equally.
+/// The id of a row without the number that distinguishes rows of equal content: what is equal is judged equally.
 fn row_id(id: &str) -> &str {
     let is_content = |it: &str| it.len() == 32 && it.bytes().all(|it| it.is_ascii_hexdigit());
     match id.split_once('-') {

@@ -90,7 +90,7 @@ impl Roles {
         Err(ModelError::UnusedRole { role: role.clone(), asked: format!("{asked}{}", near.unwrap_or_default()) })
     }
 
-    /// Whether budgets can be kept: a bound needs a price and a most number of tokens.
+    /// Whether budgets can be enforced: a bound needs a price and a most number of tokens.
     pub fn allow(&self, limits: &BudgetLimits) -> Result<(), ModelError> {
         for RoleModel { model, .. } in &self.models {
             let is_local = matches!(model.endpoint.codec.as_str(), "script" | "exec" | CALL);

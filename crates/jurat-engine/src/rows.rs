@@ -1,4 +1,4 @@
-//! Rows on their way to being judged: read in order, numbered, and only those that were selected.
+//! Rows before they are judged: read in order, numbered, and only those that were selected.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -19,7 +19,7 @@ use crate::{Rerun, RunError, Stop};
 /// Which rows are run.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// So many at most, of those that the rest selects.
+    /// The most rows, of those that the rest selects.
     pub limit: Option<u64>,
     /// Those for which this holds. It reads the members of the row, and `row`, `id` and `tags`.
     pub filter: Option<Expression>,
@@ -108,7 +108,7 @@ impl<'r> Rows<'r> {
         self.sections.len() as u32
     }
 
-    /// Reads the selected rows for as long as somebody wants them and nobody stops the run. `n_before` cases were selected before them.
+    /// Reads the selected rows until `each` breaks or the run is stopped. `n_before` cases were selected before them.
     pub(crate) fn read(
         &self,
         selection: &Selection,
@@ -144,7 +144,7 @@ impl<'r> Rows<'r> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// How many rows there are; `None` when they can be read only once, or when somebody stops the run before it is known.
+    /// How many rows there are; `None` when they can be read only once, or when the run is stopped before it is known.
     pub(crate) fn count(&self, stop: &Stop) -> Option<u64> {
         if self.records.iter().any(|it| matches!(it.from, RowSource::StandardInput)) {
             return None;
@@ -160,17 +160,17 @@ impl<'r> Rows<'r> {
         if selection.takes_all() {
             return Ok(Batch { chunk, first, places: None });
         }
-        let mut kept = Vec::with_capacity(chunk.rows.len());
+        let mut selected = Vec::with_capacity(chunk.rows.len());
         for (ix, (at, text)) in chunk.iter().enumerate() {
             if self.is_selected(selection, at, text)? {
-                kept.push(ix);
+                selected.push(ix);
             }
             if Interrupt::was_noticed() {
                 break;
             }
         }
-        let places = kept.iter().map(|ix| first + *ix as u64).collect();
-        chunk.rows = kept.into_iter().map(|ix| chunk.rows[ix].clone()).collect();
+        let places = selected.iter().map(|ix| first + *ix as u64).collect();
+        chunk.rows = selected.into_iter().map(|ix| chunk.rows[ix].clone()).collect();
         Ok(Batch { chunk, first, places: Some(places) })
     }
 

@@ -23,9 +23,9 @@ use jurat_store::run::{
 
 use crate::breaker::Breaker;
 use crate::case_source::{DefinedCases, OpenCase};
+use crate::case_store::CaseStore;
 use crate::effect_lane::{AT_A_TIME, EffectLane};
 use crate::effects::{Effects, Source};
-use crate::kept::Keeping;
 use crate::perform::Perform;
 use crate::record_lane::RecordLane;
 use crate::recording::Recording;
@@ -43,7 +43,7 @@ const HANDFUL: usize = 64;
 /// The least number of cases between the oldest that is open and the newest that may be.
 const WINDOW: u64 = 4096;
 
-/// The document that says that a run was gone on with, and when.
+/// The document that says that a run was resumed, and when.
 pub(crate) const RESUMED: &str = "resumed";
 
 /// What is run and how.
@@ -53,8 +53,8 @@ pub struct Job<'j> {
     pub selection: &'j Selection,
     /// The directory that holds `.jurat`.
     pub home: PathBuf,
-    /// Where what agents leave is kept.
-    pub kept: PathBuf,
+    /// Where what agents leave is stored.
+    pub agent_files: PathBuf,
     /// What each row is made into; empty when a row is one case.
     pub(crate) variants: Vec<Variant>,
     pub(crate) asked: Vec<Asked>,
@@ -76,7 +76,7 @@ pub struct Job<'j> {
 /// Where outcomes come from.
 #[derive(Clone, Copy)]
 pub enum Mode<'m> {
-    /// From those who are asked, or from the journal.
+    /// From requests, or from the journal.
     Ask {
         perform: &'m dyn Perform,
         /// Paid answers of this project.
@@ -168,11 +168,11 @@ pub fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A run on its way.
+/// A run in progress.
 struct Going<'g> {
     job: &'g Job<'g>,
     writer: &'g RunWriter,
-    /// What a run that is gone on with was answered before.
+    /// What a resumed run was answered before.
     log: Option<&'g RunLog>,
     began_at_ms: u64,
     /// The cases that there are; `None` for all. A run that was stopped is replayed as far as it came.
@@ -197,8 +197,8 @@ impl Going<'_> {
         let rows = if asks { Rows::asked_about(job.records) } else { Rows::of(job.records) };
         let layout = job.plan.layout(job.variants.len());
         let tally = Tally::new(job.plan.tasks.len(), job.variants.len());
-        let keeping =
-            Keeping { plan: job.plan, layout, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
+        let store =
+            CaseStore { plan: job.plan, layout, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
         let failure: Mutex<Option<RunError>> = Mutex::new(None);
         let fail = |error: RunError| {
             let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,7 +209,7 @@ impl Going<'_> {
         let (open, arriving) = tokio::sync::mpsc::channel(1);
         let lane = RecordLane {
             rows: &rows,
-            keeping,
+            store,
             writer,
             progress,
             stop,
@@ -277,7 +277,7 @@ impl Going<'_> {
             // The threads hold what they need; when they end, the channels close.
             drop((waiting, lane));
             if asks {
-                self.ask_all(rows, keeping, most_open, arriving).unwrap_or_else(fail);
+                self.ask_all(rows, store, most_open, arriving).unwrap_or_else(fail);
             }
             // The deadline is no longer waited for when the last of these is gone.
             drop(ended);
@@ -295,7 +295,7 @@ impl Going<'_> {
     fn ask_all(
         &self,
         rows: &Rows<'_>,
-        keeping: Keeping<'_>,
+        store: CaseStore<'_>,
         most_open: usize,
         arriving: tokio::sync::mpsc::Receiver<Vec<OpenCase>>,
     ) -> Result<(), RunError> {
@@ -315,11 +315,11 @@ impl Going<'_> {
             writer,
             stop,
             progress,
-            tally: keeping.tally,
+            tally: store.tally,
             now_ms: &now_ms,
             breaker: Breaker::new(stop, job.keep_going),
-            // Were the oldest always first, the last few conversations of a run would be left to be held one turn after another while nobody
-            // else asks. With one place only there is nobody to leave behind.
+            // Were the oldest always first, the last few conversations of a run would be left to be held one turn after another while no
+            // other case asks. With one place only there is none to leave behind.
             abreast: NonZeroU64::new(2 * job.concurrency as u64)
                 .filter(|_| job.concurrency > 1)
                 .unwrap_or(NonZeroU64::MIN),
@@ -329,7 +329,7 @@ impl Going<'_> {
             plan: job.plan,
             rows,
             effects: &effects,
-            keeping,
+            store,
             writer,
             progress,
             stop,
@@ -337,13 +337,13 @@ impl Going<'_> {
             asked: &job.asked,
             most_open,
             window: WINDOW.max(4 * job.concurrency as u64),
-            block: RefCell::new(BlockBuilder::new(job.plan.tasks.len(), keeping.layout.n_variants())),
+            block: RefCell::new(BlockBuilder::new(job.plan.tasks.len(), store.layout.n_variants())),
             only: self.only.as_ref(),
             home: match job.mode {
                 Mode::Ask { .. } => Some(&job.home),
                 Mode::Replay(..) => None,
             },
-            kept: &job.kept,
+            agent_files: &job.agent_files,
             own_tools: match job.mode {
                 Mode::Ask { perform, .. } => Some(perform),
                 Mode::Replay(..) => None,
@@ -373,7 +373,7 @@ impl Going<'_> {
 }
 
 /// Since when answers of the journal are good. What this run itself was answered stays good however old it is: equal questions share an answer, and a run that was
-/// killed goes on.
+/// killed is resumed.
 fn not_before(fresh: bool, max_age: Option<Duration>, began_at_ms: u64, now_ms: u64) -> Option<u64> {
     let oldest = max_age.map(|it| now_ms.saturating_sub(u64::try_from(it.as_millis()).unwrap_or(u64::MAX)));
     if fresh { Some(began_at_ms) } else { oldest.map(|it| it.min(began_at_ms)) }

@@ -10,7 +10,7 @@ use jurat_format::value::{Val, shown};
 
 use crate::forecast::most_calls;
 
-/// The graph of a scenario. `players` says who plays a role, as people call them; without a role, who the subject of a case is.
+/// The graph of a scenario. `players` gives the models of a role, as people call them; without a role, the subjects of cases.
 pub(crate) fn scenario_graph(
     plan: &Plan,
     ready: &ReadyScenario,

@@ -1,4 +1,4 @@
-//! What functions of TypeScript and JavaScript take, told by those who will run them.
+//! What functions of TypeScript and JavaScript take, according to the interpreters that will run them.
 
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ fn signature(text: &str, found: jurat_sandbox::Signature) -> Signature {
     }
 }
 
-/// So many characters from a line and a column, both from 1, within the line.
+/// A number of characters from a line and a column, both from 1, within the line.
 fn place(text: &str, line: u32, column: u32, n_characters: usize) -> Range<usize> {
     let line_start = text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum::<usize>();
     let rest = text.get(line_start..).unwrap_or_default();

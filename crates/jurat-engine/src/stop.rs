@@ -1,6 +1,6 @@
 //! What ends a run early, and how.
 //!
-//! A run is stopped in two steps. First nothing new is asked: what is in flight is finished and kept. Then, when somebody insists or a
+//! A run is stopped in two steps. First nothing new is asked: what is in flight is finished and stored. Then, when the user insists or a
 //! deadline has passed, what is in flight is dropped. Writing is never stopped.
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -9,10 +9,10 @@ use jurat_compare::expression::Interrupt;
 use jurat_core::verdict::StopReason;
 use tokio::sync::Notify;
 
-/// Whether a run goes on. Shared by everybody who may stop it and everybody who has to notice.
+/// Whether a run continues. Shared by all that may stop it and all that have to notice.
 #[derive(Debug, Default)]
 pub struct Stop {
-    /// 0: nobody stopped it; else the reason, by its place in [`StopReason::ALL`].
+    /// 0: it was not stopped; else the reason, by its place in [`StopReason::ALL`].
     closed: AtomicU8,
     dropped: AtomicU8,
     changed: Notify,
@@ -21,7 +21,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// A run that goes on.
+    /// A run that was not stopped.
     pub fn new() -> Stop {
         Stop::default()
     }

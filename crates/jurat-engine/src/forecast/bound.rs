@@ -16,12 +16,12 @@ use jurat_model::codec::Codec;
 use jurat_model::price::cost;
 use jurat_model::{Price, ResolvedModel};
 
-/// When a judge is asked again, what was wrong is stated: at most so many findings, each with the part of the answer it is about.
+/// When a judge is asked again, what was wrong is stated: at most this number of findings, each with the part of the answer it is about.
 const FINDINGS: u64 = 5;
 /// The words around them.
 const WORDS: u64 = 1000;
 
-/// Somebody who is asked, as far as it matters for what that costs.
+/// A model that is asked, as far as it matters for what that costs.
 #[derive(Debug)]
 pub(super) struct Player<'r> {
     name: &'r str,
@@ -68,7 +68,7 @@ impl<'r> Player<'r> {
 pub(super) struct Bounds<'p> {
     plan: &'p Plan,
     usd: f64,
-    /// Why nobody can tell, in words.
+    /// Why the bound is not known, in words.
     unknown: Vec<String>,
     /// The bytes of the requests of each task and role before their prompts are filled.
     templates: BTreeMap<(usize, Role), u64>,
@@ -83,7 +83,7 @@ impl<'p> Bounds<'p> {
         if self.unknown.is_empty() { CostBound::AtMost(self.usd) } else { CostBound::Unknown(self.unknown) }
     }
 
-    /// Notes why nobody can tell.
+    /// Notes why the bound is not known.
     pub(super) fn unknown(&mut self, reason: String) {
         if !self.unknown.contains(&reason) {
             self.unknown.push(reason);
@@ -102,7 +102,7 @@ impl<'p> Bounds<'p> {
         self.add(player, judge, player.n_bytes(request), n_requests);
     }
 
-    /// Adds the requests of a judge whose prompt is not known yet. What it reads of its case has at most so many tokens, when the subject
+    /// Adds the requests of a judge whose prompt is not known yet. What it reads of its case has at most `n_case` tokens, when the subject
     /// that has still to answer keeps to its `max_tokens`.
     pub(super) fn unbound(
         &mut self,

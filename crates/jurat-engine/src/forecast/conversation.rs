@@ -41,7 +41,7 @@ fn calls_of(node: &ReadyNode) -> u64 {
 #[derive(Clone, Copy)]
 enum Ways {
     Unseen,
-    /// They are being followed: whoever comes here again has gone round.
+    /// They are being followed: a path that leads here again is a cycle.
     Followed,
     /// The turns of the longest, and the calls of the dearest.
     Known(u64, u64),

@@ -40,7 +40,7 @@ use outline::outlined;
 /// How a run would be asked for.
 #[derive(Clone, Copy)]
 pub struct Asking<'a> {
-    /// Who plays a role, as the command line said.
+    /// The model of a role, as the command line has it.
     pub models: &'a [(String, String)],
     pub selection: &'a Selection,
     /// How often each subject is asked.
@@ -108,7 +108,7 @@ fn roles(definition: Definition<'_>, asking: Asking<'_>) -> Result<Roles, Launch
         .map_err(|it| LaunchError::Unready(it.into_iter().map(Problem::as_error).collect()))
 }
 
-/// A forecast on its way through the data.
+/// A forecast in progress.
 struct Forecast<'f> {
     plan: &'f Plan,
     rows: &'f Rows<'f>,
@@ -119,7 +119,7 @@ struct Forecast<'f> {
     journal: Option<&'f Journal>,
     n_rows: u64,
     n_defined_cases: u64,
-    /// Calls at most, had nobody ever asked.
+    /// Calls at most, with an empty journal.
     calls: u64,
     /// Calls at most, with what the journal has.
     calls_left: u64,
@@ -180,7 +180,7 @@ impl Forecast<'_> {
     fn row(&mut self, at: &RowAt, text: &str) -> Result<(), RunError> {
         let row = self.rows.parsed(at, text)?;
         let id = owned(self.rows.id(at, &row.value, text)?);
-        // What cannot be seen asks nobody.
+        // A row without evidence makes no requests.
         let Ok(base) = self.rows.base(at.source, row) else { return Ok(()) };
         let id_text = id_text(&id);
         let name = self.rows.case_name(self.plan, &id_text, (at.source, &base));
@@ -309,8 +309,8 @@ pub(crate) fn max_calls(plan: &Plan, task: TaskIx) -> u64 {
     let task = &plan.tasks[task.index()];
     let of_embedder = task.work.embedder().map_or(0, |_| u64::from(EMBEDDING_RETRIES) + 1);
     task.work.judge().map_or(of_embedder, |judge| {
-        let seats = judge.models.len() as u64 * u64::from(judge.repeat);
-        seats.saturating_mul(u64::from(judge.max_retries) + 1)
+        let slots = judge.models.len() as u64 * u64::from(judge.repeat);
+        slots.saturating_mul(u64::from(judge.max_retries) + 1)
     })
 }
 

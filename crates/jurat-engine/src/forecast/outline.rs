@@ -37,19 +37,19 @@ pub(super) fn outlined(definition: Definition<'_>, roles: &Roles) -> PlanReport 
     }
 }
 
-/// Who plays a role, as people call them; without a role, the subjects of cases.
+/// The models of a role, as people call them; without a role, the subjects of cases.
 fn players(roles: &Roles, role: Option<&str>) -> Vec<String> {
     let Some(role) = role else { return roles.subjects.iter().map(|it| it.name.clone()).collect() };
-    let played = roles.models.iter().find(|it| it.role == Role::from(role));
-    vec![played.map_or_else(|| role.to_owned(), |it| it.model.name.clone())]
+    let model = roles.models.iter().find(|it| it.role == Role::from(role));
+    vec![model.map_or_else(|| role.to_owned(), |it| it.model.name.clone())]
 }
 
 fn planned(Definition { suite, plan, .. }: Definition<'_>, roles: &Roles, ix: TaskIx) -> PlanTask {
     let (written, planned): (&Task, &PlannedTask) = (&suite.tasks[ix.index()], &plan.tasks[ix.index()]);
     let judges = planned.work.judge().into_iter().flat_map(|it| &it.models).map(Role::name);
     let name = |role: &str| {
-        let played = roles.models.iter().find(|it| it.role == Role::from(role));
-        played.map_or_else(|| role.to_owned(), |it| it.model.name.clone())
+        let model = roles.models.iter().find(|it| it.role == Role::from(role));
+        model.map_or_else(|| role.to_owned(), |it| it.model.name.clone())
     };
     let checks = planned.work.sees().iter();
     let mut depends_on: Vec<String> = Vec::new();

@@ -156,7 +156,7 @@ impl Bench {
             records: &self.suite.records,
             selection: &Selection::default(),
             home: self.directory.path().to_owned(),
-            kept: self.directory.path().join("agents"),
+            agent_files: self.directory.path().join("agents"),
             variants: Vec::new(),
             asked: Vec::new(),
             mode,

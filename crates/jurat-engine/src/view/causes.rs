@@ -1,6 +1,6 @@
 //! Why cases could not be judged: equal reasons are counted together, the most frequent first.
 //!
-//! Reasons of two cases are equal when they differ only in numbers, ids and quoted texts. Only so many reasons are told apart, so memory does not
+//! Reasons of two cases are equal when they differ only in numbers, ids and quoted texts. The number of distinct reasons is limited, so memory does not
 //! grow with the number of cases.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use super::{RunView, ViewError};
 use crate::agents::endpoint_fault;
 use crate::models::CALL;
 
-/// How many reasons are told apart.
+/// How many distinct reasons there are at most.
 const MOST_CAUSES: usize = 50;
 /// How many cases and tasks of a reason are named.
 const EXAMPLES: usize = 3;
@@ -223,7 +223,7 @@ fn without_requests(message: &str) -> String {
     if notes.is_empty() { rest.to_owned() } else { format!("{rest} ({})", notes.join(", ")) }
 }
 
-/// What equal reasons have in common: numbers, ids and long quotations are replaced, except what tells causes apart, such as a status, a model or an
+/// What equal reasons have in common: numbers, ids and long quotations are replaced, except what distinguishes causes, such as a status, a model or an
 /// address.
 fn normalised(message: &str, id: &str) -> String {
     let mut text = String::with_capacity(message.len());

@@ -161,7 +161,7 @@ impl RunView {
         })
     }
 
-    /// How an outcome was decided. One that was not asked, because a gate or the subject came first, has nothing to tell.
+    /// How an outcome was decided. One that was not asked, because a gate or the subject came first, has none.
     fn decided(&self, revisited: &Revisited<'_>, task: TaskIx) -> Option<Trace> {
         let check = self.plan.tasks[task.index()].work.outcome()?;
         let ballot = revisited.state.ballot(task)?;
@@ -282,7 +282,7 @@ impl RunView {
         let is_agent = |it: &Happened| matches!(it.action(), Some(Action::Run { .. }));
         let of_subject = |seat: Seat| self.plan.ask.as_ref().filter(|_| seat == Seat::Subject).map(|it| &it.form);
         let mut conversations = match revisited.happened.iter().any(is_agent) {
-            // What an agent did is told as a run.
+            // What an agent did is shown as a run.
             true => Vec::new(),
             false => self.of_seats(Asker::Case, revisited.happened, &of_subject),
         };

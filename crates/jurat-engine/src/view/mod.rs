@@ -1,4 +1,4 @@
-//! A run, read back: what reports are drawn from.
+//! A run, read back: what reports are made from.
 //!
 //! Verdicts, counts and what there is to say about failures are in the run's file. Everything else that people ask for, such as what
 //! a task that passed had found, is concluded once more from the row and the recorded outcomes: conclusions cost nothing.
@@ -88,7 +88,7 @@ impl RunView {
         self.missing_rows.borrow().iter().cloned().collect()
     }
 
-    /// The file, for what is not told here.
+    /// The file, for what is not reported here.
     pub fn reader(&self) -> &RunReader {
         &self.reader
     }
@@ -149,9 +149,9 @@ impl RunView {
         let tasks = self.plan.tasks.iter().enumerate().filter(|(_, it)| it.gate != Gate::Condition);
         let columns = tasks.map(|(ix, _)| Column::from(TaskIx(ix as u32)));
         let found = columns.flat_map(|it| self.reader.find_any(it, &[Code::Failed]));
-        let mut told = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let undecided = found.filter_map(move |case_ix| match self.undecided(case_ix) {
-            Ok(Some(case)) => told.insert(case.case_ix).then(|| self.case_report(&case, detailed)),
+            Ok(Some(case)) => seen.insert(case.case_ix).then(|| self.case_report(&case, detailed)),
             Ok(None) => None,
             Err(error) => Some(Err(error)),
         });
@@ -277,7 +277,7 @@ impl RunView {
         self.plan.layout(self.reader.head().variants.len())
     }
 
-    /// Whether cases were run several times, so that their numbers tell them apart.
+    /// Whether cases were run several times, so that their numbers distinguish them.
     fn is_repeated(&self) -> bool {
         self.reader.head().variants.iter().any(|it| it.replicate > 0)
     }

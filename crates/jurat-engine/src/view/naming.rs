@@ -1,4 +1,4 @@
-//! What cases are called, and which case somebody means.
+//! The names of cases, and which case a name means.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use jurat_store::run::{CaseIdentity, RowPlace, StoredCase};
 
 use super::{ExplainError, RunView, ViewError};
 
-/// How many cases are named to somebody who asks for one that is not there.
+/// How many cases are named when the one that is asked for is not there.
 const EXAMPLES: usize = 5;
 
 impl RunView {

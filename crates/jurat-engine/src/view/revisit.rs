@@ -23,7 +23,7 @@ use crate::drive::{Moment, Outcomes, Until, drive_now};
 use crate::rows::Rows;
 use crate::tally::taken;
 
-/// How much is told of each case.
+/// How much is reported of each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detailed {
     /// Its verdict and its counts.
@@ -60,7 +60,7 @@ impl Happened {
 }
 
 impl RunView {
-    /// What there is to tell of a case.
+    /// The report of a case.
     pub fn case_report(&self, case: &StoredCase, detailed: Detailed) -> Result<CaseReport, ViewError> {
         let verdict = case_verdict(case.code(Column::CASE));
         let variant = self.variant(case.case_ix);
@@ -78,24 +78,24 @@ impl RunView {
             let happened = self.happened(case.case_ix)?;
             report.usage = total_usage(happened.iter().map(|it| &it.outcome));
             report.cost_usd = total_cost(happened.iter().map(|it| &it.outcome));
-            let told = self.revisit(case, &happened, |revisited| {
+            let revisited = self.revisit(case, &happened, |revisited| {
                 let digest = blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned();
                 let exchange = exchange(revisited.base, self.plan.ask.is_some());
                 let data = self.case_data(case, &revisited);
                 (digest, exchange, data, self.task_reports(case, &revisited))
             });
-            report.tasks = match told {
+            report.tasks = match revisited {
                 Ok((digest, exchange, data, tasks)) => {
                     report.evidence = Some(digest);
                     (report.exchange, report.data) = (exchange, data);
                     tasks
                 }
-                // Without the row what was kept is all there is to tell.
+                // Without the row there is only what was stored.
                 Err(ViewError::File(
                     error @ (RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. }),
                 )) => {
                     self.missing_rows.borrow_mut().insert(error.to_string());
-                    self.kept_task_reports(case)
+                    self.stored_task_reports(case)
                 }
                 Err(error) => return Err(error),
             };
@@ -108,7 +108,7 @@ impl RunView {
         let place = case.row.place;
         let (is_row, sources) = (revisited.row.is_some(), &self.reader.head().sources);
         let found = |name: &str| found_by_name(name, revisited.base).map(|it| it.into_owned().into_owned());
-        // Of rows that nobody was asked about, both may be in the row.
+        // Of rows that no model was asked about, both may be in the row.
         let is_asked = self.plan.ask.is_some() || !is_row;
         CaseData {
             source: sources.get(place.source as usize).map(|it| it.name.trim_matches('`').to_owned()),
@@ -133,7 +133,7 @@ impl RunView {
     /// The recorded outcomes of a case; of several attempts the last.
     pub(super) fn happened(&self, case_ix: CaseIx) -> Result<Vec<Happened>, ViewError> {
         let mut happened: Vec<Happened> = Vec::new();
-        // Looking costs more than concluding, and who asks nobody has recorded nothing.
+        // Looking costs more than concluding, and a plan without requests has recorded nothing.
         if !self.plan.asks() {
             return Ok(happened);
         }
@@ -145,12 +145,12 @@ impl RunView {
         Ok(happened)
     }
 
-    /// Concludes a case once more and lends what it came to.
+    /// Concludes a case once more and lends the result.
     pub(super) fn revisit<T>(
         &self,
         case: &StoredCase,
         happened: &[Happened],
-        tell: impl FnOnce(Revisited<'_>) -> T,
+        read: impl FnOnce(Revisited<'_>) -> T,
     ) -> Result<T, ViewError> {
         let text = self.reader.row_text(case)?;
         let Record { value: row, repeated_key } =
@@ -161,20 +161,20 @@ impl RunView {
             // What is stored is what its tasks saw.
             let case = Case::of_evidence(&self.plan, &row, CaseName::of_scenario(&ready.scenario));
             let state = recorded.concluded(case, "")?;
-            return Ok(tell(Revisited { row: None, base: &row, state: &state, happened }));
+            return Ok(read(Revisited { row: None, base: &row, state: &state, happened }));
         }
         if let Some(agent) = self.agent_case(case) {
             let case = Case::of_agent(&self.plan, agent, ANY_SUBJECT, &room);
             let state = recorded.concluded(case, "the run does not say what the agent did")?;
             let base = room.evidence().unwrap_or(&row);
-            return Ok(tell(Revisited { row: None, base, state: &state, happened }));
+            return Ok(read(Revisited { row: None, base, state: &state, happened }));
         }
         let base = match rows.base(source, Record { value: row.borrowed(), repeated_key }) {
             Ok(base) => base,
             Err(verdict) => {
                 let name = rows.case_name(&self.plan, &case.id, (source, &row));
                 let state = CaseState::without_evidence(&self.plan, &name, &verdict);
-                return Ok(tell(Revisited { row: Some(&row), base: &row, state: &state, happened }));
+                return Ok(read(Revisited { row: Some(&row), base: &row, state: &state, happened }));
             }
         };
         let name = rows.case_name(&self.plan, &case.id, (source, &base));
@@ -189,7 +189,7 @@ impl RunView {
         };
         let state = recorded.concluded(begun, "the run does not say what the subject answered")?;
         let base = room.evidence().unwrap_or(&base);
-        Ok(tell(Revisited { row: Some(&row), base, state: &state, happened }))
+        Ok(read(Revisited { row: Some(&row), base, state: &state, happened }))
     }
 
     fn task_reports(&self, case: &StoredCase, revisited: &Revisited<'_>) -> Vec<TaskReport> {
@@ -200,7 +200,7 @@ impl RunView {
     pub(super) fn task_report(&self, case: &StoredCase, revisited: &Revisited<'_>, task: TaskIx) -> Option<TaskReport> {
         let state = revisited.state;
         // The stored code is what was concluded; the rest is told around it.
-        let mut report = self.kept_task_report(case, task)?;
+        let mut report = self.stored_task_report(case, task)?;
         let written = &self.suite.tasks[task.index()];
         if !matches!(report.verdict, TaskVerdict::Skipped | TaskVerdict::NotRun) {
             report.expected = written.comparison.as_ref().and_then(|it| state.expected(task, it));
@@ -251,11 +251,11 @@ impl RunView {
     }
 
     /// What the file alone says about the tasks of a case.
-    fn kept_task_reports(&self, case: &StoredCase) -> Vec<TaskReport> {
-        (0..self.plan.tasks.len()).filter_map(|ix| self.kept_task_report(case, TaskIx(ix as u32))).collect()
+    fn stored_task_reports(&self, case: &StoredCase) -> Vec<TaskReport> {
+        (0..self.plan.tasks.len()).filter_map(|ix| self.stored_task_report(case, TaskIx(ix as u32))).collect()
     }
 
-    fn kept_task_report(&self, case: &StoredCase, task: TaskIx) -> Option<TaskReport> {
+    fn stored_task_report(&self, case: &StoredCase, task: TaskIx) -> Option<TaskReport> {
         let column = Column::from(task);
         let detail = case.detail(column);
         let verdict = case.code(column).verdict(detail)?;

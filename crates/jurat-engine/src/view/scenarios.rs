@@ -26,8 +26,8 @@ impl RunView {
             if let Some((_, model)) = given.iter().find(|(name, _)| name == role) {
                 return vec![model.clone()];
             }
-            let played = self.suite.models.iter().find(|it| it.name.value == role);
-            played
+            let written = self.suite.models.iter().find(|it| it.name.value == role);
+            written
                 .map_or_else(|| vec![role.to_owned()], |it| it.models.iter().map(|it| it.model.value.clone()).collect())
         };
         scenario_graph(&self.plan, ready, &players)
@@ -53,7 +53,7 @@ pub(super) fn totals(view: &RunView) -> Result<Vec<ScenarioTotal>, ViewError> {
 /// A scenario whose conversations are being counted.
 struct Counting<'v> {
     ready: &'v ReadyScenario,
-    /// Criteria that the suite applies to it, by the columns that have what they came to.
+    /// Criteria that the suite applies to it, by the columns that have their results.
     columns: Vec<Column>,
     total: ScenarioTotal,
 }

@@ -68,7 +68,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
     Ok(report)
 }
 
-/// What came before the end of a run. A budget that is used up lets the rest of the cases pass without being run, so the run itself comes to its end.
+/// What came before the end of a run. A budget that is used up lets the rest of the cases pass without being run, so the run itself ends normally.
 pub(super) fn stopped(ended: Option<Ended>, counts: &Counts, cases: &CaseCounts) -> Option<StopReason> {
     match ended {
         Some(Ended::Stopped(reason)) => Some(reason),
@@ -310,14 +310,14 @@ fn unpriced(models: &BTreeSet<String>) -> Option<String> {
 /// What a reader of such a run must know.
 const ON_HOST: &str = "agents ran on the machine itself, with nothing between (`--unsafe-host`)";
 
-/// A path as somebody here would type it.
+/// A path as it would be typed here.
 fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let short = here.and_then(|it| path.strip_prefix(it).ok().map(Path::to_owned));
     short.as_deref().unwrap_or(path).display().to_string()
 }
 
-/// Why not all cases are there, when nobody stopped the run.
+/// Why not all cases are there, when the run was not stopped.
 fn fault(view: &RunView) -> Result<Option<String>, ViewError> {
     let fault = match view.reader.state()?.finish.map(|it| it.ended) {
         None if view.reader.is_being_written() => "the run is still in progress",

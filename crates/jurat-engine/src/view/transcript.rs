@@ -149,7 +149,7 @@ impl RunView {
             let schema = schema.as_deref().cloned();
             let reply = |it: &&Happened| {
                 let mut reply = self.reply(it, form);
-                // A seat of a turn has one who sits there.
+                // A turn has one model in each slot.
                 reply.seat = 1;
                 if let Some(action) = it.action() {
                     reply.model = action_words(&action);
@@ -167,7 +167,7 @@ impl RunView {
     }
 }
 
-/// How a criterion came to what it came to, and what that was.
+/// How a criterion was decided, and its result.
 fn outcomes(ready: &ReadyScenario, evidence: &Val<'_>) -> Vec<OutcomeStep> {
     let member = |key: &str, name: &str| evidence.get(key).and_then(|it| it.get(name));
     let is_held = evidence.get("status").is_some();

@@ -1,4 +1,4 @@
-//! What is kept of a case: its verdicts, what there is to say about them, and its row where that has to be copied.
+//! What is stored of a case: its verdicts, what there is to say about them, and its row where that has to be copied.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, R
 use crate::slice::Slice;
 use crate::tally::Tally;
 
-/// How cases are kept.
+/// How cases are stored.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Keeping<'k> {
+pub(crate) struct CaseStore<'k> {
     pub(crate) plan: &'k Plan,
     pub(crate) layout: CaseLayout,
     pub(crate) variants: &'k [Variant],
@@ -35,7 +35,7 @@ pub(crate) struct Done<'d> {
     pub(crate) took: Duration,
 }
 
-impl Keeping<'_> {
+impl CaseStore<'_> {
     /// Puts a case into a block and says how it ended.
     pub(crate) fn put(&self, block: &mut BlockBuilder, done: &Done<'_>) -> CaseVerdict {
         let verdict = done.state.verdict().unwrap_or(CaseVerdict::Error);
