@@ -71,12 +71,12 @@ impl CaseStore<'_> {
 
     /// What a judge or an outcome gave beside its verdict.
     fn put_output(&self, block: &mut BlockBuilder, state: &CaseState<'_>, task: TaskIx) {
-        let Some(ballot) = state.ballot(task) else { return };
+        let Some(result) = state.result(task) else { return };
         let column = Column::from(task);
-        let mut detail = Detail::of(&ballot.verdict);
+        let mut detail = Detail::of(&result.verdict);
         let said: String;
         let marks: Marks;
-        if let Some(reply) = &ballot.output {
+        if let Some(reply) = &result.output {
             let compared = state.compared(task);
             marks = Marks::of(reply, compared.as_ref());
             self.tally.mark(task, &marks);
@@ -91,8 +91,8 @@ impl CaseStore<'_> {
             }
             detail.explanation = marks.explanation.as_deref().map(Into::into);
         }
-        if ballot.said.len() > 1 {
-            said = ballot.said.iter().cloned().collect::<Val<'static>>().to_json();
+        if result.said.len() > 1 {
+            said = result.said.iter().cloned().collect::<Val<'static>>().to_json();
             detail.said = Some(said.as_str().into());
         }
         if !detail.is_empty() {

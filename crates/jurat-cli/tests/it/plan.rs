@@ -88,7 +88,7 @@ fn cases_are_counted_as_a_run_selects_them() {
     }
     assert_eq!(
         refused(&folder, &["plan", "suite.yaml", "--repeat", "2"]),
-        "error: `--repeat` asks the subject several times, and this suite asks nobody: its answers are recorded. To ask a judge \
+        "error: `--repeat` asks the subject several times, and this suite asks no subject: its answers are recorded. To ask a judge \
          several times, give it `repeat`"
     );
     assert_eq!(refused(&folder, &["plan", "suite.yaml", "--filter", "m > 1"]).split(':').next(), Some("error"));

@@ -127,7 +127,7 @@ fn a_budget_cannot_be_kept_without_a_bound() {
         let ended = project.run(&[budget, "1"]);
         assert_eq!(ended.code, Some(2));
         assert!(
-            ended.stderr.starts_with(&format!("error: `{budget}` cannot be kept: `openai/judge` has no")),
+            ended.stderr.starts_with(&format!("error: `{budget}` cannot be enforced: `openai/judge` has no")),
             "{}",
             ended.stderr
         );

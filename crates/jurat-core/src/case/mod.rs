@@ -126,7 +126,7 @@ impl<'p> Case<'p> {
         self.advance();
     }
 
-    /// Goes on to the tasks once the evidence is there, or cannot be had.
+    /// Continues with the tasks once the evidence is there, or cannot be had.
     fn advance(&mut self) {
         let evidence = match &mut self.phase {
             Phase::Probe { state, ask, row, room } => match state.end() {

@@ -1,6 +1,6 @@
-//! A row on its way to its answer: a model is asked about it, and may call tools before it answers.
+//! A row about which a model is asked; the model may call tools before it answers.
 //!
-//! Pure, like [`CaseState`](super::CaseState), which judges what it came to. What a subject says is evidence, whatever it is; only where no answer came there is
+//! Pure, like [`CaseState`](super::CaseState), which judges the answer. What a subject says is evidence, whatever it is; only where no answer came there is
 //! nothing to judge.
 
 use jurat_format::value::{Context, Val};
@@ -18,7 +18,7 @@ pub struct ProbeState<'p> {
     phase: Phase,
 }
 
-/// What a subject answered, and how it came to that.
+/// What a subject answered, and the dialogue before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeAnswer {
     /// What was said before, and what all of it took.

@@ -1,7 +1,7 @@
 //! A conversation that several hold at a time.
 //!
-//! A turn asks with everything that was said before it. Whoever makes, performs and writes down a request only looks at that, so copies share it;
-//! and who is the last to hold it goes on with it, without copying what is there.
+//! A turn asks with everything that was said before it. What makes, performs and writes down a request only looks at that, so copies share it;
+//! and the last holder extends it without copying what is there.
 
 use std::fmt;
 use std::ops::Deref;

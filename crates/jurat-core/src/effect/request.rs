@@ -61,7 +61,7 @@ pub struct ModelRequest {
     pub tools: Vec<Tool>,
     /// Whether it must call one.
     pub tool_choice: ToolChoice,
-    /// Which repetition of the same question this is: answers to equal questions are told apart by it.
+    /// Which repetition of the same question this is: answers to equal questions are distinguished by it.
     pub repeat: u32,
 }
 
@@ -76,7 +76,7 @@ impl ModelRequest {
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// What the model is told to be.
+    /// The instructions of the model.
     System(String),
     /// What is asked.
     User(String),
@@ -121,10 +121,10 @@ impl Message {
 /// A call of a tool that a model asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
-    /// What the model calls it, so that its result can be told from others; made up where a provider has none.
+    /// What the model calls it, so that its result can be assigned; made up where a provider has none.
     pub id: String,
     pub name: String,
-    /// What it is called with. Text that is not JSON is kept as text.
+    /// What it is called with. Text that is not JSON stays text.
     pub arguments: Value,
 }
 

@@ -1,7 +1,7 @@
 //! The evidence of a probe: a row, and what came of asking a model about it.
 //!
 //! What a probe adds hides fields of the row with the same names, also where the probe has nothing under that name: a
-//! task that reads `cost_usd` must not find what somebody else's answer cost. What is not known is absent, never null.
+//! task that reads `cost_usd` must not find what another answer cost. What is not known is absent, never null.
 
 use jurat_format::value::{Map, Val, Value, parse_json};
 
@@ -136,7 +136,7 @@ impl<'e> Exchange<'e> {
             // A row that is not an object has one name, as it has without a probe.
             other => [("value", other)].into_iter().collect(),
         };
-        let kept = row.into_iter().filter(|(key, _)| !KEYS.contains(&&**key));
+        let others = row.into_iter().filter(|(key, _)| !KEYS.contains(&&**key));
         let added = [
             ("input", Some(Val::from(self.input))),
             ("messages", Some(self.messages)),
@@ -149,7 +149,7 @@ impl<'e> Exchange<'e> {
             ("finish_reason", self.finish_reason.map(Val::from)),
         ];
         let added = added.into_iter().filter_map(|(key, value)| Some((key.into(), value?)));
-        Val::Map(kept.chain(added).collect::<Map<'e>>())
+        Val::Map(others.chain(added).collect::<Map<'e>>())
     }
 }
 

@@ -22,10 +22,10 @@ pub fn evidence(artifact: Val<'_>) -> Result<Val<'_>, String> {
     let recorded = artifact.get("workspace").or_else(|| artifact.get("runner_metadata")?.get("workspace"));
     let workspace = recorded.filter(|it| it.as_map().is_some()).cloned();
     let Val::Map(blocks) = artifact else { return Err("a run artifact is an object".to_owned()) };
-    let kept = blocks.into_iter().filter(|(key, _)| !KEYS.contains(&&**key));
+    let others = blocks.into_iter().filter(|(key, _)| !KEYS.contains(&&**key));
     let added = [("final_response", Some(response)), ("tool_calls", Some(calls)), ("workspace", workspace)];
     let added = added.into_iter().filter_map(|(key, value)| Some((Cow::Borrowed(key), value?)));
-    Ok(Val::Map(kept.chain(added).collect::<Map<'_>>()))
+    Ok(Val::Map(others.chain(added).collect::<Map<'_>>()))
 }
 
 fn events<'e>(artifact: &'e Val<'e>, kind: &'e str) -> impl DoubleEndedIterator<Item = &'e Val<'e>> {

@@ -10,6 +10,6 @@ mod reply;
 
 pub use asking::{Asking, End};
 pub use marks::Marks;
-pub use panel::{Aggregate, Ballot, combine};
+pub use panel::{Aggregate, TaskResult, combine};
 pub use prompt::{Hole, Prompt};
 pub use reply::{ReplyForm, ReplySchema};

@@ -33,7 +33,7 @@ impl Aggregate {
 
 /// What the judges of a task said, and what follows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ballot {
+pub struct TaskResult {
     pub verdict: Verdict,
     /// What tasks that depend on this one read: one reply that stands for all.
     pub output: Option<Value>,
@@ -48,25 +48,25 @@ pub fn combine(
     assertion: Option<&Assertion>,
     aggregate: Option<Aggregate>,
     context: Context<'_>,
-) -> Ballot {
+) -> TaskResult {
     let mut replies = Vec::with_capacity(ends.len());
     for (seat, end) in ends.iter().enumerate() {
         match end {
             End::Reply(reply) => replies.push(reply),
-            End::NotRun(reason) => return Ballot::undecided(Verdict::NotRun(*reason)),
+            End::NotRun(reason) => return TaskResult::undecided(Verdict::NotRun(*reason)),
             End::Fault(fault) => {
                 let who = if ends.len() > 1 { format!("judge {}: ", seat + 1) } else { String::new() };
-                return Ballot::undecided(Verdict::error(format!("{who}{}", fault.text())));
+                return TaskResult::undecided(Verdict::error(format!("{who}{}", fault.text())));
             }
         }
     }
     let Some(assertion) = assertion else { return measured(&replies) };
     let judge = |reply: &Value| Verdict::from(assertion.judge_reply(reply, context));
     let Some((first, _)) = replies.split_first() else {
-        return Ballot::undecided(Verdict::error("no judge was asked"));
+        return TaskResult::undecided(Verdict::error("no judge was asked"));
     };
     if replies.len() == 1 {
-        return Ballot { verdict: judge(first), output: Some((*first).clone()), said: said(&replies, assertion) };
+        return TaskResult { verdict: judge(first), output: Some((*first).clone()), said: said(&replies, assertion) };
     }
     let said = said(&replies, assertion);
     let decided = match aggregate.unwrap_or(Aggregate::Majority) {
@@ -77,22 +77,22 @@ pub fn combine(
         Aggregate::Median => middle(first, &said, assertion, median).map(|reply| (judge(&reply), reply)),
     };
     match decided {
-        Ok((verdict, output)) => Ballot { verdict, output: Some(output), said },
-        Err(reason) => Ballot { verdict: Verdict::error(reason), output: None, said },
+        Ok((verdict, output)) => TaskResult { verdict, output: Some(output), said },
+        Err(reason) => TaskResult { verdict: Verdict::error(reason), output: None, said },
     }
 }
 
-impl Ballot {
-    fn undecided(verdict: Verdict) -> Ballot {
-        Ballot { verdict, output: None, said: Vec::new() }
+impl TaskResult {
+    fn undecided(verdict: Verdict) -> TaskResult {
+        TaskResult { verdict, output: None, said: Vec::new() }
     }
 }
 
 /// Nothing is compared: the reply that most of them gave stands for all, the first of them when none is more common.
-fn measured(replies: &[&Value]) -> Ballot {
+fn measured(replies: &[&Value]) -> TaskResult {
     let votes = |reply: &Value| replies.iter().filter(|it| ***it == *reply).count();
     let common = replies.iter().rev().max_by_key(|it| votes(it)).map(|it| (**it).clone());
-    Ballot { verdict: Verdict::Measured, output: common, said: replies.iter().map(|it| (**it).clone()).collect() }
+    TaskResult { verdict: Verdict::Measured, output: common, said: replies.iter().map(|it| (**it).clone()).collect() }
 }
 
 /// The values that are compared, as far as the replies have them.

@@ -103,6 +103,6 @@ fn examine_case(roles: &Roles<'_>, case: &AgentCaseText, agent: &AgentText, prob
     if agent.agent.asks() == Some(SUBJECT) && agent.model.is_none() && !roles.has(SUBJECT) {
         let message = format!("the agent `{}` has no model", agent.agent.name);
         let problem = Problem::new(&codes::NO_MODEL, message).at(agent.runner, "asks the role `subject`");
-        problems.push(roles.nobody_plays(SUBJECT, problem));
+        problems.push(roles.without_model(SUBJECT, problem));
     }
 }

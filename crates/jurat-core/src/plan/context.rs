@@ -143,7 +143,7 @@ pub(super) enum Source {
     Base,
     /// A task that it does not depend on.
     Stranger(TaskIx),
-    Nobody,
+    Nothing,
     /// It cannot be known.
     Unknown,
 }
@@ -190,7 +190,7 @@ impl<'s> Known<'s> {
             (_, Some(task)) if self.graph.depends(ix, task) => Source::Output(task),
             (_, Some(task)) => Source::Stranger(task),
             (_, None) if self.suite.lost.task_ids.iter().any(|it| same_id(it, root)) => Source::Unknown,
-            (_, None) if base.is_some_and(|it| !it.is_open()) => Source::Nobody,
+            (_, None) if base.is_some_and(|it| !it.is_open()) => Source::Nothing,
             (_, None) => Source::Unknown,
         }
     }
@@ -273,7 +273,7 @@ fn examine_read(known: Known<'_>, ix: usize, read: &Read<'_>, problems: &mut Pro
         (Source::Stranger(other), _) => {
             problems.push(not_a_dependency(task, &known.suite.tasks[other.index()], read));
         }
-        (Source::Nobody, Some(base)) if problems.has_room(&codes::UNKNOWN_NAME) => {
+        (Source::Nothing, Some(base)) if problems.has_room(&codes::UNKNOWN_NAME) => {
             problems.push(unknown_name(known.suite, Reader::Task(task), base.of, read, 0, &base.shape));
         }
         (Source::Base, Some(base)) => examine_base(known.suite, Reader::Task(task), base, read, problems),
@@ -470,7 +470,7 @@ fn none_has(cases: Cases, wanted: &str) -> String {
     }
 }
 
-/// A task that somebody who wrote `wanted` may have meant. Only tasks see other tasks.
+/// A task that `wanted` may mean. Only tasks see other tasks.
 fn near_task<'s>(suite: &'s Suite, reader: Reader<'_>, wanted: &str) -> Option<&'s Task> {
     let Reader::Task(task) = reader else { return None };
     let others = || suite.tasks.iter().filter(|it| it.id.value != task.id.value);
@@ -478,7 +478,7 @@ fn near_task<'s>(suite: &'s Suite, reader: Reader<'_>, wanted: &str) -> Option<&
     others().find(|it| it.id.value == near)
 }
 
-/// Where the fields of an answer are, for those who looked for them elsewhere.
+/// Where the fields of an answer are, for authors who looked for them elsewhere.
 fn about_the_answer(ask: &Ask, path: &FieldPath, step: usize) -> Option<&'static str> {
     match (path.root()?, step, &ask.output) {
         ("output", 1, Some(_)) => Some("the fields of the answer are under `parsed`"),

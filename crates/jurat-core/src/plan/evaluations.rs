@@ -26,7 +26,7 @@ pub struct PlannedEvaluation {
     pub profile: Profile,
     /// The models that are asked.
     pub judge: PlannedJudge,
-    /// The checks that it waits for, and that judges are told of. Those that are not for a case are not waited for there.
+    /// The checks that it waits for, and that judges are shown. Those that are not for a case are not waited for there.
     pub sees: Vec<TaskIx>,
     /// What is wanted of each case, by its id.
     briefs: BTreeMap<String, ReadyBrief>,
@@ -120,7 +120,7 @@ pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvalu
     Some(Arc::new(PlannedEvaluation { profile, judge, sees: sees.to_vec(), briefs, default }))
 }
 
-/// Who is asked, in order. Several runs of one judge go on counting, so that each is a question of its own.
+/// Who is asked, in order. Several runs of one judge are counted on, so that each is a question of its own.
 fn seats(evaluation: &EvaluationText) -> Vec<Seat> {
     let mut seats: Vec<Seat> = Vec::new();
     let mut asked: HashMap<&str, u32> = HashMap::new();
@@ -147,7 +147,7 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems)
     if named.is_empty() && !roles.has(JUDGE) && !evaluation.is_flawed {
         let message = format!("`{}` has no model to ask", evaluation.id.value);
         let problem = Problem::new(&codes::NO_MODEL, message).at(evaluation.span, "an evaluation without a judge");
-        problems.push(roles.nobody_plays(JUDGE, problem));
+        problems.push(roles.without_model(JUDGE, problem));
     }
     roles.examine(named, problems);
     if let OnFailedCheck::Cap(most) = evaluation.on_failed_check {
@@ -161,7 +161,7 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems)
     }
 }
 
-/// Expectations and rubrics are for judges; without one nobody looks at them.
+/// Expectations and rubrics are for judges; without one they have no effect.
 fn nobody_judges(suite: &Suite) -> Option<Problem> {
     let case = suite.cases.iter().find(|it| it.wanted.is_some()).filter(|_| !suite.lost.tasks)?;
     let message = format!("the case `{}` says what is expected, and nobody judges it", case.id.value);

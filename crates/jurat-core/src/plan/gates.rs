@@ -83,7 +83,7 @@ impl Claim<'_> {
 }
 
 /// How many pairs of claims are looked at. Each task adds the pairs that come together at it; a chain of ten thousand gates
-/// has fifty million, of which nobody wrote the last by hand.
+/// has fifty million, of which most were generated.
 const MAX_PAIRS: usize = 100_000;
 
 /// How many words of 64 bits the sets of gates may take.
@@ -140,7 +140,7 @@ fn claims_that_meet(known: Known<'_>) -> Vec<Claim<'_>> {
     claims.into_iter().zip(meets).filter_map(|(claim, meets)| meets.then_some(claim)).collect()
 }
 
-/// The pairs of claims, as long as there is patience for them.
+/// The pairs of claims, up to a limit.
 struct Pairs<'c, 's> {
     claims: &'c [Claim<'s>],
     n_left: usize,

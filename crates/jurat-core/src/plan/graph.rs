@@ -223,7 +223,7 @@ fn cycle(tasks: &[Task], path: &[usize]) -> Problem {
     problem.help("remove one of these dependencies")
 }
 
-/// What each evaluation waits for: every check, whoever it is for, except those that wait for the evaluation.
+/// What each evaluation waits for: every check, for whatever cases, except those that wait for the evaluation.
 fn sees(tasks: &[Task], depends_on: &[Vec<TaskIx>]) -> Vec<Vec<TaskIx>> {
     let of = |ix: usize| {
         if !matches!(tasks[ix].kind, TaskKind::Evaluation { .. }) {

@@ -100,7 +100,7 @@ fn examine_models(
     problems.extend(same_model(roles, subjects, task, &named));
 }
 
-/// An evaluator that compares embeddings, and nobody to ask for them.
+/// An evaluator that compares embeddings, and no model to ask for them.
 fn no_embedder(suite: &Suite, roles: &Roles<'_>, task: &Task) -> Option<Problem> {
     let TaskKind::Evaluate(evaluate) = &task.kind else { return None };
     let evaluator = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value)?;
@@ -108,13 +108,13 @@ fn no_embedder(suite: &Suite, roles: &Roles<'_>, task: &Task) -> Option<Problem>
     let role = builtin.embedder().filter(|it| !is_provider_and_model(it) && !roles.has(it))?;
     let message = format!("`{}` compares embeddings, and has no model to ask for them", evaluator.name.value);
     let problem = Problem::new(&codes::NO_MODEL, message).at(evaluator.name.span, format!("asks `{role}`"));
-    Some(roles.nobody_plays(role, problem))
+    Some(roles.without_model(role, problem))
 }
 
 fn no_model(roles: &Roles<'_>, task: &Task) -> Problem {
     let message = format!("`{}` has no model to ask", task.id.value);
     let problem = Problem::new(&codes::NO_MODEL, message).at(task.id.span, "a judge without a model");
-    roles.nobody_plays(JUDGE, problem)
+    roles.without_model(JUDGE, problem)
 }
 
 /// A judge that is the model it judges is known to be kind to itself.

@@ -142,7 +142,7 @@ pub struct PlannedAsk {
     pub prompts: Vec<(String, Prompt)>,
     /// The system message; it sees the row and nothing else.
     pub system: Option<Prompt>,
-    /// Who is asked: roles, or `provider/model`. A role that several models play stands for each of them.
+    /// Who is asked: roles, or `provider/model`. A role with several models stands for each of them.
     pub models: Vec<String>,
     /// The JSON Schema of the answer.
     pub output: Option<Schema>,

@@ -57,7 +57,7 @@ pub(super) fn subjects<'s>(suite: &'s Suite, roles: &Roles<'s>) -> HashMap<&'s s
     let spans: HashMap<&str, Span> = spans.collect();
     let mut subjects = HashMap::new();
     for name in names {
-        for it in played(roles, name, spans.get(name).copied()) {
+        for it in asked(roles, name, spans.get(name).copied()) {
             subjects.entry(it.model).or_insert(it.span);
         }
     }
@@ -87,23 +87,23 @@ fn no_model(roles: &Roles<'_>, ask: &Ask) -> Option<Problem> {
         return None;
     }
     let problem = Problem::new(&codes::NO_MODEL, "`ask` has no model to ask").at(ask.span, "asks the role `subject`");
-    Some(roles.nobody_plays(SUBJECT, problem))
+    Some(roles.without_model(SUBJECT, problem))
 }
 
 /// One who is asked.
-struct Played<'s> {
+struct Asked<'s> {
     model: &'s str,
     settings: &'s [(&'static str, Spanned<Value>)],
     span: Span,
-    /// Where `ask` names it, when it is not the role that is asked unless said.
+    /// Where `ask` names it, when it is not the role that is asked by default.
     named_at: Option<Span>,
 }
 
-/// Those who are asked when somebody asks a role, or `provider/model`.
-fn played<'s>(roles: &Roles<'s>, name: &'s str, named_at: Option<Span>) -> impl Iterator<Item = Played<'s>> + use<'s> {
+/// The models of a role, or of `provider/model`.
+fn asked<'s>(roles: &Roles<'s>, name: &'s str, named_at: Option<Span>) -> impl Iterator<Item = Asked<'s>> + use<'s> {
     let itself = named_at.filter(|_| is_provider_and_model(name));
-    let itself = itself.map(|span| Played { model: name, settings: &[], span, named_at });
-    let of_role = roles.models(name).iter().map(move |Model { model, settings }| Played {
+    let itself = itself.map(|span| Asked { model: name, settings: &[], span, named_at });
+    let of_role = roles.models(name).iter().map(move |Model { model, settings }| Asked {
         model: &model.value,
         settings,
         span: model.span,
@@ -112,11 +112,11 @@ fn played<'s>(roles: &Roles<'s>, name: &'s str, named_at: Option<Span>) -> impl 
     itself.into_iter().chain(of_role)
 }
 
-/// A model that is asked twice in the same way gives two answers that nothing tells apart.
+/// A model that is asked twice in the same way gives two answers that nothing distinguishes.
 fn repeated_model<'s>(roles: &Roles<'s>, ask: &'s Ask) -> Option<Problem> {
-    let unsaid = ask.models.is_empty().then(|| played(roles, SUBJECT, None));
-    let said = ask.models.iter().flat_map(|it| played(roles, &it.value, Some(it.span)));
-    let mut seen: HashMap<(&str, String), Played<'_>> = HashMap::new();
+    let unsaid = ask.models.is_empty().then(|| asked(roles, SUBJECT, None));
+    let said = ask.models.iter().flat_map(|it| asked(roles, &it.value, Some(it.span)));
+    let mut seen: HashMap<(&str, String), Asked<'_>> = HashMap::new();
     for again in unsaid.into_iter().flatten().chain(said) {
         let settings = again.settings.iter().map(|(key, it)| format!(" {key}={}", it.value));
         let first = match seen.entry((again.model, settings.collect())) {
@@ -129,7 +129,7 @@ fn repeated_model<'s>(roles: &Roles<'s>, ask: &'s Ask) -> Option<Problem> {
         let problem = Problem::new(&codes::REPEATED_MODEL, format!("`{}` is asked twice", again.model));
         // A role that is named twice has its models in one place.
         let is_same = again.span == first.span;
-        let place = |it: &Played<'_>| it.named_at.filter(|_| is_same).unwrap_or(it.span);
+        let place = |it: &Asked<'_>| it.named_at.filter(|_| is_same).unwrap_or(it.span);
         let problem = problem.at(place(&again), "again here").at(place(first), "first here");
         return Some(problem.help("keep one of them, or give one other settings, such as another `temperature`"));
     }

@@ -1,4 +1,4 @@
-//! Roles: which models play them, and names that no role has.
+//! Roles: their models, and names that no role has.
 
 use std::collections::HashMap;
 
@@ -19,12 +19,12 @@ impl<'s> Roles<'s> {
         Roles { suite, by_name: suite.models.iter().map(|it| (it.name.value.as_str(), it)).collect() }
     }
 
-    /// Whether somebody plays a role, or may play it for all we know.
+    /// Whether a role has a model, or may have one that could not be read.
     pub(super) fn has(&self, role: &str) -> bool {
         self.by_name.contains_key(role) || self.suite.lost.has_role(role)
     }
 
-    /// The models that play a role.
+    /// The models of a role.
     pub(super) fn models(&self, role: &str) -> &'s [Model] {
         self.by_name.get(role).map(|it| it.models.as_slice()).unwrap_or_default()
     }
@@ -54,8 +54,8 @@ impl<'s> Roles<'s> {
         problem.help(format!("`models` has {roles}; a model may also be written as `provider/model`"))
     }
 
-    /// Says how to find somebody for a role that nobody plays.
-    pub(super) fn nobody_plays(&self, role: &str, problem: Problem) -> Problem {
+    /// Says how to give a model to a role that has none.
+    pub(super) fn without_model(&self, role: &str, problem: Problem) -> Problem {
         match self.near(role) {
             Some(near) => problem
                 .at(near.name.span, "a role with a similar name")
@@ -66,7 +66,7 @@ impl<'s> Roles<'s> {
         }
     }
 
-    /// The role that somebody who wrote `name` most likely meant.
+    /// The role that `name` most likely means.
     fn near(&self, name: &str) -> Option<&'s Role> {
         let near = nearest(name, self.suite.models.iter().map(|it| it.name.value.as_str()))?;
         self.by_name.get(near).copied()

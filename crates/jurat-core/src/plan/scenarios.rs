@@ -18,7 +18,7 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems)
     }
 }
 
-/// Roles that a conversation asks without naming them, and that nobody plays.
+/// Roles that a conversation asks without naming them, and that have no model.
 fn no_models(suite: &Suite, roles: &Roles<'_>, text: &ScenarioText) -> Vec<Problem> {
     // What could not be read may say who is asked.
     if text.lost.nodes || text.nodes.iter().any(|it| it.is_flawed) {
@@ -30,14 +30,14 @@ fn no_models(suite: &Suite, roles: &Roles<'_>, text: &ScenarioText) -> Vec<Probl
     if !roles.has(SUBJECT) && ready.nodes.iter().any(|it| it.subject.is_none()) {
         let message = format!("the scenario `{}` has no model to talk to", text.name.value);
         let problem = Problem::new(&codes::NO_MODEL, message).at(text.name.span, "asks the role `subject`");
-        problems.push(roles.nobody_plays(SUBJECT, problem));
+        problems.push(roles.without_model(SUBJECT, problem));
     }
     let is_named = text.models.iter().any(|it| it.value == PARSER);
     let unread = ready.nodes.iter().position(|it| it.parser == PARSER && it.needs_parser());
     if let Some(ix) = unread.filter(|_| parser.is_none() && !is_named) {
         let message = format!("the node `{}` has no model to read or rate its answers", ready.nodes[ix].id);
         let problem = Problem::new(&codes::NO_MODEL, message).at(text.nodes[ix].id, "asks the role `parser`");
-        problems.push(roles.nobody_plays(PARSER, problem));
+        problems.push(roles.without_model(PARSER, problem));
     }
     problems
 }

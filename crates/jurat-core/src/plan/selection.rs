@@ -180,7 +180,7 @@ fn known_ids<'s>(suite: &'s Suite, samples: &'s Samples) -> Option<BTreeSet<&'s 
     Some(scenarios.chain(cases).chain(samples.ids.iter().flatten().map(String::as_str)).collect())
 }
 
-/// A task that applies to nothing is never counted, and nobody would miss it.
+/// A task that applies to nothing is never counted, and its absence would go unnoticed.
 fn no_such_case(
     suite: &Suite,
     task: &Task,

@@ -1,4 +1,4 @@
-//! Servers with tools: whether those that somebody names are there.
+//! Servers with tools: whether those that are named are there.
 
 use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems, listed_all, nearest};
@@ -6,7 +6,7 @@ use jurat_format::value::Spanned;
 
 use crate::suite::{ServerSpec, Suite};
 
-/// Looks at the servers whose tools somebody may use, and at those of which a filter takes tools away.
+/// Looks at the servers whose tools may be used, and at those of which a filter takes tools away.
 pub(super) fn examine(suite: &Suite, named: &[Spanned<String>], filtered: &[Spanned<String>], problems: &mut Problems) {
     // Where there are no tools at all, a filter takes none away, as in scenarios that were written for another program.
     let filtered = filtered.iter().filter(|_| !suite.tools.is_empty());

@@ -66,8 +66,8 @@ impl Shape {
     /// The same object with a member of this shape in the place of what it had there, or with none.
     pub(super) fn with_member(self, name: &str, member: Option<Shape>) -> Shape {
         let members = self.members.unwrap_or(Members { open: true, ..Members::default() });
-        let kept = members.named.into_iter().filter(|(known, _)| known != name);
-        let named = kept.chain(member.map(|it| (name.to_owned(), it)));
+        let others = members.named.into_iter().filter(|(known, _)| known != name);
+        let named = others.chain(member.map(|it| (name.to_owned(), it)));
         Shape { members: Some(Members::new(named, members.open)), ..self }
     }
 

@@ -129,7 +129,7 @@ fn whole_shape<'s>(known: Known<'s>, ix: usize, comparison: &TaskComparison) -> 
         (TaskKind::Assert, Some(path)) => match known.source(ix, &path.value) {
             Source::Output(other) => known.output(other).at(path.value.rest().steps()),
             Source::Base => known.base(ix)?.shape.at(path.value.steps()),
-            Source::Stranger(_) | Source::Nobody | Source::Unknown => return None,
+            Source::Stranger(_) | Source::Nothing | Source::Unknown => return None,
         },
     };
     match leads {

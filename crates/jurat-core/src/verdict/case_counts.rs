@@ -34,7 +34,7 @@ impl CaseCounts {
         self.each().into_iter().map(|(_, n)| n).sum()
     }
 
-    /// Every verdict with how many ended so, in the order in which they are told.
+    /// Every verdict with how many ended so, in the order of reports.
     pub fn each(&self) -> [(CaseVerdict, u64); 6] {
         [
             (CaseVerdict::Passed, self.passed),

@@ -76,11 +76,11 @@ pub enum RuleStanding {
 
 /// What was counted in a run.
 #[derive(Debug, Clone, Default)]
-pub struct Figures<'f> {
+pub struct Metrics<'f> {
     pub cases: CaseCounts,
     /// All counted tasks of all cases.
     pub counts: Counts,
-    pub tasks: Vec<TaskFigures<'f>>,
+    pub tasks: Vec<TaskMetrics<'f>>,
     /// What all answers cost, as far as that is known.
     pub cost_usd: Option<f64>,
     /// How many answers have no known cost.
@@ -97,7 +97,7 @@ pub struct Figures<'f> {
 
 /// What was counted of one task.
 #[derive(Debug, Clone)]
-pub struct TaskFigures<'f> {
+pub struct TaskMetrics<'f> {
     pub id: &'f str,
     /// The scenario that it is for alone, where that has to be said.
     pub scenario: Option<&'f str>,
@@ -123,10 +123,10 @@ impl Sample {
 }
 
 impl Decision {
-    pub fn of(thresholds: &Thresholds, figures: &Figures<'_>) -> Decision {
-        let rules = if figures.cases.total() == 0 { Vec::new() } else { rules(thresholds, figures) };
-        let conclusion = conclusion(&rules, figures);
-        let sentence = sentence(conclusion, &rules, figures);
+    pub fn of(thresholds: &Thresholds, metrics: &Metrics<'_>) -> Decision {
+        let rules = if metrics.cases.total() == 0 { Vec::new() } else { rules(thresholds, metrics) };
+        let conclusion = conclusion(&rules, metrics);
+        let sentence = sentence(conclusion, &rules, metrics);
         Decision { conclusion, sentence, rules }
     }
 
@@ -138,30 +138,30 @@ impl Decision {
 }
 
 /// The rules that apply, in the order in which people look at them.
-fn rules(thresholds: &Thresholds, figures: &Figures<'_>) -> Vec<Rule> {
-    let mut rules: Vec<Rule> = errors(thresholds, figures).into_iter().collect();
-    if !thresholds.judge_quality() && figures.counts.passed + figures.counts.failed > 0 {
-        rules.push(failures(figures));
+fn rules(thresholds: &Thresholds, metrics: &Metrics<'_>) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = errors(thresholds, metrics).into_iter().collect();
+    if !thresholds.judge_quality() && metrics.counts.passed + metrics.counts.failed > 0 {
+        rules.push(failures(metrics));
     }
-    rules.extend(thresholds.pass_rate.map(|least| pass_rate(thresholds, figures, least)));
-    rules.extend(thresholds.cases.map(|least| case_rate(figures, least)));
+    rules.extend(thresholds.pass_rate.map(|least| pass_rate(thresholds, metrics, least)));
+    rules.extend(thresholds.cases.map(|least| case_rate(metrics, least)));
     for threshold in &thresholds.tasks {
         // Scenarios may have outcomes of the same name.
-        for task in figures.tasks.iter().filter(|it| same_id(it.id, &threshold.task.value)) {
+        for task in metrics.tasks.iter().filter(|it| same_id(it.id, &threshold.task.value)) {
             rules.extend(of_task(threshold, task));
         }
     }
-    rules.extend(thresholds.cost.total.map(|most| cost("total", "total cost", figures, 1, most)));
-    let n_cases = figures.cases.total();
-    rules.extend(thresholds.cost.per_case.map(|most| cost("per_case", "mean cost per case", figures, n_cases, most)));
+    rules.extend(thresholds.cost.total.map(|most| cost("total", "total cost", metrics, 1, most)));
+    let n_cases = metrics.cases.total();
+    rules.extend(thresholds.cost.per_case.map(|most| cost("per_case", "mean cost per case", metrics, n_cases, most)));
     for (statistic, most) in thresholds.latency.iter().flat_map(|it| &it.value) {
-        rules.push(latency(figures, *statistic, most.as_secs_f64()));
+        rules.push(latency(metrics, *statistic, most.as_secs_f64()));
     }
     rules
 }
 
-fn conclusion(rules: &[Rule], figures: &Figures<'_>) -> Conclusion {
-    let Figures { cases, counts, stopped, missing, .. } = figures;
+fn conclusion(rules: &[Rule], metrics: &Metrics<'_>) -> Conclusion {
+    let Metrics { cases, counts, stopped, missing, .. } = metrics;
     let is_limited =
         cases.not_run > 0 || missing.is_some() || matches!(stopped, Some(StopReason::Budget | StopReason::Deadline));
     let has_missed =
@@ -184,8 +184,8 @@ impl Rule {
     }
 }
 
-fn sentence(conclusion: Conclusion, rules: &[Rule], figures: &Figures<'_>) -> String {
-    let Figures { cases, stopped, .. } = figures;
+fn sentence(conclusion: Conclusion, rules: &[Rule], metrics: &Metrics<'_>) -> String {
+    let Metrics { cases, stopped, .. } = metrics;
     let not_run =
         if cases.not_run > 0 { format!("; {} not run", of_cases(cases.not_run, cases)) } else { String::new() };
     match conclusion {
@@ -195,7 +195,7 @@ fn sentence(conclusion: Conclusion, rules: &[Rule], figures: &Figures<'_>) -> St
         }
         Conclusion::Failed => format!("failed: {}", missed(rules, false)),
         Conclusion::Undecided if *stopped == Some(StopReason::EndpointFault) => {
-            format!("stopped: {}{not_run}", figures.stopped_by.unwrap_or("an endpoint fails every request"))
+            format!("stopped: {}{not_run}", metrics.stopped_by.unwrap_or("an endpoint fails every request"))
         }
         Conclusion::Undecided => {
             let is_unknown = |it: &&Rule| it.standing == RuleStanding::Unknown;
@@ -203,7 +203,7 @@ fn sentence(conclusion: Conclusion, rules: &[Rule], figures: &Figures<'_>) -> St
             let unknown = rules.iter().find(is_unknown).filter(|_| !has_errors);
             format!("undecided: {}", unknown.map_or_else(|| missed(rules, true), |it| it.sentence.clone()))
         }
-        Conclusion::Limited => match figures.missing {
+        Conclusion::Limited => match metrics.missing {
             Some(why) => format!("incomplete: not all cases are here: {why}"),
             None => format!("incomplete: {}{not_run}", limit_words(*stopped)),
         },
@@ -251,9 +251,9 @@ fn missed(rules: &[Rule], is_error: bool) -> String {
 }
 
 /// How many cases may end with an error.
-fn errors(thresholds: &Thresholds, figures: &Figures<'_>) -> Option<Rule> {
-    let (n, total) = (figures.cases.error, figures.cases.total());
-    let ended = format!("{} ended with an error", of_cases(n, &figures.cases));
+fn errors(thresholds: &Thresholds, metrics: &Metrics<'_>) -> Option<Rule> {
+    let (n, total) = (metrics.cases.error, metrics.cases.total());
+    let ended = format!("{} ended with an error", of_cases(n, &metrics.cases));
     let share = n as f64 / total.max(1) as f64;
     let (name, bound, found, sentence) = match thresholds.max_errors {
         None if n == 0 => return None,
@@ -280,13 +280,13 @@ fn errors(thresholds: &Thresholds, figures: &Figures<'_>) -> Option<Rule> {
 }
 
 /// Where the suite does not say how good results must be, nothing may fail.
-fn failures(figures: &Figures<'_>) -> Rule {
-    let Counts { passed, failed, .. } = figures.counts;
+fn failures(metrics: &Metrics<'_>) -> Rule {
+    let Counts { passed, failed, .. } = metrics.counts;
     let judged = passed + failed;
     let sentence = match failed {
         0 => format!("{passed} of {judged} counted task results passed"),
         _ => {
-            let cases = of_cases(figures.cases.failed, &figures.cases);
+            let cases = of_cases(metrics.cases.failed, &metrics.cases);
             format!("{failed} of {judged} counted task results failed, in {cases}")
         }
     };
@@ -295,12 +295,12 @@ fn failures(figures: &Figures<'_>) -> Rule {
     Rule { name, is_written: false, bound: Bound::at_most(0.0), found, standing, sentence }
 }
 
-fn pass_rate(thresholds: &Thresholds, figures: &Figures<'_>, least: f64) -> Rule {
+fn pass_rate(thresholds: &Thresholds, metrics: &Metrics<'_>, least: f64) -> Rule {
     if thresholds.weights.is_empty() {
-        return rate("pass_rate", "pass rate over tasks", &figures.counts, least);
+        return rate("pass_rate", "pass rate over tasks", &metrics.counts, least);
     }
     let (mut passed, mut judged) = (0.0, 0.0);
-    for task in figures.tasks.iter().filter(|it| it.is_counted) {
+    for task in metrics.tasks.iter().filter(|it| it.is_counted) {
         let own = thresholds.weights.iter().rev().find(|(id, _)| same_id(&id.value, task.id));
         let weight = own.map_or(1.0, |(_, it)| *it);
         passed += weight * task.counts.passed as f64;
@@ -317,8 +317,8 @@ fn pass_rate(thresholds: &Thresholds, figures: &Figures<'_>, least: f64) -> Rule
     )
 }
 
-fn case_rate(figures: &Figures<'_>, least: f64) -> Rule {
-    let counts = Counts { passed: figures.cases.passed, failed: figures.cases.failed, ..Counts::default() };
+fn case_rate(metrics: &Metrics<'_>, least: f64) -> Rule {
+    let counts = Counts { passed: metrics.cases.passed, failed: metrics.cases.failed, ..Counts::default() };
     rate("cases", "pass rate over cases", &counts, least)
 }
 
@@ -328,7 +328,7 @@ fn rate(name: &str, what: &str, counts: &Counts, least: f64) -> Rule {
     compared(asked, counts.pass_rate(), &of, Bound::at_least(least), Unit::Share)
 }
 
-fn of_task<'r>(threshold: &'r TaskThreshold, task: &'r TaskFigures<'_>) -> impl Iterator<Item = Rule> + 'r {
+fn of_task<'r>(threshold: &'r TaskThreshold, task: &'r TaskMetrics<'_>) -> impl Iterator<Item = Rule> + 'r {
     let scenario = task.scenario.map_or_else(String::new, |it| format!(" of `{it}`"));
     let shown = format!("`{}`{scenario}", task.id);
     let path = format!("tasks.{}", task.id);
@@ -345,22 +345,22 @@ fn of_task<'r>(threshold: &'r TaskThreshold, task: &'r TaskFigures<'_>) -> impl 
     own.into_iter().chain(scores)
 }
 
-fn cost(key: &str, what: &str, figures: &Figures<'_>, among: u64, most: f64) -> Rule {
-    let known = figures.cost_usd.unwrap_or(0.0) / among.max(1) as f64;
+fn cost(key: &str, what: &str, metrics: &Metrics<'_>, among: u64, most: f64) -> Rule {
+    let known = metrics.cost_usd.unwrap_or(0.0) / among.max(1) as f64;
     let (name, bound) = (format!("cost_usd.{key}"), Bound::at_most(most));
-    if figures.n_unpriced == 0 || !bound.holds(known) {
+    if metrics.n_unpriced == 0 || !bound.holds(known) {
         return compared(Asked { name: &name, what, nothing: "" }, Some(known), "", bound, Unit::Dollars);
     }
-    let unpriced = counted(figures.n_unpriced, "answer");
+    let unpriced = counted(metrics.n_unpriced, "answer");
     let sentence = format!("{what} is not known: {unpriced} without a price, {}", wanted(bound, Unit::Dollars, None));
     Rule { name, is_written: true, bound, found: None, standing: RuleStanding::Unknown, sentence }
 }
 
-fn latency(figures: &Figures<'_>, statistic: Statistic, most: f64) -> Rule {
+fn latency(metrics: &Metrics<'_>, statistic: Statistic, most: f64) -> Rule {
     let (name, what) = (format!("latency.{statistic}"), format!("{statistic} latency"));
-    let of = format!(" ({})", counted(figures.latency.n, "case"));
+    let of = format!(" ({})", counted(metrics.latency.n, "case"));
     let asked = Asked { name: &name, what: &what, nothing: "the subject answered nothing" };
-    compared(asked, figures.latency.get(statistic), &of, Bound::at_most(most), Unit::Seconds)
+    compared(asked, metrics.latency.get(statistic), &of, Bound::at_most(most), Unit::Seconds)
 }
 
 /// What a rule is about.
@@ -368,11 +368,11 @@ fn latency(figures: &Figures<'_>, statistic: Statistic, most: f64) -> Rule {
 struct Asked<'a> {
     name: &'a str,
     what: &'a str,
-    /// Why there may be no figure.
+    /// Why there may be no value.
     nothing: &'a str,
 }
 
-/// What a figure is counted in.
+/// The unit of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Share,
@@ -381,7 +381,7 @@ enum Unit {
     Seconds,
 }
 
-/// Compares a figure. What there is nothing of reaches no threshold.
+/// Compares a metric. What has no value reaches no threshold.
 fn compared(asked: Asked<'_>, found: Option<f64>, of: &str, bound: Bound, unit: Unit) -> Rule {
     let Asked { name, what, nothing } = asked;
     let is_met = found.is_some_and(|it| bound.holds(it));
@@ -413,7 +413,7 @@ fn wanted(bound: Bound, unit: Unit, found: Option<f64>) -> String {
     }
 }
 
-/// A figure in words, with as many places as tell it from the ends of a bound that it misses.
+/// A value in words, with as many places as distinguish it from the ends of a bound that it misses.
 fn shown(number: f64, unit: Unit, apart: Option<Bound>) -> String {
     let others: Vec<f64> = apart.iter().flat_map(|it| [it.at_least, it.at_most]).flatten().collect();
     let written = |number: f64, places: usize| match unit {

@@ -1,6 +1,6 @@
 //! What jurat concludes: a verdict for each task, counts for each case.
 //!
-//! "The subject failed" and "we could not tell" are kept apart everywhere: rates divide by what was judged, and there is
+//! "The subject failed" and "we could not tell" are distinct everywhere: rates divide by what was judged, and there is
 //! none when nothing was.
 
 mod case_counts;
@@ -9,7 +9,7 @@ mod decision;
 use std::fmt;
 
 pub use case_counts::CaseCounts;
-pub use decision::{Conclusion, Decision, Figures, Rule, RuleStanding, Sample, TaskFigures};
+pub use decision::{Conclusion, Decision, Metrics, Rule, RuleStanding, Sample, TaskMetrics};
 
 use jurat_compare::{Judgement, Mismatch};
 
@@ -22,7 +22,7 @@ pub enum Verdict {
     Passed,
     /// Judged, and wrong: what we expected, what we found.
     Failed(Box<Mismatch>),
-    /// An answer that nobody asked to pass.
+    /// An answer that no assertion asks to pass.
     Measured,
     /// A gate said no, or what it needs was skipped or errored.
     Skipped(SkipReason),

@@ -1,9 +1,9 @@
-//! What a run comes to by its thresholds: thresholds as authors write them and figures in, the conclusion and its sentence out.
+//! What a run comes to by its thresholds: thresholds as authors write them and metrics in, the conclusion and its sentence out.
 
 use std::path::Path;
 
 use jurat_core::suite::{Statistic, Suite, load};
-use jurat_core::verdict::{CaseCounts, Conclusion, Counts, Decision, Figures, Sample, StopReason, TaskFigures};
+use jurat_core::verdict::{CaseCounts, Conclusion, Counts, Decision, Metrics, Sample, StopReason, TaskMetrics};
 
 use crate::InMemory;
 
@@ -23,12 +23,12 @@ fn suite(thresholds: &str) -> Suite {
 }
 
 /// Ten cases: `tone` passed in 6 of 8 that were judged, `quality` has ten scores.
-fn figures() -> Figures<'static> {
+fn metrics() -> Metrics<'static> {
     let tone = Counts { passed: 6, failed: 2, errored: 2, ..Counts::default() };
     let scores = vec![(Statistic::Mean, 3.95), (Statistic::Quantile(0.1), 2.0), (Statistic::Quantile(0.5), 4.0)];
-    let task = |id, counts, scores| TaskFigures { id, scenario: None, is_counted: true, counts, scores };
+    let task = |id, counts, scores| TaskMetrics { id, scenario: None, is_counted: true, counts, scores };
     let measured = Counts { measured: 10, ..Counts::default() };
-    Figures {
+    Metrics {
         cases: CaseCounts { passed: 6, failed: 2, error: 2, ..CaseCounts::default() },
         counts: Counts { measured: 10, ..tone },
         tasks: vec![task("tone", tone, Sample::default()), task("quality", measured, Sample { n: 10, values: scores })],
@@ -42,15 +42,15 @@ fn figures() -> Figures<'static> {
 }
 
 #[track_caller]
-fn decided(thresholds: &str, figures: &Figures<'_>, conclusion: Conclusion, sentence: &str) {
-    let decision = Decision::of(&suite(thresholds).thresholds, figures);
+fn decided(thresholds: &str, metrics: &Metrics<'_>, conclusion: Conclusion, sentence: &str) {
+    let decision = Decision::of(&suite(thresholds).thresholds, metrics);
     assert_eq!((decision.conclusion, decision.sentence.as_str()), (conclusion, sentence), "{decision:#?}");
 }
 
 #[test]
 fn each_threshold_decides() {
     use Conclusion::{Failed, Passed};
-    let all = &figures();
+    let all = &metrics();
     let met = |it: &str| format!("{{ max_errors: 20%, {it} }}");
     let all_met = |n: u32, others: &str| {
         let errors = "2 of 10 cases ended with an error (20.0 %), at most 20 % allowed";
@@ -125,7 +125,7 @@ fn each_threshold_decides() {
 
 #[test]
 fn weights_say_how_much_a_task_counts() {
-    let mut all = figures();
+    let mut all = metrics();
     all.tasks[1].counts = Counts { passed: 10, ..Counts::default() };
     all.cases.error = 0;
     decided(
@@ -145,7 +145,7 @@ fn weights_say_how_much_a_task_counts() {
 #[test]
 fn errors_are_tolerated_up_to_a_share_or_a_count() {
     use Conclusion::{Passed, Undecided};
-    let all = &figures();
+    let all = &metrics();
     decided("{ pass_rate: 0.5 }", all, Undecided, "undecided: 2 of 10 cases ended with an error");
     let rate = "pass rate over tasks is 75.0 % (6 of 8), at least 50.0 % required";
     let met = |errors: &str| {
@@ -169,7 +169,7 @@ fn errors_are_tolerated_up_to_a_share_or_a_count() {
 
 #[test]
 fn a_suite_that_says_nothing_about_quality_may_fail_nothing() {
-    let mut all = figures();
+    let mut all = metrics();
     all.cases.error = 0;
     let failed = "failed: 2 of 8 counted task results failed, in 2 of 8 cases";
     decided("{}", &all, Conclusion::Failed, failed);
@@ -181,7 +181,7 @@ fn a_suite_that_says_nothing_about_quality_may_fail_nothing() {
 
 #[test]
 fn a_suite_of_scores_is_judged_by_their_thresholds() {
-    let mut all = figures();
+    let mut all = metrics();
     all.counts = Counts { measured: 10, ..Counts::default() };
     all.cases = CaseCounts { measured: 10, ..CaseCounts::default() };
     decided("{}", &all, Conclusion::Nothing, "nothing was judged: no task passed or failed, and no threshold applies");
@@ -191,7 +191,7 @@ fn a_suite_of_scores_is_judged_by_their_thresholds() {
 
 #[test]
 fn what_is_not_known_decides_nothing() {
-    let mut all = figures();
+    let mut all = metrics();
     all.cases.error = 0;
     all.n_unpriced = 3;
     let unknown = "undecided: total cost is not known: 3 answers without a price, at most $1.00 allowed";
@@ -202,7 +202,7 @@ fn what_is_not_known_decides_nothing() {
 
 #[test]
 fn what_ended_a_run_early_comes_first() {
-    let stopped = |reason| Figures { stopped: Some(reason), ..figures() };
+    let stopped = |reason| Metrics { stopped: Some(reason), ..metrics() };
     let mut budget = stopped(StopReason::Budget);
     budget.cases.not_run = 5;
     decided("{}", &budget, Conclusion::Limited, "incomplete: the budget was used up; 5 of 15 cases not run");
@@ -219,7 +219,7 @@ fn what_ended_a_run_early_comes_first() {
         Conclusion::Undecided,
         "undecided: 2 of 10 cases ended with an error",
     );
-    let killed = Figures { missing: Some("the run was killed"), ..Figures::default() };
+    let killed = Metrics { missing: Some("the run was killed"), ..Metrics::default() };
     decided("{}", &killed, Conclusion::Limited, "incomplete: not all cases are here: the run was killed");
     let mut fail_fast = stopped(StopReason::FailFast);
     fail_fast.cases = CaseCounts { failed: 2, not_run: 5, ..CaseCounts::default() };
@@ -229,14 +229,14 @@ fn what_ended_a_run_early_comes_first() {
         Conclusion::Failed,
         "failed: 2 of 8 counted task results failed, in 2 of 7 cases; 5 of 7 cases not run, because the run stops at the first failure",
     );
-    let fault = Figures { stopped_by: Some("HTTP 401"), ..stopped(StopReason::EndpointFault) };
+    let fault = Metrics { stopped_by: Some("HTTP 401"), ..stopped(StopReason::EndpointFault) };
     decided("{ max_errors: 50% }", &fault, Conclusion::Undecided, "stopped: HTTP 401");
-    decided("{ pass_rate: 1 }", &Figures::default(), Conclusion::Nothing, "nothing was judged: no case was selected");
+    decided("{ pass_rate: 1 }", &Metrics::default(), Conclusion::Nothing, "nothing was judged: no case was selected");
 }
 
 #[test]
 fn figures_that_look_alike_are_told_apart() {
-    let mut all = figures();
+    let mut all = metrics();
     all.cases.error = 0;
     all.counts = Counts { passed: 8996, failed: 1004, ..Counts::default() };
     decided(

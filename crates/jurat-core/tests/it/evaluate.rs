@@ -200,7 +200,7 @@ fn every_output_of_a_task_is_told() {
     let told: Vec<(&str, bool)> =
         state.evaluations(TaskIx(0)).iter().map(|it| (it.name.as_str(), it.result.is_ok())).collect();
     assert_eq!(told, [("content-check.toxicity", false), ("content-check.safety", true)]);
-    let output = state.ballot(TaskIx(0)).and_then(|it| it.output.as_ref()).map(ToString::to_string);
+    let output = state.result(TaskIx(0)).and_then(|it| it.output.as_ref()).map(ToString::to_string);
     assert_eq!(output.as_deref(), Some(r#"{"safety": {"label": "pass", "score": 1.0, "explanation": "fine"}}"#));
 }
 

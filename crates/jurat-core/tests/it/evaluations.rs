@@ -83,9 +83,9 @@ fn judged(text: &str, replies: &[String]) -> (String, String, Value) {
         state.apply(site, Outcome::Answer(Box::new(Answer::new(reply.as_str()))));
     }
     let task = plan.tasks.iter().position(|it| it.work.evaluation().is_some()).expect("there is an evaluation");
-    let ballot = state.ballot(TaskIx(task as u32)).expect("it is done");
-    let output = ballot.output.clone().unwrap_or(Val::Null);
-    (first.unwrap_or_default(), ballot.verdict.to_string(), output)
+    let result = state.result(TaskIx(task as u32)).expect("it is done");
+    let output = result.output.clone().unwrap_or(Val::Null);
+    (first.unwrap_or_default(), result.verdict.to_string(), output)
 }
 
 #[track_caller]

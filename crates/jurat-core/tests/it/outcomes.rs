@@ -47,9 +47,9 @@ fn concluded(keys: &str) -> String {
     assert!(plan.footprint.is_all(), "an outcome reads whatever the turns hold");
     let evidence = parse_json(EVIDENCE).expect("the evidence is JSON").value;
     let state = CaseState::start(&plan, &evidence);
-    let ballot = state.ballot(jurat_core::plan::TaskIx(0)).expect("nothing is asked").clone();
-    let seen = ballot.output.map_or_else(|| "nothing".to_owned(), |it| it.to_string());
-    format!("{}; {seen}", ballot.verdict)
+    let result = state.result(jurat_core::plan::TaskIx(0)).expect("nothing is asked").clone();
+    let seen = result.output.map_or_else(|| "nothing".to_owned(), |it| it.to_string());
+    format!("{}; {seen}", result.verdict)
 }
 
 #[track_caller]

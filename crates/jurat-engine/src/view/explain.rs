@@ -128,7 +128,7 @@ impl RunView {
             expected: report.expected.clone(),
             found: revisited.state.compared(task),
         });
-        let spread = revisited.state.ballot(task).map(|it| it.said.clone()).unwrap_or_default();
+        let spread = revisited.state.result(task).map(|it| it.said.clone()).unwrap_or_default();
         let decided = self.decided(revisited, task);
         Some(Explanation {
             suite: self.reader.head().suite.clone(),
@@ -164,11 +164,11 @@ impl RunView {
     /// How an outcome was decided. One that was not asked, because a gate or the subject came first, has none.
     fn decided(&self, revisited: &Revisited<'_>, task: TaskIx) -> Option<Trace> {
         let check = self.plan.tasks[task.index()].work.outcome()?;
-        let ballot = revisited.state.ballot(task)?;
+        let result = revisited.state.result(task)?;
         let trace = check.trace(revisited.base);
-        let is_its_error = matches!((&trace.came_to, &ballot.verdict),
+        let is_its_error = matches!((&trace.came_to, &result.verdict),
             (Traced::Error(error), Verdict::Error(reason)) if error.to_string() == reason.0);
-        (ballot.output.is_some() || is_its_error).then_some(trace)
+        (result.output.is_some() || is_its_error).then_some(trace)
     }
 
     fn row_source(&self, case: &StoredCase) -> Option<RowSource> {

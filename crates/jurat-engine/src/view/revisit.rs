@@ -206,7 +206,7 @@ impl RunView {
             report.expected = written.comparison.as_ref().and_then(|it| state.expected(task, it));
             report.actual = state.compared(task);
         }
-        if let Some(reply) = state.ballot(task).and_then(|it| it.output.as_ref()) {
+        if let Some(reply) = state.result(task).and_then(|it| it.output.as_ref()) {
             let marks = Marks::of(reply, report.actual.as_ref());
             report.label = marks.label;
             report.score = marks.score;
@@ -231,7 +231,7 @@ impl RunView {
     fn output_reports(&self, state: &CaseState<'_>, task: TaskIx) -> Vec<OutputReport> {
         let planned = &self.plan.tasks[task.index()];
         if let Some(evaluation) = planned.work.evaluation() {
-            let output = state.ballot(task).and_then(|it| it.output.as_ref());
+            let output = state.result(task).and_then(|it| it.output.as_ref());
             let dimensions = evaluation.profile.dimensions.iter();
             return dimensions.filter_map(|it| dimension_report(&planned.id, it, output?)).collect();
         }

@@ -64,7 +64,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         (report.causes, report.n_other_errors) = (causes, n_other);
         report.n_errors_without_task = n_without_task;
     }
-    report.decision = super::figures::decision(view, &report)?;
+    report.decision = super::metrics::decision(view, &report)?;
     Ok(report)
 }
 

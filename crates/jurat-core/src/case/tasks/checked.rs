@@ -1,4 +1,4 @@
-//! What checks come to: of a whole scenario, and of what an agent did.
+//! The results of checks: of a whole scenario, and of what an agent did.
 
 use jurat_compare::Judgement;
 use jurat_format::value::{Context, Val, Value, shown};
@@ -7,13 +7,13 @@ use super::task::TaskState;
 use crate::check::{Check as RunCheck, HookAnswer, Rule, Seen, not_allowed};
 use crate::effect::{Action, Outcome};
 use crate::evidence::fault::of_scenario;
-use crate::judge::Ballot;
+use crate::judge::TaskResult;
 use crate::outcome::Check;
 use crate::plan::PlannedTask;
 use crate::suite::Gate;
 use crate::verdict::Verdict;
 
-/// What a check of a whole scenario comes to, and what follows. A row may be the evidence of a scenario that ran elsewhere, faults included.
+/// The result of a check of a whole scenario, and what follows. A row may be the evidence of a scenario that ran elsewhere, faults included.
 pub(super) fn outcome(check: &Check, task: &PlannedTask, context: Context<'_>) -> TaskState {
     if let Some(verdict) = of_scenario(context.base) {
         return TaskState::ended(verdict);
@@ -31,7 +31,7 @@ pub(super) fn outcome(check: &Check, task: &PlannedTask, context: Context<'_>) -
         }
         (None, _) => Verdict::Measured,
     };
-    TaskState::Done(Ballot { verdict, output: Some(value), said: Vec::new() })
+    TaskState::Done(TaskResult { verdict, output: Some(value), said: Vec::new() })
 }
 
 /// Begins a check of a run: it is decided at once, or something has to be looked at or called first.
@@ -61,7 +61,7 @@ pub(super) fn returned(check: &RunCheck, task: &PlannedTask, outcome: Outcome, c
     }
 }
 
-/// What a check of a run comes to, and what follows.
+/// The result of a check of a run, and what follows.
 fn run_checked(judgement: Judgement, task: &PlannedTask, context: Context<'_>) -> TaskState {
     let output = match judgement {
         Judgement::Passed => Some(Val::Bool(true)),
@@ -72,7 +72,7 @@ fn run_checked(judgement: Judgement, task: &PlannedTask, context: Context<'_>) -
         (Some(assertion), Some(value)) => assertion.judge_reply(value, context).into(),
         _ => judgement.into(),
     };
-    TaskState::Done(Ballot { verdict, output, said: Vec::new() })
+    TaskState::Done(TaskResult { verdict, output, said: Vec::new() })
 }
 
 /// What was seen, or what a check that could not look ends with.

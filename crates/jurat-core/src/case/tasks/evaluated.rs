@@ -1,4 +1,4 @@
-//! What evaluators come to: those that are built in, and code that is called.
+//! The results of evaluators: those that are built in, and code that is called.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::task::TaskState;
 use crate::effect::{Message, Messages, ModelRequest, Outcome, StepSite};
 use crate::evaluator::binding;
 use crate::evaluator::{Call, Evaluation, Object, OutputConfig, OutputKind, Triple, normalise, transport};
-use crate::judge::{Asking, Ballot, End, ReplyForm};
+use crate::judge::{Asking, End, ReplyForm, TaskResult};
 use crate::plan::{EMBEDDING_RETRIES, Plan, PlannedEvaluate, PlannedTask, Runs};
 use crate::verdict::Verdict;
 
@@ -79,7 +79,7 @@ fn compared(
     context: Context<'_>,
 ) -> TaskState {
     let PlannedEvaluate { name, runs: Runs::Builtin(builtin), outputs, .. } = evaluate else {
-        return TaskState::failed("the task asks nobody");
+        return TaskState::failed("the task asks no model");
     };
     let vectors = match end {
         End::Reply(vectors) => vectors.as_str().unwrap_or_default(),
@@ -128,7 +128,7 @@ fn evaluated(
         },
         _ => Verdict::Measured,
     };
-    TaskState::Evaluated(Ballot { verdict, output, said: Vec::new() }, evaluations)
+    TaskState::Evaluated(TaskResult { verdict, output, said: Vec::new() }, evaluations)
 }
 
 /// What follows from what became of a call.
@@ -142,7 +142,7 @@ pub(super) fn called(
     let language = match runs {
         Runs::Code(code) => code.source.language,
         Runs::Function(function) => function.language,
-        Runs::Builtin(_) => return TaskState::failed("the task calls nobody"),
+        Runs::Builtin(_) => return TaskState::failed("the task calls no code"),
     };
     let returned = match outcome {
         Outcome::Returned(returned) => *returned,

@@ -15,7 +15,7 @@ use jurat_format::value::{Context, Val, Value};
 use crate::effect::{Action, Asker, ModelRequest, Outcome, Request, StepSite};
 use crate::evaluator::Evaluation;
 use crate::evidence::fault::fault;
-use crate::judge::{Ballot, ReplyForm};
+use crate::judge::{ReplyForm, TaskResult};
 use crate::plan::{CaseName, Plan, PlannedTask, TaskIx, Work};
 use crate::suite::{CaseKind, ExpectedValue, Gate, TaskComparison};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
@@ -97,7 +97,7 @@ impl<'p> CaseState<'p> {
         let state = |task: &PlannedTask| match &fault {
             _ if !task.on.has(case) => TaskState::Absent,
             Some(verdict) if task.depends_on.is_empty() => {
-                TaskState::Done(Ballot { verdict: verdict.clone(), output: None, said: Vec::new() })
+                TaskState::Done(TaskResult { verdict: verdict.clone(), output: None, said: Vec::new() })
             }
             _ => TaskState::Waiting,
         };
@@ -121,7 +121,7 @@ impl<'p> CaseState<'p> {
         let Some(state) = self.tasks.get_mut(ix.index()).filter(|it| it.is_asking()) else { return };
         let state = std::mem::replace(state, TaskState::Waiting);
         let state = self.continued(&self.plan.tasks[ix.index()], state, site, outcome);
-        let is_done = state.ballot().is_some();
+        let is_done = state.result().is_some();
         self.tasks[ix.index()] = state;
         if is_done {
             self.settle();
@@ -155,12 +155,12 @@ impl<'p> CaseState<'p> {
 
     /// The verdicts in the order of the plan's tasks; `None` for those that are not done, and for those that are not for this case.
     pub fn verdicts(&self) -> impl ExactSizeIterator<Item = Option<&Verdict>> {
-        self.tasks.iter().map(|it| it.ballot().map(|it| &it.verdict))
+        self.tasks.iter().map(|it| it.result().map(|it| &it.verdict))
     }
 
     /// The result of a task, once it is done.
-    pub fn ballot(&self, task: TaskIx) -> Option<&Ballot> {
-        self.tasks.get(task.index()).and_then(TaskState::ballot)
+    pub fn result(&self, task: TaskIx) -> Option<&TaskResult> {
+        self.tasks.get(task.index()).and_then(TaskState::result)
     }
 
     /// The result of each output of a task's evaluator, once it is done and has returned something.
@@ -187,17 +187,17 @@ impl<'p> CaseState<'p> {
     pub fn compared(&self, task: TaskIx) -> Option<Value> {
         let planned = self.plan.tasks.get(task.index())?;
         if planned.work.outcome().is_some() && planned.then.is_none() {
-            let measured = |ballot: &&Ballot| ballot.verdict == Verdict::Measured;
-            return self.ballot(task).filter(measured).and_then(|it| it.output.clone());
+            let measured = |result: &&TaskResult| result.verdict == Verdict::Measured;
+            return self.result(task).filter(measured).and_then(|it| it.output.clone());
         }
         let path = planned.then.as_ref()?.path.as_ref();
-        let ballot = self.ballot(task)?;
+        let result = self.result(task)?;
         if planned.work.has_output() {
-            let reply = ballot.output.as_ref()?;
+            let reply = result.output.as_ref()?;
             return path
                 .map_or(Some(reply.clone()), |path| path.find(reply).ok().map(|it| it.into_owned().into_owned()));
         }
-        if matches!(ballot.verdict, Verdict::Skipped(_) | Verdict::NotRun(_)) {
+        if matches!(result.verdict, Verdict::Skipped(_) | Verdict::NotRun(_)) {
             return None;
         }
         let outputs = self.outputs(planned);
@@ -212,7 +212,7 @@ impl<'p> CaseState<'p> {
             ExpectedValue::Path(path) => {
                 let planned = self.plan.tasks.get(task.index())?;
                 let in_reply =
-                    self.ballot(task).and_then(|it| it.output.as_ref()).filter(|_| planned.work.has_output());
+                    self.result(task).and_then(|it| it.output.as_ref()).filter(|_| planned.work.has_output());
                 let in_reply = in_reply.and_then(|it| path.find(it).ok()).map(|it| it.into_owned().into_owned());
                 let outputs = self.outputs(planned);
                 let context = Context { base: self.base, outputs: &outputs };
@@ -233,7 +233,7 @@ impl<'p> CaseState<'p> {
 
     /// Whether every task is done.
     pub fn is_done(&self) -> bool {
-        self.tasks.iter().all(|it| matches!(it, TaskState::Absent) || it.ballot().is_some())
+        self.tasks.iter().all(|it| matches!(it, TaskState::Absent) || it.result().is_some())
     }
 
     /// How many tasks ended how, so far.
@@ -256,7 +256,7 @@ impl<'p> CaseState<'p> {
             }
             let task = &plan.tasks[ix.index()];
             let is_settled = |it: &TaskIx| !self.is_open(*it);
-            if task.depends_on.iter().all(|it| self.tasks[it.index()].ballot().is_some())
+            if task.depends_on.iter().all(|it| self.tasks[it.index()].result().is_some())
                 && task.work.sees().iter().all(is_settled)
             {
                 self.tasks[ix.index()] = self.begun(task);
@@ -267,12 +267,12 @@ impl<'p> CaseState<'p> {
     /// Whether a task is for this case and not done.
     fn is_open(&self, task: TaskIx) -> bool {
         let state = &self.tasks[task.index()];
-        !matches!(state, TaskState::Absent) && state.ballot().is_none()
+        !matches!(state, TaskState::Absent) && state.result().is_none()
     }
 
     fn begun(&self, task: &PlannedTask) -> TaskState {
         if let Some(verdict) = self.held_back(task) {
-            return TaskState::Done(Ballot { verdict, output: None, said: Vec::new() });
+            return TaskState::Done(TaskResult { verdict, output: None, said: Vec::new() });
         }
         let outputs = self.outputs(task);
         let context = Context { base: self.base, outputs: &outputs };
@@ -290,8 +290,8 @@ impl<'p> CaseState<'p> {
     fn held_back(&self, task: &PlannedTask) -> Option<Verdict> {
         let mut stopped = None;
         for ix in &task.depends_on {
-            let ballot = self.ballot(*ix)?;
-            match &ballot.verdict {
+            let result = self.result(*ix)?;
+            match &result.verdict {
                 Verdict::Skipped(reason) => return Some(Verdict::Skipped(*reason)),
                 Verdict::Error(_) => return Some(Verdict::Skipped(SkipReason::Errored(*ix))),
                 Verdict::Failed(_) if self.plan.tasks[ix.index()].gate != Gate::None => {
@@ -308,9 +308,9 @@ impl<'p> CaseState<'p> {
     fn held_back_by_checks(&self, checks: &[TaskIx]) -> Option<Verdict> {
         let mut stopped = None;
         for ix in checks {
-            let Some(ballot) = self.ballot(*ix) else { continue };
+            let Some(result) = self.result(*ix) else { continue };
             let is_gate = self.plan.tasks[ix.index()].gate != Gate::None;
-            match &ballot.verdict {
+            match &result.verdict {
                 Verdict::Failed(_) if is_gate => return Some(Verdict::Skipped(SkipReason::GateFailed(*ix))),
                 Verdict::Error(_) if is_gate => return Some(Verdict::Skipped(SkipReason::Errored(*ix))),
                 Verdict::Skipped(reason) if is_gate => return Some(Verdict::Skipped(*reason)),
@@ -325,8 +325,8 @@ impl<'p> CaseState<'p> {
     fn outputs(&self, task: &PlannedTask) -> Vec<(&'p str, &Val<'p>)> {
         let plan = self.plan;
         let output = |ix: &TaskIx| {
-            let ballot = self.ballot(*ix)?;
-            let value = match (&ballot.output, &ballot.verdict) {
+            let result = self.result(*ix)?;
+            let value = match (&result.output, &result.verdict) {
                 (Some(output), _) => output,
                 (None, Verdict::Passed) => &TRUE,
                 (None, Verdict::Failed(_)) => &FALSE,

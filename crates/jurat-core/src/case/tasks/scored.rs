@@ -8,7 +8,7 @@ use super::task::TaskState;
 use crate::check::Check;
 use crate::effect::{Outcome, StepSite};
 use crate::evaluation::{CheckSeen, conclude};
-use crate::judge::{Asking, Ballot, End, combine};
+use crate::judge::{Asking, End, TaskResult, combine};
 use crate::plan::{PlannedEvaluation, TaskIx};
 
 pub(super) fn begin(case: &CaseState<'_>, evaluation: &PlannedEvaluation) -> TaskState {
@@ -33,13 +33,13 @@ pub(super) fn apply(
 }
 
 /// The result of all replies. A slot without one leaves it undecided, as it does for any panel.
-fn concluded(case: &CaseState<'_>, evaluation: &PlannedEvaluation, ends: &[&End], context: Context<'_>) -> Ballot {
+fn concluded(case: &CaseState<'_>, evaluation: &PlannedEvaluation, ends: &[&End], context: Context<'_>) -> TaskResult {
     let replies: Option<Vec<&Value>> =
         ends.iter().map(|it| if let End::Reply(reply) = it { Some(reply) } else { None }).collect();
     let Some(replies) = replies else { return combine(ends, None, None, context) };
     let scale = evaluation.brief(case.id.as_deref()).brief.scale();
     let concluded = conclude(&evaluation.profile, &scale, &replies, &checks(case, evaluation));
-    Ballot { verdict: concluded.verdict, output: Some(concluded.output), said: concluded.said }
+    TaskResult { verdict: concluded.verdict, output: Some(concluded.output), said: concluded.said }
 }
 
 /// The verdicts of the checks of this case, in the order in which they are written.
@@ -51,7 +51,7 @@ fn checks<'c>(case: &'c CaseState<'_>, evaluation: &PlannedEvaluation) -> Vec<Ch
             kind: task.work.check().map_or("", Check::kind),
             description: task.description.as_deref(),
             dimensions: &task.dimensions,
-            verdict: &case.ballot(*ix)?.verdict,
+            verdict: &case.result(*ix)?.verdict,
         })
     };
     evaluation.sees.iter().filter_map(seen).collect()

@@ -3,7 +3,7 @@
 use super::{Ready, ReadyRequest};
 use crate::effect::{Action, Asker, StepSite};
 use crate::evaluator::Evaluation;
-use crate::judge::{Asking, Ballot};
+use crate::judge::{Asking, TaskResult};
 use crate::plan::TaskIx;
 use crate::verdict::Verdict;
 
@@ -17,15 +17,15 @@ pub(super) enum TaskState {
     Asking(Vec<Asking>),
     /// Something other than a model acts for it.
     Acting(Action),
-    Done(Ballot),
+    Done(TaskResult),
     /// It is done, with the result of each output of its evaluator.
-    Evaluated(Ballot, Vec<Evaluation>),
+    Evaluated(TaskResult, Vec<Evaluation>),
 }
 
 impl TaskState {
-    pub(super) fn ballot(&self) -> Option<&Ballot> {
+    pub(super) fn result(&self) -> Option<&TaskResult> {
         match self {
-            TaskState::Done(ballot) | TaskState::Evaluated(ballot, _) => Some(ballot),
+            TaskState::Done(result) | TaskState::Evaluated(result, _) => Some(result),
             TaskState::Absent | TaskState::Waiting | TaskState::Asking(_) | TaskState::Acting(_) => None,
         }
     }
@@ -36,7 +36,7 @@ impl TaskState {
     }
 
     pub(super) fn ended(verdict: Verdict) -> TaskState {
-        TaskState::Done(Ballot { verdict, output: None, said: Vec::new() })
+        TaskState::Done(TaskResult { verdict, output: None, said: Vec::new() })
     }
 
     pub(super) fn failed(reason: impl Into<String>) -> TaskState {

@@ -1,4 +1,4 @@
-//! What the thresholds of a suite are compared with: counts from the summary, figures of scores from their columns, latencies from the recorded
+//! What the thresholds of a suite are compared with: counts from the summary, metrics of scores from their columns, latencies from the recorded
 //! answers. Only what some threshold asks for is read, and none of it is held in memory.
 
 use jurat_core::effect::wire::read_outcome;
@@ -7,7 +7,7 @@ use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::RunReport;
 use jurat_core::statistics::quantile;
 use jurat_core::suite::Statistic;
-use jurat_core::verdict::{Decision, Figures, Sample, StopReason, TaskFigures};
+use jurat_core::verdict::{Decision, Metrics, Sample, StopReason, TaskMetrics};
 use jurat_format::id::same_id;
 use jurat_store::run::{Column, StoredEffect};
 
@@ -19,7 +19,7 @@ use crate::agents::endpoint_fault;
 pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, ViewError> {
     let thresholds = &view.suite.thresholds;
     let tasks = report.tasks.iter().enumerate().map(|(ix, task)| {
-        Ok(TaskFigures {
+        Ok(TaskMetrics {
             id: &task.id,
             scenario: task.scenario.as_deref().filter(|_| report.scenarios.len() > 1),
             is_counted: task.is_counted(),
@@ -31,7 +31,7 @@ pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, V
         Some(StopReason::EndpointFault) => first_fatal_fault(view)?,
         _ => None,
     };
-    let figures = Figures {
+    let metrics = Metrics {
         cases: report.cases,
         counts: report.counts,
         tasks: tasks.collect::<Result<_, ViewError>>()?,
@@ -42,7 +42,7 @@ pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, V
         stopped_by: stopped_by.as_deref(),
         missing: report.fault.as_deref(),
     };
-    Ok(Decision::of(thresholds, &figures))
+    Ok(Decision::of(thresholds, &metrics))
 }
 
 /// The fault that stopped a run, in words: the first in the order of cases, so that a replay finds the same.
@@ -72,21 +72,21 @@ fn fatal_fault(outcome: Outcome) -> Option<(FaultClass, String)> {
     class.is_fatal().then_some((class, cause))
 }
 
-/// The figures of a task's scores that thresholds ask for.
+/// The metrics of a task's scores that thresholds ask for.
 fn scores(view: &RunView, task: TaskIx, id: &str) -> Result<Sample, ViewError> {
     let own = view.suite.thresholds.tasks.iter().filter(|it| same_id(&it.task.value, id));
     let wanted: Vec<Statistic> = own.flat_map(|it| it.score.iter().map(|(statistic, _)| statistic.value)).collect();
     sample(&wanted, |take| Ok(view.reader.each_score(Column::from(task), take)?))
 }
 
-/// The figures of the time that the subject took for each case.
+/// The metrics of the time that the subject took for each case.
 fn latency(view: &RunView) -> Result<Sample, ViewError> {
     let limits = view.suite.thresholds.latency.iter().flat_map(|it| &it.value);
     let wanted: Vec<Statistic> = limits.map(|(statistic, _)| *statistic).collect();
     sample(&wanted, |take| each_latency(view, take))
 }
 
-/// Figures of numbers that are read again for each of them.
+/// Metrics of numbers that are read again for each of them.
 fn sample(
     wanted: &[Statistic],
     mut each: impl FnMut(&mut dyn FnMut(f64)) -> Result<(), ViewError>,
