@@ -24,9 +24,6 @@ Verdict = Literal["passed", "failed", "measured", "skipped", "error", "not_run"]
 #: How many cases are read from the file at a time.
 _CHUNK = 256
 
-_FORMATS = {".json": "json", ".jsonl": "jsonl", ".csv": "csv", ".parquet": "parquet", ".xml": "junit", ".md": "markdown"}
-
-
 @dataclass(frozen=True)
 class Counts:
     """How many ended how."""
@@ -226,10 +223,10 @@ class Run:
         return results
 
     def export(self, path: str | PathLike[str], *, format: str | None = None) -> None:
-        """Writes it to a file, in the format that its name tells: JSON, JSON lines, CSV, Parquet, JUnit (`.xml`), Markdown; or `effects`."""
-        found = format or _FORMATS.get(Path(path).suffix)
+        """Writes it to a file, in the format that its name says: JSON, JSON lines, CSV, Parquet, JUnit (`.xml`), Markdown; or `effects`."""
+        found = format or _jurat.format_of_file(path)
         if found is None:
-            raise UsageError(f"`{path}` tells no format; give one of {', '.join([*_FORMATS.values(), 'effects'])}")
+            raise UsageError(f"the name of `{path}` says no format; give one of {', '.join(_jurat.formats())}")
         self._run.export(found, path)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:

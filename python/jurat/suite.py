@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         keep_all: bool
         durable: bool
         unsafe_code: bool
+        unsafe_host: bool
 
 
 __all__ = ["Model", "Plan", "Question", "Reply", "Suite", "evaluate_batch"]

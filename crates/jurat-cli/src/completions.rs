@@ -6,7 +6,7 @@ use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 
 use crate::exit::Exit;
-use crate::failure::told;
+use crate::failure::exit;
 
 /// Prints a completion script for a shell
 ///
@@ -22,6 +22,6 @@ impl Completions {
     pub(crate) fn run(&self, command: &mut Command) -> Exit {
         let mut script = Vec::new();
         generate(self.shell, command, "jurat", &mut script);
-        told(io::stdout().write_all(&script).map(|()| Exit::Good).map_err(Into::into))
+        exit(io::stdout().write_all(&script).map(|()| Exit::Good).map_err(Into::into))
     }
 }

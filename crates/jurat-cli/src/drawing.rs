@@ -2,11 +2,11 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use jurat::view::{Code, Column, StoredCase};
+use jurat::view::{Detailed, NOT_PASSED, RunView, ViewError};
 use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::{CaseReport, RunReport};
-use jurat_engine::view::{Detailed, NOT_PASSED, RunView, ViewError};
 use jurat_report::{CaseWriter, JsonWriter, MOST_CASES, MOST_FAILURES, Scope, TerminalOptions, TerminalWriter};
-use jurat_store::run::{Code, Column, StoredCase};
 
 use crate::format::style;
 use crate::progress::width;

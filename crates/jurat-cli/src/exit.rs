@@ -1,6 +1,6 @@
 //! What the exit codes mean. They are part of the interface: scripts read them.
 
-use jurat_engine::Conclusion;
+use jurat::Conclusion;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,20 +3,21 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::Args;
+use jurat::Run;
+use jurat::view::{Detailed, RunView};
+use jurat::view::{StoredCase, Variant};
 use jurat_core::report::explanation::Explanation;
 use jurat_core::report::transcript::Transcript;
-use jurat_engine::view::{Detailed, RunView};
 use jurat_report::explanation::{
     write_brief, write_json, write_run, write_run_json, write_text, write_transcript, write_transcript_json,
 };
-use jurat_store::run::{StoredCase, Variant};
 
 use crate::drawing::note_missing_rows;
 use crate::exit::Exit;
-use crate::failure::{Failure, told};
+use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption, style};
 use crate::progress::width;
-use crate::run_name::{LATEST, run_file};
+use crate::run_name::{LATEST, run_named};
 use crate::variant::{VariantOptions, known};
 
 /// Explains why a case, or one of its tasks, ended as it did
@@ -43,26 +44,27 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(&self) -> Exit {
-        told(self.explain())
+        exit(self.explain())
     }
 
     fn explain(&self) -> Result<Exit, Failure> {
-        let view = RunView::open(&run_file(&self.run)?)?;
-        let cases = self.narrowed(&view, view.known_cases(&self.case)?)?;
+        let run = run_named(&self.run)?;
+        let view = run.view();
+        let cases = self.narrowed(view, view.known_cases(&self.case)?)?;
         let mut out = BufWriter::new(io::stdout().lock());
         match (&self.task, self.format.get()) {
-            (None, Format::Text) => self.write_cases(&mut out, &view, &cases)?,
+            (None, Format::Text) => self.write_cases(&mut out, &run, &cases)?,
             (_, format) => {
-                let explanations = self.explanations(&view, &cases)?;
+                let explanations = self.explanations(view, &cases)?;
                 // Without a task, what was said is told once, before what its tasks made of it.
-                let transcripts = if self.task.is_none() { transcripts(&view, &cases)? } else { Vec::new() };
+                let transcripts = if self.task.is_none() { transcripts(view, &cases)? } else { Vec::new() };
                 for transcript in &transcripts {
                     write_transcript_json(&mut out, transcript)?;
                 }
                 for case in cases.iter().filter(|_| self.task.is_none()) {
-                    if let Some(run) = view.agent_run(case)? {
+                    if let Some(evidence) = view.agent_run(case)? {
                         let head = view.head();
-                        write_run_json(&mut out, &head.suite, &head.id, &case.id, &run)?;
+                        write_run_json(&mut out, &head.suite, &head.id, &case.id, &evidence)?;
                     }
                 }
                 for (ix, explanation) in explanations.iter().enumerate() {
@@ -77,7 +79,7 @@ impl Explain {
             }
         }
         out.flush()?;
-        note_missing_rows(&view)?;
+        note_missing_rows(view)?;
         Ok(Exit::Good)
     }
 
@@ -108,11 +110,10 @@ impl Explain {
         }
     }
 
-    fn write_cases(&self, out: &mut dyn Write, view: &RunView, cases: &[StoredCase]) -> Result<(), Failure> {
-        let report = view.report()?;
-        let width = window();
+    fn write_cases(&self, out: &mut dyn Write, run: &Run, cases: &[StoredCase]) -> Result<(), Failure> {
+        let (view, report, width) = (run.view(), run.report(), window());
         for case in cases {
-            write_brief(out, &report, &view.case_report(case, Detailed::Tasks)?, style(&io::stdout()), width)?;
+            write_brief(out, report, &view.case_report(case, Detailed::Tasks)?, style(&io::stdout()), width)?;
             if let Some(transcript) = view.transcript(case)? {
                 write_transcript(out, &transcript, style(&io::stdout()), width)?;
             }

@@ -1,19 +1,17 @@
 //! `jurat export`: a run for other programs.
 
-use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use jurat_engine::view::RunView;
-use jurat_report::Scope;
-use jurat_store::run::StoredCase;
+use jurat::format::{EFFECTS, Format, Holds, JSON, PARQUET};
+use jurat_format::problem::listed;
 
 use crate::drawing::note_missing_rows;
 use crate::exit::Exit;
-use crate::failure::{Failure, told};
-use crate::results_file::{ColumnsOption, Results, To};
-use crate::run_name::{LATEST, run_file};
+use crate::failure::{Failure, exit};
+use crate::results_file::{ColumnsOption, format_parser};
+use crate::run_name::{LATEST, run_named};
 
 /// Writes a run to a file for other programs: a table, a JUnit report, a summary or a recording
 ///
@@ -28,8 +26,8 @@ pub(crate) struct Export {
     #[arg(long = "case", value_name = "CASE")]
     cases: Vec<String>,
     /// Output format [default: by the extension of the file]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    to: Option<To>,
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    to: Option<&'static Format>,
     /// Short for `--to effects`
     #[arg(long, conflicts_with_all = ["to", "json"])]
     effects: bool,
@@ -48,66 +46,41 @@ pub(crate) struct Export {
 
 impl Export {
     pub(crate) fn run(&self) -> Exit {
-        told(self.export())
+        exit(self.export())
     }
 
     fn export(&self) -> Result<Exit, Failure> {
-        let to = self.to()?;
-        if to == To::Parquet && self.output.is_none() && io::stdout().is_terminal() {
+        let format = self.format()?;
+        if *format == PARQUET && self.output.is_none() && io::stdout().is_terminal() {
             return Err(Failure::Reason("Parquet is not for terminals; write it to a file with `-o FILE`".to_owned()));
         }
-        self.can_be_part(to)?;
-        let view = RunView::open(&run_file(&self.run)?)?;
-        let only = self.only(&view)?;
-        let report = view.report()?;
-        if let Some(fault) = &report.fault {
+        if format.holds == Holds::Run && !self.cases.is_empty() {
+            let others = Format::names(|it| it.holds != Holds::Run);
+            let reason = format!("`{}` is about the whole run; `--case` is for {others}", format.name);
+            return Err(Failure::Reason(reason));
+        }
+        let run = run_named(&self.run)?;
+        let mut export = self.columns.export(&run, self.results_only)?;
+        if !self.cases.is_empty() {
+            export = export.cases(&self.cases)?;
+        }
+        if let Some(fault) = &run.report().fault {
             writeln!(io::stderr(), "not all cases are here: {}", jurat_report::visible_line(fault))?;
         }
-        let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
-        let results = Results { view: &view, report: &report, only: only.as_deref(), scope, columns: &self.columns };
         match &self.output {
-            None => results.write(to, Box::new(BufWriter::new(io::stdout())))?,
-            Some(path) => results.write_file(to, path)?,
+            None => export.write(format, BufWriter::new(io::stdout()))?,
+            Some(path) => export.write_file(format, path)?,
         }
-        note_missing_rows(&view)?;
+        note_missing_rows(run.view())?;
         Ok(Exit::Good)
     }
 
-    /// Whether the format can hold some of the cases alone. The totals of the others are about the whole run.
-    fn can_be_part(&self, to: To) -> Result<(), Failure> {
-        let name = match to {
-            To::Junit => "junit",
-            To::Markdown => "markdown",
-            To::Jsonl | To::Csv | To::Parquet | To::Json | To::Effects => return Ok(()),
-        };
-        if self.cases.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::Reason(format!(
-            "`{name}` is about the whole run; `--case` is for `jsonl`, `csv`, `parquet`, `json` and `effects`"
-        )))
-    }
-
-    /// The cases that are named, in the order of the run; nothing when none is.
-    fn only(&self, view: &RunView) -> Result<Option<Vec<StoredCase>>, Failure> {
-        if self.cases.is_empty() {
-            return Ok(None);
-        }
-        let mut only = BTreeMap::new();
-        for name in &self.cases {
-            only.extend(view.known_cases(name)?.into_iter().map(|it| (it.case_ix, it)));
-        }
-        Ok(Some(only.into_values().collect()))
-    }
-
     /// The format that was named, or that the name of the file says.
-    fn to(&self) -> Result<To, Failure> {
-        let said = self.to.or(self.effects.then_some(To::Effects)).or(self.json.then_some(To::Json));
-        said.or_else(|| self.output.as_deref().and_then(To::of_name)).ok_or_else(|| {
-            Failure::Reason(
-                "name a format with `--to`: `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `json` or `effects`"
-                    .to_owned(),
-            )
+    fn format(&self) -> Result<&'static Format, Failure> {
+        let named = self.to.or(self.effects.then_some(&EFFECTS)).or(self.json.then_some(&JSON));
+        named.or_else(|| self.output.as_deref().and_then(Format::of_file)).ok_or_else(|| {
+            let names = listed(jurat::format::FORMATS.iter().map(|it| it.name));
+            Failure::Reason(format!("name a format with `--to`: {names}"))
         })
     }
 }

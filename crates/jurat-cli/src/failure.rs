@@ -1,12 +1,10 @@
-//! Why a command cannot do what it was asked to, told in one place.
+//! Why a command cannot do what it was asked to, printed in one place.
 
 use std::io::{self, Write};
 
-use jurat_engine::view::{ExplainError, ViewError};
-use jurat_engine::{LaunchError, RunError};
-use jurat_store::run::RunFileError;
-use jurat_store::{DatabaseError, ProjectError};
+use jurat::view::{ExplainError, ViewError};
 
+use crate::definition::print_problems;
 use crate::drawing::DrawError;
 use crate::exit::Exit;
 
@@ -15,20 +13,28 @@ use crate::exit::Exit;
 pub(crate) enum Failure {
     /// For this reason, with its remedy.
     Reason(String),
-    /// Nobody reads any more, which is their right.
-    NobodyReads,
+    /// The problems of a suite, which were printed.
+    Printed,
+    /// The reader of the output went away.
+    OutputClosed,
 }
 
-/// What a command came to. A reason why it could not go on is told.
-pub(crate) fn told(result: Result<Exit, Failure>) -> Exit {
+/// How a command ended. The reason of a failure is printed.
+pub(crate) fn exit(result: Result<Exit, Failure>) -> Exit {
     match result {
         Ok(exit) => exit,
-        Err(Failure::NobodyReads) => Exit::Good,
+        Err(Failure::OutputClosed) => Exit::Good,
+        Err(Failure::Printed) => Exit::Wrong,
         Err(Failure::Reason(reason)) => {
-            let _ = writeln!(io::stderr(), "error: {}", jurat_report::visible_line(&reason));
+            print_reason(&reason);
             Exit::Wrong
         }
     }
+}
+
+/// Prints why something cannot be done.
+pub(crate) fn print_reason(reason: &str) {
+    let _ = writeln!(io::stderr(), "error: {}", jurat_report::visible_line(reason));
 }
 
 impl From<String> for Failure {
@@ -40,7 +46,7 @@ impl From<String> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::NobodyReads,
+            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
             _ => Failure::Reason(format!("the output cannot be written: {error}")),
         }
     }
@@ -55,6 +61,18 @@ impl From<DrawError> for Failure {
     }
 }
 
+impl From<jurat::Error> for Failure {
+    fn from(error: jurat::Error) -> Failure {
+        if let Some(problems) = error.problems() {
+            return print_problems(problems).map_or_else(Failure::from, |()| Failure::Printed);
+        }
+        match error {
+            jurat::Error::Write(error) => error.into(),
+            error => Failure::Reason(error.to_string()),
+        }
+    }
+}
+
 macro_rules! in_words {
     ($($error:ty),*) => {
         $(impl From<$error> for Failure {
@@ -65,4 +83,4 @@ macro_rules! in_words {
     };
 }
 
-in_words!(ViewError, ExplainError, LaunchError, RunError, RunFileError, DatabaseError, ProjectError);
+in_words!(ViewError, ExplainError);

@@ -3,32 +3,31 @@
 //! A person who presses Ctrl-C waits for what is in flight and can press it again. A supervisor that sends SIGTERM, and a terminal that is closed (SIGHUP), do
 //! neither: what is in flight then has a few seconds, is dropped, and the process ends.
 
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use jurat_core::verdict::StopReason;
-use jurat_engine::{Progress, Stop};
+use jurat::StopReason;
 
 use crate::exit::Exit;
 
-/// Somebody who listens for signals for as long as the process lives.
+/// Listens for signals for as long as the process lives.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct Listener {
     is_over: Arc<AtomicBool>,
 }
 
 /// How many runs of this process are in progress.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-impl Watch {
-    /// Stops a run when the process is asked to: the first time what is in flight is finished, the second time it is dropped, and
-    /// whoever asks once more waits for nothing.
-    pub(crate) fn start(stop: &Arc<Stop>, told: impl Fn() + Send + 'static) -> Watch {
-        let watch = Watch::default();
+impl Listener {
+    /// Stops a run when the process is asked to: the first signal lets what is in flight finish, the second drops it, and the third ends the process.
+    pub(crate) fn start(run: jurat::Watch) -> Listener {
+        let listener = Listener::default();
         RUNNING.fetch_add(1, Ordering::Relaxed);
-        let (stop, is_over) = (Arc::clone(stop), Arc::clone(&watch.is_over));
+        let is_over = Arc::clone(&listener.is_over);
         // Without a thread Ctrl-C ends the process at once, which loses nothing that is committed.
         let _ = thread::Builder::new().name("jurat-signals".to_owned()).spawn(move || {
             let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
@@ -42,23 +41,25 @@ impl Watch {
                         continue;
                     }
                     if signal == Asked::ToEnd {
-                        end_within_grace(&stop);
+                        end_within_grace(&run);
                     }
-                    if is_over || stop.dropped_for().is_some() {
+                    if is_over || run.is_aborted() {
                         std::process::exit(Exit::Interrupted.code().into());
                     }
-                    let is_first = stop.reason() != Some(StopReason::Interrupted);
-                    stop.interrupt();
+                    let is_first = run.stopped() != Some(StopReason::Interrupted);
+                    run.stop();
                     if is_first {
-                        told();
+                        // The line that shows progress is overwritten.
+                        let clear = if io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+                        let _ = writeln!(io::stderr(), "{clear}{}", words(run.progress().in_flight));
                     }
                 }
             });
         });
-        watch
+        listener
     }
 
-    /// Says that the run is on disk: whoever interrupts now has seen enough.
+    /// Notes that the run is on disk: an interrupt ends the process now.
     pub(crate) fn run_is_over(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         RUNNING.fetch_sub(1, Ordering::Relaxed);
@@ -66,8 +67,8 @@ impl Watch {
 }
 
 /// What Ctrl-C leads to, and what a second one would.
-pub(crate) fn words(progress: &Progress) -> String {
-    match progress.in_flight.load(Ordering::Relaxed) {
+fn words(in_flight: u64) -> String {
+    match in_flight {
         0 => "Stopping; press Ctrl-C again to abort".to_owned(),
         n => {
             let requests = jurat_report::counted(n, "running request");
@@ -82,11 +83,11 @@ const GRACE: Duration = Duration::from_secs(5);
 const TO_DROP: Duration = Duration::from_secs(3);
 
 /// Sees to it that the process ends, whatever is in flight.
-fn end_within_grace(stop: &Arc<Stop>) {
-    let stop = Arc::clone(stop);
+fn end_within_grace(run: &jurat::Watch) {
+    let run = run.clone();
     tokio::spawn(async move {
         tokio::time::sleep(GRACE).await;
-        stop.drop_all(StopReason::Interrupted);
+        run.abort();
         tokio::time::sleep(TO_DROP).await;
         // Everything that was answered is committed, and what was started ends with this process.
         std::process::exit(Exit::Interrupted.code().into());

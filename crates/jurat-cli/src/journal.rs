@@ -1,21 +1,18 @@
 //! `jurat journal`: what the journal of a project holds, and removing answers from it.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use jurat_engine::now_ms;
+use jurat::Removed;
 use jurat_format::duration::parse_duration;
 use jurat_format::problem::listed_all;
 use jurat_format::value::Val;
 use jurat_report::counted;
-use jurat_report::journal::{JournalReport, ModelAnswers, write_json, write_text};
-use jurat_store::journal::{Cleaned, Cleaning, Journal as Kept, JournalStats};
-use jurat_store::{DatabaseError, Project};
+use jurat_report::journal::{JournalReport, write_json, write_text};
 
 use crate::exit::Exit;
-use crate::failure::{Failure, told};
+use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption, style};
 use crate::progress::width;
 
@@ -73,7 +70,7 @@ struct Which {
 
 impl Journal {
     pub(crate) fn run(&self) -> Exit {
-        told(match &self.what {
+        exit(match &self.what {
             None => stats(self.format.get()),
             Some(What::Stats(it)) => stats(it.format.get()),
             Some(What::Clean(it)) => it.clean(),
@@ -82,8 +79,8 @@ impl Journal {
 }
 
 fn stats(format: Format) -> Result<Exit, Failure> {
-    let report = match journal(Kept::open_to_read)? {
-        Some(journal) => report(&journal, journal.stats()?),
+    let report = match jurat::Journal::open_to_read(".")? {
+        Some(journal) => journal.report()?,
         None => JournalReport::default(),
     };
     let mut out = io::stdout().lock();
@@ -102,21 +99,22 @@ fn stats(format: Format) -> Result<Exit, Failure> {
 
 impl Clean {
     fn clean(&self) -> Result<Exit, Failure> {
-        let Some(journal) = journal(Kept::open)? else {
+        let Some(journal) = jurat::Journal::open(".")? else {
             return Err(Failure::Reason("this project has no journal: there is nothing to remove".to_owned()));
         };
-        let before = journal.stats()?;
-        let Cleaned { answers, is_smaller } = journal.clean(&self.cleaning(&before)?)?;
-        let left = before.answers.saturating_sub(answers);
+        let before = journal.report()?;
+        let Removed { responses, is_smaller } = self.remove(&journal, &before)?;
+        let left = before.answers().saturating_sub(responses);
         let mut out = io::stdout().lock();
         match self.format.get() {
             Format::Json => {
-                let counts = [("version", 1), ("removed", answers), ("left", left)].map(|(key, n)| (key, Val::from(n)));
+                let counts =
+                    [("version", 1), ("removed", responses), ("left", left)].map(|(key, n)| (key, Val::from(n)));
                 let members = counts.into_iter().chain([("is_smaller", Val::Bool(is_smaller))]);
                 writeln!(out, "{}", Val::Map(members.collect()).to_json())?;
             }
             Format::Text => {
-                writeln!(out, "{} removed, {} left", counted(answers, "answer"), counted(left, "answer"))?;
+                writeln!(out, "{} removed, {} left", counted(responses, "answer"), counted(left, "answer"))?;
                 if !is_smaller {
                     writeln!(
                         out,
@@ -128,18 +126,18 @@ impl Clean {
         Ok(Exit::Good)
     }
 
-    /// Which answers go. What would find none by mistake is refused.
-    fn cleaning(&self, stats: &JournalStats) -> Result<Cleaning, Failure> {
+    /// Removes responses. A name that would find none by mistake is refused.
+    fn remove(&self, journal: &jurat::Journal, before: &JournalReport) -> Result<Removed, Failure> {
         if let Some(age) = self.which.older_than {
-            return Ok(Cleaning::Before(now_ms().saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX))));
+            return Ok(journal.remove_older_than(age)?);
         }
         if let Some(model) = &self.which.model {
-            let known: Vec<&str> = stats.models.iter().map(|it| it.model.as_str()).collect();
+            let known: Vec<&str> = before.models.iter().map(|it| it.model.as_str()).collect();
             // The journal has models as their providers call them, and suites write `provider/model`.
             let own = model.split_once('/').map(|(_, it)| it);
             let meant = [Some(model.as_str()), own].into_iter().flatten().find(|it| known.contains(it));
             if let Some(meant) = meant {
-                return Ok(Cleaning::Model(meant.to_owned()));
+                return Ok(journal.remove_model(meant)?);
             }
             return match known.as_slice() {
                 [] => Err(Failure::Reason(format!("the journal has no answers of `{model}`: it is empty"))),
@@ -149,36 +147,12 @@ impl Clean {
                 }
             };
         }
-        if self.yes || stats.answers == 0 {
-            return Ok(Cleaning::All);
+        if self.yes || before.answers() == 0 {
+            return Ok(journal.remove_all()?);
         }
-        let all = counted(stats.answers, "answer");
+        let all = counted(before.answers(), "answer");
         Err(Failure::Reason(format!(
             "this removes all of {all}, and runs will pay for them again; add `--yes` if you mean it"
         )))
-    }
-}
-
-/// The journal of this project, when it has one. Looking makes none.
-fn journal(open: fn(&Path) -> Result<Kept, DatabaseError>) -> Result<Option<Kept>, DatabaseError> {
-    let project = Project::find(Path::new(".")).filter(|it| it.journal_path().exists());
-    project.map(|it| open(&it.journal_path())).transpose()
-}
-
-fn report(journal: &Kept, stats: JournalStats) -> JournalReport {
-    JournalReport {
-        file: journal.path().display().to_string(),
-        file_bytes: stats.file_bytes,
-        models: stats
-            .models
-            .into_iter()
-            .map(|it| ModelAnswers {
-                model: it.model,
-                answers: it.answers,
-                bytes: it.bytes,
-                oldest_ms: it.oldest_ms,
-                newest_ms: it.newest_ms,
-            })
-            .collect(),
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! It is a library so that the Python package has the same command: [`run`] takes the arguments and gives the exit code.
 
-mod asking;
 mod check;
 mod completions;
 mod count;
@@ -21,8 +20,8 @@ mod plan;
 mod progress;
 mod results_file;
 mod run;
+mod run_arguments;
 mod run_name;
-mod saved;
 mod schema;
 mod several;
 mod show;
@@ -34,7 +33,6 @@ mod watch;
 use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use jurat_sandbox::Program;
 
 /// Tests language models, prompts and agents: write what should happen as data, see what passed, what failed and why.
 #[derive(Parser)]
@@ -62,9 +60,9 @@ enum Verb {
     Completions(completions::Completions),
 }
 
-/// Runs the command with these arguments, the name of the program first, and returns its exit code. `worker` is the program that runs the code of
-/// evaluators, when there is one.
-pub fn run(arguments: impl IntoIterator<Item = OsString>, worker: Option<Program>) -> u8 {
+/// Runs the command with these arguments, the name of the program first, and returns its exit code. Code of evaluators runs where the process was
+/// [set up to run it](jurat::serve_as_worker).
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let parsed = match Jurat::try_parse_from(arguments) {
         Ok(parsed) => parsed,
         Err(error) if unknown_verb::explain(&error).is_some() => return exit::Exit::Wrong.code(),
@@ -73,7 +71,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, worker: Option<Program
     format::set_color(parsed.color);
     let exit = match parsed.verb {
         Verb::Init(init) => init.run(),
-        Verb::Run(run) => run.run(worker),
+        Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
         Verb::Plan(plan) => plan.run(),
         Verb::Show(show) => show.run(),

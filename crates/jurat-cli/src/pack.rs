@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use jurat::{Packed, Run};
 use jurat_format::value::Val;
 use jurat_report::{bytes, counted, visible_line};
-use jurat_store::run::{Packed, pack};
 
 use crate::exit::Exit;
-use crate::failure::{Failure, told};
+use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption};
 use crate::run_name::run_file;
 
@@ -26,12 +26,12 @@ pub(crate) struct Pack {
 
 impl Pack {
     pub(crate) fn run(&self) -> Exit {
-        told(self.pack())
+        exit(self.pack())
     }
 
     fn pack(&self) -> Result<Exit, Failure> {
         let file = run_file(&self.run)?;
-        let Packed { rows, bytes: n_bytes } = pack(&file)?;
+        let Packed { rows, bytes: n_bytes } = Run::pack(&file)?;
         let file = file.display().to_string();
         let mut out = io::stdout().lock();
         match self.format.get() {

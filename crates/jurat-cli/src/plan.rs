@@ -1,20 +1,17 @@
 //! `jurat plan`: what a run would do, before it does it.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use jurat_core::report::plan::PlanReport;
-use jurat_engine::{Asking, Definition, Examined, forecast, outline};
 use jurat_report::plan::{write_dot, write_json, write_mermaid, write_svg, write_text};
-use jurat_store::Project;
 
-use crate::asking::{AskingOptions, environment, print_notes};
 use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
-use crate::failure::{Failure, told};
+use crate::failure::{Failure, exit};
 use crate::format::style;
 use crate::progress::width;
+use crate::run_arguments::{OfPlan, RunArguments};
 
 /// Prints what a run would do: stages, cases, the maximum number of requests and the maximum cost
 ///
@@ -28,7 +25,7 @@ pub(crate) struct Plan {
     #[command(flatten)]
     profiles: ProfileOptions,
     #[command(flatten)]
-    asking: AskingOptions,
+    options: RunArguments<OfPlan>,
     /// Output format
     #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
     format: PlanFormat,
@@ -53,34 +50,27 @@ enum PlanFormat {
 
 impl Plan {
     pub(crate) fn run(&self) -> Exit {
-        let Some(mut definition) = definition::read(&self.file, &self.profiles) else { return Exit::Wrong };
-        if definition::require(&mut definition, &self.asking.models).is_none() {
-            return Exit::Wrong;
-        }
-        let printed = definition::print_problems(&definition.problems, &definition.sources);
-        if printed.is_err() || definition.has_errors() {
-            return Exit::Wrong;
-        }
-        told(self.plan(&definition))
+        exit(self.plan())
     }
 
-    fn plan(&self, definition: &Examined) -> Result<Exit, Failure> {
-        let Some(plan) = &definition.plan else { return Ok(Exit::Wrong) };
-        let env = environment(&self.file)?;
-        print_notes(&env);
-        let selection = self.asking.selection()?;
-        let asking = Asking {
-            models: &self.asking.models,
-            selection: &selection,
-            repeat: self.asking.repeat,
-            env: &|name| env.get(name),
-        };
-        let runnable = Definition { suite: &definition.suite, sources: &definition.sources, plan };
+    fn plan(&self) -> Result<Exit, Failure> {
+        let options = self.options.options();
+        let mut checked = definition::read(&self.file, &self.profiles).ok_or(Failure::Printed)?;
+        checked.require(&options)?;
+        let problems = checked.problems();
+        definition::print_problems(&problems)?;
+        if problems.has_errors() {
+            return Err(Failure::Printed);
+        }
+        for note in checked.notes(&options)? {
+            writeln!(io::stderr(), "{}", jurat_report::visible_line(&note.to_string()))?;
+        }
+        let suite = checked.into_suite()?;
         let format = if self.json { PlanFormat::Json } else { self.format };
         let report = match format {
-            PlanFormat::Text | PlanFormat::Json => forecasted(runnable, asking)?,
+            PlanFormat::Text | PlanFormat::Json => suite.forecast(&options)?,
             // A drawing shows nothing that depends on data.
-            PlanFormat::Mermaid | PlanFormat::Dot | PlanFormat::Svg => outline(runnable, asking)?,
+            PlanFormat::Mermaid | PlanFormat::Dot | PlanFormat::Svg => suite.outline(&options)?,
         };
         let mut out = BufWriter::new(io::stdout().lock());
         match format {
@@ -96,15 +86,4 @@ impl Plan {
         out.flush()?;
         Ok(Exit::Good)
     }
-}
-
-/// With what the journal of this project has. Looking makes none.
-fn forecasted(runnable: Definition<'_>, asking: Asking<'_>) -> Result<PlanReport, Failure> {
-    let project = Project::find(Path::new(".")).filter(|it| it.journal_path().exists());
-    let journal = match project.map(|it| it.journal()).transpose() {
-        // A run would set it aside.
-        Err(error) if error.is_damage() => None,
-        opened => opened?,
-    };
-    Ok(forecast(runnable, asking, journal.as_ref())?)
 }

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use jurat_core::suite::Suite;
-
 use crate::exit::Exit;
 
 /// What a run of one suite ended with, for the list at the end.
@@ -36,9 +34,9 @@ pub(crate) fn own_file(path: &Path, suite: &str) -> PathBuf {
 }
 
 /// The name of a suite; that of its file, for one that has none.
-pub(crate) fn suite_name(suite: &Suite, file: &Path) -> String {
+pub(crate) fn suite_name(name: Option<&str>, file: &Path) -> String {
     let stem = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    suite.name.as_ref().map_or_else(stem, |it| it.value.clone())
+    name.map_or_else(stem, str::to_owned)
 }
 
 /// The first file that is among these a second time.

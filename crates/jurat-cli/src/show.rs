@@ -1,24 +1,22 @@
 //! `jurat show`: a run that was made before, as a whole or in part.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use jurat_core::report::RunEntry;
-use jurat_engine::view::{ExplainError, RunView, listed};
+use jurat::Run;
+use jurat::view::{Code, Column, StoredCase};
+use jurat::view::{ExplainError, RunView};
 use jurat_report::scenario::{
     write_graphs, write_graphs_dot, write_graphs_json, write_graphs_mermaid, write_graphs_svg,
 };
 use jurat_report::{MOST_CASES, Scope, counted, runs};
-use jurat_store::Project;
-use jurat_store::run::{Code, Column, StoredCase};
 
 use crate::drawing::{CasesShown, Drawing, Part, draw_part, note_missing_rows};
 use crate::exit::Exit;
-use crate::failure::{Failure, told};
+use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption, style};
 use crate::progress::width;
-use crate::run_name::{LATEST, run_file};
+use crate::run_name::LATEST;
 use crate::variant::VariantOptions;
 
 /// Shows a run: as a whole, one case, or the cases with a certain verdict
@@ -117,16 +115,17 @@ const OF_CASES: [Code; 6] = [Code::Passed, Code::Failed, Code::Measured, Code::E
 
 impl Show {
     pub(crate) fn run(&self) -> Exit {
-        told(if self.list { self.list() } else { self.show() })
+        exit(if self.list { self.list() } else { self.show() })
     }
 
     fn show(&self) -> Result<Exit, Failure> {
         self.can_be()?;
-        let (view, run, case) = self.opened()?;
+        let (opened, run, case) = self.opened()?;
+        let view = opened.view();
         if let Some(format) = self.graph {
-            return self.draw_graphs(&view, format);
+            return self.draw_graphs(view, format);
         }
-        self.variant.can_be(&view)?;
+        self.variant.can_be(view)?;
         let these: Vec<StoredCase> = case.map(|it| view.known_cases(it)).transpose()?.unwrap_or_default();
         let task = self.task.as_deref().map(|it| view.task(it, &these)).transpose()?;
         let column = task.map_or(Column::CASE, Column::from);
@@ -147,13 +146,13 @@ impl Show {
             && !is_json
             && view.count(column, codes)? == 0
         {
-            writeln!(io::stdout(), "{}", jurat_report::visible_line(&self.none_ended(&view, codes)))?;
+            writeln!(io::stdout(), "{}", jurat_report::visible_line(&self.none_ended(view, codes)))?;
             return Ok(Exit::Good);
         }
         let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
         let drawing = Drawing { is_json, tasks: self.tasks, scope, run };
-        draw_part(&view, &view.report()?, drawing, Part { cases, task, most: self.limit })?;
-        note_missing_rows(&view)?;
+        draw_part(view, opened.report(), drawing, Part { cases, task, most: self.limit })?;
+        note_missing_rows(view)?;
         Ok(Exit::Good)
     }
 
@@ -162,17 +161,17 @@ impl Show {
     }
 
     /// The run, how commands name it, and the case that is meant. What is no run is looked for among the cases of the latest.
-    fn opened(&self) -> Result<(RunView, Option<&str>, Option<&str>), Failure> {
+    fn opened(&self) -> Result<(Run, Option<&str>, Option<&str>), Failure> {
         let case = self.case.as_deref().or(self.of_run.as_deref());
         let name = Some(self.run.as_str()).filter(|it| *it != LATEST);
-        let unknown = match run_file(&self.run) {
-            Ok(file) => return Ok((RunView::open(&file)?, name, case)),
+        let unknown = match Run::find_file(".", &self.run) {
+            Ok(file) => return Ok((Run::open(file)?, name, case)),
             Err(unknown) => unknown,
         };
-        let latest = run_file(LATEST).ok().filter(|_| case.is_none() && self.graph.is_none());
-        let Some(view) = latest.map(|it| RunView::open(&it)).transpose()? else { return Err(unknown) };
-        match view.known_cases(&self.run) {
-            Ok(_) => Ok((view, None, name)),
+        let latest = Run::find_file(".", LATEST).ok().filter(|_| case.is_none() && self.graph.is_none());
+        let Some(run) = latest.map(Run::open).transpose()? else { return Err(unknown.into()) };
+        match run.view().known_cases(&self.run) {
+            Ok(_) => Ok((run, None, name)),
             Err(several @ ExplainError::SeveralCases { .. }) => Err(several.into()),
             Err(no_case) => Err(Failure::Reason(format!("there is no run `{}`, and {no_case}", self.run))),
         }
@@ -226,14 +225,7 @@ impl Show {
     }
 
     fn list(&self) -> Result<Exit, Failure> {
-        let mut names = match Project::find(Path::new(".")) {
-            Some(project) => project.runs()?,
-            None => Vec::new(),
-        };
-        names.reverse();
-        let n_more = names.len().saturating_sub(self.limit.unwrap_or(MOST_CASES));
-        names.truncate(names.len() - n_more);
-        let entries: Vec<RunEntry> = names.iter().filter(|it| !it.never_began()).map(listed).collect();
+        let (entries, n_more) = Run::list(".", self.limit.unwrap_or(MOST_CASES))?;
         let mut out = io::stdout().lock();
         match self.format.get() {
             Format::Json => runs::write_json(&mut out, &entries)?,

@@ -1,9 +1,9 @@
 //! Which of the cases that a row is made into: the prompt and the subject.
 
 use clap::Args;
-use jurat_engine::view::RunView;
+use jurat::view::RunView;
+use jurat::view::{RunHead, Variant};
 use jurat_format::problem::listed_all;
-use jurat_store::run::{RunHead, Variant};
 
 use crate::failure::Failure;
 

@@ -9,9 +9,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use jurat_core::suite::RowSource;
-use jurat_engine::Examined;
-
 /// How often files are looked at.
 const POLL: Duration = Duration::from_millis(250);
 
@@ -24,25 +21,9 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// The files of a suite: definitions, prompts, code, data, and scripts of models.
-    pub(crate) fn of(definition: &Examined, models: &[(String, String)]) -> Watched {
-        let texts = definition.sources.iter().map(|(_, it)| it.path.clone());
-        let rows = definition.suite.records.iter().flat_map(|it| match &it.from {
-            RowSource::Files(files) => files.iter().map(|it| it.path.clone()).collect(),
-            RowSource::StandardInput | RowSource::Inline(_) => Vec::new(),
-        });
-        let written = definition.suite.models.iter().flat_map(|it| &it.models).filter_map(|it| {
-            let home = definition.sources.get(it.model.span.source)?.path.parent()?;
-            Some(home.join(script(&it.model.value)?))
-        });
-        let given = models.iter().filter_map(|(_, model)| script(model).map(PathBuf::from));
-        let all = texts.chain(rows).chain(written).chain(given);
-        Watched { files: all.map(|it| (it.clone(), look(&it))).collect(), is_in_vain: false }
-    }
-
-    /// These files alone.
-    pub(crate) fn these<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Watched {
-        Watched { files: paths.into_iter().map(|it| (it.to_owned(), look(it))).collect(), is_in_vain: false }
+    pub(crate) fn these(paths: impl IntoIterator<Item: AsRef<Path>>) -> Watched {
+        let look_at = |it: &Path| (it.to_owned(), look(it));
+        Watched { files: paths.into_iter().map(|it| look_at(it.as_ref())).collect(), is_in_vain: false }
     }
 
     /// All files of both.
@@ -84,11 +65,6 @@ impl Watched {
 fn look(path: &Path) -> Option<(SystemTime, u64)> {
     let found = fs::metadata(path).ok()?;
     Some((found.modified().ok()?, found.len()))
-}
-
-/// The file of a model that is a script.
-fn script(model: &str) -> Option<&str> {
-    model.strip_prefix("script/")
 }
 
 #[cfg(test)]

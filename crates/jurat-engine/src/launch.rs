@@ -1,17 +1,16 @@
 //! From a definition to a run: models made ready, an interrupted run found, the file begun.
 
 use std::io::Read;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use jurat_compare::expression::ExpressionError;
 use jurat_core::effect::ModelRequest;
 use jurat_core::effect::wire::request_json;
 use jurat_core::plan::Plan;
 use jurat_core::suite::{EvaluatorKind, Records, RowSource, Suite, TaskKind, unusable_code};
 use jurat_format::problem::Problem;
 use jurat_format::source::Sources;
-use jurat_model::{Supervisor, Toolbox, TransportOptions};
+use jurat_model::{Proxies, Supervisor, Toolbox, TransportOptions};
 use jurat_sandbox::worker::SUPERVISE;
 use jurat_sandbox::{Program, Refused};
 use jurat_store::DatabaseError;
@@ -25,13 +24,14 @@ use crate::agents::Agents;
 use crate::definition::{documents, suite_hash};
 use crate::evaluators::{Evaluators, Workers};
 use crate::models::OpenModels;
+use crate::options::RecordedOptions;
 use crate::requirements::{Met, Place, require, require_roles};
 use crate::roles::main_folder;
 use crate::run::{Job, Mode, Ran, Target, now_ms, run};
 use crate::variants::{Asked, variants};
 use crate::{
-    BudgetLimits, Conditions, EvaluatorError, ModelError, Models, Progress, Recording, Resources, Roles, RunError,
-    RunOptions, Selection, Stop, Subject, scripts,
+    Conditions, EvaluatorError, ModelError, Models, Progress, RecordingError, Rerun, RerunError, Resources, Roles,
+    RunError, RunOptions, Stop, Subject, open_recording, scripts,
 };
 
 /// A definition that is ready to run.
@@ -41,29 +41,6 @@ pub struct Definition<'d> {
     /// The texts it was read from.
     pub sources: &'d Sources,
     pub plan: &'d Plan,
-}
-
-/// How it is run.
-pub struct How<'h> {
-    /// What changes its results, stored with the run.
-    pub options: RunOptions,
-    pub selection: Selection,
-    pub threads: NonZeroUsize,
-    pub deadline: Option<Duration>,
-    /// Whether the first case that fails or cannot be judged is the last.
-    pub fail_fast: bool,
-    /// Whether the run is not stopped by an endpoint that fails every request.
-    pub keep_going: bool,
-    /// Whether rows that passed are copied, too.
-    pub keep_all: bool,
-    /// Whether each commit waits for the disk.
-    pub durable: bool,
-    pub budget: BudgetLimits,
-    /// How old answers of the journal may be.
-    pub max_age: Option<Duration>,
-    pub transport: TransportOptions,
-    /// The recording that is replayed.
-    pub replay: Option<&'h dyn Recording>,
 }
 
 /// The world a run is in.
@@ -101,6 +78,14 @@ pub enum LaunchError {
     /// Something that it needs is not there. The texts that the places are in are those of the definition.
     #[error("{}", messages(.0))]
     Unready(Vec<Problem>),
+    /// The recording that is replayed cannot be read.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// The cases of an earlier run that are run again cannot be found.
+    #[error(transparent)]
+    Rerun(#[from] RerunError),
+    #[error("`--filter`: {0}")]
+    Filter(#[from] ExpressionError),
     /// The run failed.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -144,37 +129,43 @@ pub type Begun<'b> = &'b mut dyn FnMut(Beginning<'_>);
 
 pub fn launch(
     definition: Definition<'_>,
-    how: &How<'_>,
+    options: &RunOptions,
     world: &mut World<'_>,
     stop: &Stop,
     progress: &Progress,
     begun: Begun<'_>,
 ) -> Result<Launched, LaunchError> {
     let Definition { suite, sources, plan } = definition;
-    if how.options.repeat > 1 && !plan.asks_subjects() {
+    let repeat = options.repeat.or(suite.repeat).unwrap_or(1);
+    if repeat > 1 && !plan.asks_subjects() {
         return Err(LaunchError::NothingToRepeat);
     }
-    Roles::are_asked(plan, &how.options.models)?;
-    let (roles, ready) = prepared(definition, how, world)?;
+    let recording = options.replay.as_deref().map(|it| open_recording(it, world.project)).transpose()?;
+    let selection = options.selection(rerun(definition, options, world.project)?)?;
+    Roles::are_asked(plan, &options.models)?;
+    let supervisor = supervisor(world.resources.worker.as_ref());
+    let transport = options.transport(Proxies::from_environment(world.resources.env), supervisor);
+    let (roles, ready) = prepared(definition, options, &transport, world)?;
+    let budget = options.budget();
     if ready.is_some() {
-        roles.allow(&how.budget)?;
+        roles.allow(&budget)?;
     }
-    let (variants, asked) = variants_of(plan, &roles.subjects, how.options.repeat);
-    let head = head(definition, how, world, &roles, variants.clone());
-    let resumed = match how.replay {
+    let (variants, asked) = variants_of(plan, &roles.subjects, repeat);
+    let recorded = RecordedOptions::new(options, repeat, selection.rerun.as_ref());
+    let head = head(definition, &recorded, world, &roles, variants.clone());
+    let resumed = match recording {
         None if can_resume(&suite.records) => unfinished(&world.project.runs_directory(), &head.resume_key)?,
         _ => None,
     };
     let path = resumed.clone().unwrap_or_else(|| world.project.runs_directory().join(format!("{}.jurat", head.id)));
     let target = if resumed.is_some() { Target::Resume(&path) } else { Target::New(&path, &head) };
     let asks = plan.asks();
+    let concurrency = transport.concurrency;
     let (models, journal) = match ready {
         None => (None, None),
         Some(ready) => {
-            let transport =
-                TransportOptions { supervisor: supervisor(world.resources.worker.as_ref()), ..how.transport.clone() };
-            let models = Models::new(ready, &suite.tools, world.resources.env, transport, how.budget);
-            let workers = Workers { program: world.resources.worker.clone(), is_unsafe: how.options.unsafe_code };
+            let models = Models::new(ready, &suite.tools, world.resources.env, transport, budget);
+            let workers = Workers { program: world.resources.worker.clone(), is_unsafe: options.unsafe_code };
             let evaluators = Evaluators::open(plan, &main_folder(sources), &workers, world.resources.evaluators);
             let models = models.with(evaluators.map_err(|error| unusable_evaluator(definition, error))?);
             let journal = if asks { Some(world.project.usable_journal()?) } else { None };
@@ -182,10 +173,10 @@ pub fn launch(
         }
     };
     let (journal, set_aside) = journal.unzip();
-    let mode = match (how.replay, &models) {
-        (Some(recording), _) => Mode::Replay(recording, &roles),
+    let mode = match (&recording, &models) {
+        (Some(recording), _) => Mode::Replay(&**recording, &roles),
         (None, Some(models)) => {
-            Mode::Ask { perform: models, journal: journal.as_ref(), fresh: how.options.fresh, max_age: how.max_age }
+            Mode::Ask { perform: models, journal: journal.as_ref(), fresh: options.fresh, max_age: options.max_age }
         }
         (None, None) => unreachable!("models are opened for what is not replayed"),
     };
@@ -193,22 +184,31 @@ pub fn launch(
     let job = Job {
         plan,
         records: &suite.records,
-        selection: &how.selection,
+        selection: &selection,
         home: world.project.root().parent().unwrap_or(Path::new("")).to_owned(),
         agent_files: world.project.root().join(AGENT_FILES),
         variants,
         asked,
         mode,
-        threads: how.threads,
-        concurrency: how.transport.concurrency,
-        deadline: how.deadline,
-        fail_fast: how.fail_fast,
-        keep_going: how.keep_going,
-        keep_all: how.keep_all,
-        durable: how.durable,
+        threads: options.threads(),
+        concurrency,
+        deadline: options.timeout,
+        fail_fast: options.fail_fast,
+        keep_going: options.keep_going,
+        keep_all: options.keep_all,
+        durable: options.durable,
     };
     let ran = run(&job, target, world.stdin, stop, progress).map_err(|error| run_failure(world.project, error))?;
     Ok(Launched { ran, resumed: resumed.is_some() })
+}
+
+/// The cases of an earlier run that alone are run.
+fn rerun(definition: Definition<'_>, options: &RunOptions, project: &Project) -> Result<Option<Rerun>, RerunError> {
+    if options.rerun.is_empty() {
+        return Ok(None);
+    }
+    let suite = definition.suite.name.as_ref().map_or("suite", |it| it.value.as_str());
+    Rerun::find(project, suite, &options.rerun, options.rerun_from.as_deref()).map(Some)
 }
 
 /// What starts the programs that models and servers are, so that they end with this process. Elsewhere than on Linux they are started directly.
@@ -240,26 +240,27 @@ type Ready = (OpenModels, Agents, Toolbox);
 /// The models of a run, and for one that is no replay everything that it needs, ready.
 fn prepared(
     definition: Definition<'_>,
-    how: &How<'_>,
+    options: &RunOptions,
+    transport: &TransportOptions,
     world: &World<'_>,
 ) -> Result<(Roles, Option<Ready>), LaunchError> {
     let conditions = Conditions {
-        models: &how.options.models,
-        unsafe_code: how.options.unsafe_code,
-        unsafe_host: how.options.unsafe_host,
+        models: &options.models,
+        unsafe_code: options.unsafe_code,
+        unsafe_host: options.unsafe_host,
         resources: &world.resources,
     };
     let unready = |problems: Vec<Problem>| LaunchError::Unready(problems.into_iter().map(Problem::as_error).collect());
-    if how.replay.is_some() {
+    if options.replay.is_some() {
         let roles = require_roles(definition, conditions.models, world.resources.env);
         return Ok((roles.map_err(unready)?, None));
     }
     let place = Place {
         agent_files: world.project.root().join(AGENT_FILES),
-        programs: how.transport.concurrency.min(how.threads.get()),
-        calls: how.transport.concurrency,
-        proxies: how.transport.proxies.clone(),
-        supervisor: supervisor(world.resources.worker.as_ref()),
+        programs: transport.concurrency.min(options.threads().get()),
+        calls: transport.concurrency,
+        proxies: transport.proxies.clone(),
+        supervisor: transport.supervisor.clone(),
     };
     let Met { roles, models, tools, agents } = require(definition, &conditions, place).map_err(unready)?;
     Ok((roles, Some((models, agents, tools))))
@@ -294,7 +295,7 @@ pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Ve
 /// What is known of a run before its first case.
 fn head(
     definition: Definition<'_>,
-    how: &How<'_>,
+    recorded: &RecordedOptions,
     world: &World<'_>,
     roles: &Roles,
     variants: Vec<Variant>,
@@ -302,7 +303,7 @@ fn head(
     let Definition { suite, sources, plan } = definition;
     let mut documents = documents(sources);
     let suite_hash = suite_hash(&documents);
-    documents.push(how.options.document());
+    documents.push(recorded.document());
     let created_at_ms = now_ms();
     let name = suite.name.as_ref().map_or("suite", |it| it.value.as_str());
     let mut sources = source_heads(&suite.records, world.project);
@@ -328,7 +329,7 @@ fn head(
     RunHead {
         id: run.id,
         suite: name.to_owned(),
-        resume_key: resume_key(&suite_hash, &how.options, roles, &sources),
+        resume_key: resume_key(&suite_hash, recorded, roles, &sources),
         suite_hash,
         seed: 0,
         created_at_ms,
@@ -372,7 +373,7 @@ fn can_resume(records: &[Records]) -> bool {
 }
 
 /// What a later run must share to resume this one: the definition, its options, the models, and the data.
-fn resume_key(suite_hash: &str, options: &RunOptions, roles: &Roles, sources: &[SourceHead]) -> String {
+fn resume_key(suite_hash: &str, options: &RecordedOptions, roles: &Roles, sources: &[SourceHead]) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut add = |text: &str| {
         hasher.update(&(text.len() as u64).to_le_bytes());

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use jurat_sandbox::{Program, worker as sandbox_worker};
+use jurat_sandbox::worker as sandbox_worker;
 use pyo3::prelude::*;
 
 /// How a worker of this package is started: `python -I -m jurat._worker`.
@@ -14,9 +14,8 @@ pub(crate) const WORKER: [&str; 3] = ["-I", "-m", "jurat._worker"];
 /// in.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>, python: Option<PathBuf>) -> u8 {
-    let arguments_of_worker = WORKER.into_iter().map(str::to_owned).collect();
-    let worker = python.map(|path| Program { path, arguments: arguments_of_worker });
-    py.detach(|| jurat_cli::run(arguments, worker))
+    python.into_iter().for_each(run_code_with);
+    py.detach(|| jurat_cli::run(arguments))
 }
 
 /// Serves as a worker, and returns the exit code.

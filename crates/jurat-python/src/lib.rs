@@ -50,13 +50,13 @@ mod _jurat {
     #[pymodule_export]
     use super::primitive::{Primitive, normalise_text, operators, primitives};
     #[pymodule_export]
-    use super::run::{Run, Table, find_run, open_run};
+    use super::run::{Run, Table, find_run, format_of_file, formats, open_run};
     #[pymodule_export]
     use super::running::Running;
     #[pymodule_export]
     use super::scenario::{Scenario, ScenarioBuilder, read_checkpoint};
     #[pymodule_export]
-    use super::suite::{Suite, load_suite};
+    use super::suite::{Suite, load_suite, run_options};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

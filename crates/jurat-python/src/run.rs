@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jurat::Format;
+use jurat::format::{FORMATS, Format};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -119,18 +119,9 @@ impl Run {
 
     /// Writes it to a file.
     fn export(&self, py: Python<'_>, format: &str, path: PathBuf) -> PyResult<()> {
-        let format = match format {
-            "json" => Format::Json,
-            "jsonl" => Format::JsonLines,
-            "csv" => Format::Csv,
-            "parquet" => Format::Parquet,
-            "junit" => Format::Junit,
-            "markdown" => Format::Markdown,
-            "effects" => Format::Effects,
-            other => {
-                let known = "json, jsonl, csv, parquet, junit, markdown and effects";
-                return Err(usage(py, format!("there is no format `{other}`; there are {known}")));
-            }
+        let Some(format) = Format::named(format) else {
+            let known = Format::names(|_| true);
+            return Err(usage(py, format!("there is no format `{format}`; there are {known}")));
         };
         let shown = path.display().to_string();
         let file = File::create(&path)
@@ -154,6 +145,18 @@ impl Table {
     ) -> PyResult<Bound<'py, PyAny>> {
         arrow::stream(py, &self.0, requested_schema)
     }
+}
+
+/// The names of the formats that runs are exported in.
+#[pyfunction]
+pub(crate) fn formats() -> Vec<&'static str> {
+    FORMATS.iter().map(|it| it.name).collect()
+}
+
+/// The format that the name of a file says.
+#[pyfunction]
+pub(crate) fn format_of_file(path: PathBuf) -> Option<&'static str> {
+    Format::of_file(&path).map(|it| it.name)
 }
 
 /// Opens a run by its file.

@@ -1,10 +1,9 @@
 //! Definitions that are ready to run.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jurat::{RerunOf, RunOptions};
+use jurat::{OPTIONS, RerunOf, RunOption, RunOptions, Setting};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -125,6 +124,12 @@ impl Suite {
     }
 }
 
+/// The names of the options that a run takes.
+#[pyfunction]
+pub(crate) fn run_options() -> Vec<&'static str> {
+    OPTIONS.iter().map(|it| it.name).chain(["directory", "variables"]).collect()
+}
+
 /// Reads a definition from a file.
 #[pyfunction]
 pub(crate) fn load_suite(py: Python<'_>, path: PathBuf) -> PyResult<Suite> {
@@ -133,63 +138,44 @@ pub(crate) fn load_suite(py: Python<'_>, path: PathBuf) -> PyResult<Suite> {
 
 /// Options by their names.
 fn read(options: &Bound<'_, PyDict>) -> PyResult<RunOptions> {
-    let py = options.py();
-    let directory: Option<PathBuf> = options.get_item("directory")?.map(|it| it.extract()).transpose()?.flatten();
-    let mut read = directory.map_or_else(RunOptions::new, RunOptions::in_directory);
+    let mut read = RunOptions::new();
     for (name, value) in options {
-        let name = name.cast::<PyString>()?.to_str()?.to_owned();
-        if value.is_none() {
-            continue;
+        let name = name.cast::<PyString>()?.to_str()?;
+        let known = OPTIONS.iter().find(|it| it.name == name);
+        match (known, name) {
+            _ if value.is_none() => {}
+            (Some(option), _) => set(&mut read, option, &value)?,
+            (None, "directory") => read.directory = value.extract()?,
+            (None, "variables") => read.variables = value.extract()?,
+            (None, _) => return Err(usage(options.py(), format!("there is no option `{name}`"))),
         }
-        let seconds = || -> PyResult<Duration> {
-            Duration::try_from_secs_f64(value.extract()?)
-                .map_err(|error| usage(py, format!("`{name}` is a number of seconds: {error}")))
-        };
-        let set = |yes: fn(RunOptions) -> RunOptions, read: RunOptions| -> PyResult<RunOptions> {
-            Ok(if value.is_truthy()? { yes(read) } else { read })
-        };
-        read = match name.as_str() {
-            "directory" => read,
-            "models" => {
-                for (role, model) in value.cast::<PyDict>()? {
-                    read = read.model(role.extract::<String>()?, model.extract::<String>()?);
-                }
-                read
-            }
-            "variables" => {
-                for (name, value) in value.cast::<PyDict>()? {
-                    read = read.variable(name.extract::<String>()?, value.extract::<String>()?);
-                }
-                read
-            }
-            "limit" => read.limit(value.extract()?),
-            "filter" => read.filter(value.extract::<String>()?),
-            "tags" => read.tags(value.extract::<Vec<String>>()?),
-            "repeat" => read.repeat(value.extract()?),
-            "concurrency" => {
-                let n: NonZeroUsize = value.extract()?;
-                read.concurrency(n)
-            }
-            "budget_usd" => read.budget_usd(value.extract()?),
-            "budget_tokens" => read.budget_tokens(value.extract()?),
-            "budget_calls" => read.budget_calls(value.extract()?),
-            "timeout" => read.timeout(seconds()?),
-            "request_timeout" => read.request_timeout(seconds()?),
-            "max_age" => read.max_age(seconds()?),
-            "replay" => read.replay(value.extract::<PathBuf>()?),
-            "fail_fast" => set(RunOptions::fail_fast, read)?,
-            "keep_going" => set(RunOptions::keep_going, read)?,
-            "rerun" => read.rerun(rerun(py, &value)?),
-            "rerun_from" => read.rerun_from(value.extract::<String>()?),
-            "fresh" => set(RunOptions::fresh, read)?,
-            "stream" => set(RunOptions::stream, read)?,
-            "keep_all" => set(RunOptions::keep_all, read)?,
-            "durable" => set(RunOptions::durable, read)?,
-            "unsafe_code" => set(RunOptions::unsafe_code, read)?,
-            other => return Err(usage(py, format!("there is no option `{other}`"))),
-        };
     }
     Ok(read)
+}
+
+/// Sets an option to an object of Python. Times are seconds.
+fn set(options: &mut RunOptions, option: &RunOption, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match option.setting {
+        Setting::Flag(field) | Setting::Keep(field) => *field(options) = value.is_truthy()?,
+        Setting::Count(field) => *field(options) = Some(value.extract()?),
+        Setting::Times(field) => *field(options) = Some(value.extract()?),
+        Setting::AtLeastOne(field) => *field(options) = Some(value.extract()?),
+        Setting::Dollars(field) => *field(options) = Some(value.extract()?),
+        Setting::Time(field) => {
+            let seconds = Duration::try_from_secs_f64(value.extract()?);
+            let wrong = |error| usage(value.py(), format!("`{}` is a number of seconds: {error}", option.name));
+            *field(options) = Some(seconds.map_err(wrong)?);
+        }
+        Setting::Text(field) => *field(options) = Some(value.extract()?),
+        Setting::Recording(field) => *field(options) = Some(value.extract::<PathBuf>()?.display().to_string()),
+        Setting::Texts(field) => *field(options) = value.extract()?,
+        Setting::Models(field) => {
+            let models = value.cast::<PyDict>()?.iter().map(|(role, model)| Ok((role.extract()?, model.extract()?)));
+            *field(options) = models.collect::<PyResult<_>>()?;
+        }
+        Setting::Verdicts(field) => *field(options) = rerun(value.py(), value)?,
+    }
+    Ok(())
 }
 
 /// Which cases of an earlier run are run again: one word or several.

@@ -47,6 +47,17 @@ pub enum Error {
     Write(#[source] std::io::Error),
 }
 
+impl Error {
+    /// The problems of the suite that are the reason, with their places.
+    pub fn problems(&self) -> Option<&Problems> {
+        match self {
+            Error::Suite(problems) => Some(problems),
+            Error::Model(error) => error.downcast_ref(),
+            _ => None,
+        }
+    }
+}
+
 /// The problems that are about models.
 static OF_MODELS: [&Code; 8] = [
     &codes::BAD_MODEL,
@@ -68,6 +79,9 @@ pub(crate) fn launch_error(error: LaunchError, sources: &Sources) -> Error {
             if is_of_models { Error::Model(Box::new(problems)) } else { Error::Suite(problems) }
         }
         LaunchError::Model(error) => Error::Model(Box::new(error)),
+        LaunchError::Filter(_) => Error::Usage(error.to_string()),
+        LaunchError::Rerun(error) => Error::Read(Box::new(error)),
+        LaunchError::Recording(error) => Error::Read(Box::new(error)),
         other => Error::Run(Box::new(other)),
     }
 }

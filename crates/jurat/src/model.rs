@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::effect::{Finish, ModelRequest, Served, Usage};
+use jurat_engine::GivenModel;
 use jurat_format::value::Val;
 use jurat_model::codec;
 use jurat_model::{Answering, Asker, Function};
@@ -36,6 +37,13 @@ pub struct Model {
     headers: Members,
     extra: Members,
     pub(crate) function: Option<(String, Arc<dyn Function>)>,
+}
+
+/// A run takes the model of a role without its settings, which belong to the suite.
+impl From<Model> for GivenModel {
+    fn from(model: Model) -> GivenModel {
+        GivenModel { has_settings: model.has_settings(), spec: model.spec, function: model.function }
+    }
 }
 
 impl Model {

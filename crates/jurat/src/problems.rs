@@ -39,6 +39,21 @@ impl Problems {
         Problems { found, sources }
     }
 
+    /// Each as the data that reports are made from; [`Problems::sources`] has the texts of their places.
+    pub fn as_slice(&self) -> &[Found] {
+        &self.found
+    }
+
+    /// The texts that they are in.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// Whether the suite cannot run because of one of them.
+    pub fn has_errors(&self) -> bool {
+        self.iter().any(|it| it.is_error())
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.found.len()

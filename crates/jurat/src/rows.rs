@@ -1,10 +1,8 @@
 //! Where rows come from.
 
-use std::io::{self, Read};
 use std::path::Path;
 
 use jurat_format::value::Val;
-use serde::Serialize;
 
 use crate::members::Members;
 
@@ -101,33 +99,4 @@ impl From<&Path> for RowFiles {
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
-}
-
-/// Rows of a program as JSON lines, written when they are read: memory holds one at a time.
-pub(crate) struct Lines<I> {
-    rows: I,
-    line: Vec<u8>,
-    n_read: usize,
-}
-
-impl<I> Lines<I> {
-    pub(crate) fn new(rows: I) -> Lines<I> {
-        Lines { rows, line: Vec::new(), n_read: 0 }
-    }
-}
-
-impl<I: Iterator<Item: Serialize>> Read for Lines<I> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.n_read == self.line.len() {
-            let Some(row) = self.rows.next() else { return Ok(0) };
-            self.line.clear();
-            self.n_read = 0;
-            serde_json::to_writer(&mut self.line, &row)?;
-            self.line.push(b'\n');
-        }
-        let n = buffer.len().min(self.line.len() - self.n_read);
-        buffer[..n].copy_from_slice(&self.line[self.n_read..self.n_read + n]);
-        self.n_read += n;
-        Ok(n)
-    }
 }

@@ -1,6 +1,6 @@
 //! A run that is over, read back from its file: totals, cases, tasks, and reports drawn from them.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,20 +8,18 @@ use std::time::Duration;
 
 use jurat_core::effect::Usage;
 use jurat_core::plan::CaseIx;
-use jurat_core::report::{CaseCounts, CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict};
+use jurat_core::report::{CaseCounts, CaseReport, RunEntry, RunReport, TaskReport, TaskTotal, TaskVerdict};
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason};
 use jurat_engine::Conclusion;
-use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, RunView, ViewError};
+use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, RunView, ViewError, listed};
 use jurat_report::columns::{Column, Datum, columns, rows};
-use jurat_report::{
-    CaseWriter, CsvWriter, JsonLinesWriter, JsonWriter, JunitWriter, MOST_CASES, MOST_MARKDOWN_CASES, MarkdownWriter,
-    Scope, Style, TerminalOptions, TerminalWriter, explanation,
-};
+use jurat_report::{MOST_CASES, Scope, Style, TerminalOptions, TerminalWriter, explanation};
 use jurat_store::Project;
-use jurat_store::run::Column as StoredColumn;
+use jurat_store::run::{Column as StoredColumn, Packed, pack};
 
-use crate::parquet::ParquetWriter;
+use crate::export::{Export, write_cases};
+use crate::format::{Format, JSON};
 use crate::scenario::Execution;
 use crate::{Error, Value};
 
@@ -59,26 +57,6 @@ pub struct Run {
     tasks: Arc<[TaskTotal]>,
 }
 
-/// What a run is exported as; see [`Run::export`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// One JSON document, as `jurat run --json` prints it.
-    Json,
-    /// One JSON object a line for each task of each case.
-    JsonLines,
-    /// A table of the same, for spreadsheets.
-    Csv,
-    /// The same with types, for data frames.
-    Parquet,
-    /// JUnit XML, for continuous integration.
-    Junit,
-    /// Markdown, for comments on changes.
-    Markdown,
-    /// The recorded effects, one JSON object a line, which [`RunOptions::replay`](crate::RunOptions::replay) takes.
-    Effects,
-}
-
 impl Run {
     /// Opens a run by its file.
     pub fn open(path: impl AsRef<Path>) -> Result<Run, Error> {
@@ -97,11 +75,35 @@ impl Run {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn find(directory: impl AsRef<Path>, name: &str) -> Result<Run, Error> {
-        let project = Project::find(directory.as_ref());
-        let project = project.ok_or_else(|| {
-            Error::Usage(format!("`{}` belongs to no project: it has no runs yet", directory.as_ref().display()))
-        })?;
-        Run::open(project.run(name).map_err(|error| Error::Read(Box::new(error)))?)
+        Run::open(Run::find_file(directory, name)?)
+    }
+
+    /// The file of such a run.
+    pub fn find_file(directory: impl AsRef<Path>, name: &str) -> Result<PathBuf, Error> {
+        match Project::find(directory.as_ref()) {
+            Some(project) => project.run(name).map_err(|error| Error::Read(Box::new(error))),
+            None if Path::new(name).is_file() => Ok(name.into()),
+            None => Err(Error::Usage(format!(
+                "there is no run `{name}`: neither this directory nor one above it has a `.jurat`; `jurat run` makes it"
+            ))),
+        }
+    }
+
+    /// The newest runs of the project that a directory belongs to, and the number of older ones.
+    pub fn list(directory: impl AsRef<Path>, most: usize) -> Result<(Vec<RunEntry>, usize), Error> {
+        let mut names = match Project::find(directory.as_ref()) {
+            Some(project) => project.runs().map_err(|error| Error::Read(Box::new(error)))?,
+            None => Vec::new(),
+        };
+        names.reverse();
+        let n_older = names.len().saturating_sub(most);
+        names.truncate(names.len() - n_older);
+        Ok((names.iter().filter(|it| !it.never_began()).map(listed).collect(), n_older))
+    }
+
+    /// Copies all rows of a run into its file, so that it needs no other file.
+    pub fn pack(path: impl AsRef<Path>) -> Result<Packed, Error> {
+        pack(path.as_ref()).map_err(|error| Error::Read(Box::new(error)))
     }
 
     pub(crate) fn read(path: &Path) -> Result<Run, Error> {
@@ -119,6 +121,21 @@ impl Run {
     /// Its file.
     pub fn path(&self) -> PathBuf {
         self.view.reader().path().to_owned()
+    }
+
+    /// The report of the whole run, from which every format is written.
+    pub fn report(&self) -> &RunReport {
+        &self.report
+    }
+
+    /// The stored run, for queries beyond those of this type.
+    pub fn view(&self) -> &RunView {
+        &self.view
+    }
+
+    /// The cases of an earlier run that alone were run, in words: `failed of 2026-11-15T18-04-05_support_x7k2`.
+    pub fn rerun(&self) -> Option<String> {
+        self.view.rerun()
     }
 
     /// How it ended, in one word: what the exit code of the command says.
@@ -320,46 +337,30 @@ impl Run {
     /// The results as JSON, without anything that depends on the day: a replay gives the same bytes.
     pub fn results_json(&self) -> Result<String, Error> {
         let mut text = Vec::new();
-        self.write(JsonWriter::new(&mut text, &self.report, Scope::ResultsOnly))?;
+        self.to_export().results_only().write(&JSON, &mut text)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Writes it in a format for programs.
     ///
     /// ```
-    /// # use jurat::{Assertion, Format, RunOptions, Suite, compare::exists};
+    /// # use jurat::{Assertion, RunOptions, Suite, compare::exists, format::JUNIT};
     /// # use serde_json::json;
     /// # let directory = tempfile::tempdir()?;
     /// # let suite = Suite::builder("s").record(json!({ "a": 1 })).task(Assertion::new("there", "a", exists())).build()?;
     /// # let run = suite.run(RunOptions::in_directory(directory.path()))?;
     /// let mut report = Vec::new();
-    /// run.export(Format::Junit, &mut report)?;
+    /// run.export(&JUNIT, &mut report)?;
     /// assert!(report.starts_with(b"<?xml"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn export(&self, format: Format, mut out: impl Write + Send) -> Result<(), Error> {
-        let out = &mut out;
-        let (report, scope) = (&self.report, Scope::Everything);
-        match format {
-            Format::Json => self.write(JsonWriter::new(out, report, scope)),
-            Format::JsonLines => self.write(Ok(JsonLinesWriter::new(out, report, columns(scope).collect()))),
-            Format::Csv => self.write(CsvWriter::new(out, report, columns(scope).collect())),
-            Format::Parquet => self.write(ParquetWriter::new(Box::new(out), report, columns(scope).collect())),
-            Format::Junit => self.write(JunitWriter::new(out, report, scope)),
-            Format::Markdown => {
-                let writer = MarkdownWriter::new(out, report, scope, MOST_MARKDOWN_CASES);
-                // It shows none that passed.
-                let cases = self.view.find(StoredColumn::CASE, &NOT_PASSED, Detailed::Tasks);
-                write_cases(&mut writer.map_err(Error::Write)?, cases)
-            }
-            Format::Effects => {
-                for line in self.view.effect_lines() {
-                    let line = line.map_err(unreadable)?;
-                    writeln!(out, "{}", line.to_json()).map_err(Error::Write)?;
-                }
-                out.flush().map_err(Error::Write)
-            }
-        }
+    pub fn export(&self, format: &Format, out: impl Write + Send) -> Result<(), Error> {
+        self.to_export().write(format, out)
+    }
+
+    /// The same in parts: some of its cases, or some columns.
+    pub fn to_export(&self) -> Export<'_> {
+        Export::new(self)
     }
 
     fn tables(&self, options: TerminalOptions) -> Result<String, Error> {
@@ -376,27 +377,9 @@ impl Run {
         }
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
-
-    fn write(&self, writer: io::Result<impl CaseWriter>) -> Result<(), Error> {
-        write_cases(&mut writer.map_err(Error::Write)?, self.view.cases(CaseIx::ALL, Detailed::Tasks))
-    }
 }
 
-/// Hands cases to a writer for as long as it wants more.
-fn write_cases(
-    writer: &mut dyn CaseWriter,
-    cases: impl Iterator<Item = Result<CaseReport, ViewError>>,
-) -> Result<(), Error> {
-    for case in cases {
-        if !writer.wants_more() {
-            break;
-        }
-        writer.case(&case.map_err(unreadable)?).map_err(Error::Write)?;
-    }
-    writer.end().map_err(Error::Write)
-}
-
-fn unreadable(error: ViewError) -> Error {
+pub(crate) fn unreadable(error: ViewError) -> Error {
     Error::Read(Box::new(error))
 }
 

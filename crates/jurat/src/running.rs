@@ -1,12 +1,12 @@
 //! A run on its way.
 
 use std::collections::hash_map::RandomState;
+use std::fmt;
 use std::future::Future;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read};
-use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,19 +14,16 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-use jurat_compare::expression::Expression;
-use jurat_core::suite::RowSource;
-use jurat_engine::{
-    Definition, Functions, How, Recording, Rerun, Resources, Selection, Stop, World, launch, open_recording,
-};
+use jurat_core::verdict::StopReason;
+use jurat_engine::{Functions, Resources, Stop, World, launch};
 use jurat_model::dotenv::Environment;
-use jurat_model::{Proxies, TransportOptions};
 use jurat_report::ProgressLine;
 use jurat_store::{Disk, Project};
 use tokio::sync::oneshot;
 
+use crate::checked::environment;
 use crate::error::launch_error;
-use crate::{Error, Model, Run, RunOptions, Suite, worker};
+use crate::{Error, Run, RunOptions, Suite, worker};
 
 /// A run on its way, on threads of its own: a future that can be watched and stopped. When it is dropped, the run goes on by itself.
 ///
@@ -58,7 +55,7 @@ pub struct Running {
 }
 
 /// How far a run has come; see [`Running::progress`].
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// Cases that are done.
     pub done: u64,
@@ -74,6 +71,8 @@ pub struct Progress {
     pub cost_usd: f64,
     /// How many cases there are, once that is known.
     pub total: Option<u64>,
+    /// The case that all others wait for, when there is one.
+    pub slow_case: Option<String>,
     /// How long it runs by now.
     pub elapsed: Duration,
 }
@@ -88,14 +87,24 @@ impl Progress {
     /// use jurat::Progress;
     ///
     /// let progress = Progress {
-    ///     done: 30, failed: 2, errors: 0, requests: 30, in_flight: 0, cost_usd: 0.0, total: Some(60), elapsed: Duration::from_secs(6),
+    ///     done: 30, failed: 2, errors: 0, requests: 30, in_flight: 0, cost_usd: 0.0, total: Some(60), slow_case: None,
+    ///     elapsed: Duration::from_secs(6),
     /// };
     /// assert_eq!(progress.bar(80), "━━━━━━━━━━──────────  50 %  30/60  2 failed  5.0/s  6 s left");
     /// ```
     pub fn bar(&self, width: usize) -> String {
+        self.line().bar(width)
+    }
+
+    /// One line for a log.
+    pub fn plain(&self) -> String {
+        self.line().plain()
+    }
+
+    fn line(&self) -> ProgressLine {
         let rate = (self.done > 0).then(|| self.done as f64 / self.elapsed.as_secs_f64().max(1e-9));
         let left = self.total.map(|total| total.saturating_sub(self.done)).filter(|it| *it > 0);
-        let line = ProgressLine {
+        ProgressLine {
             done: self.done,
             total: self.total,
             failed: self.failed,
@@ -104,9 +113,40 @@ impl Progress {
             rate,
             eta: left.zip(rate).and_then(|(left, rate)| Duration::try_from_secs_f64(left as f64 / rate).ok()),
             in_flight: self.in_flight,
-            slow_case: None,
-        };
-        line.bar(width)
+            slow_case: self.slow_case.clone(),
+        }
+    }
+}
+
+/// Something that the caller of a run may want to know before its first case; see [`Suite::start_with_notes`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// A nearer `.jurat` belongs to another user and is not used.
+    OtherProject {
+        /// Why.
+        reason: String,
+        /// Where runs are stored instead.
+        root: PathBuf,
+    },
+    /// A variable of a `.env` file is not used.
+    Variable(String),
+    /// An interrupted run is resumed.
+    Resumed,
+    /// The journal was damaged. It is here now, and a new one is made.
+    JournalSetAside(PathBuf),
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::OtherProject { reason, root } => write!(f, "note: {reason}; runs are stored in `{}`", root.display()),
+            Note::Variable(reason) => write!(f, "warning: {reason}"),
+            Note::Resumed => f.write_str("resuming the run that was interrupted"),
+            Note::JournalSetAside(path) => {
+                write!(f, "the journal was damaged and is set aside as `{}`; a new one is made", path.display())
+            }
+        }
     }
 }
 
@@ -124,6 +164,21 @@ impl Watch {
         self.stop.interrupt();
     }
 
+    /// Drops what is in flight.
+    pub fn abort(&self) {
+        self.stop.drop_all(StopReason::Interrupted);
+    }
+
+    /// Why the run asks nothing new; nothing while it does.
+    pub fn stopped(&self) -> Option<StopReason> {
+        self.stop.reason()
+    }
+
+    /// Whether what is in flight is dropped.
+    pub fn is_aborted(&self) -> bool {
+        self.stop.dropped_for().is_some()
+    }
+
     /// How far the run has come.
     pub fn progress(&self) -> Progress {
         let jurat_engine::Progress { done, failed, errors, n_requests, in_flight, nano_usd, total, .. } =
@@ -131,20 +186,28 @@ impl Watch {
         let [done, failed, errors, requests, in_flight, nano_usd, total] =
             [done, failed, errors, n_requests, in_flight, nano_usd, total].map(|it| it.load(Ordering::Relaxed));
         let (cost_usd, total) = (nano_usd as f64 / 1e9, Some(total).filter(|it| *it != u64::MAX));
-        Progress { done, failed, errors, requests, in_flight, cost_usd, total, elapsed: self.began.elapsed() }
+        let (slow_case, elapsed) = (self.progress.slow_case(), self.began.elapsed());
+        Progress { done, failed, errors, requests, in_flight, cost_usd, total, slow_case, elapsed }
     }
 }
 
+/// As much as the first thread of a process usually has.
+const STACK: usize = 8 << 20;
+
 impl Running {
-    pub(crate) fn start(suite: &Suite, options: RunOptions) -> Result<Running, Error> {
+    pub(crate) fn start(
+        suite: &Suite,
+        options: RunOptions,
+        mut note: impl FnMut(Note) + Send + 'static,
+    ) -> Result<Running, Error> {
         let prepared = Prepared::of(suite, options)?;
         let (stop, progress) = (Arc::new(Stop::new()), Arc::new(jurat_engine::Progress::default()));
         let (send, ended) = oneshot::channel();
         let thread = {
             let (stop, progress) = (Arc::clone(&stop), Arc::clone(&progress));
             // The engine waits on the thread that starts it, which an asynchronous caller must not.
-            thread::Builder::new().name("jurat-run".to_owned()).spawn(move || {
-                let _ = send.send(prepared.run(&stop, &progress));
+            thread::Builder::new().name("jurat-run".to_owned()).stack_size(STACK).spawn(move || {
+                let _ = send.send(prepared.run(&stop, &progress, &mut note));
             })
         };
         let thread = Some(thread.map_err(|error| Error::Run(Box::new(error)))?);
@@ -239,35 +302,28 @@ struct Prepared {
     project: Project,
     environment: Environment,
     functions: Functions,
-    filter: Option<Expression>,
     input: Box<dyn Read + Send>,
     options: RunOptions,
 }
 
 impl Prepared {
     fn of(suite: &Suite, mut options: RunOptions) -> Result<Prepared, Error> {
-        // What code came to is recorded; only a run that calls it needs it.
+        // What code returned is recorded; only a run that calls it needs it.
         if suite.0.examined.has_errors() && options.replay.is_none() {
             return Err(Error::Suite(suite.0.warnings.clone()));
         }
-        options.repeat = options.repeat.or(suite.0.examined.suite.repeat);
+        if let Some(role) = options.roles_with_settings.first() {
+            let message = format!(
+                "the model that the run gives `{role}` has settings; a run replaces who is asked, and settings belong to the suite"
+            );
+            return Err(Error::Usage(message));
+        }
         let directory = if options.directory.as_os_str().is_empty() { Path::new(".") } else { &options.directory };
         let project = Project::find_or_create(directory).map_err(|error| Error::Run(Box::new(error)))?;
-        let environment = environment(suite, directory, &options)?;
-        let filter = options.filter.as_deref().map(Expression::compile_condition).transpose();
-        let filter = filter.map_err(|error| Error::Usage(format!("the filter: {error}")))?;
+        let environment = environment(&suite.0.examined, directory, &options)?;
         let mut functions = suite.0.functions.clone();
-        for (role, model) in &options.models {
-            if model.has_settings() {
-                let message = format!(
-                    "the model that the run gives `{role}` has settings; a run replaces who is asked, and settings belong to the suite"
-                );
-                return Err(Error::Usage(message));
-            }
-            functions.extend(model.function.clone());
-        }
-        let reads_input = suite.0.examined.suite.records.iter().any(|it| it.from == RowSource::StandardInput);
-        let input = match (options.input.take(), reads_input) {
+        functions.append(&mut options.functions);
+        let input = match (options.input.take(), suite.takes_rows()) {
             (Some(input), true) => input,
             (None, false) => Box::new(io::empty()),
             (None, true) => {
@@ -281,16 +337,21 @@ impl Prepared {
                 return Err(Error::Usage(message.to_owned()));
             }
         };
-        Ok(Prepared { suite: suite.clone(), project, environment, functions, filter, input, options })
+        Ok(Prepared { suite: suite.clone(), project, environment, functions, input, options })
     }
 
-    fn run(self, stop: &Stop, progress: &jurat_engine::Progress) -> Result<Run, Error> {
-        let Prepared { suite, project, environment, functions, filter, mut input, options } = self;
-        let recording = options.replay.as_deref().map(|it| open_recording(it, &project)).transpose();
-        let recording = recording.map_err(|error| Error::Read(Box::new(error)))?;
+    /// What the caller may want to know before the first case.
+    fn notes(&self, note: &mut dyn FnMut(Note)) {
+        if let Some(untrusted) = self.project.passed_over() {
+            note(Note::OtherProject { reason: untrusted.to_string(), root: self.project.root().to_owned() });
+        }
+        self.environment.notes().into_iter().for_each(|it| note(Note::Variable(it)));
+    }
+
+    fn run(self, stop: &Stop, progress: &jurat_engine::Progress, note: &mut dyn FnMut(Note)) -> Result<Run, Error> {
+        self.notes(note);
+        let Prepared { suite, project, environment, functions, mut input, options } = self;
         let (env, env_files) = (|name: &str| environment.get(name), environment.looked_for());
-        let rerun = rerun(&options, &suite, &project)?;
-        let how = how(&options, filter, rerun, recording.as_deref(), &env);
         let resources = Resources {
             files: &Disk,
             env: &env,
@@ -306,74 +367,15 @@ impl Prepared {
             stdin: &mut input,
             random: RandomState::new().build_hasher().finish(),
         };
-        let ready = &*suite.0;
-        let definition =
-            Definition { suite: &ready.examined.suite, sources: &ready.examined.sources, plan: &ready.plan };
-        let launched = launch(definition, &how, &mut world, stop, progress, &mut |_| {});
-        let launched = launched.map_err(|error| launch_error(error, &ready.examined.sources))?;
+        let launched = launch(suite.definition_to_run(), &options, &mut world, stop, progress, &mut |begun| {
+            if begun.is_resumed {
+                note(Note::Resumed);
+            }
+            if let Some(aside) = begun.set_aside {
+                note(Note::JournalSetAside(aside.to_owned()));
+            }
+        });
+        let launched = launched.map_err(|error| launch_error(error, &suite.0.examined.sources))?;
         Run::read(&launched.ran.path)
     }
-}
-
-fn how<'h>(
-    options: &RunOptions,
-    filter: Option<Expression>,
-    rerun: Option<Rerun>,
-    replay: Option<&'h dyn Recording>,
-    env: &dyn Fn(&str) -> Option<String>,
-) -> How<'h> {
-    let defaults = TransportOptions::default();
-    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let model = |(role, model): &(String, Model)| (role.clone(), model.spec.clone());
-    How {
-        options: jurat_engine::RunOptions {
-            models: options.models.iter().map(model).collect(),
-            limit: options.limit,
-            filter: options.filter.clone(),
-            tags: options.tags.clone(),
-            rerun: rerun.as_ref().map(Rerun::words),
-            repeat: options.repeat.unwrap_or(1),
-            fresh: options.fresh,
-            replay_of: options.replay.clone(),
-            unsafe_code: options.unsafe_code,
-            unsafe_host: options.unsafe_host,
-        },
-        selection: Selection { limit: options.limit, filter, tags: options.tags.clone(), rerun },
-        threads: options.concurrency.map_or(cores, |it| it.min(cores)),
-        deadline: options.timeout,
-        fail_fast: options.fail_fast,
-        keep_going: options.keep_going,
-        keep_all: options.keep_all,
-        durable: options.durable,
-        budget: options.budget,
-        max_age: options.max_age,
-        transport: TransportOptions {
-            concurrency: options.concurrency.map_or(defaults.concurrency, NonZeroUsize::get),
-            request_timeout: options.request_timeout.unwrap_or(defaults.request_timeout),
-            stream: options.stream,
-            proxies: Proxies::from_environment(env),
-            ..defaults
-        },
-        replay,
-    }
-}
-
-/// The cases of an earlier run that alone are run.
-fn rerun(options: &RunOptions, suite: &Suite, project: &Project) -> Result<Option<Rerun>, Error> {
-    if options.rerun.is_empty() {
-        return Ok(None);
-    }
-    let name = suite.0.examined.suite.name.as_ref().map_or("suite", |it| it.value.as_str());
-    let found = Rerun::find(project, name, &options.rerun, options.rerun_from.as_deref());
-    found.map(Some).map_err(|error| Error::Read(Box::new(error)))
-}
-
-/// Variables of the process, those of the `.env` files of the suite and the directory, and those that the run was given, which win.
-pub(crate) fn environment(suite: &Suite, directory: &Path, options: &RunOptions) -> Result<Environment, Error> {
-    let process =
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let given = options.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
-    let file = suite.0.examined.sources.iter().next().map(|(_, it)| it.path.as_path()).filter(|it| it.is_file());
-    let found = Environment::find(process.chain(given), file, directory);
-    found.map_err(|error| Error::Usage(error.to_string()))
 }

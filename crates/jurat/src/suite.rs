@@ -1,15 +1,15 @@
 //! A suite that is ready to run.
 
 use std::fmt;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use jurat_core::plan::Plan;
 use jurat_core::report::plan::PlanReport;
 use jurat_core::scenario::Scenario;
+use jurat_core::suite::RowSource;
 use jurat_engine::{
-    Asking, Conditions, Definition, Examined, Functions, HostFunctions, LaunchError, Resources, Selection, missing,
+    Asking, Conditions, Definition, Examined, Functions, HostFunctions, LaunchError, Resources, forecast, missing,
     outline,
 };
 use jurat_format::problem::Severity;
@@ -17,11 +17,11 @@ use jurat_format::source::{Files, ReadError};
 use jurat_model::dotenv::Environment;
 use jurat_report::Style;
 use jurat_report::plan::{write_svg, write_text};
-use jurat_store::Disk;
+use jurat_store::{Disk, Project};
 
+use crate::checked::environment;
 use crate::error::launch_error;
-use crate::running::environment;
-use crate::{Error, Problems, Run, RunOptions, Running, SuiteBuilder, worker};
+use crate::{Checked, Error, Note, Problems, Run, RunOptions, Running, SuiteBuilder, worker};
 
 /// A definition without errors: built in Rust, or read from a file. It is cheap to clone and can be run as often as you like.
 ///
@@ -39,7 +39,7 @@ use crate::{Error, Problems, Run, RunOptions, Running, SuiteBuilder, worker};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Suite(pub(crate) Arc<Ready>);
+pub struct Suite(pub(crate) Arc<Compiled>);
 
 /// The profiles of a campaign: ids, or paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct Profiles {
 }
 
 /// What a suite is, once.
-pub(crate) struct Ready {
+pub(crate) struct Compiled {
     pub(crate) examined: Examined,
     pub(crate) plan: Plan,
     pub(crate) functions: Functions,
@@ -110,10 +110,7 @@ impl Suite {
     /// # Ok::<(), jurat::Error>(())
     /// ```
     pub fn load_with(path: impl AsRef<Path>, profiles: Profiles) -> Result<Suite, Error> {
-        let profiles =
-            jurat_store::Profiles { run: profiles.run.as_deref(), evaluation: profiles.evaluation.as_deref() };
-        let examined = Examined::open(path.as_ref(), profiles).map_err(|error| Error::Usage(error.to_string()))?;
-        Suite::ready(examined, Code::default())
+        Checked::read(path, &profiles)?.into_suite()
     }
 
     /// Reads a suite from text. Relative paths in it start at `directory`.
@@ -132,14 +129,14 @@ impl Suite {
 
     pub(crate) fn examined(path: &Path, text: String, code: Code) -> Result<Suite, Error> {
         let examined = Examined::with_code(path, &Given(text), &code.scenarios);
-        Suite::ready(examined, code)
+        Suite::compiled(examined, code)
     }
 
-    fn ready(mut examined: Examined, code: Code) -> Result<Suite, Error> {
+    pub(crate) fn compiled(mut examined: Examined, code: Code) -> Result<Suite, Error> {
         let Code { functions, evaluators, agents, .. } = code;
         let warnings = Problems::new(examined.problems.clone(), examined.sources.clone());
         match examined.plan.take() {
-            Some(plan) => Ok(Suite(Arc::new(Ready { examined, plan, functions, evaluators, agents, warnings }))),
+            Some(plan) => Ok(Suite(Arc::new(Compiled { examined, plan, functions, evaluators, agents, warnings }))),
             None => Err(Error::Suite(warnings)),
         }
     }
@@ -181,7 +178,7 @@ impl Suite {
 
     /// The ids of the tasks, stage by stage: those of one stage depend on nothing but earlier ones.
     pub fn stages(&self) -> Vec<Vec<&str>> {
-        let Ready { plan, .. } = &*self.0;
+        let Compiled { plan, .. } = &*self.0;
         let ids = |stage: &jurat_core::plan::Stage| stage.iter().map(|it| plan.tasks[it.index()].id.as_str()).collect();
         plan.stages.iter().map(ids).collect()
     }
@@ -203,7 +200,9 @@ impl Suite {
     /// # Ok::<(), jurat::Error>(())
     /// ```
     pub fn plan(&self) -> Result<String, Error> {
-        self.drawn(|out, report| write_text(out, report, Style::Plain, None))
+        let mut text = Vec::new();
+        write_text(&mut text, &self.required_outline()?, Style::Plain, None).map_err(Error::Write)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// The same as a drawing: its tasks as a graph, in SVG.
@@ -215,25 +214,52 @@ impl Suite {
     /// # Ok::<(), jurat::Error>(())
     /// ```
     pub fn plan_svg(&self) -> Result<String, Error> {
-        self.drawn(|out, report| write_svg(out, report))
-    }
-
-    fn drawn(&self, draw: impl Fn(&mut dyn io::Write, &PlanReport) -> io::Result<()>) -> Result<String, Error> {
-        let Ready { examined, plan, .. } = &*self.0;
-        let definition = Definition { suite: &examined.suite, sources: &examined.sources, plan };
-        let environment = environment(self, Path::new("."), &RunOptions::new())?;
-        let env = |name: &str| environment.get(name);
-        self.require(definition, &environment)?;
-        let asking = Asking { models: &[], selection: &Selection::default(), repeat: 1, env: &env };
-        let report = outline(definition, asking).map_err(|error| launch_error(error, &examined.sources))?;
         let mut text = Vec::new();
-        draw(&mut text, &report).map_err(Error::Write)?;
+        write_svg(&mut text, &self.required_outline()?).map_err(Error::Write)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
+    fn required_outline(&self) -> Result<PlanReport, Error> {
+        let options = RunOptions::new();
+        self.require(&environment(&self.0.examined, &options.directory, &options)?)?;
+        self.outline(&options)
+    }
+
+    /// What a run with these options would do, as data. The cases are not read.
+    pub fn outline(&self, options: &RunOptions) -> Result<PlanReport, Error> {
+        self.asking(options, outline)
+    }
+
+    /// The same, with the number of cases, and with the responses that the journal of the project has.
+    pub fn forecast(&self, options: &RunOptions) -> Result<PlanReport, Error> {
+        let directory = if options.directory.as_os_str().is_empty() { Path::new(".") } else { &options.directory };
+        let project = Project::find(directory).filter(|it| it.journal_path().exists());
+        let journal = match project.map(|it| it.journal()).transpose() {
+            // A run would set it aside.
+            Err(error) if error.is_damage() => None,
+            opened => opened.map_err(|error| Error::Read(Box::new(error)))?,
+        };
+        self.asking(options, |definition, asking| forecast(definition, asking, journal.as_ref()))
+    }
+
+    fn asking(
+        &self,
+        options: &RunOptions,
+        report: impl FnOnce(Definition<'_>, Asking<'_>) -> Result<PlanReport, LaunchError>,
+    ) -> Result<PlanReport, Error> {
+        let environment = environment(&self.0.examined, &options.directory, options)?;
+        let env = |name: &str| environment.get(name);
+        let in_words = |error| launch_error(error, &self.0.examined.sources);
+        let selection = options.selection(None).map_err(|error| in_words(error.into()))?;
+        let repeat = options.repeat.unwrap_or(1);
+        let asking = Asking { models: &options.models, selection: &selection, repeat, env: &env };
+        report(self.definition_to_run(), asking).map_err(in_words)
+    }
+
     /// Fails when something is missing that a run needs on every machine. A key that is not set is not such.
-    fn require(&self, definition: Definition<'_>, environment: &Environment) -> Result<(), Error> {
-        let Ready { functions, evaluators, agents, .. } = &*self.0;
+    fn require(&self, environment: &Environment) -> Result<(), Error> {
+        let definition = self.definition_to_run();
+        let Compiled { functions, evaluators, agents, .. } = &*self.0;
         let resources = Resources {
             files: &Disk,
             env: &|name| environment.get(name),
@@ -260,7 +286,31 @@ impl Suite {
 
     /// Begins to run it, on threads of its own. What comes back is a future, and can be watched and stopped.
     pub fn start(&self, options: RunOptions) -> Result<Running, Error> {
-        Running::start(self, options)
+        self.start_with_notes(options, |_| {})
+    }
+
+    /// The same, and calls a function with what the caller may want to know before the first case: that an interrupted run is resumed, for example.
+    pub fn start_with_notes(
+        &self,
+        options: RunOptions,
+        note: impl FnMut(Note) + Send + 'static,
+    ) -> Result<Running, Error> {
+        Running::start(self, options, note)
+    }
+
+    /// Whether its rows are given when it is run.
+    pub fn takes_rows(&self) -> bool {
+        self.0.examined.suite.records.iter().any(|it| it.from == RowSource::StandardInput)
+    }
+
+    /// Whether it asks models before it judges, so that a run has [answers](Run::answered).
+    pub fn asks(&self) -> bool {
+        self.0.plan.ask.is_some()
+    }
+
+    pub(crate) fn definition_to_run(&self) -> Definition<'_> {
+        let Compiled { examined, plan, .. } = &*self.0;
+        Definition { suite: &examined.suite, sources: &examined.sources, plan }
     }
 }
 

@@ -18,7 +18,9 @@ static WORKER: Mutex<Option<Program>> = Mutex::new(None);
 pub fn serve_as_worker() {
     set(Program::this().ok());
     if std::env::args_os().nth(1).is_some_and(|it| it == WORD) {
-        exit(if main() == ExitCode::SUCCESS { 0 } else { 1 });
+        let code = main();
+        // What is supervised ends with the code of its program, which callers read.
+        exit((0..=u8::MAX).find(|it| ExitCode::from(*it) == code).unwrap_or(1).into());
     }
 }
 

@@ -146,10 +146,10 @@ fn a_key_is_in_no_format() {
 fn what_cannot_be_written_is_said() {
     let folder = greetings_run();
     for (arguments, message) in [
-        (vec![], "name a format with `--to`: `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `json` or `effects`"),
+        (vec![], "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown` or `effects`"),
         (
             vec!["-o", "a.txt"],
-            "name a format with `--to`: `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `json` or `effects`",
+            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown` or `effects`",
         ),
         (vec!["-o", "none/a.csv"], "`none/a.csv` cannot be written: No such file or directory (os error 2)"),
     ] {
@@ -256,7 +256,7 @@ fn one_case_is_exported_by_any_name_that_it_has() {
     );
     assert_eq!(
         refused(&folder, &["export", "--to", "junit", "--case", "r1"]),
-        "error: `junit` is about the whole run; `--case` is for `jsonl`, `csv`, `parquet`, `json` and `effects`"
+        "error: `junit` is about the whole run; `--case` is for `json`, `jsonl`, `csv`, `parquet` and `effects`"
     );
 }
 

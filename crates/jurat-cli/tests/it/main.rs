@@ -30,6 +30,7 @@ mod pages;
 mod plan;
 mod readme;
 mod run;
+mod run_options;
 mod sandboxes;
 mod schema;
 mod show;

@@ -267,7 +267,7 @@ impl RunView {
 
     /// Where an outcome comes from, and how old it was.
     fn origin(&self, effect: &StoredEffect) -> (Origin, Option<Duration>) {
-        let is_replay = crate::RunOptions::of(self.reader.head()).replay_of.is_some();
+        let is_replay = crate::options::RecordedOptions::of(self.reader.head()).replay_of.is_some();
         let origin = match effect.reused {
             false => Origin::Live,
             true if is_replay => Origin::Log,

@@ -29,13 +29,15 @@ use jurat_core::suite::{Gate, Suite};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_format::value::{Value, parse_json};
 use jurat_store::DatabaseError;
-use jurat_store::run::{Code, Column, RunFileError, RunHead, RunReader, StoredCase, StoredEffect, Variant};
+use jurat_store::run::{RunFileError, RunReader, StoredEffect};
 
 pub use explain::ExplainError;
+pub use jurat_store::run::{Code, Column, RunHead, StoredCase, Variant};
 pub use listed::listed;
 pub use revisit::Detailed;
 
 use crate::definition::restored;
+use crate::options::RecordedOptions;
 use crate::{EffectLine, RunError};
 
 /// A run that is read.
@@ -74,6 +76,11 @@ impl From<DatabaseError> for ViewError {
 }
 
 impl RunView {
+    /// The cases of an earlier run that alone were run, in words.
+    pub fn rerun(&self) -> Option<String> {
+        RecordedOptions::of(self.reader.head()).rerun
+    }
+
     pub fn open(path: &Path) -> Result<RunView, ViewError> {
         let reader = RunReader::open(path)?;
         let Some((suite, plan)) = restored(reader.head()) else {

@@ -9,7 +9,7 @@ use jurat_format::value::{Map, Val, parse_json};
 use jurat_store::run::{Code, Column, StoredCase};
 
 use super::{RunView, ViewError};
-use crate::options::RunOptions;
+use crate::options::RecordedOptions;
 use crate::scenario_graph::scenario_graph;
 
 impl RunView {
@@ -20,7 +20,7 @@ impl RunView {
 
     /// The graph of a scenario, as it was written.
     pub(super) fn graph(&self, ready: &ReadyScenario) -> ScenarioGraph {
-        let given = RunOptions::of(self.reader.head()).models;
+        let given = RecordedOptions::of(self.reader.head()).models;
         let players = |role: Option<&str>| {
             let role = role.unwrap_or("subject");
             if let Some((_, model)) = given.iter().find(|(name, _)| name == role) {

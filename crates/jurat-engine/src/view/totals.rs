@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use super::causes::{Causes, causes};
 use super::disagreements::disagreements;
 use super::{RunView, ViewError};
-use crate::options::RunOptions;
+use crate::options::RecordedOptions;
 use crate::slice::Slice;
 use crate::tally::{Given, Scores, Taken, Whole};
 
@@ -257,7 +257,7 @@ fn observed(view: &RunView, whole: Option<&Whole>) -> Result<Observed, ViewError
     let taken = whole.map(|it| &it.taken);
     let state = view.reader.state()?;
     let stats = view.reader.effect_stats()?;
-    let options = RunOptions::of(view.reader.head());
+    let options = RecordedOptions::of(view.reader.head());
     let mut served_by: Vec<String> = stats.served.into_iter().filter_map(|(model, _)| model).collect();
     served_by.sort_unstable();
     Ok(Observed {

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use jurat::{CaseVerdict, Conclusion, Format, Run, RunOptions, Suite};
+use jurat::format::EFFECTS;
+use jurat::{CaseVerdict, Conclusion, Run, RunOptions, Suite};
 use jurat_core::effect::wire::{StoredRequest, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{Answer, EndpointKey, Message, ModelRequest, Outcome, PerformerKey, Request, Usage};
 use jurat_engine::EffectLine;
@@ -51,7 +52,7 @@ fn the_recording_of_appliances_is_what_its_replies_say() {
 /// What was asked and answered in a run of scripts, as if the models that they play had been asked.
 fn recording(run: &Run, played: impl Fn(&str) -> String) -> String {
     let mut lines = Vec::new();
-    run.export(Format::Effects, &mut lines).expect("effects can be exported");
+    run.export(&EFFECTS, &mut lines).expect("effects can be exported");
     let lines = String::from_utf8(lines).expect("effects are text");
     lines.lines().map(|it| as_if_asked(&played, it) + "\n").collect()
 }

@@ -6,9 +6,10 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
 use jurat::compare::{equals, is_not_empty};
+use jurat::format::EFFECTS;
 use jurat::{
-    Ask, Assertion, Conclusion, Error, Format, Judge, Model, Output, Question, Reply, Run, RunOptions, Suite,
-    SuiteBuilder, TaskVerdict,
+    Ask, Assertion, Conclusion, Error, Judge, Model, Output, Question, Reply, Run, RunOptions, Suite, SuiteBuilder,
+    TaskVerdict,
 };
 use serde_json::json;
 
@@ -193,7 +194,7 @@ fn a_replay_calls_nobody() {
     assert_eq!(n_asked.load(Ordering::SeqCst), 3);
 
     let effects = directory.path().join("effects.jsonl");
-    run.export(Format::Effects, std::fs::File::create(&effects).unwrap()).unwrap();
+    run.export(&EFFECTS, std::fs::File::create(&effects).unwrap()).unwrap();
     // The definition alone, as somebody else reads it: it names a function that is not there.
     let elsewhere = self::directory();
     let read = Suite::from_yaml(suite.definition(), elsewhere.path()).unwrap();

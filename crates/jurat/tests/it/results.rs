@@ -1,9 +1,8 @@
 //! What came of a run, as values and as text.
 
 use jurat::compare::{contains, equals, has_length_less_than};
-use jurat::{
-    Ask, Assertion, CaseVerdict, Conclusion, Error, Format, Judge, Model, Run, RunOptions, Suite, TaskVerdict,
-};
+use jurat::format::{CSV, EFFECTS, JSON, JSON_LINES, JUNIT, MARKDOWN, PARQUET};
+use jurat::{Ask, Assertion, CaseVerdict, Conclusion, Error, Judge, Model, Run, RunOptions, Suite, TaskVerdict};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -68,19 +67,19 @@ fn reports_are_what_the_command_writes() {
     assert!(table.contains("failed: pass rate over tasks is 66.7 % (4 of 6), at least 90.0 % required"), "{table}");
     assert!(run.task_table().expect("a run can be drawn").contains("expected text with `Hello`"));
     for (format, start) in [
-        (Format::Json, "{"),
-        (Format::JsonLines, "{"),
-        (Format::Csv, "record,"),
-        (Format::Junit, "<?xml"),
-        (Format::Markdown, "#"),
-        (Format::Effects, ""),
-        (Format::Parquet, "PAR1"),
+        (&JSON, "{"),
+        (&JSON_LINES, "{"),
+        (&CSV, "record,"),
+        (&JUNIT, "<?xml"),
+        (&MARKDOWN, "#"),
+        (&EFFECTS, ""),
+        (&PARQUET, "PAR1"),
     ] {
         let mut out = Vec::new();
         run.export(format, &mut out).expect("a run can be exported");
         let text = String::from_utf8_lossy(&out);
         assert!(text.starts_with(start), "{format:?}: {text}");
-        assert_eq!(text.is_empty(), format == Format::Effects, "{format:?}");
+        assert_eq!(text.is_empty(), format == &EFFECTS, "{format:?}");
     }
     assert_eq!(greetings(&directory).results_json().expect("json"), run.results_json().expect("json"));
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use jurat::compare::{equals, less_than};
-use jurat::{Assertion, Conclusion, Judge, Model, Question, Run, RunOptions, StopReason, Suite};
+use jurat::{Assertion, Conclusion, Judge, Model, Question, RerunOf, Run, RunOptions, StopReason, Suite};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
@@ -44,7 +44,23 @@ fn rows_are_taken_as_the_run_goes_on() {
 }
 
 #[test]
-fn rows_that_do_not_fit_are_told() {
+fn only_the_cases_that_failed_are_run_again() {
+    let directory = directory();
+    let options = || RunOptions::in_directory(directory.path());
+    let suite = Suite::builder("s")
+        .records([json!({ "id": 1, "answer": "yes" }), json!({ "id": 2, "answer": "no" })])
+        .task(Assertion::new("says_yes", "answer", equals("yes")));
+    let suite = suite.build().unwrap();
+    let first = suite.run(options()).unwrap();
+    assert_eq!((first.case_counts().total(), first.rerun()), (2, None));
+    let again = suite.run(options().rerun([RerunOf::Failed])).unwrap();
+    assert_eq!((again.case_counts().total(), again.rerun()), (1, Some(format!("failed of {}", first.id()))));
+    let none = suite.run(options().rerun([RerunOf::Error]).rerun_from(first.id())).unwrap();
+    assert_eq!(none.conclusion(), Conclusion::Nothing);
+}
+
+#[test]
+fn rows_that_do_not_fit_are_reported() {
     struct Broken;
     impl Serialize for Broken {
         fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
@@ -58,7 +74,7 @@ fn rows_that_do_not_fit_are_told() {
     assert!(told(&small(), options()).contains("give them with `RunOptions::rows`"));
     let own = judged(1, |_| "ok".to_owned());
     assert!(told(&own, options().rows([json!({})])).starts_with("the suite has rows of its own"));
-    assert!(told(&own, options().filter("1 +")).starts_with("the filter: "));
+    assert!(told(&own, options().filter("1 +")).starts_with("`--filter`: "));
     assert!(told(&own, options().replay("nothing.jsonl")).starts_with("`nothing.jsonl` cannot be read"));
     assert!(told(&own, options().replay("nothing")).starts_with("there is no run `nothing`"));
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use jurat::format::EFFECTS;
 use jurat::scenario::{
     Condition, END, Edge, Field, Node, Question, Said, Scenario, ScenarioBuilder, Template, Trait, TraitKind,
     all_turns, conclude, from_checkpoint, hand_over, status_is, to_checkpoint, update, when, when_parsed,
 };
 use jurat::{
-    Assertion, CaseVerdict, Conclusion, Error, Format, Model, Question as Asked, Reply, Run, RunOptions, Suite,
-    TaskVerdict, compare::equals,
+    Assertion, CaseVerdict, Conclusion, Error, Model, Question as Asked, Reply, Run, RunOptions, Suite, TaskVerdict,
+    compare::equals,
 };
 use serde_json::json;
 
@@ -157,7 +158,7 @@ fn a_definition_with_the_words_of_code_replays_and_does_not_run() {
     assert!(matches!(refused, Err(Error::Suite(_))), "{refused:?}");
 
     let mut effects = Vec::new();
-    run.export(Format::Effects, &mut effects).unwrap();
+    run.export(&EFFECTS, &mut effects).unwrap();
     let recording = directory.path().join("effects.jsonl");
     std::fs::write(&recording, effects).unwrap();
     for recording in [run.path(), recording] {

@@ -7,17 +7,32 @@ use jurat_report::CaseWriter;
 use jurat_report::columns::{self, Column, Datum, Kind, rows};
 use jurat_store::{Cell, CellType, ParquetTable};
 
+use super::{Format, Holds};
+use crate::Error;
+
+/// The rows of JSON lines with types, for data frames.
+pub static PARQUET: Format = Format {
+    name: "parquet",
+    extensions: &["parquet"],
+    title: None,
+    help: "The same as a table with types (`.parquet`)",
+    holds: Holds::Rows,
+    write: |export, out| {
+        let writer = ParquetWriter::new(out, export.report(), export.chosen_columns());
+        export.write_cases(&mut writer.map_err(Error::Write)?)
+    },
+};
+
 /// Writes a run as Parquet. Values stand as JSON, since each may be of another kind.
 #[derive(Debug)]
-pub struct ParquetWriter<'r> {
+struct ParquetWriter<'r> {
     run: &'r RunReport,
     columns: Vec<&'static Column>,
     table: ParquetTable<Box<dyn Write + Send + 'r>>,
 }
 
 impl<'r> ParquetWriter<'r> {
-    /// Begins a table with these columns.
-    pub fn new(
+    fn new(
         out: Box<dyn Write + Send + 'r>,
         run: &'r RunReport,
         columns: Vec<&'static Column>,
@@ -62,7 +77,7 @@ fn cell<'c>(datum: &Datum<'c>, json: &'c str) -> Cell<'c> {
         Datum::Text(text) => Cell::Text(text),
         Datum::Value(_) => Cell::Text(json),
         Datum::Number(number) => Cell::Whole(i64::try_from(*number).unwrap_or(i64::MAX)),
-        // As in JSON, a figure that is none is nothing.
+        // As in JSON, what is not finite is nothing.
         Datum::Float(number) if !number.is_finite() => Cell::Nothing,
         Datum::Float(number) => Cell::Real(*number),
         Datum::Flag(flag) => Cell::Flag(*flag),

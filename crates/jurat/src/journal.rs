@@ -1,0 +1,92 @@
+//! The journal of a project: the cache of responses that were paid for.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jurat_engine::now_ms;
+use jurat_report::journal::{JournalReport, ModelAnswers};
+use jurat_store::journal::{Cleaned, Cleaning, Journal as Stored};
+use jurat_store::{DatabaseError, Project};
+
+use crate::Error;
+
+/// The responses that a project has paid for. Runs look responses up here before they ask a model.
+///
+/// ```
+/// use jurat::Journal;
+///
+/// # let directory = tempfile::tempdir()?;
+/// assert!(Journal::open(directory.path())?.is_none(), "nothing was asked there");
+/// # Ok::<(), jurat::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Journal(Stored);
+
+/// What was removed from a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Removed {
+    /// The number of responses.
+    pub responses: u64,
+    /// Whether its file became smaller. While another process uses it, it does not.
+    pub is_smaller: bool,
+}
+
+impl Journal {
+    /// The journal of the project that a directory belongs to, when it has one.
+    pub fn open(directory: impl AsRef<Path>) -> Result<Option<Journal>, Error> {
+        found(directory.as_ref(), Stored::open)
+    }
+
+    /// The same, to be read only: it may be on a disk that cannot be written to.
+    pub fn open_to_read(directory: impl AsRef<Path>) -> Result<Option<Journal>, Error> {
+        found(directory.as_ref(), Stored::open_to_read)
+    }
+
+    /// What it holds, by model.
+    pub fn report(&self) -> Result<JournalReport, Error> {
+        let stats = self.0.stats().map_err(unreadable)?;
+        let models = stats.models.into_iter().map(|it| ModelAnswers {
+            model: it.model,
+            answers: it.answers,
+            bytes: it.bytes,
+            oldest_ms: it.oldest_ms,
+            newest_ms: it.newest_ms,
+        });
+        Ok(JournalReport {
+            file: self.0.path().display().to_string(),
+            file_bytes: stats.file_bytes,
+            models: models.collect(),
+        })
+    }
+
+    /// Removes the responses that are older than this.
+    pub fn remove_older_than(&self, age: Duration) -> Result<Removed, Error> {
+        let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        self.remove(&Cleaning::Before(now_ms().saturating_sub(age_ms)))
+    }
+
+    /// Removes the responses of a model, which is called as its provider calls it.
+    pub fn remove_model(&self, model: impl Into<String>) -> Result<Removed, Error> {
+        self.remove(&Cleaning::Model(model.into()))
+    }
+
+    /// Removes all responses.
+    pub fn remove_all(&self) -> Result<Removed, Error> {
+        self.remove(&Cleaning::All)
+    }
+
+    fn remove(&self, which: &Cleaning) -> Result<Removed, Error> {
+        let Cleaned { answers, is_smaller } = self.0.clean(which).map_err(unreadable)?;
+        Ok(Removed { responses: answers, is_smaller })
+    }
+}
+
+/// Looking makes no journal.
+fn found(directory: &Path, open: fn(&Path) -> Result<Stored, DatabaseError>) -> Result<Option<Journal>, Error> {
+    let project = Project::find(directory).filter(|it| it.journal_path().exists());
+    project.map(|it| open(&it.journal_path()).map(Journal)).transpose().map_err(unreadable)
+}
+
+fn unreadable(error: DatabaseError) -> Error {
+    Error::Read(Box::new(error))
+}
