@@ -30,7 +30,7 @@ _tasks: set[asyncio.Task[None]] = set()
 
 
 def then(returned: Any, finish: Callable[[Any], Any]) -> Any:
-    """What `finish` makes of what a call came to: now, or once a coroutine is through."""
+    """What `finish` makes of the result of a call: now, or once a coroutine is through."""
     return _then(returned, finish) if is_awaitable(returned) else finish(returned)
 
 
@@ -39,12 +39,12 @@ async def _then(awaitable: Awaitable[Any], finish: Callable[[Any], Any]) -> Any:
 
 
 def is_awaitable(returned: Any) -> bool:
-    """Whether it comes to something only later."""
+    """Whether it has a result only later."""
     return hasattr(returned, "__await__")
 
 
 def begin(awaitable: Awaitable[Any], settle: Callable[[Any, BaseException | None], None]) -> None:
-    """Has it awaited, and tells what it came to. All of them wait on one event loop, so that many wait at the same time."""
+    """Has it awaited, and hands over its result. All of them wait on one event loop, so that many wait at the same time."""
     loop = _event_loop()
     loop.call_soon_threadsafe(_begin, loop, awaitable, settle)
 
@@ -65,7 +65,7 @@ async def _awaited(awaitable: Awaitable[Any], settle: Callable[[Any, BaseExcepti
 
 
 def settled(returned: Any) -> Any:
-    """What a call came to, waited for where it was called."""
+    """The result of a call, waited for where it was called."""
     if is_awaitable(returned):
         # It takes longer to import than everything else together, and most code is plain.
         import asyncio
@@ -94,7 +94,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     import asyncio
 
     loop.run_forever()
-    # Nobody waits any more: what is left is told so, and may clean up.
+    # No caller waits any more: what is left is cancelled, and may clean up.
     left = asyncio.all_tasks(loop)
     for task in left:
         task.cancel()

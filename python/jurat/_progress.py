@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, or one that is drawn anew in a notebook. Elsewhere nothing is shown."""
+"""How far a run is: a bar on a terminal, or one that is updated in a notebook. Elsewhere nothing is shown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Shown(Protocol):
 
 @contextmanager
 def shown(wanted: bool | None) -> Iterator[Shown]:
-    """Where progress is shown: `None` for wherever somebody looks."""
+    """Where progress is shown: `None` for terminals and notebooks."""
     bar = _bar(wanted)
     try:
         yield bar
@@ -45,7 +45,7 @@ def _bar(wanted: bool | None) -> Shown:
 
 
 def _is_notebook() -> bool:
-    # Whoever has a notebook has it loaded; nobody else should pay for it.
+    # In a notebook it is loaded already; other programs should not pay for it.
     module = sys.modules.get("IPython")
     shell = module.get_ipython() if module is not None and hasattr(module, "get_ipython") else None
     return type(shell).__name__ == "ZMQInteractiveShell"
@@ -92,9 +92,9 @@ class _Notebook:
     def _html(self, running: Running, total: int | None, text: str) -> str:
         import html
 
-        figures = running.progress()
-        whole = figures["total"] if total is None else total
-        bar = "" if whole is None else f'<progress value="{figures["done"]}" max="{max(whole, 1)}"></progress> '
+        numbers = running.progress()
+        whole = numbers["total"] if total is None else total
+        bar = "" if whole is None else f'<progress value="{numbers["done"]}" max="{max(whole, 1)}"></progress> '
         return f"{bar}<code>{html.escape(text.lstrip('━─ '))}</code>"
 
     def close(self) -> None:

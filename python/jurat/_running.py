@@ -10,7 +10,7 @@ _TICK = 0.1
 
 
 def finished(running: _jurat.Running, *, progress: bool | None, total: int | None = None) -> _jurat.Run:
-    """Waits for the end. Ctrl-C lets what is in flight finish, a second one drops it; then `KeyboardInterrupt` goes on.
+    """Waits for the end. Ctrl-C lets what is in flight finish, a second one drops it; then `KeyboardInterrupt` is raised.
 
     `total` is how many cases there are, where that is known before all rows were read.
     """
@@ -32,7 +32,7 @@ def finished(running: _jurat.Running, *, progress: bool | None, total: int | Non
 
 
 async def awaited(running: _jurat.Running, *, progress: bool | None, total: int | None = None) -> _jurat.Run:
-    """The same in an event loop, which goes on meanwhile. A task that is cancelled stops the run."""
+    """The same in an event loop, which is not blocked. A task that is cancelled stops the run."""
     import asyncio
 
     with shown(progress) as bar:

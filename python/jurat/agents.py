@@ -1,4 +1,4 @@
-"""Functions of this program that are agents: they are given a task and a workspace, and tell what happened.
+"""Functions of this program that are agents: they are given a task and a workspace, and report what happened.
 
 >>> import jurat
 >>> from jurat.agents import AgentTask
@@ -30,7 +30,7 @@ __all__ = ["Agent", "AgentTask"]
 
 @dataclass(frozen=True)
 class AgentTask:
-    """What an agent is told in a turn."""
+    """The input of an agent in a turn."""
 
     #: The id of the case.
     case: str
@@ -43,9 +43,9 @@ class AgentTask:
     turns: int
     #: What the conversation is known by: the same in all turns of a run.
     session: str
-    #: What it is told to be.
+    #: The system prompt.
     system: str | None = None
-    #: Its model, when the suite gives it one: `api`, `base_url`, `model` and `api_key`. What is asked there is counted, limited and kept.
+    #: Its model, when the suite gives it one: `api`, `base_url`, `model` and `api_key`. Requests there are counted, limited and recorded.
     model: Mapping[str, str] | None = None
 
 
@@ -69,14 +69,14 @@ def run_by(function: Agent) -> Callable[[dict[str, Any]], Any]:
 
 
 def _told(events: Generator[Any, Any, Any]) -> list[Any]:
-    told: list[Any] = []
+    reported: list[Any] = []
     while True:
         try:
-            told.append(next(events))
+            reported.append(next(events))
         except StopIteration as end:
             if end.value is not None:
-                told.append({"type": "final", "text": str(end.value)})
-            return told
+                reported.append({"type": "final", "text": str(end.value)})
+            return reported
 
 
 async def _told_later(events: AsyncIterator[Any]) -> list[Any]:

@@ -34,12 +34,12 @@ __all__ = ["CheckResult", "run"]
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a check came to."""
+    """The result of a check."""
 
     check_id: str
     kind: str
     dimensions: tuple[str, ...]
-    #: Whether it passed; `None` when that could not be told.
+    #: Whether it passed; `None` when that could not be decided.
     passed: bool | None
     #: Why it did not pass, in a sentence.
     message: str

@@ -101,7 +101,7 @@ class ModelError(JuratError):
 
 
 class RunError(JuratError):
-    """The run ended before its end. What was asked and answered until then is kept: running again goes on with it."""
+    """The run ended before its end. Requests and responses until then are stored: running again resumes it."""
 
 
 class ReadError(JuratError, OSError):

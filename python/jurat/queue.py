@@ -41,7 +41,7 @@ class GenAIEvalRecord:
 
     @property
     def session_id(self) -> str:
-        """The session that it belongs to; one of its own unless said."""
+        """The session that it belongs to; default: one of its own."""
         if self._session_id is None:
             self._session_id = str(uuid.uuid4())
         return self._session_id

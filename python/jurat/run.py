@@ -44,7 +44,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What one task of one case came to."""
+    """The result of one task of one case."""
 
     id: str
     kind: str
@@ -69,7 +69,7 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Case:
-    """One case of a run, with what its tasks came to."""
+    """One case of a run, with the results of its tasks."""
 
     id: str
     verdict: str
@@ -103,7 +103,7 @@ class Case:
 class Run:
     """A run, and everything that came of it. All of it is in one file: memory does not grow with the number of cases.
 
-    It can be iterated over, case by case, and is a table of Arrow for whoever takes one.
+    It can be iterated over, case by case, and is a table of Arrow.
     """
 
     def __init__(self, run: _jurat.Run) -> None:
@@ -161,7 +161,7 @@ class Run:
 
     @property
     def stopped(self) -> str | None:
-        """What came before its end; `None` when it came to it."""
+        """Why it was stopped; `None` when it was not."""
         stopped: str | None = self._figures["stopped"]
         return stopped
 
@@ -200,7 +200,7 @@ class Run:
         raise KeyError(id)
 
     def table(self, *, tasks: bool = False) -> str:
-        """The tables that the command prints; with one of what each task of each case came to, when that is wanted."""
+        """The tables that the command prints; with one of the results of all tasks of all cases, when that is wanted."""
         return self._run.table(tasks)
 
     def explain(self, case: str, task: str) -> str:
@@ -216,7 +216,7 @@ class Run:
         return self._run.results_json()
 
     def to_dict(self) -> dict[str, Any]:
-        """The results as an object: figures of the whole, of tasks, and of each case under `cases`."""
+        """The results as an object: numbers of the whole, of tasks, and of each case under `cases`."""
         import json
 
         results: dict[str, Any] = json.loads(self.results_json())["results"]
@@ -233,7 +233,7 @@ class Run:
         return self._run.arrow().__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> Any:
-        """What each task of each case came to, as a table of pyarrow."""
+        """The result of each task of each case, as a table of pyarrow."""
         import pyarrow
 
         return pyarrow.table(self._run.arrow())

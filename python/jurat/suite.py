@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Model", "Plan", "Question", "Reply", "Suite", "evaluate_batch"]
 
-#: So many rows are all copied into the run.
+#: Up to this number, all rows are copied into the run.
 _MOST_KEPT = 10_000
 
 # Code of evaluators runs in interpreters of its own, apart from this one.
@@ -64,7 +64,7 @@ if sys.executable:
 
 @dataclass(frozen=True)
 class Question:
-    """What a function that plays a role is asked."""
+    """What a function that is a model is asked."""
 
     #: The id of the case.
     case: str
@@ -84,7 +84,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a function that plays a role answers, where text or an object do not say enough."""
+    """What a function that is a model answers, where text or an object do not say enough."""
 
     text: str | None = None
     json: Any = None
@@ -93,7 +93,7 @@ class Reply:
     tokens: tuple[int, int] | None = None
 
 
-#: A function that plays a role: from a question to text, an object, or a `Reply`; a coroutine too.
+#: A function that is a model: from a question to text, an object, or a `Reply`; a coroutine too.
 Model: TypeAlias = "Callable[[Question], str | Reply | Mapping[str, Any] | Awaitable[str | Reply | Mapping[str, Any]]]"
 
 
@@ -116,9 +116,9 @@ class Plan(str):
 
 
 class Suite:
-    """A definition without errors. What is wrong with one is told at once, as a `SuiteError`.
+    """A definition without errors. What is wrong with one is reported at once, as a `SuiteError`.
 
-    The definition is what a file would hold, as a dict. Roles are played by `provider/model`, or by a function; `evaluators` are functions that look at
+    The definition is what a file would hold, as a dict. The model of a role is `provider/model`, or a function; `evaluators` are functions that look at
     answers, `agents` functions that are given cases. All of them may be coroutines. Many calls wait at the same time, an exception in one is an error of what
     asked, and a replay makes none.
 
@@ -204,7 +204,7 @@ class Suite:
     def run(
         self, rows: Iterable[Any] | Any | None = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> Run:
-        """Runs it and waits for the end. Other threads go on meanwhile; Ctrl-C stops it, and running it again goes on.
+        """Runs it and waits for the end. Other threads run meanwhile; Ctrl-C stops it, and running it again resumes it.
 
         `rows` are for suites without rows of their own: a list, an iterator, a data frame, a table of Arrow. They are copied into the run where it asks
         models, and where there are 10,000 of them at most; else only those that do not pass are, unless `keep_all` says otherwise.
@@ -214,11 +214,11 @@ class Suite:
     async def run_async(
         self, rows: Iterable[Any] | Any | None = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> Run:
-        """The same in an event loop, which goes on meanwhile."""
+        """The same in an event loop, which is not blocked."""
         return Run(await awaited(self._started(rows, options), progress=progress, total=self._total(rows, options)))
 
     def _total(self, rows: Any, options: Mapping[str, Any]) -> int | None:
-        """How many cases there will be, where the rows tell: each is one, unless some are left out or asked about several times."""
+        """How many cases there will be, where the number of rows is known: each is one, unless some are left out or asked about several times."""
         if self._has_other_cases or not hasattr(rows, "__len__") or options.get("filter") or options.get("tags"):
             return None
         n, limit = len(rows), options.get("limit")
@@ -255,7 +255,7 @@ class Suite:
 
 
 def evaluate_batch(suite: Suite, batch: Any, **options: Unpack[RunOptions]) -> Any:
-    """Runs a suite over a batch of Arrow and returns what each task of each row came to, as a batch of pyarrow.
+    """Runs a suite over a batch of Arrow and returns the result of each task of each row, as a batch of pyarrow.
 
     It keeps nothing between calls, so that a distributed engine can call it wherever the rows are.
     """
@@ -297,7 +297,7 @@ def _models(written: dict[str, Any], models: Mapping[str, Any]) -> dict[str, Any
 
 
 def _evaluators(written: dict[str, Any], evaluators: Sequence[Evaluator | Callable[..., Any]]) -> dict[str, Any]:
-    """Puts evaluators into a definition, and gives those that are functions: whoever is given, and whoever a task names as one."""
+    """Puts evaluators into a definition, and gives those that are functions: those that are given, and those that a task names."""
     known = written.get("evaluators", {})
     named = {name: it for name, it in known.items() if callable(it)} if isinstance(known, Mapping) else {}
     tasks = written.get("tasks", ())

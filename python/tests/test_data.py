@@ -120,7 +120,7 @@ def test_runs_are_exported_and_opened(tmp_path: Path) -> None:
         run.export(tmp_path / name)
         assert (tmp_path / name).stat().st_size > 0
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 4
-    with pytest.raises(UsageError, match="tells no format"):
+    with pytest.raises(UsageError, match="says no format"):
         run.export(tmp_path / "out")
     assert jurat.open_run("latest", directory=tmp_path).id == jurat.open_run(run.path).id == run.id
     with pytest.raises(OSError):

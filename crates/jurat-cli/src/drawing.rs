@@ -1,4 +1,4 @@
-//! A run drawn for people or for programs, the same way by every command that shows one.
+//! A run rendered for people or for programs, the same way by every command that shows one.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -12,7 +12,7 @@ use crate::format::style;
 use crate::progress::width;
 use crate::variant::VariantOptions;
 
-/// What is drawn.
+/// What is rendered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drawing<'d> {
     /// For programs.
@@ -24,7 +24,7 @@ pub(crate) struct Drawing<'d> {
     pub(crate) run: Option<&'d str>,
 }
 
-/// Which part of a run is drawn.
+/// Which part of a run is rendered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part<'p> {
     pub(crate) cases: CasesShown<'p>,
@@ -34,7 +34,7 @@ pub(crate) struct Part<'p> {
     pub(crate) most: Option<usize>,
 }
 
-/// Which cases are drawn.
+/// Which cases are rendered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CasesShown<'p> {
     /// Those of the whole run. People see those that failed, or with every task those that did not pass.
@@ -59,7 +59,7 @@ pub(crate) enum DrawError {
 }
 
 impl DrawError {
-    /// Whether nobody reads any more, which is their right.
+    /// Whether the reader of the output went away.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, DrawError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

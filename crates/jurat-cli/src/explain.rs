@@ -56,7 +56,7 @@ impl Explain {
             (None, Format::Text) => self.write_cases(&mut out, &run, &cases)?,
             (_, format) => {
                 let explanations = self.explanations(view, &cases)?;
-                // Without a task, what was said is told once, before what its tasks made of it.
+                // Without a task, the transcript comes once, before the results of the tasks.
                 let transcripts = if self.task.is_none() { transcripts(view, &cases)? } else { Vec::new() };
                 for transcript in &transcripts {
                     write_transcript_json(&mut out, transcript)?;

@@ -1,4 +1,4 @@
-//! How far a run has come, on standard error: a line that is drawn again on a terminal, a line now and then elsewhere.
+//! How far a run has come, on standard error: a line that is updated on a terminal, a line now and then elsewhere.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jurat::Watch;
 
-/// How often a line is drawn again.
+/// How often a line is updated.
 const REDRAW: Duration = Duration::from_millis(100);
 /// How often a line is written where there is no terminal.
 const REWRITE: Duration = Duration::from_secs(10);

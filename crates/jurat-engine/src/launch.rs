@@ -57,7 +57,7 @@ pub struct World<'w> {
 #[derive(Debug)]
 pub struct Launched {
     pub ran: Ran,
-    /// Whether it went on with one that was interrupted.
+    /// Whether it resumed one that was interrupted.
     pub resumed: bool,
 }
 

@@ -52,7 +52,7 @@ pub struct Argument {
 #[derive(Debug)]
 pub enum Setting {
     Flag(fn(&mut RunOptions) -> &mut bool),
-    /// A flag that the command has as a choice between keeping what is needed and keeping all.
+    /// A flag that the command has as a choice between needed rows and all rows.
     Keep(fn(&mut RunOptions) -> &mut bool),
     Count(fn(&mut RunOptions) -> &mut Option<u64>),
     Times(fn(&mut RunOptions) -> &mut Option<u32>),

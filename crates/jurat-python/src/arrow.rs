@@ -102,13 +102,13 @@ fn usual_type(kind: &DataType) -> DataType {
     }
 }
 
-/// What each task of each case of a run came to, as a stream.
+/// The result of each task of each case of a run, as a stream.
 pub(crate) fn stream<'py>(
     py: Python<'py>,
     run: &Path,
     requested_schema: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // A run of its own: whoever reads the stream does so later, and on another thread.
+    // A run of its own: the stream is read later, and on another thread.
     let run = py.detach(|| jurat::Run::open(run)).map_err(|error| raised(py, &error))?;
     let reader = Results { run, schema: results_schema(), next: 0 };
     let reader = Bound::new(py, PyRecordBatchReader::new(Box::new(reader)))?;

@@ -1,4 +1,4 @@
-//! Deterministic checks over the run of an agent, whoever ran it.
+//! Deterministic checks over the run of an agent, in whichever program it ran.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ fn supervisor(python: &Path) -> Vec<OsString> {
     [python.as_os_str().to_owned()].into_iter().chain(words).collect()
 }
 
-/// What a check came to.
+/// The result of a check.
 #[derive(IntoPyObject)]
 pub(crate) struct Checked {
     check_id: String,
@@ -111,8 +111,8 @@ fn tasks(py: Python<'_>, checks: &Bound<'_, PyList>, base_dir: &Path) -> PyResul
     if errors.is_empty() {
         return Ok(loaded.suite.tasks);
     }
-    let told: Vec<String> = errors.iter().map(|it| it.message.clone()).collect();
-    Err(named(py, "SuiteError", told.join("\n")))
+    let messages: Vec<String> = errors.iter().map(|it| it.message.clone()).collect();
+    Err(named(py, "SuiteError", messages.join("\n")))
 }
 
 /// A definition that is in no file.

@@ -1,8 +1,8 @@
 //! Where calls of Python wait for a thread that makes them.
 //!
-//! The engine does not call Python: it leaves a call here and goes on, so that no thread of its own waits for the interpreter. One thread takes everything that
+//! The engine does not call Python: it leaves a call here and continues, so that no thread of its own waits for the interpreter. One thread takes everything that
 //! waits while it is attached, one call after the other. What turns out to be a coroutine is begun on one event loop for all of them, and holds no thread
-//! while it waits. A call that takes its time keeps only the thread that makes it: when nothing moves for a moment, the next thread goes on with those behind it.
+//! while it waits. A slow call occupies only the thread that makes it: when nothing moves for a moment, the next thread takes the calls behind it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,12 +14,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::function::told;
+use crate::function::described;
 
 /// A callable that threads share.
 pub(crate) type Callable = Arc<Py<PyAny>>;
 
-/// Has a callable called with one argument. What it comes to is read while Python is attached, and told wherever that is.
+/// Has a callable called with one argument. Its result is read while Python is attached, and handed over on that thread.
 pub(crate) fn call<T: 'static>(
     callable: &Callable,
     argument: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
@@ -28,7 +28,7 @@ pub(crate) fn call<T: 'static>(
 ) {
     let callable = Arc::clone(callable);
     let settle: Settle = Box::new(move |py, returned| {
-        answer(returned.and_then(|it| read(&it)).map_err(|error| told(py, &error)));
+        answer(returned.and_then(|it| read(&it)).map_err(|error| described(py, &error)));
     });
     DESK.leave(Box::new(move |py| {
         let returned = argument(py).and_then(|it| callable.bind(py).call1((it,)));
@@ -43,7 +43,7 @@ pub(crate) fn call_figures() -> (u64, u64, usize) {
     (DESK.n_entries.load(Ordering::Relaxed), DESK.n_calls.load(Ordering::Relaxed), n_waiting)
 }
 
-/// Takes what a coroutine came to.
+/// Takes the result of a coroutine.
 #[pyclass(frozen, module = "jurat._jurat")]
 pub(crate) struct Ticket(Mutex<Option<Settle>>);
 
@@ -68,11 +68,11 @@ impl Ticket {
 type Settle = Box<dyn for<'py> FnOnce(Python<'py>, PyResult<Bound<'py, PyAny>>) + Send>;
 type Call = Box<dyn for<'py> FnOnce(Python<'py>) + Send>;
 
-/// Tells what was returned, or has it awaited and told then.
+/// Hands over what was returned, or has it awaited first.
 fn settled_or_begun<'py>(py: Python<'py>, returned: PyResult<Bound<'py, PyAny>>, settle: Settle) {
     match returned {
         Ok(awaitable) if is_awaitable(&awaitable) => {
-            // Without a ticket whoever waits is told that there is no answer.
+            // Without a ticket the waiting side learns that there is no answer.
             let Ok(ticket) = Bound::new(py, Ticket(Mutex::new(Some(settle)))) else { return };
             let called = py.import(intern!(py, "jurat._called"));
             let begun = called.and_then(|it| it.call_method1(intern!(py, "begin"), (awaitable, &ticket)));
@@ -90,8 +90,8 @@ fn is_awaitable(value: &Bound<'_, PyAny>) -> bool {
     !is_plain && value.hasattr(intern!(value.py(), "__await__")).unwrap_or(false)
 }
 
-/// How long nothing may move before another thread goes on with what waits.
-const PATIENCE: Duration = Duration::from_millis(2);
+/// How long nothing may move before another thread takes what waits.
+const TIMEOUT: Duration = Duration::from_millis(2);
 
 /// How many threads make calls at most.
 const MOST_THREADS: usize = 64;
@@ -150,12 +150,12 @@ impl Desk {
         self.left.notify_one();
     }
 
-    /// Starts one more thread. Where the system has none to give, those that there are go on; the first is always needed.
+    /// Starts one more thread. Where the system has none to give, the others continue; the first is always needed.
     fn hire(&'static self, state: &mut State) {
         let hired = thread::Builder::new().name("jurat-python".to_owned()).spawn(|| self.serve());
         match hired {
             Ok(_) => state.n_threads += 1,
-            // Whoever waits for calls that are dropped is told that there is no answer.
+            // The waiting side of a dropped call learns that there is no answer.
             Err(_) if state.n_threads == 0 => state.waiting.clear(),
             Err(_) => {}
         }
@@ -166,7 +166,7 @@ impl Desk {
         while let Some(mut ready) = self.wait(state) {
             ready.n_callers += 1;
             ready.is_entering = true;
-            // Somebody must be there to see that a call takes its time.
+            // One thread must be left to see that a call is slow.
             if ready.n_callers == ready.n_threads && ready.n_threads < MOST_THREADS {
                 self.hire(&mut ready);
             }
@@ -191,7 +191,7 @@ impl Desk {
                 return Some(state);
             } else {
                 let n_taken = state.n_taken;
-                let (after, timeout) = self.left.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner);
+                let (after, timeout) = self.left.wait_timeout(state, TIMEOUT).unwrap_or_else(PoisonError::into_inner);
                 state = after;
                 if timeout.timed_out() && state.n_taken == n_taken && !state.is_entering && !state.waiting.is_empty() {
                     return Some(state);
@@ -209,7 +209,7 @@ impl Desk {
                 call(py);
             }
         });
-        // The interpreter is on its way out: nobody is called any more.
+        // The interpreter is ending: nothing is called any more.
         if attached.is_none() {
             let mut state = self.lock();
             state.is_entering = false;

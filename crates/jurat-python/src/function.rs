@@ -1,4 +1,4 @@
-//! Code of the caller's, called at the rim: Python is attached for the call, and what went wrong is told with its traceback.
+//! Code of the caller's, called at the rim: Python is attached for the call, and errors are reported with their traceback.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) fn reading(callable: Py<PyAny>, read: fn(&Bound<'_, PyAny>) -> PyResu
 }
 
 /// An exception in words: its traceback, and what it says.
-pub(crate) fn told(py: Python<'_>, error: &PyErr) -> String {
+pub(crate) fn described(py: Python<'_>, error: &PyErr) -> String {
     let trace = error.traceback(py).and_then(|it| it.format().ok()).unwrap_or_default();
     let said = error.value(py).str().map(|it| it.to_string()).unwrap_or_default();
     let class = error.get_type(py).name().map(|it| it.to_string()).unwrap_or_default();

@@ -12,7 +12,7 @@
 //! | `Path`, `UUID` | text |
 //! | numpy arrays and numbers | lists, numbers |
 //!
-//! Whatever else there is, bytes above all, is refused by name: nobody should find out later that it became a text.
+//! Whatever else there is, bytes above all, is refused by name, so that it does not become text by accident.
 
 use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::intern;

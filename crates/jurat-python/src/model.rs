@@ -1,4 +1,4 @@
-//! Functions of the caller's that play a role.
+//! Functions of the caller's that are models.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) fn model(name: &str, callable: Py<PyAny>) -> Model {
     let callable = Arc::new(callable);
     Model::async_function(name, move |question| {
         let (send, answered) = oneshot::channel();
-        // Whoever asked may have given up.
+        // The caller may have given up.
         desk::call(&callable, move |py| asked(py, &question), reply, move |answer| drop(send.send(answer)));
         async move { answered.await.unwrap_or_else(|_| Err("the run ended before the function did".to_owned())) }
     })

@@ -1,4 +1,4 @@
-//! Criteria over a scenario that is over, whoever ran it.
+//! Criteria over a scenario that is over, in whichever program it ran.
 
 use jurat_compare::Fault;
 use jurat_core::outcome::Check;

@@ -74,7 +74,7 @@ pub(crate) fn normalise_text(py: Python<'_>, text: &str, normalisers: &Bound<'_,
     Ok(normalised.into_owned())
 }
 
-/// The operators: the name in the seeds' spelling, the name as files have it, and whether it takes an operand.
+/// The operators: the name in Scouter's spelling, the name as files have it, and whether it takes an operand.
 #[pyfunction]
 pub(crate) fn operators() -> Vec<(&'static str, String, bool)> {
     let operators = entries().filter(|it| it.origin == Origin::Operator);

@@ -1,4 +1,4 @@
-//! Rows of Python on their way into a run: taken from an iterator a batch at a time, and never held as a whole.
+//! Rows of Python for a run: taken from an iterator a batch at a time, and never held as a whole.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,9 +63,9 @@ impl Source for Rows {
             while lines.len() < BATCH {
                 let Some(row) = iterator.next() else { break };
                 row.and_then(|it| line(&it, *items, lines)).map_err(|error| {
-                    let told = io::Error::other(error.to_string());
+                    let reported = io::Error::other(error.to_string());
                     failed.put(error);
-                    told
+                    reported
                 })?;
             }
             Ok(())

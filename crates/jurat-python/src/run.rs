@@ -16,7 +16,7 @@ use crate::value::Object;
 #[pyclass(frozen, module = "jurat._jurat")]
 pub(crate) struct Run(Mutex<jurat::Run>);
 
-/// What each task of each case came to, as a stream of Arrow.
+/// The result of each task of each case, as a stream of Arrow.
 #[pyclass(frozen, module = "jurat._jurat")]
 pub(crate) struct Table(PathBuf);
 
@@ -29,7 +29,7 @@ impl Run {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is read from it while other threads of Python go on.
+    /// What is read from it while other threads of Python run.
     fn read<T: Send>(
         &self,
         py: Python<'_>,
@@ -57,7 +57,7 @@ impl Run {
         self.run().conclusion().name()
     }
 
-    /// The figures of the whole.
+    /// The numbers of the whole run.
     fn summary(&self) -> Summary {
         let run = self.run();
         let cases = run.case_counts();
@@ -90,7 +90,7 @@ impl Run {
         self.run().task_totals().iter().map(total).collect()
     }
 
-    /// Some cases with what their tasks came to, from a place on: a list of dicts.
+    /// Some cases with the results of their tasks, from a place on: a list of dicts.
     fn cases<'py>(&self, py: Python<'py>, start: u64, n: u64) -> PyResult<Bound<'py, PyList>> {
         let cases =
             self.read(py, |run| run.cases_from(start..start.saturating_add(n)).collect::<Result<Vec<_>, _>>())?;
@@ -129,7 +129,7 @@ impl Run {
         self.read(py, |run| run.export(format, &file))
     }
 
-    /// What each task of each case came to, as a stream of Arrow.
+    /// The result of each task of each case, as a stream of Arrow.
     fn arrow(&self) -> Table {
         Table(self.run().path())
     }
@@ -171,7 +171,7 @@ pub(crate) fn find_run(py: Python<'_>, directory: PathBuf, name: &str) -> PyResu
     py.detach(|| jurat::Run::find(directory, name)).map(Run::new).map_err(|error| raised(py, &error))
 }
 
-/// The figures of a whole run.
+/// The numbers of a whole run.
 #[derive(IntoPyObject)]
 struct Summary {
     counts: Counts,
@@ -232,7 +232,7 @@ struct Total {
     pass_rate: Option<f64>,
 }
 
-/// A case, with what its tasks came to.
+/// A case, with the results of its tasks.
 #[derive(IntoPyObject)]
 struct Case<'c> {
     id: &'c str,
@@ -266,7 +266,7 @@ impl Case<'_> {
     }
 }
 
-/// What a task of a case came to.
+/// The result of a task of a case.
 #[derive(IntoPyObject)]
 struct Task<'c> {
     id: &'c str,

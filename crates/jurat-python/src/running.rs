@@ -1,4 +1,4 @@
-//! Runs on their way.
+//! Runs in progress.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -10,11 +10,11 @@ use crate::error::raised;
 use crate::rows::Failed;
 use crate::run::Run;
 
-/// A run on its way, on threads of its own.
+/// A run in progress, on threads of its own.
 #[pyclass(frozen, module = "jurat._jurat")]
 pub(crate) struct Running {
     running: Mutex<Option<jurat::Running>>,
-    /// The end, once there is one. A signal may come between its being told and its being looked at, so it can be told again.
+    /// The end, once there is one. A signal may come between its being returned and its being looked at, so it can be returned again.
     ended: OnceLock<Ended>,
     watch: Watch,
     failed: Failed,
@@ -32,7 +32,7 @@ impl Running {
 
 #[pymethods]
 impl Running {
-    /// Waits for the end, but no longer than these seconds; `None` when it is not over by then. Other threads of Python go on meanwhile.
+    /// Waits for the end, but no longer than these seconds; `None` when it is not over by then. Other threads of Python run meanwhile.
     fn wait_for(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Py<Run>>> {
         let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let ended = py.detach(|| {

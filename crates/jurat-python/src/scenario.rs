@@ -1,4 +1,4 @@
-//! Scenarios: built step by step, frozen, read back from what the peer stores.
+//! Scenarios: built step by step, frozen, read back from what Karenina stores.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -40,7 +40,7 @@ pub(crate) enum When<'py> {
 }
 
 impl ScenarioBuilder {
-    /// Takes a step. One that is wrong is not taken: whoever catches the exception has what was there before.
+    /// Takes a step. One that is wrong is not taken: after the exception everything is as before.
     fn step(&self, py: Python<'_>, step: impl FnOnce(&mut scenario::ScenarioBuilder) -> PyResult<()>) -> PyResult<()> {
         let mut builder = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = builder.clone();
@@ -171,15 +171,15 @@ impl ScenarioBuilder {
     fn validate(&self, py: Python<'_>) -> PyResult<(Scenario, Vec<(String, String)>)> {
         let builder = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let built = builder.validate().map_err(|errors| wrong(py, errors.to_string()))?;
-        let told = |flaw: &Flaw| (flaw.name().to_owned(), flaw.words(&built).to_string());
-        let warnings = builder.warnings().iter().map(told).collect();
+        let described = |flaw: &Flaw| (flaw.name().to_owned(), flaw.words(&built).to_string());
+        let warnings = builder.warnings().iter().map(described).collect();
         Ok((Scenario(built), warnings))
     }
 }
 
 #[pymethods]
 impl Scenario {
-    /// The scenario as the peer dumps it.
+    /// The scenario as Karenina dumps it.
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::object(py, &self.0.to_stored())
     }
@@ -190,7 +190,7 @@ impl Scenario {
     }
 }
 
-/// The scenarios of a checkpoint. Text of code is kept and never run.
+/// The scenarios of a checkpoint. Text of code is stored and never run.
 #[pyfunction]
 pub(crate) fn read_checkpoint(py: Python<'_>, text: &str) -> PyResult<Vec<Scenario>> {
     let scenarios = jurat::scenario::from_checkpoint(text).map_err(|error| raised(py, &error))?;
@@ -217,8 +217,8 @@ fn read_node(py: Python<'_>, id: &str, node: &Bound<'_, PyAny>) -> PyResult<Node
     let text = Val::Map(dump.into_iter().collect()).to_json();
     let read = jurat::scenario::from_checkpoint(&text).map_err(|error| match &error {
         jurat::Error::Suite(problems) => {
-            let told: Vec<&str> = problems.iter().filter(jurat::Problem::is_error).map(|it| it.message()).collect();
-            wrong(py, told.join("\n"))
+            let messages: Vec<&str> = problems.iter().filter(jurat::Problem::is_error).map(|it| it.message()).collect();
+            wrong(py, messages.join("\n"))
         }
         other => raised(py, other),
     })?;
@@ -230,11 +230,11 @@ fn read_condition(py: Python<'_>, condition: &Bound<'_, PyAny>) -> PyResult<Opti
     let stored = json::value(condition)?;
     let read = with_node(py, &stored, when::read_stored)?;
     read.map_err(|errors| {
-        let told = errors.iter().map(|it| match &it.help {
+        let messages = errors.iter().map(|it| match &it.help {
             Some(help) => format!("{} ({help})", it.message),
             None => it.message.clone(),
         });
-        wrong(py, told.collect::<Vec<_>>().join("\n"))
+        wrong(py, messages.collect::<Vec<_>>().join("\n"))
     })
 }
 

@@ -13,7 +13,7 @@ pub trait CaseWriter {
     /// Writes what follows the cases. Nothing may be given after it.
     fn end(&mut self) -> io::Result<()>;
 
-    /// Whether another case would change anything. Where people read, only so many are shown.
+    /// Whether another case would change anything. Formats for people show a limited number.
     fn wants_more(&self) -> bool {
         true
     }

@@ -71,7 +71,7 @@ pub enum Datum<'r> {
     Value(&'r Value),
     /// A whole number.
     Number(u64),
-    /// A figure.
+    /// A number.
     Float(f64),
     /// Yes or no.
     Flag(bool),
@@ -85,7 +85,7 @@ pub enum Kind {
     Value,
     /// Whole numbers.
     Number,
-    /// Figures.
+    /// Numbers.
     Float,
     /// Yes or no.
     Flag,

@@ -1,6 +1,6 @@
 //! The little of a source that is shown around the places a problem is about.
 //!
-//! What is drawn never depends on how large or how hostile the source is: only lines near a label are copied, long lines
+//! What is rendered never depends on how large or how hostile the source is: only lines near a label are copied, long lines
 //! are cut, long spans are shortened, and every character is made visible. Columns stay true, because nothing before a
 //! label is taken away; cutting the left margin is left to the renderer, which knows how wide the reader's window is.
 
@@ -24,7 +24,7 @@ const LINE_ROOM: usize = 400;
 /// How far apart two labels may be, in lines, to share an excerpt.
 const LINES_APART: usize = 10_000;
 
-/// A label that stands further right than this is named, not drawn: no reader finds anything in such a line.
+/// A label that stands further right than this is named, not rendered: no reader finds anything in such a line.
 const TOO_FAR_RIGHT: usize = 256 * 1024;
 
 /// Places of one problem that are shown together.
@@ -32,7 +32,7 @@ pub(crate) enum Shown<'p> {
     /// One place of which nothing can be shown; without a position when the file could not be read.
     Named { path: String, position: Option<Position>, text: &'p str },
     /// A part of a file.
-    Drawn(Excerpt<'p>),
+    Rendered(Excerpt<'p>),
 }
 
 /// A part of a file with marks in it.
@@ -67,7 +67,7 @@ pub(crate) fn named<'p>(labels: &'p [Label], texts: &[Lines<'_>]) -> Vec<Shown<'
 /// Labels that stand close enough to be shown in one excerpt.
 struct Gathering<'p, 't> {
     lines: &'t Lines<'t>,
-    /// Never empty. The first decides what is near; one that cannot be drawn stays alone.
+    /// Never empty. The first decides what is near; one that cannot be rendered stays alone.
     pins: Vec<Pin<'p>>,
 }
 
@@ -104,7 +104,7 @@ impl<'p> Pin<'p> {
         Pin { range, on, indent, text: &label.text, main }
     }
 
-    fn can_be_drawn(&self, lines: &Lines<'_>) -> bool {
+    fn can_be_rendered(&self, lines: &Lines<'_>) -> bool {
         !lines.text.is_empty() && self.indent <= TOO_FAR_RIGHT
     }
 }
@@ -129,17 +129,17 @@ fn underlined(lines: &Lines<'_>, covered: Range<usize>) -> Range<usize> {
 impl<'p> Gathering<'p, '_> {
     fn takes(&self, lines: &Lines<'_>, pin: &Pin<'_>) -> bool {
         std::ptr::eq(self.lines, lines)
-            && self.pins.iter().chain([pin]).all(|it| it.can_be_drawn(lines))
+            && self.pins.iter().chain([pin]).all(|it| it.can_be_rendered(lines))
             && self.pins.first().is_some_and(|first| {
                 first.on.start.abs_diff(pin.on.start) <= LINES_APART && first.indent.abs_diff(pin.indent) <= SPAN_ROOM
             })
     }
 
     fn shown(self) -> Shown<'p> {
-        match self.pins.iter().find(|it| !it.can_be_drawn(self.lines)) {
+        match self.pins.iter().find(|it| !it.can_be_rendered(self.lines)) {
             None => {
                 let path = self.path();
-                Shown::Drawn(self.drawn(path))
+                Shown::Rendered(self.rendered(path))
             }
             Some(pin) => self.named(pin),
         }
@@ -154,7 +154,7 @@ impl<'p> Gathering<'p, '_> {
         visible_line(&self.lines.path.to_string_lossy()).into_owned()
     }
 
-    fn drawn(self, path: String) -> Excerpt<'p> {
+    fn rendered(self, path: String) -> Excerpt<'p> {
         let first = self.pins.iter().map(|it| it.on.start).min().unwrap_or_default();
         let end = self.pins.iter().map(|it| it.on.end).max().unwrap_or_default();
         let mut text = String::new();

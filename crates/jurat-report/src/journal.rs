@@ -44,8 +44,8 @@ impl JournalReport {
 pub fn write_text(out: &mut dyn Write, journal: &JournalReport, style: Style, width: Option<usize>) -> io::Result<()> {
     let mut table = Table::new(vec![
         Column::text("model"),
-        Column::figure("answers"),
-        Column::figure("size"),
+        Column::number("answers"),
+        Column::number("size"),
         Column::word("oldest"),
         Column::word("newest"),
     ]);

@@ -6,7 +6,7 @@
 //!
 //! `results` holds what a replay of the run reproduces byte for byte, `observed` what it does not. Members stand in a fixed order and
 //! what is absent is left out, apart from rates, which are `null` when nothing was judged. Cases pass through one by one; what is
-//! observed of a single case would have to be kept until all have passed, so it is in JSON lines and CSV only.
+//! observed of a single case would have to be held until the last, so it is in JSON lines and CSV only.
 
 use std::io::{self, Write};
 

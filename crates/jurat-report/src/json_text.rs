@@ -1,7 +1,7 @@
 //! JSON written member by member, so that nothing is built only to be written.
 //!
 //! Texts are exact. What a terminal would obey is written as an escape, so that the text may be looked at. JSON has no infinities: a
-//! figure that is none is `null`, one inside of a value stands as text, as YAML writes it.
+//! number that is not finite is `null`, one inside of a value stands as text, as YAML writes it.
 
 use std::fmt::Write;
 

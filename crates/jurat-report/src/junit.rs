@@ -1,7 +1,7 @@
 //! A run as JUnit XML, for continuous integration: a suite for the suite, a test case for each counted task of each case, and one for each threshold.
 //!
 //! A gate that only routes is no test, but one that could not be judged is shown, or its case would look sound; so is a case that could not be judged and has no
-//! task. Measured tasks are tests that passed; their figures are properties. A task that did not run is shown as skipped, with the reason; a run that did
+//! task. Measured tasks are tests that passed; their scores are properties. A task that did not run is shown as skipped, with the reason; a run that did
 //! not reach its end has one more test, which is an error, because a suite of passed and skipped tests is taken for a good one. Characters that XML cannot
 //! hold are made visible.
 
@@ -79,7 +79,7 @@ impl CaseWriter for JunitWriter<'_> {
             if self.scope.has_observed() {
                 test = test.with("time", seconds(task.latency.unwrap_or_default()));
             }
-            let inside: Vec<String> = figures(task).into_iter().chain(ending(total, task)).collect();
+            let inside: Vec<String> = measures(task).into_iter().chain(ending(total, task)).collect();
             if inside.is_empty() {
                 writeln!(self.out, "    {}", test.empty())?;
             } else {
@@ -109,7 +109,7 @@ impl CaseWriter for JunitWriter<'_> {
     }
 }
 
-/// What the tests of a run come to.
+/// The totals of the tests of a run.
 #[derive(Default)]
 struct Sums {
     tests: u64,
@@ -181,7 +181,7 @@ fn properties(run: &RunReport, scope: Scope) -> Vec<(&'static str, String)> {
 }
 
 /// The label and the score of a task, as properties.
-fn figures(task: &TaskReport) -> Option<String> {
+fn measures(task: &TaskReport) -> Option<String> {
     let label = task.label.iter().map(|it| property("label", it));
     let score = task.score.iter().map(|it| property("score", &it.to_string()));
     let lines: Vec<String> = label.chain(score).map(|it| format!("        {it}")).collect();

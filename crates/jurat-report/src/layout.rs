@@ -2,7 +2,7 @@
 //!
 //! `rust-sugiyama` orders each row so that few arrows cross and says where everything stands. An arrow over several rows is handed to it
 //! as a chain of small boxes, one for each row that it passes, so that nothing stands in its way. The time this takes grows
-//! faster than the graph; beyond a size at which nobody reads drawings, rows stay in the order in which they were written.
+//! faster than the graph; beyond a size at which drawings are of no use, rows stay in the order in which they were written.
 
 use rust_sugiyama::configure::{Config, RankingType};
 use rust_sugiyama::from_vertices_and_edges;

@@ -26,7 +26,7 @@ impl<'s> Lines<'s> {
         Lines { path: &source.path, text: &source.text, starts }
     }
 
-    /// The bytes that a span covers, kept inside the text and off the middle of characters.
+    /// The bytes that a span covers, clamped to the text and off the middle of characters.
     pub(crate) fn covered(&self, span: Span) -> Range<usize> {
         let start = self.text.floor_char_boundary(span.range().start);
         start..self.text.floor_char_boundary(span.range().end).max(start)

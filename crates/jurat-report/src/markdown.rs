@@ -17,7 +17,7 @@ use crate::scenario;
 use crate::visible::visible_line;
 use crate::words::{self, case_name};
 
-/// How many cases are shown unless somebody says otherwise.
+/// How many cases are shown by default.
 pub const MOST_MARKDOWN_CASES: usize = 20;
 
 /// How much of a text is shown.
@@ -33,7 +33,7 @@ pub struct MarkdownWriter<'r> {
 }
 
 impl<'r> MarkdownWriter<'r> {
-    /// Begins a run: writes its totals. At most so many cases that did not pass are shown.
+    /// Begins a run: writes its totals. At most this number of cases that did not pass is shown.
     pub fn new(
         out: &'r mut dyn Write,
         run: &'r RunReport,
@@ -108,18 +108,18 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
     if !run.decision.sentence.is_empty() {
         let _ = writeln!(text, "**{}**\n", escaped(&run.decision.sentence));
     }
-    let _ = writeln!(text, "{}\n", crate::terminal::figures(run));
-    let mut figures = vec![format!("pass rate {}", words::rate(run.counts.pass_rate()))];
-    figures.extend(run.interval().map(|it| format!("95 % interval {}", words::interval(Some(it)))));
-    figures.extend(run.cost_usd.map(|it| format!("cost {}", escaped(&words::money(it)))));
+    let _ = writeln!(text, "{}\n", crate::terminal::totals(run));
+    let mut facts = vec![format!("pass rate {}", words::rate(run.counts.pass_rate()))];
+    facts.extend(run.interval().map(|it| format!("95 % interval {}", words::interval(Some(it)))));
+    facts.extend(run.cost_usd.map(|it| format!("cost {}", escaped(&words::money(it)))));
     if run.usage.total() > 0 {
-        figures.push(words::tokens(&run.usage));
+        facts.push(words::tokens(&run.usage));
     }
     if scope.has_observed() && run.observed.n_reused > 0 {
         let reused = words::grouped(run.observed.n_reused);
-        figures.push(format!("{reused} of {} reused", words::counted(run.observed.n_answers, "response")));
+        facts.push(format!("{reused} of {} reused", words::counted(run.observed.n_answers, "response")));
     }
-    let _ = writeln!(text, "{}\n", figures.join(" · "));
+    let _ = writeln!(text, "{}\n", facts.join(" · "));
     for missed in run.decision.missed() {
         let _ = writeln!(text, "- threshold missed: {}", escaped(missed));
     }
@@ -142,11 +142,11 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
     }
 }
 
-const FIGURES: &str = " passed | failed | measured | skipped | error | not run | pass rate | 95 % interval |";
+const COUNTS: &str = " passed | failed | measured | skipped | error | not run | pass rate | 95 % interval |";
 const RULE: &str = "--:|--:|--:|--:|--:|--:|--:|:--|";
 
 fn write_totals(text: &mut String, run: &RunReport) {
-    let _ = writeln!(text, "| task |{FIGURES}\n|---|{RULE}");
+    let _ = writeln!(text, "| task |{COUNTS}\n|---|{RULE}");
     for task in &run.tasks {
         let gate = if task.is_counted() { "" } else { " (gate)" };
         let scenario = task.scenario.as_ref().map_or_else(String::new, |it| format!(" of {}", code(it)));
@@ -163,9 +163,9 @@ fn write_dimensions(text: &mut String, run: &RunReport) {
     let _ = match is_judged {
         true => writeln!(
             text,
-            "| dimension | judge score | interval of score | check score |{FIGURES}\n|---|---:|---:|---:|{RULE}"
+            "| dimension | judge score | interval of score | check score |{COUNTS}\n|---|---:|---:|---:|{RULE}"
         ),
-        false => writeln!(text, "| dimension |{FIGURES}\n|---|{RULE}"),
+        false => writeln!(text, "| dimension |{COUNTS}\n|---|{RULE}"),
     };
     for it in &run.dimensions {
         let score = it.score().map_or_else(String::new, |it| format!("{it:.1}"));
@@ -180,7 +180,7 @@ fn write_slices(text: &mut String, run: &RunReport) {
     if run.slices.is_empty() {
         return;
     }
-    let _ = writeln!(text, "| slice |{FIGURES}\n|---|{RULE}");
+    let _ = writeln!(text, "| slice |{COUNTS}\n|---|{RULE}");
     for slice in &run.slices {
         let value = slice.value.as_ref().map_or("(nothing)".to_owned(), |it| code(it));
         write_row(text, &format!("{} = {value}", code(&slice.path)), &slice.counts);
@@ -192,7 +192,7 @@ fn write_subjects(text: &mut String, run: &RunReport) {
     if run.subjects.len() < 2 {
         return;
     }
-    let _ = writeln!(text, "| prompt | subject |{FIGURES}\n|---|---|{RULE}");
+    let _ = writeln!(text, "| prompt | subject |{COUNTS}\n|---|---|{RULE}");
     for it in &run.subjects {
         let named = |name: &Option<String>| name.as_ref().map_or_else(String::new, |it| code(it));
         write_row(text, &format!("{} | {}", named(&it.prompt), named(&it.subject)), &it.counts);
@@ -207,9 +207,9 @@ fn write_scenarios(text: &mut String, run: &RunReport) {
     if run.scenarios.is_empty() {
         return;
     }
-    let figures =
+    let counts =
         "cases | completed | limit reached | timeout | error | not run | turns verified | turns min/mean/max |";
-    let _ = writeln!(text, "| scenario | {figures}\n|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    let _ = writeln!(text, "| scenario | {counts}\n|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for it in run.scenarios.iter().take(MOST_SCENARIOS) {
         let StatusCounts { completed, limit_reached, timeout, error, not_run } = it.statuses;
         let (n, turns) = (it.statuses.total(), &it.turns);

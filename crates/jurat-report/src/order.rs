@@ -1,4 +1,4 @@
-//! The order in which problems are read: as somebody would meet them who reads the files from the top.
+//! The order in which problems are read: from the top of the files to the bottom.
 
 use jurat_format::problem::{Problem, Severity};
 use jurat_format::value::SourceId;

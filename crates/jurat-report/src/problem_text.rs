@@ -10,7 +10,7 @@
 //!   = help: `expert` produces accuracy, reason, suitable; did you mean `accuracy`?
 //! ```
 //!
-//! `annotate-snippets` draws. It is given only text that is short and safe to show (`excerpt`, `visible`), because not
+//! `annotate-snippets` renders. It is given only text that is short and safe to show (`excerpt`, `visible`), because not
 //! all of what it is given it cleans, and how long it takes depends on how much that is.
 
 use std::borrow::Cow;
@@ -27,16 +27,16 @@ use crate::style::Style;
 use crate::visible::{visible, visible_line};
 use crate::words::counted;
 
-/// How many problems are drawn; the rest are counted. Errors are drawn before warnings are.
+/// How many problems are rendered; the rest are counted. Errors come before warnings.
 pub const MAX_PROBLEMS: usize = 100;
 
-/// How many places of one problem are drawn.
+/// How many places of one problem are rendered.
 const MAX_LABELS: usize = 12;
 
-/// How many bytes of a message, a label or a remedy are drawn.
+/// How many bytes of a message, a label or a remedy are rendered.
 const TEXT_ROOM: usize = 2000;
 
-/// Draws problems in the order in which they stand in the sources, each followed by an empty line.
+/// Renders problems in the order in which they stand in the sources, each followed by an empty line.
 ///
 /// ```
 /// use jurat_format::problem::{Code, Problem, Severity};
@@ -69,11 +69,11 @@ const TEXT_ROOM: usize = 2000;
 pub fn write_problems(out: &mut dyn Write, problems: &[Problem], sources: &Sources, style: Style) -> io::Result<()> {
     let texts = Lines::of_all(sources);
     let renderer = style.renderer();
-    let drawn = most_pressing(problems, MAX_PROBLEMS);
-    for problem in &drawn {
+    let shown = most_pressing(problems, MAX_PROBLEMS);
+    for problem in &shown {
         writeln!(out, "{}\n", renderer.render(&[group(problem, &texts)]))?;
     }
-    match problems.len() - drawn.len() {
+    match problems.len() - shown.len() {
         0 => Ok(()),
         hidden => writeln!(out, "and {}\n", counted(hidden as u64, "more problem")),
     }
@@ -109,7 +109,7 @@ fn group<'p>(problem: &'p Problem, texts: &[Lines<'_>]) -> Group<'p> {
 
 fn elements(shown: Shown<'_>) -> Vec<Element<'_>> {
     match shown {
-        Shown::Drawn(excerpt) => vec![snippet(excerpt)],
+        Shown::Rendered(excerpt) => vec![snippet(excerpt)],
         Shown::Named { path, position, text } => {
             let origin = match position {
                 Some(at) => Origin::path(path).line(at.line).char_column(at.column),

@@ -1,4 +1,4 @@
-//! How far a run has come: one line, drawn again and again on a terminal, or written now and then elsewhere.
+//! How far a run has come: one line, updated again and again on a terminal, or written now and then elsewhere.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub struct ProgressLine {
     pub rate: Option<f64>,
     /// How long the rest will take at this rate.
     pub eta: Option<Duration>,
-    /// How many requests are on their way.
+    /// How many requests are in flight.
     pub in_flight: u64,
     /// A case that holds up the others.
     pub slow_case: Option<String>,
@@ -120,7 +120,7 @@ fn share(done: u64, total: u64, parts: u64) -> usize {
     usize::try_from(share).unwrap_or(usize::MAX)
 }
 
-/// `1,200/s`, `3.5/s`, `12/min`: always a figure that tells something.
+/// `1,200/s`, `3.5/s`, `12/min`: always a number with meaning.
 fn per_second(rate: f64) -> String {
     match rate {
         it if it >= 10.0 => format!("{}/s", grouped(it.round() as u64)),

@@ -20,8 +20,8 @@ pub fn write_text(out: &mut dyn Write, runs: &[RunEntry], style: Style, width: O
         Column::word("run"),
         Column::text("suite").spare(),
         Column::word("started").spare(),
-        Column::figure("cases"),
-        Column::figure("pass rate"),
+        Column::number("cases"),
+        Column::number("pass rate"),
         Column::message("state"),
     ]);
     for run in runs {

@@ -21,7 +21,7 @@ pub(crate) enum Meaning {
     Good,
     /// Not as it should be.
     Bad,
-    /// Nobody can tell.
+    /// Could not be decided.
     Unknown,
     /// The name of what stands below.
     Name,
@@ -39,7 +39,7 @@ impl Style {
         if self == Style::Plain { text.to_owned() } else { format!("\u{1b}[{colour}m{text}\u{1b}[0m") }
     }
 
-    /// What draws problems in this style.
+    /// What renders problems in this style.
     pub(crate) fn renderer(self) -> Renderer {
         match self {
             Style::Plain => Renderer::plain(),

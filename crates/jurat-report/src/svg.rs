@@ -1,4 +1,4 @@
-//! SVG that stands alone: no script, no font and no picture from elsewhere. Figures stand below each other under one title.
+//! SVG that stands alone: no script, no font and no picture from elsewhere. Drawings stand below each other under one title.
 
 use std::io::{self, Write};
 
@@ -8,8 +8,8 @@ use crate::layout::Point;
 use crate::words::cut;
 use crate::xml::{Tag, escaped};
 
-/// Something that is drawn.
-pub(crate) struct Figure {
+/// A picture in a document.
+pub(crate) struct Drawing {
     pub(crate) title: Option<String>,
     /// How wide and how high it is.
     pub(crate) width: f64,
@@ -47,24 +47,24 @@ text { font-family: ui-monospace, 'DejaVu Sans Mono', monospace; fill: #1f2328 }
   .asking { fill: #12261e }
 }";
 
-/// Writes figures as one document. `style` is what they need beside what all drawings have.
-pub(crate) fn write_document(out: &mut dyn Write, title: &str, figures: &[Figure], style: &str) -> io::Result<()> {
+/// Writes drawings as one document. `style` is what they need beside what all drawings have.
+pub(crate) fn write_document(out: &mut dyn Write, title: &str, drawings: &[Drawing], style: &str) -> io::Result<()> {
     let title = cut(title, ROOM_FOR_TITLES);
-    let titles = figures.iter().filter_map(|it| it.title.as_deref()).map(|it| cut(it, ROOM_FOR_TITLES));
+    let titles = drawings.iter().filter_map(|it| it.title.as_deref()).map(|it| cut(it, ROOM_FOR_TITLES));
     let widest = titles.chain([title.clone()]).map(|it| it.width() as f64 * TITLE_LETTER);
-    let width = figures.iter().map(|it| it.width).chain(widest).fold(0.0, f64::max) + 2.0 * MARGIN;
+    let width = drawings.iter().map(|it| it.width).chain(widest).fold(0.0, f64::max) + 2.0 * MARGIN;
     let mut body = String::new();
     let mut bottom = MARGIN + TITLE;
-    for (ix, figure) in figures.iter().enumerate() {
+    for (ix, drawing) in drawings.iter().enumerate() {
         bottom += if ix > 0 { TITLE } else { 0.0 };
-        if let Some(title) = &figure.title {
+        if let Some(title) = &drawing.title {
             let place = Tag::new("text").with("class", "title").with("x", MARGIN).with("y", rounded(bottom + 14.0));
             body += &format!("{}{}</text>\n", place.open(), escaped(&cut(title, ROOM_FOR_TITLES)));
             bottom += TITLE;
         }
         let moved = Tag::new("g").with("transform", format!("translate({MARGIN} {})", rounded(bottom)));
-        body += &format!("{}\n{}</g>\n", moved.open(), figure.body);
-        bottom += figure.height;
+        body += &format!("{}\n{}</g>\n", moved.open(), drawing.body);
+        bottom += drawing.height;
     }
     let height = bottom + MARGIN;
     let svg = Tag::new("svg")

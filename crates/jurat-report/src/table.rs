@@ -35,7 +35,7 @@ impl Column {
         Column { name: name.into(), is_right: false, least: Some(LEAST), is_spare: false }
     }
 
-    /// What there is to say beyond figures, which is of no use when little of it is left.
+    /// What there is to say beyond numbers, which is of no use when little of it is left.
     pub(crate) fn message(name: impl Into<Cow<'static, str>>) -> Column {
         Column { least: Some(LEAST_OF_MESSAGES), ..Column::text(name) }
     }
@@ -45,7 +45,7 @@ impl Column {
         Column { least: None, ..Column::text(name) }
     }
 
-    pub(crate) fn figure(name: impl Into<Cow<'static, str>>) -> Column {
+    pub(crate) fn number(name: impl Into<Cow<'static, str>>) -> Column {
         Column { is_right: true, ..Column::word(name) }
     }
 
@@ -100,7 +100,7 @@ impl From<u64> for Cell {
     }
 }
 
-/// The text in so many columns, cut where it is longer.
+/// The text in this number of columns, cut where it is longer.
 pub(crate) fn shortened(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -145,9 +145,9 @@ impl Table {
 
     /// Writes the header and the rows, in a window of this width when there is one.
     pub(crate) fn write(&self, out: &mut dyn Write, style: Style, window: Option<usize>) -> io::Result<()> {
-        let mut kept: Vec<usize> = (0..self.columns.len()).filter(|it| self.is_kept(*it)).collect();
-        let spared = self.spare(&mut kept, window);
-        let widths = self.widths(&kept, window);
+        let mut shown: Vec<usize> = (0..self.columns.len()).filter(|it| self.is_shown(*it)).collect();
+        let spared = self.spare(&mut shown, window);
+        let widths = self.widths(&shown, window);
         let header: Vec<Cell> = self
             .columns
             .iter()
@@ -155,7 +155,7 @@ impl Table {
             .collect();
         for row in std::iter::once(&header).chain(&self.rows) {
             let mut line = String::new();
-            for (column, width) in kept.iter().zip(&widths) {
+            for (column, width) in shown.iter().zip(&widths) {
                 let cell = &row[*column];
                 let text = shortened(&cell.text, *width);
                 let padding = " ".repeat(width.saturating_sub(text.width()));
@@ -172,31 +172,31 @@ impl Table {
         writeln!(out, "hidden columns (the window is too narrow): {}", spared.join(", "))
     }
 
-    fn is_kept(&self, column: usize) -> bool {
+    fn is_shown(&self, column: usize) -> bool {
         self.rows.is_empty() || self.rows.iter().any(|it| !it[column].text.is_empty())
     }
 
     /// Takes away what can be spared, from the left, until the rest can be cut to the window; names what it took.
-    fn spare(&self, kept: &mut Vec<usize>, window: Option<usize>) -> Vec<&str> {
+    fn spare(&self, shown: &mut Vec<usize>, window: Option<usize>) -> Vec<&str> {
         let mut spared = Vec::new();
         while let Some(window) = window {
-            let least: usize = kept.iter().map(|it| self.least_width(*it)).sum();
-            let spare = kept.iter().position(|it| self.columns[*it].is_spare);
-            match spare.filter(|_| least + GAP * kept.len().saturating_sub(1) > window) {
-                Some(at) => spared.push(&*self.columns[kept.remove(at)].name),
+            let least: usize = shown.iter().map(|it| self.least_width(*it)).sum();
+            let spare = shown.iter().position(|it| self.columns[*it].is_spare);
+            match spare.filter(|_| least + GAP * shown.len().saturating_sub(1) > window) {
+                Some(at) => spared.push(&*self.columns[shown.remove(at)].name),
                 None => break,
             }
         }
         spared
     }
 
-    /// How wide each of these columns is drawn.
-    fn widths(&self, kept: &[usize], window: Option<usize>) -> Vec<usize> {
-        let mut widths: Vec<usize> = kept.iter().map(|it| self.width(*it)).collect();
+    /// How wide each of these columns is.
+    fn widths(&self, shown: &[usize], window: Option<usize>) -> Vec<usize> {
+        let mut widths: Vec<usize> = shown.iter().map(|it| self.width(*it)).collect();
         let Some(window) = window else { return widths };
         let room = window.saturating_sub(GAP * widths.len().saturating_sub(1));
         while widths.iter().sum::<usize>() > room {
-            let elastic = (0..widths.len()).filter(|ix| widths[*ix] > self.least_width(kept[*ix]));
+            let elastic = (0..widths.len()).filter(|ix| widths[*ix] > self.least_width(shown[*ix]));
             let Some(longest) = elastic.max_by_key(|ix| widths[*ix]) else { break };
             widths[longest] -= 1;
         }
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn drawn(table: &Table, window: Option<usize>, expected: &str) {
+    fn rendered(table: &Table, window: Option<usize>, expected: &str) {
         let mut text = Vec::new();
         table.write(&mut text, Style::Plain, window).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), expected);
@@ -231,7 +231,7 @@ mod tests {
         let mut table = Table::new(vec![
             Column::text("name"),
             Column::word("unused"),
-            Column::figure("n").spare(),
+            Column::number("n").spare(),
             Column::text("empty"),
             Column::text("message"),
         ]);
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn columns_that_say_nothing_are_left_out() {
-        drawn(
+        rendered(
             &table(),
             None,
             "name               n  message\n日本語の名前です   5  a message that goes on\nb                 12  short\n",
@@ -252,21 +252,21 @@ mod tests {
 
     #[test]
     fn the_longest_column_gives_way_first() {
-        drawn(
+        rendered(
             &table(),
             Some(37),
             "name               n  message\n日本語の名前です   5  a message that…\nb                 12  short\n",
         );
         // Half of a wide character cannot be shown.
-        drawn(&table(), Some(24), "name        n  message\n日本語の…   5  a messag…\nb          12  short\n");
+        rendered(&table(), Some(24), "name        n  message\n日本語の…   5  a messag…\nb          12  short\n");
     }
 
     #[test]
     fn what_can_be_spared_is_named() {
         let left_out = "hidden columns (the window is too narrow): n\n";
         let cut = format!("name        message\n日本語の…   a messag…\nb           short\n{left_out}");
-        drawn(&table(), Some(21), &cut);
+        rendered(&table(), Some(21), &cut);
         let least = format!("name      message\n日本語…   a messa…\nb         short\n{left_out}");
-        drawn(&table(), Some(1), &least);
+        rendered(&table(), Some(1), &least);
     }
 }

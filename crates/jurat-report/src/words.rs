@@ -1,4 +1,4 @@
-//! Figures and values in words: shares, money, time, and what was found.
+//! Numbers and values in words: shares, money, time, and what was found.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use jurat_format::value::Val;
 use crate::visible::visible_line;
 use crate::wrap::one_line;
 
-/// What stands where there is no figure.
+/// What stands where there is no number.
 pub(crate) const NONE: &str = "–";
 
 /// `66.7 %`; nothing judged has no rate.
@@ -24,7 +24,7 @@ pub(crate) fn interval(interval: Option<Interval>) -> String {
     interval.map_or_else(String::new, |it| format!("{:.1}–{:.1} %", it.low * 100.0, it.high * 100.0))
 }
 
-/// `$1.25`, `$0.0120`, `$0.000031`: enough places to tell small amounts apart.
+/// `$1.25`, `$0.0120`, `$0.000031`: enough places to distinguish small amounts.
 pub(crate) fn money(dollars: f64) -> String {
     match dollars {
         0.0 => "$0".to_owned(),
@@ -113,7 +113,7 @@ pub(crate) fn unconcluded(run: &RunReport) -> Option<String> {
     Some(format!("turns verified {turns} in {scenarios} without outcomes or tasks: nothing of that is counted"))
 }
 
-/// A value on one line, at most about so many characters of it: text in backticks, everything else as JSON.
+/// A value on one line, at most about this number of characters of it: text in backticks, everything else as JSON.
 pub(crate) fn value(value: &Val<'_>, room: usize) -> String {
     match value {
         Val::Str(text) if text.is_empty() => "empty text".to_owned(),
@@ -130,7 +130,7 @@ fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t"))
 }
 
-/// The text on one line, cut after so many characters.
+/// The text on one line, cut after this number of characters.
 pub(crate) fn cut(text: &str, room: usize) -> String {
     match text.char_indices().nth(room) {
         Some((at, _)) => format!("{}…", visible_line(&text[..at])),
@@ -155,7 +155,7 @@ pub(crate) fn argument(text: &str) -> String {
     if is_plain { text.into_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// A case with what tells it from others of the same id: `r1`, `r1 [short, openai/gpt-4o, #2]`
+/// A case with what distinguishes it from others of the same id: `r1`, `r1 [short, openai/gpt-4o, #2]`
 pub(crate) fn case_name(case: &CaseReport) -> String {
     variant_name(&case.id, case.prompt.as_deref(), case.subject.as_deref(), case.replicate)
 }
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_as_many_places_as_tell_them_apart() {
+    fn numbers_have_enough_places_to_distinguish_them() {
         let amounts = [0.0, 3.5, 0.012, 0.000_031, 1.600_000_000_000_000_1e-6];
         assert_eq!(amounts.map(money), ["$0", "$3.50", "$0.0120", "$0.000031", "$0.0000016"]);
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);

@@ -24,7 +24,7 @@ pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Vec<String> {
     }
 }
 
-/// Lines that are drawn already, each broken at words to fit a window of this width, where there is one. What does not fit stands under the text it belongs
+/// Lines that are rendered already, each broken at words to fit a window of this width, where there is one. What does not fit stands under the text it belongs
 /// to: behind the same bar, under the text beside a name, or a little to the right.
 pub(crate) fn hanging(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else { return text.to_owned() };

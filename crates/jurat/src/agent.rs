@@ -44,7 +44,7 @@ impl Agent {
         Agent { name: name.into(), members, limits: Members::default(), env: Members::default() }
     }
 
-    /// Nobody: its cases name artifacts that were recorded.
+    /// No program: its cases name artifacts that were recorded.
     pub fn recorded(name: impl Into<String>) -> Agent {
         Agent::run_by(name, "recorded")
     }
@@ -73,7 +73,7 @@ impl Agent {
         self
     }
 
-    /// The same with variables of this process, whose values are kept nowhere.
+    /// The same with variables of this process, whose values are not stored.
     pub fn pass_env(mut self, names: impl IntoIterator<Item: Into<String>>) -> Agent {
         self.members.texts("pass_env", names);
         self
@@ -126,37 +126,37 @@ impl Agent {
         self
     }
 
-    /// The same, for so long at most, all turns together; ten minutes unless said.
+    /// The same, with a timeout for all turns together; default: ten minutes.
     pub fn time(mut self, most: Duration) -> Agent {
         self.limits.put("time", Val::F(most.as_secs_f64()));
         self
     }
 
-    /// The same with so many requests to its model at most.
+    /// The same with at most this number of requests to its model.
     pub fn requests(mut self, most: u32) -> Agent {
         self.limits.put("requests", most);
         self
     }
 
-    /// The same with so many tokens of its model at most, read and written.
+    /// The same with at most this number of tokens of its model, input and output.
     pub fn tokens(mut self, most: u64) -> Agent {
         self.limits.put("tokens", most);
         self
     }
 
-    /// The same for so many dollars at most.
+    /// The same for at most this number of dollars.
     pub fn cost_usd(mut self, most: f64) -> Agent {
         self.limits.put("cost_usd", Val::F(most));
         self
     }
 
-    /// The same with so many steps of its own loop at most, where its program can be told.
+    /// The same with at most this number of steps of its own loop, where its program takes a limit.
     pub fn turns(mut self, most: u32) -> Agent {
         self.limits.put("turns", most);
         self
     }
 
-    /// The same with so many bytes of memory at most.
+    /// The same with at most this number of bytes of memory.
     pub fn memory(mut self, bytes: u64) -> Agent {
         self.limits.put("memory", bytes);
         self
@@ -175,7 +175,7 @@ impl Agent {
     }
 }
 
-/// A task for an agent: what it is told, what it works on, and what is expected of it.
+/// A task for an agent: its input, what it works on, and what is expected of it.
 ///
 /// ```
 /// use jurat::check::{Check, workspace_file_present};
@@ -213,7 +213,7 @@ impl AgentCase {
         AgentCase { id: id.into(), members, hard: Vec::new(), soft: Vec::new(), tasks: Vec::new() }
     }
 
-    /// A case with one thing that the agent is told.
+    /// A case with the input of one turn.
     pub fn new(id: impl Into<String>, task: impl Into<Prompt>) -> AgentCase {
         AgentCase::of(id, "task", task.into().value())
     }
@@ -224,7 +224,7 @@ impl AgentCase {
         AgentCase::of(id, "turns", Val::List(turns))
     }
 
-    /// A case that was run elsewhere: its artifact is read, and nobody is started.
+    /// A case that was run elsewhere: its artifact is read, and no agent is started.
     pub fn recorded(id: impl Into<String>, artifact: impl AsRef<Path>) -> AgentCase {
         AgentCase::of(id, "artifact", artifact.as_ref().display().to_string())
     }
@@ -235,13 +235,13 @@ impl AgentCase {
         self
     }
 
-    /// The same for this agent; the only one unless said.
+    /// The same for this agent; default: the only one.
     pub fn agent(mut self, name: impl Into<String>) -> AgentCase {
         self.members.put("agent", name.into());
         self
     }
 
-    /// The same, with what the agent is told to be.
+    /// The same, with a system prompt.
     pub fn system(mut self, prompt: impl Into<Prompt>) -> AgentCase {
         self.members.put("system", prompt.into().value());
         self
@@ -253,13 +253,13 @@ impl AgentCase {
         self
     }
 
-    /// The same in a fresh copy of this directory; an empty one unless said.
+    /// The same in a fresh copy of this directory; default: an empty one.
     pub fn workspace(mut self, directory: impl AsRef<Path>) -> AgentCase {
         self.members.put("workspace", directory.as_ref().display().to_string());
         self
     }
 
-    /// The same with files that the agent should leave. They are kept as output artifacts.
+    /// The same with files that the agent should leave. They are stored as output artifacts.
     pub fn key_outputs(mut self, paths: impl IntoIterator<Item: Into<String>>) -> AgentCase {
         self.members.texts("key_outputs", paths);
         self
@@ -283,7 +283,7 @@ impl AgentCase {
         self
     }
 
-    /// The same with whatever should be kept with it: an object.
+    /// The same with metadata: an object.
     pub fn metadata(mut self, metadata: impl Serialize) -> AgentCase {
         self.members.given("metadata", given(&metadata));
         self

@@ -73,7 +73,7 @@ impl Ask {
         self.without([("server", server.into())])
     }
 
-    /// The same with so many more requests for one answer when requests fail; 3 unless said.
+    /// The same with at most this number of retries for one answer when requests fail; default: 3.
     pub fn max_retries(mut self, n: u32) -> Ask {
         self.members.put("max_retries", i64::from(n));
         self

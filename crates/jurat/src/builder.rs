@@ -1,6 +1,6 @@
 //! A suite built in Rust.
 //!
-//! What is built is written down as YAML and read like any other definition, so there is one way to be wrong and one way to be told.
+//! What is built is written down as YAML and read like any other definition, so mistakes are found and reported in one way.
 
 use std::path::{Path, PathBuf};
 
@@ -130,7 +130,7 @@ impl SuiteBuilder {
 
     /// The same with a function that runs cases, which the definition names as an agent `{call: NAME}`. It is called once for each turn, with an object:
     /// `case`, `task`, `turn`, `turns`, `session`, `workspace`, and `system` and `model` where there are any. It returns its final message as text, a list of the
-    /// events that the runner `command` knows, or a run artifact. No walls are around it. What it comes to is recorded, so a replay does not call it; an error
+    /// events that the runner `command` knows, or a run artifact. It runs outside of the sandbox. What it returns is recorded, so a replay does not call it; an error
     /// is one of the case.
     ///
     /// ```
@@ -142,13 +142,13 @@ impl SuiteBuilder {
     ///     std::fs::write(format!("{workspace}/report.md"), "three notes").map_err(|error| error.to_string())?;
     ///     Ok("report.md is written".into())
     /// });
-    /// let suite = Suite::builder("errands")
+    /// let suite = Suite::builder("reports")
     ///     .define(json!({
     ///         "agents": { "writer": { "call": "writer" } },
     ///         "cases": [{ "id": "report", "task": "Write report.md.", "key_outputs": ["report.md"] }],
     ///         "tasks": [
     ///             { "id": "written", "check": { "kind": "workspace_file_present", "relative_path": "report.md" } },
-    ///             { "id": "told", "field_path": "final_response", "operator": "contains", "expected_value": "report.md" },
+    ///             { "id": "reported", "field_path": "final_response", "operator": "contains", "expected_value": "report.md" },
     ///         ],
     ///     }))
     ///     .agent_function("writer", writer)
@@ -196,7 +196,7 @@ impl SuiteBuilder {
         self
     }
 
-    /// The same, with where relative paths of prompts, rows and scripts start; the current directory unless said.
+    /// The same, with where relative paths of prompts, rows and scripts start; default: the current directory.
     pub fn directory(mut self, path: impl AsRef<Path>) -> SuiteBuilder {
         path.as_ref().clone_into(&mut self.directory);
         self
@@ -225,7 +225,7 @@ impl SuiteBuilder {
         self
     }
 
-    /// The same, with who plays a role. Judges ask the role `judge`, and [`Ask`] the role `subject`, unless they say otherwise.
+    /// The same, with the model of a role. Judges ask the role `judge`, and [`Ask`] the role `subject`, unless they say otherwise.
     pub fn model(self, role: impl Into<String>, model: impl Into<Model>) -> SuiteBuilder {
         self.models(role, [model])
     }
@@ -251,7 +251,7 @@ impl SuiteBuilder {
         self
     }
 
-    /// The same with one more scenario. Its questions go to the role `subject`; the role `parser` reads and rates answers, where that needs somebody. Its
+    /// The same with one more scenario. Its questions go to the role `subject`; the role `parser` reads and rates answers, where that needs a model. Its
     /// outcomes are tasks of this scenario alone; other tasks see the evidence of every scenario, unless they say for which they are.
     ///
     /// ```
@@ -341,7 +341,7 @@ impl SuiteBuilder {
         self
     }
 
-    /// The same, good enough when this share of everything that is judged passes; all of it unless said.
+    /// The same, good enough when this share of everything that is judged passes; default: all of it.
     pub fn threshold(mut self, pass_rate: f64) -> SuiteBuilder {
         self.pass_rate = Some(pass_rate);
         self
@@ -397,12 +397,12 @@ impl SuiteBuilder {
             members.put("records", "-");
         }
         let mut models = Members::default();
-        for (role, played) in self.models {
-            let mut played: Vec<Val<'static>> =
-                played.into_iter().map(|it| model(&role, it)).collect::<Result<_, _>>()?;
-            let one_or_more = match (played.len(), played.pop()) {
+        for (role, given) in self.models {
+            let mut given: Vec<Val<'static>> =
+                given.into_iter().map(|it| model(&role, it)).collect::<Result<_, _>>()?;
+            let one_or_more = match (given.len(), given.pop()) {
                 (1, Some(only)) => only,
-                (_, last) => Val::List(played.into_iter().chain(last).collect()),
+                (_, last) => Val::List(given.into_iter().chain(last).collect()),
             };
             models.given(role, Ok(one_or_more));
         }

@@ -23,7 +23,7 @@
 //! ];
 //! let suite = Suite::builder("notes")
 //!     .directory(directory)
-//!     .agent(Agent::recorded("kept"))
+//!     .agent(Agent::recorded("earlier"))
 //!     .case(AgentCase::recorded("report", "run.json"))
 //!     .tasks(checks)
 //!     .build()?;
@@ -56,7 +56,7 @@ pub struct Check {
     rule: Rule,
 }
 
-/// What is checked. What a kind does not take is told when the suite is built.
+/// What is checked. What a kind does not take is reported when the suite is built.
 #[derive(Debug, Clone)]
 pub struct Rule(Members);
 
@@ -110,7 +110,7 @@ pub fn final_response_at(path: impl Into<String>, comparison: Comparison) -> Rul
     Rule::of("final_response").and(comparison.members(Some(path.into())))
 }
 
-/// So many tools were called.
+/// This number of tools was called.
 pub fn tool_call_count(n: u32) -> Rule {
     Rule::of("tool_call_count").with("expected", n)
 }
@@ -223,37 +223,37 @@ pub fn workspace_unchanged() -> Rule {
     Rule::of("workspace_unchanged")
 }
 
-/// The run cost so many dollars: `cost_usd(..=0.05)`.
+/// The run cost this number of dollars: `cost_usd(..=0.05)`.
 pub fn cost_usd(range: impl RangeBounds<f64>) -> Rule {
     Rule::of("cost_usd").measured(&range)
 }
 
-/// The run cost at most so many dollars.
+/// The run cost at most this number of dollars.
 pub fn costs_at_most(usd: f64) -> Rule {
     cost_usd(..=usd)
 }
 
-/// The run took so many seconds: `duration_seconds(1.0..=60.0)`.
+/// The run took this number of seconds: `duration_seconds(1.0..=60.0)`.
 pub fn duration_seconds(range: impl RangeBounds<f64>) -> Rule {
     Rule::of("duration_seconds").measured(&range)
 }
 
-/// The run took at most so many seconds.
+/// The run took at most this number of seconds.
 pub fn lasts_at_most(seconds: f64) -> Rule {
     duration_seconds(..=seconds)
 }
 
-/// The run took so many tokens, read and written: `tokens(..=20_000)`.
+/// The run took this number of tokens, input and output: `tokens(..=20_000)`.
 pub fn tokens(range: impl RangeBounds<u64>) -> Rule {
     Rule::of("tokens").counted(&range)
 }
 
-/// The run took so many tokens of one kind: `input`, `output`, `reasoning`, `cached_input` or `cache_write`.
+/// The run took this number of tokens of one kind: `input`, `output`, `reasoning`, `cached_input` or `cache_write`.
 pub fn tokens_of(kind: impl Into<String>, range: impl RangeBounds<u64>) -> Rule {
     Rule::of("tokens").with("of", kind.into()).counted(&range)
 }
 
-/// The agent spoke so often: `turns(..=5)`.
+/// The agent spoke this number of times: `turns(..=5)`.
 pub fn turns(range: impl RangeBounds<u64>) -> Rule {
     Rule::of("turns").counted(&range)
 }
@@ -353,12 +353,12 @@ impl Rule {
         self
     }
 
-    /// The same, for calls that were made so often at least.
+    /// The same, for calls that were made at least this number of times.
     pub fn at_least(self, n: u32) -> Rule {
         self.with("min", n)
     }
 
-    /// The same, for calls that were made so often at most.
+    /// The same, for calls that were made at most this number of times.
     pub fn at_most(self, n: u32) -> Rule {
         self.with("max", n)
     }

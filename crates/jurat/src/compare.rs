@@ -2,7 +2,7 @@
 //!
 //! A [`Comparison`] is an operator with its operand. An [`Assertion`](crate::Assertion) makes one at a path, a
 //! [`Judge`](crate::Judge) may make one of what it answers. Functions take what their operator takes, so that `greater_than("7")` does not
-//! compile; what only the data can tell, such as a pattern that is none, is told by `build`. `docs/reference/comparisons.md` says exactly
+//! compile; what only the data shows, such as a pattern that is none, is reported by `build`. `docs/reference/comparisons.md` says exactly
 //! what passes.
 //!
 //! ```

@@ -36,7 +36,7 @@ pub enum Error {
     /// A model cannot be asked.
     #[error("{0}")]
     Model(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The run ended before its end. What was asked and answered until then is kept: running again goes on with it.
+    /// The run ended before its end. Requests and responses until then are stored: running again resumes it.
     #[error("{0}")]
     Run(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A run, a recording or a value cannot be read.

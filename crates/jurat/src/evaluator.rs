@@ -16,7 +16,7 @@ use crate::{Error, Value};
 /// first by its shape alone, then against what the evaluator says it puts out. Nothing is guessed: no text is read as a number, no list becomes a label.
 ///
 /// Here replies are looked at by a closure with two outputs. What it answers by their names is for each of them, and the explanation is for both; one
-/// reply gets a label that nobody configured, which is an error of that row and of that output alone:
+/// reply gets a label that is not configured, which is an error of that row and of that output alone:
 ///
 /// ```
 /// use jurat::{Evaluator, EvaluatorOutput, RunOptions, Suite, TaskVerdict, compare::equals};
@@ -145,7 +145,7 @@ impl Evaluator {
         self
     }
 
-    /// The same, with whether equal arguments always come to the same, so that other runs use the results again. Code is deterministic unless said: it is known
+    /// The same, with whether equal arguments always give the same result, so that other runs use the results again. Code is deterministic by default: it is known
     /// by its text. A closure is not: it is known by its name alone, and may be another one in the next version of the program.
     pub fn deterministic(mut self, is_deterministic: bool) -> Evaluator {
         self.members.put("deterministic", is_deterministic);
@@ -252,7 +252,7 @@ impl EvaluatorOutput {
 pub struct Return(Object);
 
 impl Return {
-    /// The same in the form in which it is recorded: what JSON loses (`1` as against `1.0`, infinities) is kept. It is what an
+    /// The same in the form in which it is recorded: what JSON loses (`1` as against `1.0`, infinities) is recorded. It is what an
     /// [`evaluator_function`](crate::SuiteBuilder::evaluator_function) returns.
     pub fn to_value(&self) -> jurat_format::value::Value {
         transport::write(&self.0)

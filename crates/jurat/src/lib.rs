@@ -2,11 +2,11 @@
 //! error**, and why. This crate is its face for Rust programs. The command `jurat` reads the same suites and the same runs.
 //!
 //! A suite has rows and tasks. A task compares a value ([`Assertion`]) or asks a model and may compare what it answers ([`Judge`]); tasks
-//! depend on each other, and a task can be a gate: where it does not pass, what depends on it is skipped and nobody is asked.
+//! depend on each other, and a task can be a gate: where it does not pass, what depends on it is skipped, and no model is asked.
 //!
 //! Here the answers of a support agent are judged. A model says which department a question belongs to; then a specialist of that
-//! department looks at the answer, and nobody else is asked. So that it runs anywhere, the models are played by a function of the
-//! program; in earnest the role would be played by `"gemini/gemini-2.5-flash-lite"`:
+//! department looks at the answer, and no other model is asked. So that it runs anywhere, the model is a function of the
+//! program; usually the role would have the model `"gemini/gemini-2.5-flash-lite"`:
 //!
 //! ```
 //! use jurat::compare::{equals, greater_than_or_equal, is_not_empty};
@@ -30,7 +30,7 @@
 //!     ]
 //! }
 //!
-//! /// Plays the judge.
+//! /// The model of the judge.
 //! fn canned(question: &Question) -> Reply {
 //!     let is_kitchen = question.prompt().contains("fridge");
 //!     Reply::json(match question.task() {
@@ -70,15 +70,15 @@
 //! # let directory = directory.path();
 //! let run = suite.run(RunOptions::in_directory(directory))?;
 //! println!("{}", run.table()?);
-//! let mut told = Vec::new();
+//! let mut failures = Vec::new();
 //! for case in run.cases() {
 //!     let case = case?;
 //!     for task in case.failures() {
-//!         told.push(format!("{}: {}: {}", case.id(), task.id(), task.message()));
+//!         failures.push(format!("{}: {}: {}", case.id(), task.id(), task.message()));
 //!     }
 //! }
-//! // A gate that is closed is no failure, and behind it nobody was asked: two questions for each row.
-//! assert_eq!(told, ["grill: outdoor_score: expected a number of at least 7, found 5"]);
+//! // A gate that is closed is no failure, and no model was asked behind it: two questions for each row.
+//! assert_eq!(failures, ["grill: outdoor_score: expected a number of at least 7, found 5"]);
 //! assert_eq!(run.answers(), (4, 0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -86,8 +86,8 @@
 //! # Agents
 //!
 //! A suite can give tasks to agents and judge what they leave. `runner` says which: a program of your own (`command`), one of those that jurat
-//! knows, or `recorded`, an artifact that is there already. A program that runs agents calls [`serve_as_worker`] first thing in `main`, because the walls around them
-//! are put up by a process of its own.
+//! knows, or `recorded`, an artifact that is there already. A program that runs agents calls [`serve_as_worker`] first thing in `main`, because their sandbox
+//! is set up by a process of its own.
 //!
 //! ```
 //! use jurat::{RunOptions, Suite};
@@ -124,20 +124,20 @@
 //! # What is where
 //!
 //! * [`Suite`]: built with a [`SuiteBuilder`], or [loaded](Suite::load) from the YAML that the command reads. Whatever is wrong with it is
-//!   told at once, as [`Problems`].
+//!   reported at once, as [`Problems`].
 //! * Tasks: [`Assertion`], [`Judge`] with its [`Prompt`] and [`Output`]; [`compare`] has the comparisons. [`Ask`] is for suites whose answers are
 //!   yet to be asked for.
 //! * [`Evaluator`]: code that looks at a case: a closure, Python or TypeScript in a sandbox, or one that is built in. [`Evaluate`] is the task that runs it.
 //! * [`Agent`], [`AgentCase`]: programs that are given tasks in a workspace; [`check`] has the checks of what they did.
-//! * [`Model`]: who plays a role; a function of your program can. It is asked a [`Question`] and gives a [`Reply`].
+//! * [`Model`]: the model of a role, which can be a function of your program. It is asked a [`Question`] and gives a [`Reply`].
 //! * [`scenario`]: conversations along a graph, answer templates, rubrics and outcomes, with a first example of each.
 //! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
 //! * [`Run`]: what came of it: [`Case`]s with their [`TaskResult`]s, totals, tables, reports.
 //!
-//! # What is kept
+//! # What is stored
 //!
-//! A run is a file in `.jurat/runs`, and paid answers are kept in `.jurat/journal.db`. So no answer is paid for twice: a run that was interrupted goes on
-//! when the suite is run again, and a task that did not change does not ask again. [`RunOptions::replay`] reproduces a run without asking anybody.
+//! A run is a file in `.jurat/runs`, and paid answers are stored in `.jurat/journal.db`. So no answer is paid for twice: a run that was interrupted is resumed
+//! when the suite is run again, and a task that did not change does not ask again. [`RunOptions::replay`] reproduces a run without requests.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! Who plays a role: a model of a provider, a script, a program, or a function of this program.
+//! The model of a role: a model of a provider, a script, a program, or a function of this program.
 
 use std::future::Future;
 use std::panic::resume_unwind;
@@ -16,7 +16,7 @@ use crate::Value;
 use crate::members::Members;
 use crate::value::{Given, given};
 
-/// Who plays a role, and how it is asked.
+/// The model of a role, and its settings.
 ///
 /// ```
 /// use jurat::{Model, Reply, Suite};
@@ -133,7 +133,7 @@ impl Model {
         self.setting("top_p", share)
     }
 
-    /// The same with so many tokens in a reply at most.
+    /// The same with at most this number of tokens in a reply.
     pub fn max_tokens(self, n: u32) -> Model {
         self.setting("max_tokens", n)
     }
@@ -174,12 +174,12 @@ impl Model {
         self
     }
 
-    /// The same with so many requests a minute at most.
+    /// The same with at most this number of requests per minute.
     pub fn requests_per_minute(self, n: u32) -> Model {
         self.setting("rpm", n)
     }
 
-    /// The same with so many tokens a minute at most.
+    /// The same with at most this number of tokens per minute.
     pub fn tokens_per_minute(self, n: u32) -> Model {
         self.setting("tpm", n)
     }

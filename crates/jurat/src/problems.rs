@@ -96,7 +96,7 @@ impl<'p> Problem<'p> {
         &self.found.message
     }
 
-    /// How to mend it.
+    /// How to fix it.
     pub fn help(&self) -> impl Iterator<Item = &'p str> {
         self.found.help.iter().map(String::as_str)
     }

@@ -23,7 +23,7 @@ pub struct RowFiles {
     rest: Members,
 }
 
-/// What the cells of a CSV column are; text unless said. See [`RowFiles`].
+/// What the cells of a CSV column are; default: text. See [`RowFiles`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowType {
     /// Numbers.
@@ -48,7 +48,7 @@ impl RowFiles {
         self
     }
 
-    /// The same, with where a row's id stands; `id`, `record_id` or `case_id` unless said, else a hash of the row.
+    /// The same, with where a row's id stands; default: `id`, `record_id` or `case_id`, else a hash of the row.
     pub fn id(mut self, path: impl Into<String>) -> RowFiles {
         self.rest.put("id", path.into());
         self

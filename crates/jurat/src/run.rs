@@ -1,4 +1,4 @@
-//! A run that is over, read back from its file: totals, cases, tasks, and reports drawn from them.
+//! A run that is over, read back from its file: totals, cases, tasks, and reports of them.
 
 use std::io::Write;
 use std::ops::Range;
@@ -183,7 +183,7 @@ impl Run {
         self.report.decision.missed().collect()
     }
 
-    /// What came before its end; nothing when it came to it.
+    /// Why it was stopped; nothing when it was not.
     pub fn stopped(&self) -> Option<StopReason> {
         self.report.stopped
     }
@@ -285,7 +285,7 @@ impl Run {
         self.view.answered_rows().map(|row| row.map(Value).map_err(unreadable))
     }
 
-    /// What each task of each case came to, in the [columns](Run::columns) of the formats for data, for the cases in a range. Returns how many cases
+    /// The result of each task of each case, in the [columns](Run::columns) of the formats for data, for the cases in a range. Returns how many cases
     /// there were.
     ///
     /// ```
@@ -383,7 +383,7 @@ pub(crate) fn unreadable(error: ViewError) -> Error {
     Error::Read(Box::new(error))
 }
 
-/// One case of a run, with what its tasks came to; see [`Run`].
+/// One case of a run, with the results of its tasks; see [`Run`].
 #[derive(Debug, Clone)]
 pub struct Case {
     report: CaseReport,
@@ -453,7 +453,7 @@ impl Case {
     }
 }
 
-/// What one task of one case came to; see [`Run`].
+/// The result of one task of one case; see [`Run`].
 #[derive(Debug, Clone, Copy)]
 pub struct TaskResult<'c> {
     total: &'c TaskTotal,
@@ -496,7 +496,7 @@ impl<'c> TaskResult<'c> {
         self.report.actual.clone().map(Value)
     }
 
-    /// What the judge answered, whole; [`Value::read`] makes it a type of yours. Nothing for a task that asks nobody.
+    /// What the judge answered, whole; [`Value::read`] makes it a type of yours. Nothing for a task that asks no model.
     ///
     /// ```
     /// # use jurat::{Judge, Model, Output, Reply, RunOptions, Suite};
@@ -536,7 +536,7 @@ impl<'c> TaskResult<'c> {
         self.report.score
     }
 
-    /// Why it gave them, in the words of whoever judged.
+    /// Why it gave them, in the words of the judge or evaluator.
     pub fn explanation(&self) -> Option<&'c str> {
         self.report.explanation.as_deref()
     }

@@ -1,4 +1,4 @@
-//! A run on its way.
+//! A run in progress.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -25,7 +25,7 @@ use crate::checked::environment;
 use crate::error::launch_error;
 use crate::{Error, Run, RunOptions, Suite, worker};
 
-/// A run on its way, on threads of its own: a future that can be watched and stopped. When it is dropped, the run goes on by itself.
+/// A run in progress, on threads of its own: a future that can be watched and stopped. When it is dropped, the run continues by itself.
 ///
 /// ```
 /// use jurat::{Assertion, RunOptions, Suite, compare::equals};
@@ -150,7 +150,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// Watches and stops a run that somebody else waits for; see [`Running::watch`].
+/// Watches and stops a run that another thread waits for; see [`Running::watch`].
 #[derive(Debug, Clone)]
 pub struct Watch {
     stop: Arc<Stop>,
@@ -257,8 +257,8 @@ impl Running {
         }
     }
 
-    /// Stops it: nothing new is asked, what is in flight is finished and kept. The second time, what is in flight is dropped. Running the
-    /// suite again goes on with it.
+    /// Stops it: nothing new is asked, what is in flight is finished and stored. The second time, what is in flight is dropped. Running the
+    /// suite again resumes it.
     pub fn stop(&self) {
         self.stop.interrupt();
     }
@@ -268,7 +268,7 @@ impl Running {
         self.watch().progress()
     }
 
-    /// What can watch and stop it while somebody else waits for it.
+    /// Watches and stops it while another thread waits for it.
     pub fn watch(&self) -> Watch {
         Watch { stop: Arc::clone(&self.stop), progress: Arc::clone(&self.progress), began: self.began }
     }

@@ -63,7 +63,7 @@ pub(crate) struct Compiled {
 /// What of a suite is code of the program.
 #[derive(Default)]
 pub(crate) struct Code {
-    /// The functions that play models.
+    /// The functions that are models.
     pub(crate) functions: Functions,
     /// The functions that evaluate.
     pub(crate) evaluators: HostFunctions,

@@ -9,7 +9,7 @@ use crate::members::Members;
 use crate::value::given;
 use crate::{Error, Output, Prompt};
 
-/// A value of the case, or of what other tasks came to, compared with something.
+/// A value of the case, or of the results of other tasks, compared with something.
 ///
 /// ```
 /// use jurat::Assertion;
@@ -39,7 +39,7 @@ pub struct Assertion {
 ///     .depends_on(["is_kitchen"]);
 /// ```
 ///
-/// Without [`passes_when`](Judge::passes_when) its answers are measured: kept and summed up, but neither passed nor failed.
+/// Without [`passes_when`](Judge::passes_when) its answers are measured: stored and summed up, but neither passed nor failed.
 #[derive(Debug, Clone)]
 pub struct Judge {
     id: String,
@@ -56,7 +56,7 @@ pub struct Judge {
 /// Evaluate::new("safe", "content-check").with_path("output", "agent_response").passes_when("safety.label", equals("pass"));
 /// ```
 ///
-/// Without [`passes_when`](Evaluate::passes_when) its results are measured: kept and summed up, but neither passed nor failed.
+/// Without [`passes_when`](Evaluate::passes_when) its results are measured: stored and summed up, but neither passed nor failed.
 #[derive(Debug, Clone)]
 pub struct Evaluate {
     id: String,
@@ -123,7 +123,7 @@ impl Assertion {
 }
 
 impl Judge {
-    /// A model that is asked this. It plays the role `judge` unless [`model`](Judge::model) says otherwise.
+    /// A model that is asked this. Its role is `judge` unless [`model`](Judge::model) names another.
     pub fn new(id: impl Into<String>, prompt: impl Into<Prompt>) -> Judge {
         let mut judge = Members::default();
         judge.put("prompt", prompt.into().value());
@@ -163,7 +163,7 @@ impl Judge {
         Judge { comparison: Some((None, comparison)), ..self }
     }
 
-    /// The same with so many more requests for one judgement, failed requests and invalid answers together; 3 unless said.
+    /// The same with at most this number of further requests for one judgement, failed requests and invalid answers together; default: 3.
     pub fn max_retries(mut self, n: u32) -> Judge {
         self.judge.put("max_retries", i64::from(n));
         self
@@ -175,7 +175,7 @@ impl Judge {
         self
     }
 
-    /// The same, but everybody is asked so often.
+    /// The same, but each judge is asked this number of times.
     pub fn repeat(mut self, n: u32) -> Judge {
         self.judge.put("repeat", i64::from(n));
         self
@@ -233,7 +233,7 @@ macro_rules! every_task {
                 self
             }
 
-            /// The same, run after these tasks. It sees what they came to, and is skipped where one of them is a gate that failed.
+            /// The same, run after these tasks. It sees their results, and is skipped where one of them is a gate that failed.
             pub fn depends_on(mut self, ids: impl IntoIterator<Item: Into<String>>) -> $kind {
                 self.members.texts("depends_on", ids);
                 self

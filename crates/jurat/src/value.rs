@@ -1,4 +1,4 @@
-//! Values on their way in and out: what a program gives as anything that serde can write, and what it gets back.
+//! Values of a program: what it gives as anything that serde can write, and what it gets back.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Who runs the code of evaluators: this program started anew, or another.
+//! The program that runs the code of evaluators: this one started anew, or another.
 
 use std::path::PathBuf;
 use std::process::{ExitCode, exit};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use jurat_sandbox::Program;
 use jurat_sandbox::worker::{WORD, main};
 
-/// What is started to run code, once somebody has said.
+/// The program that runs code, once it was set.
 static WORKER: Mutex<Option<Program>> = Mutex::new(None);
 
 /// Lets this program run the code of evaluators. To be called first thing in `main`, before any thread is started.

@@ -27,7 +27,7 @@ __all__ = ["EvalDataset", "GenAIEvalDataset"]
 
 
 class GenAIEvalDataset:
-    """Records and the tasks that judge them. What is wrong with the tasks is told at once. A function made with `jurat.evaluators.evaluator` is a task, too.
+    """Records and the tasks that judge them. What is wrong with the tasks is reported at once. A function made with `jurat.evaluators.evaluator` is a task, too.
 
     Records are `GenAIEvalRecord`s, or whatever rows can be: dicts, an iterator, a data frame, a table of Arrow. An iterator is taken once,
     while the dataset is evaluated, and never held as a whole.
@@ -94,13 +94,13 @@ class GenAIEvalDataset:
     def evaluate(
         self, config: object = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> GenAIEvalResults:
-        """Judges all records and waits for the end. Other threads go on meanwhile; Ctrl-C stops it."""
+        """Judges all records and waits for the end. Other threads run meanwhile; Ctrl-C stops it."""
         return GenAIEvalResults(Run(finished(self._started(config, options), progress=progress, total=self.suite._total(self.records, options))))
 
     async def evaluate_async(
         self, config: object = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> GenAIEvalResults:
-        """The same in an event loop, which goes on meanwhile."""
+        """The same in an event loop, which is not blocked."""
         return GenAIEvalResults(Run(await awaited(self._started(config, options), progress=progress, total=self.suite._total(self.records, options))))
 
     def _started(self, config: object, options: Mapping[str, Any]) -> Running:

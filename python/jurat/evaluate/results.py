@@ -1,4 +1,4 @@
-"""What an evaluation came to."""
+"""The result of an evaluation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["EvalResults", "GenAIEvalResults"]
 
 
 class GenAIEvalResults:
-    """What an evaluation came to: a case for each record, in the order of the records. `run` has everything."""
+    """The result of an evaluation: a case for each record, in the order of the records. `run` has everything."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -66,7 +66,7 @@ class GenAIEvalResults:
         return self.run.results_json()
 
     def to_dataframe(self, polars: bool = False) -> Any:
-        """What each task of each record came to, as a data frame of pandas, or of Polars."""
+        """The result of each task of each record, as a data frame of pandas, or of Polars."""
         return self.run.to_polars() if polars else self.run.to_pandas()
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -64,7 +64,7 @@ class Task:
 
 
 class AssertionTask(Task):
-    """A value of the record, or of what other tasks came to, compared with something.
+    """A value of the record, or of the results of other tasks, compared with something.
 
     `expected_value` may be `${path}`: what each record says itself. With `item_field_path` each item of a list is compared.
     """

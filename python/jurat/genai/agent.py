@@ -1,4 +1,4 @@
-"""Asking a model one prompt. The answer is kept like any other: running the same program again does not pay for it twice."""
+"""Asking a model one prompt. The answer is stored like any other: running the same program again does not pay for it twice."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Agent:
     async def execute_prompt_async(
         self, prompt: Prompt | str, output_type: Any = None, model: str | None = None
     ) -> AgentResponse[Any]:
-        """The same in an event loop, which goes on meanwhile."""
+        """The same in an event loop, which is not blocked."""
         asked, repeat = self._prepared(prompt, output_type, model)
         run = await asked.suite.run_async(asked.rows, progress=False, repeat=repeat, directory=self._directory)
         return asked.response(run)
@@ -77,7 +77,7 @@ class Agent:
         if prompt.parameters:
             raise UsageError(f"the prompt has places that nothing fills in: {', '.join(prompt.parameters)}; `bind` them")
         asked = _Asked.of(prompt, self._system, output_type if output_type is not None else prompt.output_type)
-        # A repeated question has another number, so it is asked anew; what was asked before is found where answers are kept.
+        # A repeated question has another number, so it is asked anew; what was asked before is found where answers are stored.
         key = to_json([asked.suite.definition, asked.rows])
         self._asked[key] += 1
         return asked, self._asked[key]
@@ -93,13 +93,13 @@ class _Asked:
 
     @classmethod
     def of(cls, prompt: Prompt, system: str | None, output_type: Any) -> _Asked:
-        told = [*([system] if system else []), *prompt.system_instructions]
+        instructions = [*([system] if system else []), *prompt.system_instructions]
         # What is said is the row: nothing in it is filled in again.
         row = {"said": "\n\n".join(prompt.messages)}
         ask: dict[str, Any] = {"prompt": "${said}", "model": "subject"}
-        if told:
-            row["told"] = "\n\n".join(told)
-            ask["system"] = "${told}"
+        if instructions:
+            row["instructions"] = "\n\n".join(instructions)
+            ask["system"] = "${instructions}"
         if output_type is not None:
             ask["output"] = schema_of(output_type)
         definition = {

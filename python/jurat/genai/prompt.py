@@ -60,7 +60,7 @@ class Prompt:
 
     @property
     def system_instructions(self) -> list[str]:
-        """What the model is told to be, as far as it is filled in."""
+        """The system prompt, as far as it is filled in."""
         return [self._filled(it) for it in self._system]
 
     @property

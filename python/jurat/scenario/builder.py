@@ -68,18 +68,18 @@ class Scenario:
     """Builds a conversation along a graph. Nodes, edges and outcomes come in any order; `validate` says whether they fit together.
 
     >>> from jurat.scenario import END, Question, Scenario, all_turns
-    >>> scenario = Scenario("capital", description="Is a right answer kept?")
+    >>> scenario = Scenario("capital", description="Does a right answer stay?")
     >>> scenario.add_node("ask", question=Question("What is the capital of Australia?", "Canberra"))
     >>> scenario.add_node("doubt", question=Question("Is it not Sydney?", "Canberra"))
     >>> scenario.add_edge("ask", "doubt", when={"verify_result": True})
     >>> scenario.add_edge("ask", END)
     >>> scenario.set_entry("ask")
-    >>> scenario.add_outcome("kept", all_turns(verify_result=True))
+    >>> scenario.add_outcome("stays", all_turns(verify_result=True))
     >>> definition = scenario.validate()
     >>> definition.node_ids
     ['ask', 'doubt']
     >>> definition.run(subject=lambda question: "Canberra").outcome_results
-    {'kept': True}
+    {'stays': True}
     """
 
     def __init__(self, name: str, description: str = "", **settings: Any) -> None:
@@ -113,8 +113,8 @@ class Scenario:
         `state_update` is called after each turn with what was accumulated and what was read from the answer, and returns what is accumulated from
         then on; source text is compiled here.
         """
-        kept = copy.deepcopy(question)
-        node: dict[str, Any] = {"node_id": node_id, "question": kept.stored(), **kept.beside()}
+        copied = copy.deepcopy(question)
+        node: dict[str, Any] = {"node_id": node_id, "question": copied.stored(), **copied.beside()}
         if model_override is not None:
             node["model_override"] = model_override.stored() if isinstance(model_override, ModelOverride) else dict(model_override)
         if tool_filter is not None:
@@ -128,11 +128,11 @@ class Scenario:
         else:
             function, source = _code(state_update, f"`state_update` of `{node_id}`")
             self._builder.add_node(node_id, node, (_update(function), source))
-        self._questions[node_id] = kept
+        self._questions[node_id] = copied
         self._step(
             "add_node",
             node_id,
-            question=kept,
+            question=copied,
             model_override=model_override,
             tool_filter=tool_filter,
             state_update=state_update,
@@ -148,14 +148,14 @@ class Scenario:
         A condition is a dict with one field and what it must be, a list of such, which must all hold, a `StateCheck`, or a function of what was
         accumulated and what was read from the answer, or of the whole state; source text is compiled here.
         """
-        told = _handover(handover) if callable(handover) else handover
-        if not (told is None or isinstance(told, str) or callable(told)):
-            raise ScenarioError(f"a handover is the name of one, or a function, not `{type(told).__name__}`")
+        given = _handover(handover) if callable(handover) else handover
+        if not (given is None or isinstance(given, str) or callable(given)):
+            raise ScenarioError(f"a handover is the name of one, or a function, not `{type(given).__name__}`")
         if callable(when) or isinstance(when, str):
             function, text = _code(when, f"`when` of the edge `{source} -> {target}`")
-            self._builder.add_edge(source, target, when=(_condition(function), text), handover=told)
+            self._builder.add_edge(source, target, when=(_condition(function), text), handover=given)
         else:
-            self._builder.add_edge(source, target, when=_stored(when), handover=told)
+            self._builder.add_edge(source, target, when=_stored(when), handover=given)
         self._step("add_edge", source, target, when=when, handover=handover)
 
     def set_entry(self, node_id: str) -> None:
@@ -240,7 +240,7 @@ class ScenarioDefinition:
 
     @staticmethod
     def from_checkpoint(text: str) -> list[ScenarioDefinition]:
-        """Reads scenarios from a checkpoint, or from the dump of one. Text of code is kept and never run."""
+        """Reads scenarios from a checkpoint, or from the dump of one. Text of code is stored and never run."""
         return [ScenarioDefinition._of(it, ()) for it in _jurat.read_checkpoint(text)]
 
     def to_checkpoint(self) -> dict[str, Any]:
@@ -254,7 +254,7 @@ class ScenarioDefinition:
     def run(
         self, *, subject: str | Model, parser: str | Model | None = None, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> ScenarioExecutionResult:
-        """Talks to a model along the graph, and tells what happened. `parser` reads and rates answers, where that needs a model."""
+        """Talks to a model along the graph, and returns what happened. `parser` reads and rates answers, where that needs a model."""
         from jurat.suite import Suite
 
         models: dict[str, str | Model] = {"subject": subject}
@@ -302,7 +302,7 @@ class _Steps:
     steps: tuple[Step, ...]
 
     def refuse_code_without_a_name(self) -> None:
-        """What has no name is told here, where it is known what it is for."""
+        """What has no name is reported here, where it is known what it is for."""
         for method, args, kwargs in self.steps:
             named = {"state_update": kwargs.get("state_update"), "when": kwargs.get("when"), "handover": kwargs.get("handover")}
             if method == "add_outcome_criterion":
@@ -321,7 +321,7 @@ def _built_again(plan: _Steps) -> ScenarioDefinition:
     for method, args, kwargs in plan.steps:
         getattr(scenario, method)(*args, **kwargs)
     with warnings.catch_warnings():
-        # Whoever built it first was told.
+        # The first build reported it.
         warnings.simplefilter("ignore")
         return scenario.validate()
 

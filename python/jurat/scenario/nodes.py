@@ -204,7 +204,7 @@ class AnyOf:
 
 @dataclass(frozen=True)
 class AtLeastN:
-    """At least so many of these hold. All of them are asked."""
+    """At least this number of these hold. All of them are asked."""
 
     n: int
     conditions: list[OutcomeNode] = field(default_factory=list)

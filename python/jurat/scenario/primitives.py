@@ -86,7 +86,7 @@ class VerificationPrimitive:
     """What every primitive has."""
 
     def __post_init__(self) -> None:
-        # What is wrong with its parameters is told where it is made.
+        # What is wrong with its parameters is reported where it is made.
         self._made()
 
     def _made(self) -> _jurat.Primitive:

@@ -45,7 +45,7 @@ class TurnRecord:
 
 @dataclass
 class ScenarioExecutionResult:
-    """What happened in a scenario: how it ended, which way it took, every turn, and what its outcomes came to."""
+    """What happened in a scenario: how it ended, which way it took, every turn, and the results of its outcomes."""
 
     scenario_id: str
     status: str = "completed"
@@ -103,7 +103,7 @@ def _turn(turn: Mapping[str, Any]) -> TurnRecord:
 
 
 def evaluate_outcome(check: OutcomeNode, result: ScenarioExecutionResult) -> bool | int | float:
-    """What a check comes to: true or false, or a number. What cannot be decided is an `OutcomeError`.
+    """The result of a check: true or false, or a number. What cannot be decided is an `OutcomeError`.
 
     >>> from jurat.scenario import ScenarioExecutionResult, TurnRecord, count_turns, evaluate_outcome
     >>> turns = [TurnRecord(node_id="ask", verify_result=it) for it in (True, False, True)]

@@ -71,7 +71,7 @@ def any_of(*checks: OutcomeNode) -> AnyOf:
 
 
 def at_least_n(n: int, *checks: OutcomeNode) -> AtLeastN:
-    """At least so many conditions must hold."""
+    """At least this number of conditions must hold."""
     return AtLeastN(n, list(checks))
 
 
@@ -116,12 +116,12 @@ def status_is(expected: str) -> ResultCheck:
 
 
 def turn_count_eq(n: int) -> ResultCheck:
-    """It took so many turns."""
+    """It took this number of turns."""
     return ResultCheck("turn_count", n, NumericExact())
 
 
 def turn_count_gte(n: int) -> ResultCheck:
-    """It took at least so many turns."""
+    """It took at least this number of turns."""
     return ResultCheck("turn_count", None, NumericRange(min=n))
 
 

@@ -125,9 +125,9 @@ fn an_explanation_tells_the_conversation_turn_by_turn() {
         "field thing wrong: expected `piano`, found `lute`",
         "rubric playful: true",
         "tested verify_result is false and node_visits.hint < 3 → hint: holds, as verify_result is false, node_visits.hint is 1",
-        "goes on → hint",
+        "next → hint",
         "state {\"tries\": 2}",
-        "goes on → end, because no other edge holds",
+        "next → end, because no other edge holds",
         "solved: true",
         "`verify_result` of turn 2 (`hint`): true",
     ] {

@@ -60,13 +60,13 @@ pub struct TaskReport {
     pub verdict: TaskVerdict,
     pub expected: Option<Value>,
     pub actual: Option<Value>,
-    /// What its judge answered, or all its judges together; nothing for a task that asks nobody. Reports leave it to the explanation.
+    /// What its judge answered, or all its judges together; nothing for a task that asks no model. Reports leave it to the explanation.
     pub reply: Option<Value>,
     pub label: Option<String>,
     pub score: Option<f64>,
-    /// Why it gave them, in the words of whoever judged.
+    /// Why it gave them, in the words of the judge or evaluator.
     pub explanation: Option<String>,
-    /// What each output of its evaluator came to, where it has several.
+    /// The result of each output of its evaluator, where it has several.
     pub outputs: Vec<OutputReport>,
     /// Why it failed, was skipped, could not be judged or did not run, in our words; else empty.
     pub message: String,
@@ -108,7 +108,7 @@ pub enum TaskVerdict {
     Passed,
     /// Judged, and wrong.
     Failed,
-    /// An answer that nobody asked to pass.
+    /// A value without a condition to pass.
     Measured,
     /// A gate said no, or what it needs was skipped or errored.
     Skipped,
@@ -164,7 +164,7 @@ impl TaskReport {
 }
 
 impl TaskVerdict {
-    /// Every verdict, in the order in which they are told.
+    /// Every verdict, in the order in which they are listed.
     pub const ALL: [TaskVerdict; 6] = [
         TaskVerdict::Passed,
         TaskVerdict::Failed,

@@ -39,7 +39,7 @@ pub struct Explanation {
     pub message: String,
     pub label: Option<String>,
     pub score: Option<f64>,
-    /// Why it gave them, in the words of whoever judged.
+    /// Why it gave them, in the words of the judge or evaluator.
     pub explanation: Option<String>,
     /// The gates above it, from the top down.
     pub gates: Vec<GateStep>,
@@ -57,7 +57,7 @@ pub struct Explanation {
     pub conversations: Vec<Conversation>,
     /// The tools that the subject called when it was asked about its row, with what they returned.
     pub tool_calls: Vec<ToolStep>,
-    /// What each judge said about the value that is compared, in the order of the seats.
+    /// What each judge said about the value that is compared, in the order of the panel.
     pub spread: Vec<Value>,
     /// What was said in the scenario that the case is.
     pub transcript: Option<Transcript>,
@@ -139,7 +139,7 @@ pub struct Conversation {
     pub messages: Vec<Message>,
     /// The JSON Schema that the answer must have.
     pub schema: Option<Value>,
-    /// What came back, seat by seat and turn by turn.
+    /// What came back, judge by judge and turn by turn.
     pub replies: Vec<Reply>,
 }
 

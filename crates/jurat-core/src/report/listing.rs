@@ -25,9 +25,9 @@ pub struct RunEntry {
 pub enum RunCondition {
     /// To its end.
     Done,
-    /// Somebody or something stopped it.
+    /// It was stopped.
     Stopped(StopReason),
-    /// It could not go on.
+    /// It could not continue.
     Failed,
     /// A process is at it.
     Running,

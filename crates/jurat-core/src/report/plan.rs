@@ -19,11 +19,11 @@ pub struct PlanReport {
     pub stages: Vec<Vec<PlanTask>>,
     /// The conversations that are held.
     pub scenarios: Vec<ScenarioGraph>,
-    /// How many calls of models there are at most, had nobody ever asked; nothing when the number of cases is not known.
+    /// How many calls of models there are at most, without the journal; nothing when the number of cases is not known.
     pub calls: Option<u64>,
-    /// How many answers the journal has for it; nothing when nobody looked.
+    /// How many answers the journal has for it; nothing when it was not read.
     pub in_journal: Option<u64>,
-    /// How many calls are left at most, with what the journal has; nothing when nobody looked.
+    /// How many calls are left at most, with what the journal has; nothing when it was not read.
     pub calls_left: Option<u64>,
     /// What the calls that are left cost at most.
     pub cost: CostBound,
@@ -67,9 +67,9 @@ pub struct PlanTask {
 /// What calls cost at most.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CostBound {
-    /// So many dollars.
+    /// This number of dollars.
     AtMost(f64),
-    /// Nobody can tell, for these reasons: `judge has no price`, `max_tokens is not set`, …
+    /// Unknown, for these reasons: `judge has no price`, `max_tokens is not set`, …
     Unknown(Vec<String>),
 }
 

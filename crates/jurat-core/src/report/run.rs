@@ -17,7 +17,7 @@ pub struct RunReport {
     pub suite_hash: String,
     /// What its author says about it.
     pub description: Option<String>,
-    /// How often each case is run; 1 unless somebody asked for more.
+    /// How often each case is run; default: 1.
     pub repeat: u32,
     /// The tasks in the order they were written.
     pub tasks: Vec<TaskTotal>,
@@ -56,7 +56,7 @@ pub struct RunReport {
     pub n_errors_without_task: u64,
     /// What came before the end. It decided what was judged, so a replay takes it from the recording.
     pub stopped: Option<StopReason>,
-    /// Why not all cases are here, in words, when nobody stopped it.
+    /// Why not all cases are here, in words, when it was not stopped.
     pub fault: Option<String>,
     /// What a replay would not reproduce.
     pub observed: Observed,
@@ -172,7 +172,7 @@ pub struct SubjectTotal {
 }
 
 impl SubjectTotal {
-    /// What tells it from others: the prompt, the subject, or both.
+    /// What distinguishes it from others: the prompt, the subject, or both.
     pub fn name(&self) -> String {
         let names: Vec<&str> = [&self.prompt, &self.subject].into_iter().flatten().map(String::as_str).collect();
         names.join(" / ")
@@ -236,7 +236,7 @@ pub struct Observed {
     pub replay_of: Option<String>,
     /// Whether code of authors was allowed to run without the protection that the system may lack.
     pub unsafe_code: bool,
-    /// What a reader must know before trusting it, such as walls that were left out on request.
+    /// What a reader must know before trusting it, such as a sandbox that was disabled on request.
     pub notes: Vec<String>,
 }
 

@@ -28,13 +28,13 @@ pub struct GraphNode {
     /// What its author says about it.
     pub description: Option<String>,
     pub subjects: Vec<String>,
-    /// Who reads and rates answers, when somebody does.
+    /// The model that reads and rates answers, when there is one.
     pub parser: Option<String>,
     /// The servers whose tools may be used.
     pub tools: Vec<String>,
     /// The tools of them that may not: a server, or `server/tool`.
     pub tools_removed: Vec<String>,
-    /// How often a run came to it; `None` when this is about no run.
+    /// How often a run visited it; `None` when this is about no run.
     pub visits: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ pub struct GraphEdge {
     pub to: Option<usize>,
     /// When it is taken, in words; `None` for the way that is left when no other is.
     pub when: Option<String>,
-    /// What the next turn is told of those before it, when it is not simply the conversation.
+    /// What the next turn receives of those before it, when it is not simply the conversation.
     pub handover: Option<String>,
     /// How often a run took it; `None` when this is about no run.
     pub taken: Option<u64>,
@@ -85,7 +85,7 @@ pub struct ScenarioTotal {
 /// How many conversations ended how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatusCounts {
-    /// They came to an end of their own.
+    /// They reached an end of the graph.
     pub completed: u64,
     /// They took as many turns as they may.
     pub limit_reached: u64,
@@ -124,11 +124,11 @@ pub struct OutcomeTotal {
     pub failed: u64,
     /// How often it was a value that is neither, such as a number.
     pub measured: u64,
-    /// How often nobody could tell.
+    /// How often it could not be decided.
     pub error: u64,
 }
 
-/// Something that no conversation of a run came to.
+/// Something that no conversation of a run exercised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unexercised {
     /// A node that was never asked.
@@ -165,7 +165,7 @@ impl StatusCounts {
         self.each().into_iter().map(|(_, n)| n).sum()
     }
 
-    /// Every status with how many ended so, in the order in which they are told.
+    /// Every status with how many ended so, in the order in which they are listed.
     pub fn each(&self) -> [(&'static str, u64); 5] {
         [
             ("completed", self.completed),
@@ -178,7 +178,7 @@ impl StatusCounts {
 }
 
 impl TurnCounts {
-    /// Counts a conversation of so many turns.
+    /// Counts a conversation of this number of turns.
     pub fn add(&mut self, n_turns: u64) {
         self.least = if self.conversations == 0 { n_turns } else { self.least.min(n_turns) };
         self.most = self.most.max(n_turns);
@@ -193,7 +193,7 @@ impl TurnCounts {
 }
 
 impl ScenarioTotal {
-    /// What no conversation came to: nodes, edges and outcomes, in the order they were written.
+    /// What no conversation exercised: nodes, edges and outcomes, in the order they were written.
     pub fn unexercised(&self) -> Vec<Unexercised> {
         let nodes =
             self.graph.nodes.iter().filter(|it| it.visits == Some(0)).map(|it| Unexercised::Node(it.id.clone()));

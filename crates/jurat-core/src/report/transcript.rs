@@ -47,12 +47,12 @@ pub struct Turn {
     pub tool_calls: Vec<ToolStep>,
     /// What was read from it, by field.
     pub parsed: Value,
-    /// Whether it was right; nothing when nobody could or should tell.
+    /// Whether it was right; nothing when it could not or should not be decided.
     pub verify_result: Option<bool>,
     /// By what that was judged.
     pub judged_by: Option<String>,
     pub score: Option<f64>,
-    /// What each field came to.
+    /// The result of each field.
     pub fields: Vec<FieldStep>,
     /// The traits it was rated by.
     pub rubric: Vec<(String, Value)>,
@@ -66,7 +66,7 @@ pub struct Turn {
     pub tested: Vec<TestedStep>,
     /// The edge that was taken; nothing when none was.
     pub taken: Option<EdgeStep>,
-    /// The state after it and its update; nothing when the run does not tell.
+    /// The state after it and its update; nothing when the run does not record it.
     pub state: Option<Value>,
     /// What was asked of models, tools and code, in order.
     pub conversations: Vec<Conversation>,
@@ -85,7 +85,7 @@ pub struct ToolStep {
     pub is_error: bool,
 }
 
-/// What one field of a template came to.
+/// The result of one field of a template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldStep {
     pub name: String,
@@ -112,19 +112,19 @@ pub struct EdgeStep {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestedStep {
     pub edge: EdgeStep,
-    /// Whether it held, or why nobody can tell.
+    /// Whether it held, or why that cannot be decided.
     pub held: Result<bool, String>,
     /// The values that it saw, by path.
     pub saw: Vec<(String, Value)>,
 }
 
-/// What an outcome came to.
+/// The result of an outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutcomeStep {
     pub name: String,
     /// What its author says about it.
     pub description: Option<String>,
-    /// What it came to, or why nobody can tell; nothing when it was not decided.
+    /// Its result, or why that cannot be decided; nothing when it was not decided.
     pub came_to: Option<Result<Value, String>>,
     /// How it was decided, part by part; nothing for one that code decides.
     pub decided: Option<Trace>,

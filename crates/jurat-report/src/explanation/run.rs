@@ -1,4 +1,4 @@
-//! What an agent did in a case, from its evidence: what it was told, what it said and called, what it left.
+//! What an agent did in a case, from its evidence: its input, what it said and called, what it left.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -54,7 +54,7 @@ fn write_lines(out: &mut dyn Write, evidence: &Val<'_>, style: Style) -> io::Res
         writer.line("cost", &money(cost))?;
     }
     writer.optional("polled", metadata.get("enforced_by").and_then(polled).as_deref())?;
-    writer.optional("kept in", text(metadata, "directory").map(|it| format!(".jurat/agents/{it}")).as_deref())?;
+    writer.optional("files", text(metadata, "directory").map(|it| format!(".jurat/agents/{it}")).as_deref())?;
     let events = evidence.get("trace").and_then(Val::as_list).unwrap_or_default();
     writer.title(&format!("what happened, {}", counted(events.len() as u64, "event")))?;
     let calls = Calls::of(events);

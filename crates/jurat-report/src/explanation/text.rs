@@ -135,7 +135,7 @@ impl Writer<'_> {
 
     fn decided(&mut self, it: &Trace) -> io::Result<()> {
         self.title("how it was decided")?;
-        // Paths and expressions are the author's, and values are whoever's: each line stays one.
+        // Paths and expressions are the author's, and values are other people's: each line stays one.
         it.to_string().lines().try_for_each(|line| writeln!(self.out, "  {}", visible_line(line)))
     }
 
@@ -145,8 +145,8 @@ impl Writer<'_> {
             return Ok(());
         }
         self.title("what each judge said")?;
-        for (seat, said) in it.spread.iter().enumerate() {
-            self.value(&format!("judge {}", seat + 1), Some(said), "")?;
+        for (judge, said) in it.spread.iter().enumerate() {
+            self.value(&format!("judge {}", judge + 1), Some(said), "")?;
         }
         Ok(())
     }
@@ -191,7 +191,7 @@ impl Writer<'_> {
         }
         self.title(title)?;
         if it.n_dropped > 0 {
-            writeln!(self.out, "    … {} before this were not kept", words::counted(it.n_dropped, "byte"))?;
+            writeln!(self.out, "    … {} before this were not stored", words::counted(it.n_dropped, "byte"))?;
         }
         self.quoted(it.text.strip_suffix('\n').unwrap_or(&it.text))
     }

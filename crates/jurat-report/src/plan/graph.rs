@@ -1,4 +1,4 @@
-//! The graph of a plan as boxes and arrows, before anybody has decided how to draw them.
+//! The graph of a plan as boxes and arrows, independent of the format.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ pub(super) enum Shape {
     Asking,
     /// A model is asked to judge.
     Judge,
-    /// Nobody is asked.
+    /// No model is asked.
     Other,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Arrow {
     pub(super) is_gated: bool,
 }
 
-/// How much of a name is drawn.
+/// How much of a name is shown.
 const ROOM: usize = 48;
 
 impl Shape {
@@ -83,7 +83,7 @@ impl Graph {
                 let arrows = if arrows.is_empty() { (0..n_before).collect() } else { arrows };
                 let gated = |from: usize| Arrow { from, to, is_gated: graph.blocks[from].is_gate };
                 graph.arrows.extend(arrows.into_iter().map(gated));
-                graph.blocks.push(drawn(task, n_before + stage));
+                graph.blocks.push(block(task, n_before + stage));
                 places.insert(&task.id, to);
             }
         }
@@ -91,7 +91,7 @@ impl Graph {
     }
 }
 
-fn drawn(task: &PlanTask, layer: usize) -> Block {
+fn block(task: &PlanTask, layer: usize) -> Block {
     let gate = gate_name(task.gate);
     let parts = [task.kind.as_str(), gate].into_iter().filter(|it| !it.is_empty());
     let models = (!task.models.is_empty()).then(|| format!("asks {}", task.models.join(", ")));

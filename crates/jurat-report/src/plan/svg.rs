@@ -8,7 +8,7 @@ use super::PlanReport;
 use super::graph::{Block, Graph};
 use crate::layout::{Layout, Point, Rows, Slot};
 use crate::scenario;
-use crate::svg::{BOX_HEIGHT, Figure, LETTER, PADDING, SMALL_LETTER, curve, line, rounded, write_document};
+use crate::svg::{BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, curve, line, rounded, write_document};
 use crate::xml::{Tag, escaped};
 
 /// Writes the graph of a plan as SVG, and below it those of its scenarios. An arrow out of a gate is broken: it is followed only when the
@@ -17,11 +17,11 @@ pub fn write_svg(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
     let style = if plan.scenarios.is_empty() { "" } else { scenario::STYLE };
     // Without tasks there is nothing to draw but conversations.
     let of_tasks = (plan.stages.len() + plan.scenarios.len() == 0 || !plan.stages.is_empty()).then(|| tasks(plan));
-    let figures: Vec<Figure> = of_tasks.into_iter().chain(plan.scenarios.iter().map(scenario::figure)).collect();
-    write_document(out, &plan.suite, &figures, style)
+    let drawings: Vec<Drawing> = of_tasks.into_iter().chain(plan.scenarios.iter().map(scenario::drawing)).collect();
+    write_document(out, &plan.suite, &drawings, style)
 }
 
-fn tasks(plan: &PlanReport) -> Figure {
+fn tasks(plan: &PlanReport) -> Drawing {
     let graph = Graph::of(plan);
     let widths: Vec<f64> = graph.blocks.iter().map(width).collect();
     let slots: Vec<Slot> =
@@ -36,9 +36,9 @@ fn tasks(plan: &PlanReport) -> Figure {
         body += &format!("{}\n", Tag::new("path").with("class", class).with("d", way).empty());
     }
     for ((it, width), at) in graph.blocks.iter().zip(&widths).zip(&layout.blocks) {
-        body += &drawn(it, *width, *at);
+        body += &rendered(it, *width, *at);
     }
-    Figure { title: None, width: layout.width, height: layout.height, body }
+    Drawing { title: None, width: layout.width, height: layout.height, body }
 }
 
 /// As wide as its longer line.
@@ -47,7 +47,7 @@ fn width(it: &Block) -> f64 {
     name.max(about) + 2.0 * PADDING
 }
 
-fn drawn(it: &Block, width: f64, at: Point) -> String {
+fn rendered(it: &Block, width: f64, at: Point) -> String {
     let gate = if it.is_gate { " gate" } else { "" };
     let frame = Tag::new("rect")
         .with("class", format!("box {}{gate}", it.shape.name()))

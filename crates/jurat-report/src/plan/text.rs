@@ -50,14 +50,14 @@ pub fn write_text(out: &mut dyn Write, plan: &PlanReport, style: Style, width: O
 
 fn tasks(plan: &PlanReport) -> Table {
     let mut table = Table::new(vec![
-        Column::figure("stage"),
+        Column::number("stage"),
         Column::text("task"),
         Column::word("kind"),
         Column::word("gate"),
         Column::text("on"),
         Column::text("after"),
         Column::text("asks"),
-        Column::figure("calls"),
+        Column::number("calls"),
         Column::text("compares"),
         Column::message("description"),
     ]);

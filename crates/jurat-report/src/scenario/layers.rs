@@ -19,7 +19,7 @@ enum Walk {
 }
 
 impl Layers {
-    /// The rows of so many nodes; arrows are from a node to another.
+    /// The rows of this number of nodes; arrows are from a node to another.
     pub(super) fn of(n_nodes: usize, entry: usize, arrows: &[(usize, usize)]) -> Layers {
         let mut out: Vec<Vec<usize>> = vec![Vec::new(); n_nodes];
         for (ix, (from, _)) in arrows.iter().enumerate() {
@@ -83,7 +83,7 @@ mod tests {
                 let (from, to) = (layers.rows[*from], layers.rows[*to]);
                 prop_assert_eq!(*is_back, to <= from);
             }
-            // What stands in a row has somebody above it that leads there, so that no row is empty.
+            // What stands in a row has a node above it that leads there, so that no row is empty.
             for (node, row) in layers.rows.iter().enumerate().filter(|(_, row)| **row > 0) {
                 let leads = |(ix, (from, to)): (usize, &(usize, usize))| {
                     *to == node && !layers.is_back[ix] && layers.rows[*from] + 1 == *row

@@ -19,6 +19,6 @@ pub(crate) use json::{write_graph, write_total};
 pub use mermaid::write_graphs_mermaid;
 pub(crate) use mermaid::write_mermaid_parts;
 pub use svg::write_graphs_svg;
-pub(crate) use svg::{STYLE, figure};
+pub(crate) use svg::{STYLE, drawing};
 pub use text::write_graphs;
 pub(crate) use words::unexercised;

@@ -1,10 +1,10 @@
-//! A graph of a scenario as boxes and arrows, before anybody has decided how to draw them.
+//! A graph of a scenario as boxes and arrows, independent of the format.
 
 use jurat_core::report::scenario::{GraphEdge, GraphNode, ScenarioGraph};
 
 use crate::words::{cut, grouped};
 
-/// How much of a question or a condition is drawn.
+/// How much of a question or a condition is shown.
 pub(super) const ROOM: usize = 48;
 
 /// Boxes and arrows.
@@ -45,7 +45,7 @@ impl Sketch {
     pub(super) fn of(graph: &ScenarioGraph) -> Sketch {
         let common = common_who(graph);
         let is_common = common.is_some();
-        let drawn = |(ix, it): (usize, &GraphNode)| Box {
+        let sketched = |(ix, it): (usize, &GraphNode)| Box {
             name: match it.visits {
                 Some(n) => format!("{} · {}", cut(&it.id, ROOM), times(n)),
                 None => cut(&it.id, ROOM),
@@ -71,12 +71,12 @@ impl Sketch {
             [Some(bounds(graph)), common.filter(|it| !it.is_empty())].into_iter().flatten().collect();
         Sketch {
             title: format!("{} · {}", cut(&graph.name, ROOM), about.join(" · ")),
-            boxes: graph.nodes.iter().enumerate().map(drawn).collect(),
+            boxes: graph.nodes.iter().enumerate().map(sketched).collect(),
             arrows,
         }
     }
 
-    /// Whether a conversation can come to an end of its own.
+    /// Whether a conversation can reach an end of the graph.
     pub(super) fn has_end(&self) -> bool {
         self.arrows.iter().any(|it| it.to.is_none())
     }

@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 use super::layers::Layers;
 use super::sketch::{Box, Sketch};
 use crate::layout::{BEND, Layout, Point, Rows, Slot};
-use crate::svg::{BOX_HEIGHT, Figure, LETTER, PADDING, SMALL_LETTER, curve, line, rounded, write_document};
+use crate::svg::{BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, curve, line, rounded, write_document};
 use crate::xml::{Tag, escaped};
 
 /// What graphs of scenarios need beside what all drawings have.
@@ -35,12 +35,12 @@ const LOOP_BELOW: f64 = 8.0;
 
 /// Writes graphs as one SVG under this title.
 pub fn write_graphs_svg(out: &mut dyn Write, title: &str, graphs: &[ScenarioGraph]) -> io::Result<()> {
-    let figures: Vec<Figure> = graphs.iter().map(figure).collect();
-    write_document(out, title, &figures, STYLE)
+    let drawings: Vec<Drawing> = graphs.iter().map(drawing).collect();
+    write_document(out, title, &drawings, STYLE)
 }
 
 /// The drawing of one graph.
-pub(crate) fn figure(graph: &ScenarioGraph) -> Figure {
+pub(crate) fn drawing(graph: &ScenarioGraph) -> Drawing {
     let sketch = Sketch::of(graph);
     let n_boxes = sketch.boxes.len();
     // The end stands for one more node.
@@ -100,12 +100,12 @@ pub(crate) fn figure(graph: &ScenarioGraph) -> Figure {
         body += &format!("{}\n", line("label", Point { y: label.y + 4.0, ..label }, &arrow.label));
     }
     for (ix, it) in sketch.boxes.iter().enumerate() {
-        body += &drawn(it, layout.blocks[ix], width(it), box_height);
+        body += &rendered(it, layout.blocks[ix], width(it), box_height);
     }
     if sketch.has_end() {
-        body += &drawn_end(layout.blocks[n_boxes], box_height);
+        body += &rendered_end(layout.blocks[n_boxes], box_height);
     }
-    Figure { title: Some(sketch.title), width: layout.width, height: layout.height, body }
+    Drawing { title: Some(sketch.title), width: layout.width, height: layout.height, body }
 }
 
 /// Where an arrow begins, passes or ends.
@@ -122,7 +122,7 @@ fn width(it: &Box) -> f64 {
     small.max(it.name.width() as f64 * LETTER) + 2.0 * PADDING
 }
 
-fn drawn(it: &Box, at: Point, width: f64, height: f64) -> String {
+fn rendered(it: &Box, at: Point, width: f64, height: f64) -> String {
     let class = match (it.is_entry, it.is_untaken) {
         (_, true) => "box untaken",
         (true, false) => "box asking",
@@ -143,7 +143,7 @@ fn drawn(it: &Box, at: Point, width: f64, height: f64) -> String {
     format!("<g>{tooltip}{}\n{}</g>\n", frame.empty(), lines.join("\n"))
 }
 
-fn drawn_end(at: Point, height: f64) -> String {
+fn rendered_end(at: Point, height: f64) -> String {
     let ring = Tag::new("circle")
         .with("class", "end")
         .with("cx", rounded(at.x))

@@ -1,4 +1,4 @@
-//! Graphs of scenarios for people: each node with its question, below it where it goes on and when.
+//! Graphs of scenarios for people: each node with its question, below it the next nodes and their conditions.
 
 use std::io::{self, Write};
 

@@ -113,7 +113,7 @@ impl Listing<'_> {
         entries
     }
 
-    /// How a task ended and why: what was expected and found, and the words of whoever judged.
+    /// How a task ended and why: what was expected and found, and the words of the judge or evaluator.
     fn paragraphs(&self, task: &TaskReport) -> Vec<String> {
         let score = task.score.map_or_else(String::new, |it| format!(" (score {})", words::score(it)));
         let mut paragraphs = vec![format!("{}{}", ending(task), score)];

@@ -44,7 +44,7 @@ impl Closing<'_> {
         file.map_or(Ok(()), |it| writeln!(out, "saved in {}", visible_line(it)))
     }
 
-    /// Whether it passed and by which rule, the other thresholds that were missed, then the figures over cases and over tasks.
+    /// Whether it passed and by which rule, the other thresholds that were missed, then the totals over cases and over tasks.
     fn write_verdict(&self, out: &mut dyn Write) -> io::Result<()> {
         let decision = &self.run.decision;
         let lines = wrapped(&decision.sentence, self.width).join("\n");
@@ -55,7 +55,7 @@ impl Closing<'_> {
         }
         let missed = decision.missed().filter(|it| !decision.sentence.contains(it));
         self.lines(out, missed.map(|it| format!("threshold missed: {it}")))?;
-        self.line(out, &figures(self.run))
+        self.line(out, &totals(self.run))
     }
 
     fn next_step(&self) -> Option<String> {
@@ -90,8 +90,8 @@ fn meaning(conclusion: Conclusion) -> Meaning {
     }
 }
 
-/// The figures over cases and over tasks, named as such.
-pub(crate) fn figures(run: &RunReport) -> String {
+/// The totals over cases and over tasks, named as such.
+pub(crate) fn totals(run: &RunReport) -> String {
     let ended = run.cases.each().into_iter().filter(|(_, n)| *n > 0);
     let ended: Vec<String> =
         ended.map(|(verdict, n)| format!("{} {}", grouped(n), verdict.name().replace('_', " "))).collect();
@@ -192,7 +192,7 @@ fn cost(usd: Option<f64>, n_unpriced: u64) -> Option<String> {
     }
 }
 
-/// What a reader must know before trusting the figures.
+/// What a reader must know before trusting the numbers.
 fn notes(observed: &Observed) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(observed.replay_of.as_ref().map(|it| format!("replay of {}", visible_line(it))));

@@ -18,7 +18,7 @@ use crate::words;
 
 pub(crate) use cases::Listing;
 use closing::Closing;
-pub(crate) use closing::figures;
+pub(crate) use closing::totals;
 pub(crate) use tables::judged_words;
 
 /// How many cases are listed when every task of each is, unless more are asked for.
@@ -27,7 +27,7 @@ pub const MOST_CASES: usize = 100;
 /// How many of the cases that failed are listed, unless more are asked for.
 pub const MOST_FAILURES: usize = 10;
 
-/// What is drawn, and for which window.
+/// What is rendered, and for which window.
 #[derive(Debug, Clone, Copy)]
 pub struct TerminalOptions {
     /// Whether meanings are shown in colour.
@@ -173,7 +173,7 @@ impl<'r> TerminalWriter<'r> {
         writeln!(self.listed, "and {}: {how}", words::counted(n_more, "more case"))
     }
 
-    fn drawn(&self, table: &Table) -> io::Result<Vec<u8>> {
+    fn rendered(&self, table: &Table) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
         table.write(&mut text, self.options.style, self.options.width)?;
         Ok(text)
@@ -187,12 +187,12 @@ impl<'r> TerminalWriter<'r> {
         let (dimensions, slices) = (tables::dimensions(run), tables::slices(run));
         for table in [tables::totals(run), dimensions, slices, tables::subjects(run, scope), tables::variants(run)] {
             if !table.is_empty() {
-                sections.push(self.drawn(&table)?);
+                sections.push(self.rendered(&table)?);
             }
         }
         for (table, n_more, what) in [tables::disagreements(run), tables::scenarios(run), tables::unexercised(run)] {
             if !table.is_empty() {
-                let mut section = self.drawn(&table)?;
+                let mut section = self.rendered(&table)?;
                 if n_more > 0 {
                     writeln!(section, "… and {}", words::counted(n_more, what))?;
                 }

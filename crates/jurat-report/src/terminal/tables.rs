@@ -12,7 +12,7 @@ use crate::words;
 
 /// Each task over all cases.
 pub(super) fn totals(run: &RunReport) -> Table {
-    let more = [Column::figure("mean score").spare(), Column::text("labels").spare()];
+    let more = [Column::number("mean score").spare(), Column::text("labels").spare()];
     // Several scenarios may have outcomes of the same name.
     let is_told_apart = run.scenarios.len() > 1;
     let names = [Column::text("task"), Column::text("scenario")];
@@ -37,7 +37,7 @@ fn task_name(task: &TaskTotal) -> String {
 /// What tasks say about each dimension; what judges say stands beside it where there are any.
 pub(super) fn dimensions(run: &RunReport) -> Table {
     let is_judged = run.dimensions.iter().any(|it| it.judged.is_some());
-    let judged = [Column::figure("judge score"), Column::figure("interval of score"), Column::figure("check score")];
+    let judged = [Column::number("judge score"), Column::number("interval of score"), Column::number("check score")];
     let judged = is_judged.then_some(judged).into_iter().flatten();
     let mut table = Table::new([Column::text("dimension")].into_iter().chain(judged).chain(count_columns()).collect());
     let used = Used::of(run.dimensions.iter().map(|it| &it.counts));
@@ -69,8 +69,8 @@ pub(super) fn slices(run: &RunReport) -> Table {
 
 /// Prompts and subjects under each other, where there is something to compare.
 pub(super) fn subjects(run: &RunReport, scope: Scope) -> Table {
-    let names = [Column::text("prompt"), Column::text("subject"), Column::figure("cases")];
-    let more = [Column::figure("mean latency"), Column::figure("cost")];
+    let names = [Column::text("prompt"), Column::text("subject"), Column::number("cases")];
+    let more = [Column::number("mean latency"), Column::number("cost")];
     let mut table = Table::new(names.into_iter().chain(count_columns()).chain(more).collect());
     let used = Used::of(run.subjects.iter().map(|it| &it.counts));
     for it in run.subjects.iter().filter(|_| run.subjects.len() > 1) {
@@ -87,7 +87,7 @@ pub(super) fn subjects(run: &RunReport, scope: Scope) -> Table {
 
 /// The pass rate of each task for each prompt and subject, where there are several of both.
 pub(super) fn variants(run: &RunReport) -> Table {
-    let columns = run.subjects.iter().map(|it| Column::figure(words::cut(&it.name(), ROOM_FOR_VARIANTS)));
+    let columns = run.subjects.iter().map(|it| Column::number(words::cut(&it.name(), ROOM_FOR_VARIANTS)));
     let mut table = Table::new([Column::text("pass rate of")].into_iter().chain(columns).collect());
     if run.subjects.len() < 2 || run.tasks.len() < 2 {
         return table;
@@ -134,14 +134,14 @@ const ROOM_FOR_VARIANTS: usize = 30;
 pub(super) fn scenarios(run: &RunReport) -> (Table, u64, &'static str) {
     let mut table = Table::new(vec![
         Column::text("scenario"),
-        Column::figure("cases"),
-        Column::figure("completed"),
-        Column::figure("limit reached"),
-        Column::figure("timeout"),
-        Column::figure("error"),
-        Column::figure("not run"),
-        Column::figure("turns verified"),
-        Column::figure("turns min/mean/max"),
+        Column::number("cases"),
+        Column::number("completed"),
+        Column::number("limit reached"),
+        Column::number("timeout"),
+        Column::number("error"),
+        Column::number("not run"),
+        Column::number("turns verified"),
+        Column::number("turns min/mean/max"),
     ]);
     for it in run.scenarios.iter().take(MOST_CASES) {
         let statuses = &it.statuses;
@@ -166,7 +166,7 @@ pub(super) fn scenarios(run: &RunReport) -> (Table, u64, &'static str) {
     (table, run.scenarios.len().saturating_sub(MOST_CASES) as u64, "more scenario")
 }
 
-/// What no conversation came to.
+/// What no conversation exercised.
 pub(super) fn unexercised(run: &RunReport) -> (Table, u64, &'static str) {
     let mut table = Table::new(vec![Column::text("scenario"), Column::message("not exercised")]);
     let all = run
@@ -185,7 +185,7 @@ pub(super) fn unexercised(run: &RunReport) -> (Table, u64, &'static str) {
 }
 
 fn count_columns() -> [Column; 8] {
-    ["passed", "failed", "measured", "skipped", "error", "not run", "pass rate", "95 % interval"].map(Column::figure)
+    ["passed", "failed", "measured", "skipped", "error", "not run", "pass rate", "95 % interval"].map(Column::number)
 }
 
 /// Which of the verdicts that most runs do without there are; columns of the others are left out.

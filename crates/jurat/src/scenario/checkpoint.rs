@@ -1,4 +1,4 @@
-//! Scenarios as the peer stores them.
+//! Scenarios as Karenina stores them.
 
 use jurat_core::scenario::Scenario;
 use jurat_format::source::Sources;
@@ -6,7 +6,7 @@ use jurat_format::value::{Map, SourceId, Val, json_node};
 
 use crate::{Error, Problems, Value};
 
-/// Reads scenarios from a checkpoint, from one scenario of a checkpoint, or from the dump of one. Text of code is kept and never run.
+/// Reads scenarios from a checkpoint, from one scenario of a checkpoint, or from the dump of one. Text of code is stored and never run.
 ///
 /// ```
 /// use jurat::scenario::{END, Question, ScenarioBuilder, from_checkpoint, to_checkpoint};

@@ -16,11 +16,11 @@ pub type CodeError = Box<dyn std::error::Error + Send + Sync>;
 /// ```
 /// use jurat::scenario::{END, Question, ScenarioBuilder, when};
 ///
-/// let mut builder = ScenarioBuilder::new("patience");
+/// let mut builder = ScenarioBuilder::new("retries");
 /// builder
 ///     .add_node("ask", Question::new("Are you there?", "Yes."))
 ///     .add_edge_when("ask", "ask", when("not three times yet", |state| {
-///         Ok(state.at("node_visits.ask").and_then(|it| it.as_f64()).ok_or("nobody was asked")? < 3.0)
+///         Ok(state.at("node_visits.ask").and_then(|it| it.as_f64()).ok_or("no question was asked")? < 3.0)
 ///     }))
 ///     .add_edge("ask", END)
 ///     .set_entry("ask");
@@ -75,9 +75,9 @@ pub fn update<T: Serialize>(
 /// A message of a conversation, for [`hand_over`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
-    /// What the subject is told to be.
+    /// The system prompt of the subject.
     System(String),
-    /// What somebody asked.
+    /// What the user asked.
     User(String),
     /// What the subject answered.
     Assistant(String),
@@ -94,7 +94,7 @@ impl Said {
     }
 }
 
-/// Whoever is asked next is told what code returns: the messages that come before the question. It sees the log, a list of
+/// The next model receives what code returns: the messages that come before the question. It sees the log, a list of
 /// `{agent, role, content}`, and the state.
 ///
 /// ```
@@ -107,11 +107,11 @@ impl Said {
 /// ```
 pub fn hand_over(
     words: impl Into<String>,
-    told: impl Fn(&Value, &Value) -> Result<Vec<Said>, CodeError> + Send + Sync + 'static,
+    messages: impl Fn(&Value, &Value) -> Result<Vec<Said>, CodeError> + Send + Sync + 'static,
 ) -> Handover {
     let call = move |names: &Val<'_>| {
-        let told = told(&part(names, "log"), &part(names, "state")).map_err(|it| it.to_string())?;
-        Ok(told.into_iter().map(Said::value).collect())
+        let messages = messages(&part(names, "log"), &part(names, "state")).map_err(|it| it.to_string())?;
+        Ok(messages.into_iter().map(Said::value).collect())
     };
     Callable::new(words, Function::new(call)).into()
 }

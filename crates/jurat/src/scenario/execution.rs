@@ -78,12 +78,12 @@ impl Execution {
         self.turns.iter().map(Turn)
     }
 
-    /// What an outcome came to: true, false, or a number. One that could not be decided is false here, and an error among the verdicts.
+    /// The result of an outcome: true, false, or a number. One that could not be decided is false here, and an error among the verdicts.
     pub fn outcome(&self, name: &str) -> Option<Value> {
         self.value.0.get("outcome_results")?.get(name).cloned().map(Value)
     }
 
-    /// What all outcomes came to, in the order of their registration.
+    /// The results of all outcomes, in the order of their registration.
     pub fn outcomes(&self) -> Vec<(String, Value)> {
         members(&self.value, "outcome_results")
     }
@@ -131,7 +131,7 @@ impl<'e> Turn<'e> {
         member(self.0, "parsed").unwrap_or(Value(Val::Null))
     }
 
-    /// Whether it was right; nothing where nobody said what would be, or it could not be told.
+    /// Whether it was right; nothing where no expected answer is given, or that could not be decided.
     pub fn verify_result(&self) -> Option<bool> {
         member(self.0, "verify_result")?.as_bool()
     }

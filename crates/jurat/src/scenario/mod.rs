@@ -1,13 +1,13 @@
 //! Scenarios: conversations along a graph, and what is concluded about them.
 //!
-//! A [`ScenarioBuilder`] puts one together: a node asks a [`Question`], an edge says where to go on and may have a [`Condition`], an
+//! A [`ScenarioBuilder`] puts one together: a node asks a [`Question`], an edge says which node is next and may have a [`Condition`], an
 //! outcome is a [`Check`] of the whole conversation, made by functions such as [`all_of`], [`first_turn`] or [`count_turns`]. A node may have a
 //! [`Template`], which says what is read from its answer and what that must be, and traits ([`Trait`]) that answers are rated by.
-//! [`SuiteBuilder::scenario`](crate::SuiteBuilder::scenario) adds one to a suite, and [`Case::execution`](crate::Case::execution) tells what happened.
+//! [`SuiteBuilder::scenario`](crate::SuiteBuilder::scenario) adds one to a suite, and [`Case::execution`](crate::Case::execution) says what happened.
 //!
 //! # A first scenario
 //!
-//! Does the model keep a right answer when somebody doubts it? Only who was right is doubted. The models are functions here, so that it
+//! Does the model stand by a right answer when the user doubts it? Only right answers are doubted. The models are functions here, so that it
 //! runs anywhere: the subject gives in, and the parser reads which city an answer names.
 //!
 //! ```
@@ -45,8 +45,8 @@
 //! let case = run.cases().next().expect("a scenario is a case")?;
 //! let execution = case.execution().expect("it is one");
 //! assert_eq!((execution.status(), execution.path()), ("completed", vec!["ask", "doubt"]));
-//! let told: Vec<_> = execution.turns().map(|it| (it.node_id().to_owned(), it.verify_result())).collect();
-//! assert_eq!(told, [("ask".to_owned(), Some(true)), ("doubt".to_owned(), Some(false))]);
+//! let turns: Vec<_> = execution.turns().map(|it| (it.node_id().to_owned(), it.verify_result())).collect();
+//! assert_eq!(turns, [("ask".to_owned(), Some(true)), ("doubt".to_owned(), Some(false))]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -83,10 +83,10 @@
 //!     ))
 //!     .add_outcome("n_right", count_turns(TurnFilter { verify_result: Some(true), ..TurnFilter::default() }))
 //!     .add_outcome_criterion(conclude("short", "at most three turns", |result| {
-//!         Ok(result.at("turn_count").and_then(|it| it.as_f64()).ok_or("nobody counted")? <= 3.0)
+//!         Ok(result.at("turn_count").and_then(|it| it.as_f64()).ok_or("there is no count")? <= 3.0)
 //!     }));
 //!
-//! // It is right until it is asked for the third time. Nobody reads its answers, so they are compared as text.
+//! // It is right until it is asked for the third time. No model reads its answers, so they are compared as text.
 //! let subject = Model::function("subject", |question| if question.messages().count() > 4 { "41" } else { "42" });
 //! let suite = Suite::builder("steady").model("subject", subject).scenario(builder.validate()?).build()?;
 //! # let directory = tempfile::tempdir()?;
@@ -107,7 +107,7 @@
 //!
 //! # Code in scenarios
 //!
-//! [`when`], [`when_parsed`], [`update`], [`hand_over`] and [`conclude`] take closures, each with words that say what it does. What code comes to is recorded
+//! [`when`], [`when_parsed`], [`update`], [`hand_over`] and [`conclude`] take closures, each with words that say what it does. What code returns is recorded
 //! like an answer, so a replay does not call it. The definition that a run keeps has the words: a run opens anywhere, and replays anywhere, while running
 //! such a definition anew needs the program.
 

@@ -75,10 +75,10 @@ impl Writer<'_> {
         it.tested.iter().try_for_each(|it| self.tested(it))?;
         match &it.taken {
             Some(edge) if edge.when.is_none() && !it.tested.is_empty() => {
-                self.line("goes on", &format!("→ {}, because no other edge holds", target(edge)))?;
+                self.line("next", &format!("→ {}, because no other edge holds", target(edge)))?;
             }
-            Some(edge) => self.line("goes on", &format!("→ {}", target(edge)))?,
-            None => self.line("goes on", "nowhere")?,
+            Some(edge) => self.line("next", &format!("→ {}", target(edge)))?,
+            None => self.line("next", "nowhere")?,
         }
         self.accumulated(it.state.as_ref())?;
         it.conversations.iter().try_for_each(|it| self.requests(it))
@@ -138,7 +138,7 @@ impl Writer<'_> {
         let held = match &it.held {
             Ok(true) => "holds".to_owned(),
             Ok(false) => "does not hold".to_owned(),
-            Err(reason) => format!("cannot be told: {}", cut(reason, ROOM)),
+            Err(reason) => format!("cannot be decided: {}", cut(reason, ROOM)),
         };
         let saw = it.saw.iter().map(|(path, value)| format!("{} is {}", cut(path, ROOM), words::value(value, ROOM)));
         let saw: Vec<String> = saw.collect();
@@ -184,7 +184,7 @@ impl Writer<'_> {
     fn outcome(&mut self, it: &OutcomeStep) -> io::Result<()> {
         let came_to = match &it.came_to {
             Some(Ok(value)) => words::value(value, ROOM),
-            Some(Err(reason)) => format!("cannot be told: {}", cut(reason, ROOM)),
+            Some(Err(reason)) => format!("cannot be decided: {}", cut(reason, ROOM)),
             None => "not decided".to_owned(),
         };
         let about = it.description.as_ref().map_or_else(String::new, |it| format!(" ({})", cut(it, ROOM)));
