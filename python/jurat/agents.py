@@ -49,7 +49,7 @@ class AgentTask:
     model: Mapping[str, str] | None = None
 
 
-#: A function that is an agent. It returns its last word, a list of events, or a run artifact; or it yields events, and returns its last word. A coroutine or
+#: A function that is an agent. It returns its final message, a list of events, or a run artifact; or it yields events, and returns its final message. A coroutine or
 #: an asynchronous generator too. Events are those of the runner `command`: `{"type": "tool_call", "name": "read", "arguments": {…}}`.
 Agent: TypeAlias = "Callable[[AgentTask], Any]"
 

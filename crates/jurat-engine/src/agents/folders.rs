@@ -116,7 +116,7 @@ mod tests {
             File::create(root.join(LOCK)).expect("files can be made");
         }
         let lock = File::open(held.join(LOCK)).expect("it is there");
-        lock.lock().expect("nobody else holds it");
+        lock.lock().expect("it is not locked");
         sweep(place.path());
         assert_eq!([&left, &held, &making, &other].map(|it| it.exists()), [false, true, true, true]);
         drop(lock);
@@ -126,7 +126,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_can_look_into_them() {
+    fn no_other_user_can_look_into_them() {
         use std::os::unix::fs::PermissionsExt;
         let folders = Folders::make("seed").expect("folders can be made");
         let root = folders.root.clone();
